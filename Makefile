@@ -1,0 +1,55 @@
+# Every command of the project. `make test` and `make train` need nothing but Python 3.10 or later: they make .venv themselves.
+PYTHON ?= python3
+BIN := .venv/bin
+VENV := .venv/.installed
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help train test check format format-check lint types notebooks playthroughs bench clean
+
+help:  ## list these commands
+	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+train: $(VENV)  ## train an agent by self-play for about two minutes and evaluate it
+	$(BIN)/krypenv train
+
+test: $(VENV)  ## run the tests
+	$(BIN)/python -m pytest
+
+check: format-check lint types notebooks test  ## all that CI runs: format, lint, types, notebooks, tests
+
+format: $(VENV)  ## format the code and mend what the linter can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+format-check: $(VENV)
+	$(BIN)/ruff format --check .
+
+lint: $(VENV)  ## lint the code
+	$(BIN)/ruff check .
+
+# A type checker does not follow an editable install, so it gets the package as one tree of links.
+types: $(VENV)  ## check the types
+	rm -rf build/types
+	mkdir -p build/types/krypenv
+	ln -s $(CURDIR)/krypenv/* $(CURDIR)/agents $(CURDIR)/training build/types/krypenv/
+	MYPYPATH=build/types $(BIN)/mypy -p krypenv
+
+notebooks: $(VENV)  ## run every notebook from top to bottom
+	$(BIN)/python -m pytest --nbmake notebooks
+
+playthroughs: $(VENV)  ## write the golden playthroughs anew
+	$(BIN)/python tests/make_playthroughs.py
+
+bench: $(VENV)  ## measure the speed
+	$(BIN)/krypenv bench
+
+clean:  ## remove what was built and cached (not .venv, not trained models)
+	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find krypenv agents training tests -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "Installing into .venv: a few minutes the first time."
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[train,dev]"
+	touch $@

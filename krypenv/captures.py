@@ -1,0 +1,260 @@
+"""Which captures a card may make (R7), as kernels over packed multisets of ranks.
+
+Whether a set of table cards is a capture, and whether it is maximal, depends on its ranks alone: so captures are found
+as multisets of ranks, and suits matter only in the choice between cards of one rank. Where several maximal captures
+exist, the bounds that they put on each rank decide which kinds are legal to take; no list of sets of cards is made.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.cards import NUM_RANKS, NUM_SUITS
+from krypenv.jit import handle, kernel, records
+from krypenv.tables import NIBBLE
+
+# Scratch capacities. A value of at most 16 has fewer than 256 partitions, so never more groups. A group or a take has
+# at least one card, so a search path is no longer than the deck (104). Maximal captures have no such simple bound (the
+# most found on any table that play can reach is 36), so `find_captures` checks that one and raises.
+MAX_FITTING = 256
+MAX_DEPTH = 128
+MAX_CAPTURES = 4096
+
+_LOW = 0x0F0F0F0F0F0F0F  # every second rank of a packed multiset
+_GUARD = 0x10101010101010
+_ONES = 0x1111111111111  # bit 0 of every rank
+_BIT_INDEX = np.zeros(67, np.int64)
+_BIT_INDEX[[pow(2, bit, 67) for bit in range(63)]] = np.arange(63)
+
+
+SCRATCH = np.dtype(
+    [
+        ("groups", np.int64, (MAX_FITTING,)),  # groups that fit the table
+        ("captures", np.int64, (MAX_CAPTURES,)),  # the maximal captures found, as packed ranks
+        ("stack", np.int64, (MAX_DEPTH,)),  # multisets left, for the searches
+        ("index", np.int64, (MAX_DEPTH,)),  # next group to try, for the searches
+        ("reach", np.int64, (MAX_FITTING + 1,)),  # mask over the packed ranks of a group and all after it
+        ("least", np.int64, (NUM_RANKS,)),  # least copies of a rank in the captures still possible
+        ("most", np.int64, (NUM_RANKS,)),  # most copies of a rank in the captures still possible
+    ]
+)
+
+
+def make_scratch() -> np.ndarray:
+    """Return fresh work space for one thread, (1,) of `SCRATCH`."""
+    return handle(records(SCRATCH, 1))
+
+
+@kernel
+def bit_index(bit: int) -> int:
+    """Return the place of the one bit that is set (2 is a primitive root modulo 67)."""
+    return _BIT_INDEX[bit % 67]
+
+
+@kernel
+def count_bits(bits: int) -> int:
+    """Return the number of bits set, of up to 62."""
+    bits -= bits >> 1 & 0x5555555555555555
+    bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333)
+    bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F
+    bits += bits >> 8
+    bits += bits >> 16
+    return (bits + (bits >> 32)) & 127
+
+
+@kernel
+def fits(part: int, whole: int) -> bool:
+    """Return whether a packed multiset is contained in another."""
+    even = ((whole & _LOW) | _GUARD) - (part & _LOW)
+    odd = ((whole >> NIBBLE & _LOW) | _GUARD) - (part >> NIBBLE & _LOW)
+    return even & odd & _GUARD == _GUARD
+
+
+@kernel
+def support(ranks: int) -> int:
+    """Return the bits of the ranks in a packed multiset."""
+    flags = (ranks | ranks >> 1 | ranks >> 2 | ranks >> 3) & _ONES
+    flags = (flags | flags >> 3) & 0x03030303030303
+    flags = (flags | flags >> 6) & 0x000F000F000F000F
+    flags = (flags | flags >> 12) & 0x000000FF000000FF
+    return (flags | flags >> 24) & 0x1FFF
+
+
+@kernel
+def highest(ranks: int, top: int) -> int:
+    """Return the index 0..12 of the highest rank in a multiset that is not empty and has none above `top`."""
+    while ranks >> NIBBLE * top == 0:
+        top -= 1
+    return top
+
+
+@kernel
+def is_union(tables: np.record, value: int, ranks: int, scratch: np.record) -> bool:
+    """Return whether a multiset is wholly a union of groups of one value: take groups of the highest rank left."""
+    depth = 0
+    top = highest(ranks, NUM_RANKS - 1)
+    at = tables.group_start[value, top]
+    while True:
+        if at < tables.group_start[value, top + 1]:
+            group = tables.groups[at]
+            at += 1
+            if fits(group, ranks):
+                if group == ranks:
+                    return True
+                scratch.stack[depth] = ranks
+                scratch.index[depth] = at
+                depth += 1
+                ranks -= group
+                top = highest(ranks, top)
+                at = tables.group_start[value, top]
+        elif depth == 0:
+            return False
+        else:
+            depth -= 1
+            ranks = scratch.stack[depth]
+            at = scratch.index[depth]
+            top = highest(ranks, NUM_RANKS - 1)
+
+
+@kernel
+def find_sweep_values(tables: np.record, ranks: int, total: int, scratch: np.record) -> int:
+    """Return the bits of the hand values that can take a whole table of these ranks and this sum (R9)."""
+    if ranks == 0:
+        return 0
+    left = tables.divisors[total] & tables.group_values[support(ranks)]
+    found = 0
+    while left != 0:
+        bit = left & -left
+        left ^= bit
+        if is_union(tables, bit_index(bit), ranks, scratch):
+            found |= bit
+    return found
+
+
+@kernel
+def find_captures(tables: np.record, value: int, table: int, scratch: np.record) -> int:
+    """Put all maximal captures of a hand value into `scratch.captures` and return their number (R7).
+
+    Raises OverflowError where there are more than MAX_CAPTURES.
+    """
+    left = support(table)
+    if tables.group_values[left] >> value & 1 == 0:
+        return 0
+    count = 0
+    while left != 0:
+        bit = left & -left
+        left ^= bit
+        rank = bit_index(bit)
+        for at in range(tables.group_start[value, rank], tables.group_start[value, rank + 1]):
+            scratch.groups[count] = tables.groups[at]
+            count += fits(tables.groups[at], table)
+    if count == 0:
+        return 0
+    if count == 1:
+        group = scratch.groups[0]
+        capture = group
+        while fits(capture + group, table):
+            capture += group
+        scratch.captures[0] = capture
+        return 1
+    return _search_captures(table, count, scratch)
+
+
+@kernel
+def _is_within(ranks: int, captures: np.ndarray, count: int) -> bool:
+    """Return whether one of the captures contains a multiset."""
+    for at in range(count):
+        if fits(ranks, captures[at]):
+            return True
+    return False
+
+
+@kernel
+def _search_captures(table: int, num_groups: int, scratch: np.record) -> int:
+    """Pack groups in every way, as many as go first, and keep the unions that no other contains."""
+    scratch.reach[num_groups] = 0
+    for at in range(num_groups - 1, -1, -1):
+        group = scratch.groups[at]
+        used = (group | group >> 1 | group >> 2 | group >> 3) & _ONES
+        scratch.reach[at] = scratch.reach[at + 1] | used * 15
+    found = 0
+    depth = 0
+    left = table
+    at = 0
+    while True:
+        while at < num_groups:
+            group = scratch.groups[at]
+            if fits(group, left):
+                scratch.stack[depth] = left
+                scratch.index[depth] = at + 1
+                depth += 1
+                left -= group
+            else:
+                at += 1
+        capture = table - left
+        if not _is_within(capture, scratch.captures, found):
+            kept = 0
+            for other in range(found):
+                if not fits(scratch.captures[other], capture):
+                    scratch.captures[kept] = scratch.captures[other]
+                    kept += 1
+            if kept == MAX_CAPTURES:
+                raise OverflowError("more maximal captures on one table than there is room for")
+            scratch.captures[kept] = capture
+            found = kept + 1
+        while True:  # back to the last group taken, to leave it out; not where all that can follow is found already
+            if depth == 0:
+                return found
+            depth -= 1
+            left = scratch.stack[depth]
+            at = scratch.index[depth]
+            if not _is_within(table - left + (left & scratch.reach[at]), scratch.captures, found):
+                break
+
+
+@kernel
+def bound_captures(count: int, taken: int, scratch: np.record) -> None:
+    """Write to `scratch` the least and most copies of each rank in the captures that contain all ranks taken."""
+    for rank in range(NUM_RANKS):
+        scratch.least[rank] = 15
+        scratch.most[rank] = 0
+    for at in range(count):
+        capture = scratch.captures[at]
+        if fits(taken, capture):
+            for rank in range(NUM_RANKS):
+                copies = capture >> NIBBLE * rank & 15
+                scratch.least[rank] = min(scratch.least[rank], copies)
+                scratch.most[rank] = max(scratch.most[rank], copies)
+
+
+@kernel
+def find_takes(table: np.ndarray, table_ranks: int, taken: np.ndarray, taken_ranks: int, scratch: np.record) -> int:
+    """Return the bits of the kinds that are legal to take, given the bounds of `bound_captures`.
+
+    `table` and `taken` are (52,) counts. A kind is legal if the captures still possible do not all have the same number
+    of copies of it. A capture with c cards of a rank has any c of them that contain those taken: of one kind at least
+    `c - (table cards of the other kinds)` and at most `c - (taken cards of the other kinds)` copies. No bit means that
+    a single capture is left.
+    """
+    takes = np.int64(0)
+    for rank in range(NUM_RANKS):
+        most = scratch.most[rank]
+        rank_taken = taken_ranks >> NIBBLE * rank & 15
+        if most > rank_taken:
+            on_table = table_ranks >> NIBBLE * rank & 15
+            for suit in range(NUM_SUITS):
+                kind = suit * NUM_RANKS + rank
+                copies, held = np.int64(table[kind]), np.int64(taken[kind])
+                fewest = max(held, scratch.least[rank] - (on_table - copies))
+                if min(copies, most - (rank_taken - held)) > fewest:
+                    takes |= np.int64(1) << kind
+    return takes
+
+
+@kernel
+def takes_whole_ranks(capture: int, table: int) -> bool:
+    """Return whether a capture leaves no card of the ranks that it takes, so that it has no choice between kinds."""
+    rest = table - capture
+    left = (rest | rest >> 1 | rest >> 2 | rest >> 3) & _ONES
+    used = (capture | capture >> 1 | capture >> 2 | capture >> 3) & _ONES
+    return left & used == 0

@@ -1,0 +1,102 @@
+"""Cards and actions as integers, and their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+NUM_SUITS = 4
+NUM_RANKS = 13
+NUM_KINDS = NUM_SUITS * NUM_RANKS
+NO_CARD = -1
+NO_SEAT = -1
+
+CLUBS, DIAMONDS, HEARTS, SPADES = range(NUM_SUITS)
+ACE, TWO, TEN, JACK, QUEEN, KING = 1, 2, 10, 11, 12, 13
+PICTURES = (JACK, QUEEN, KING)
+
+SUIT_NAMES = "CDHS"
+SUIT_SYMBOLS = "♣♦♥♠"
+RANK_NAMES = "A23456789TJQK"
+
+TAKE = NUM_KINDS  # action TAKE + card takes that card from the table
+STOP = 2 * NUM_KINDS  # the action that ends a capture that may stay incomplete
+NUM_ACTIONS = STOP + 1
+
+_CARD = re.compile(r"(10|[A2-9TJQK])([CDHS♣♦♥♠])", re.IGNORECASE)
+
+
+def card_of(rank: int, suit: int) -> int:
+    """Return the card kind 0..51 of a rank (1 = ace .. 13 = king) and a suit (0..3: clubs, diamonds, hearts, spades)."""
+    return suit * NUM_RANKS + rank - 1
+
+
+def rank_of(card: int) -> int:
+    """Return the rank of a card kind, 1 = ace .. 13 = king."""
+    return card % NUM_RANKS + 1
+
+
+def suit_of(card: int) -> int:
+    """Return the suit of a card kind, 0..3: clubs, diamonds, hearts, spades."""
+    return card // NUM_RANKS
+
+
+def card_name(card: int) -> str:
+    """Return the two-character name of a card kind.
+
+    >>> card_name(0), card_name(22), card_name(50)
+    ('AC', 'TD', 'QS')
+    """
+    if not 0 <= card < NUM_KINDS:
+        raise ValueError(f"{card} is no card kind; card kinds are 0 to {NUM_KINDS - 1}")
+    return RANK_NAMES[card % NUM_RANKS] + SUIT_NAMES[card // NUM_RANKS]
+
+
+def parse_card(text: str) -> int:
+    """Return the card kind of a name; takes ``TD``, ``10D``, ``10♦`` and lower case.
+
+    >>> parse_card("10♦") == parse_card("td") == 22
+    True
+    """
+    match = _CARD.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"{text!r} is no card; a card is a rank A 2-9 T J Q K and a suit C D H S, as in 8S or TD")
+    rank, suit = match[1].upper(), match[2].upper()
+    rank_index = RANK_NAMES.index("T" if rank == "10" else rank)
+    suit_index = SUIT_NAMES.index(suit) if suit in SUIT_NAMES else SUIT_SYMBOLS.index(suit)
+    return suit_index * NUM_RANKS + rank_index
+
+
+def card_names(counts: Iterable[int]) -> list[str]:
+    """Return the names of the cards in a vector of 52 counts, sorted by card kind."""
+    return [name for name, count in zip(_NAMES, counts, strict=True) for _ in range(count)]
+
+
+_NAMES = tuple(card_name(card) for card in range(NUM_KINDS))
+
+
+def action_name(action: int) -> str:
+    """Return the name of an action.
+
+    >>> action_name(46), action_name(52 + 18), action_name(104)
+    ('play 8S', 'take 6D', 'stop')
+    """
+    if not 0 <= action < NUM_ACTIONS:
+        raise ValueError(f"{action} is no action; actions are 0 to {NUM_ACTIONS - 1}")
+    if action == STOP:
+        return "stop"
+    return f"play {_NAMES[action]}" if action < TAKE else f"take {_NAMES[action - TAKE]}"
+
+
+def parse_action(text: str) -> int:
+    """Return the action of a name; the inverse of `action_name`.
+
+    >>> parse_action("take 6D")
+    70
+    """
+    verb, _, card = text.strip().partition(" ")
+    if verb == "stop" and not card:
+        return STOP
+    if verb not in ("play", "take"):
+        raise ValueError(f"{text!r} is no action; an action is 'play 8S', 'take 6D' or 'stop'")
+    return parse_card(card) + (TAKE if verb == "take" else 0)

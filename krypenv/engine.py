@@ -1,0 +1,321 @@
+"""The batch engine: thousands of games stepped in place, with automatic new deals."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv import features as feature_block
+from krypenv import observation as base_block
+from krypenv.captures import bit_index, count_bits, make_scratch
+from krypenv.cards import NUM_ACTIONS, STOP, TAKE, action_name
+from krypenv.features import make_view, write_features
+from krypenv.jit import handle, kernel
+from krypenv.observation import write_mask, write_observation
+from krypenv.play import act, end_session, first_game, mix, next_game, random_below, seed_game
+from krypenv.rules import Rules
+from krypenv.state import ACTIONS, State, allocate
+from krypenv.tables import compile_rules
+
+IntArray = npt.NDArray[np.int64]
+Work = tuple[np.ndarray, np.ndarray]  # view and scratch of one thread
+
+NEW_SESSION, LOOK = -2, -1  # what `step_rows` does besides actions: deal a first game, or only write the decision
+
+
+class IllegalMove(ValueError):
+    """A move or an action that the rules don't allow; the message names it and the legal ones."""
+
+
+@kernel
+def is_legal(game: np.record, action: int) -> bool:
+    """Return whether an action is legal for the seat to act."""
+    if action < 0 or action >= STOP:
+        return False
+    if action < TAKE:
+        return game.legal_plays >> action & 1 == 1
+    return game.legal_takes >> (action - TAKE) & 1 == 1
+
+
+@kernel
+def find_illegal(state: np.ndarray, rows: np.ndarray, actions: np.ndarray) -> int:
+    """Return the first place in `rows` whose action is illegal, or their number if there is none."""
+    for at in range(len(rows)):
+        if not is_legal(state[rows[at]], actions[at]):
+            return at
+    return len(rows)
+
+
+@kernel
+def write_decision(
+    tables: np.record, game: np.record, observation: np.ndarray, mask: np.ndarray, view: np.record, scratch: np.record
+) -> None:
+    """Write observation, features and mask for the seat to act: (N,) and (105,) int8."""
+    write_observation(tables, game, game.seat, observation)
+    if len(observation) > base_block.SIZE:
+        write_features(
+            tables, observation, game.legal_plays, game.legal_takes, view, scratch, observation[base_block.SIZE :]
+        )
+    write_mask(game, mask)
+
+
+@kernel
+def step_rows(
+    tables: np.ndarray,
+    state: np.ndarray,
+    observation: np.ndarray,
+    mask: np.ndarray,
+    finished: np.ndarray,
+    final_scores: np.ndarray,
+    final_points: np.ndarray,
+    final_sweeps: np.ndarray,
+    rows: np.ndarray,
+    actions: np.ndarray,
+    view: np.ndarray,
+    scratch: np.ndarray,
+) -> None:
+    """Carry out one legal action, or NEW_SESSION or LOOK, in each of some rows and write the next decision.
+
+    Where an action ends the session, its scores are kept and a new one is dealt.
+    """
+    rules, work = tables[0], scratch[0]
+    for at in range(len(rows)):
+        row, action = rows[at], actions[at]
+        game = state[row]
+        finished[row] = False
+        if action == NEW_SESSION:
+            first_game(rules, game, work)
+        elif action != LOOK:
+            act(rules, game, action, work)
+        if game.over:
+            finished[row] = end_session(rules, game)
+            if finished[row]:
+                for seat in range(rules.players):
+                    final_scores[row, seat] = game.totals[seat]
+                    final_points[row, seat] = game.total_points[seat]
+                    final_sweeps[row, seat] = game.total_sweeps[seat]
+                first_game(rules, game, work)
+            else:
+                next_game(rules, game, work)
+        write_decision(rules, game, observation[row], mask[row], view[0], work)
+
+
+@kernel
+def seed_rows(state: np.ndarray, rows: np.ndarray, seeds: np.ndarray) -> None:
+    """Start the random streams of some rows from one seed each."""
+    for at in range(len(rows)):
+        seed_game(state[rows[at]], seeds[at])
+
+
+@kernel
+def sample_action(game: np.record) -> int:
+    """Return a uniformly random legal action."""
+    left = game.legal_plays | game.legal_takes
+    for _ in range(random_below(game, ACTIONS, count_bits(left))):
+        left &= left - 1
+    return bit_index(left & -left) + (TAKE if game.legal_plays == 0 else 0)
+
+
+@kernel
+def sample_rows(state: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
+    """Write one uniformly random legal action for each of some rows into `out`."""
+    for at in range(len(rows)):
+        out[at] = sample_action(state[rows[at]])
+
+
+@kernel
+def play_games(tables: np.ndarray, state: np.ndarray, rows: np.ndarray, steps: int, scratch: np.ndarray) -> int:
+    """Play `steps` random legal actions in each of some rows without observations; return the number of games ended."""
+    rules, work = tables[0], scratch[0]
+    games = 0
+    for at in range(len(rows)):
+        game = state[rows[at]]
+        for _ in range(steps):
+            act(rules, game, sample_action(game), work)
+            if game.over:
+                games += 1
+                if end_session(rules, game):
+                    first_game(rules, game, work)
+                else:
+                    next_game(rules, game, work)
+    return games
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="krypenv")
+
+
+def row_seeds(seed: int | npt.ArrayLike, num_games: int) -> npt.NDArray[np.uint64]:
+    """Return one seed for each row, (B,) uint64: an array is taken as it is, row i of a number depends on both alone.
+
+    Raises ValueError for a negative or non-integer seed and for an array of another length.
+    """
+    seeds = np.asarray(seed)
+    if seeds.dtype.kind not in "iu" or (seeds.dtype.kind == "i" and (seeds < 0).any()):
+        raise ValueError(f"a seed is a whole number from 0 on, or an array of one for each game; not {seed!r}")
+    if seeds.ndim == 0:
+        with np.errstate(over="ignore"):
+            return mix_array(np.uint64(seeds) * np.uint64(0x9E3779B97F4A7C15) + np.arange(num_games, dtype=np.uint64))
+    if seeds.shape != (num_games,):
+        raise ValueError(f"{num_games} games need {num_games} seeds, not an array of shape {seeds.shape}")
+    return seeds.astype(np.uint64)
+
+
+def mix_array(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Scramble an array of 64-bit words, as `krypenv.play.mix` does one."""
+    return np.array([mix(word) for word in words], np.uint64)
+
+
+class Engine:
+    """B games at once, stepped in place; a game that ends is dealt anew in the same step.
+
+    Args:
+        rules: the rules of all rows.
+        num_games: B.
+        seed: a number, or an array of B numbers. Row i of a batch seeded with an array plays the very deals of
+            `Game(rules, seed=array[i])`; results depend neither on B, nor on the row, nor on the number of threads.
+        features: append the block of `krypenv.features` to the observation.
+        threads: threads that share the rows; 0 stands for the number of processors.
+
+    Attributes:
+        seat: (B,) int32, the seat to act.
+        observation: (B, N) int8, what it sees (`krypenv.observation.LAYOUT`); N = 427, or 1363 with features.
+        action_mask: (B, 105) int8, 1 for its legal actions.
+        finished: (B,) bool, whether the last step ended the row's session (with `games=1`: its game).
+        final_scores: (B, P) int32, the scores of the last session that ended in the row.
+        final_points, final_sweeps: (B, P) int32, the points of the cards captured and the sweeps made in it.
+
+    The arrays are the engine's own and change with every step; copy what is to be kept.
+
+    >>> engine = Engine(Rules.preset("krypkasino"), num_games=2, seed=0)
+    >>> engine.step(engine.sample_actions())
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        num_games: int,
+        seed: int | npt.ArrayLike = 0,
+        features: bool = False,
+        threads: int = 1,
+    ) -> None:
+        if num_games < 1:
+            raise ValueError(f"an engine needs at least one game, not {num_games}")
+        self._build(rules, allocate(num_games), features, threads)
+        self.restart(np.arange(num_games), row_seeds(seed, num_games))
+
+    def _build(self, rules: Rules, state: State, features: bool, threads: int) -> None:
+        self.rules = rules
+        self.num_games = len(state)
+        self.features = features
+        self.threads = threads or os.cpu_count() or 1
+        self.state = state
+        self._state = handle(state)
+        self.tables = compile_rules(rules)
+        width = base_block.SIZE + (feature_block.SIZE if features else 0)
+        self.seat = state.seat
+        self.observation = np.zeros((self.num_games, width), np.int8)
+        self.action_mask = np.zeros((self.num_games, NUM_ACTIONS), np.int8)
+        self.finished = np.zeros(self.num_games, np.bool_)
+        self.final_scores = np.zeros((self.num_games, rules.players), np.int32)
+        self.final_points = np.zeros_like(self.final_scores)
+        self.final_sweeps = np.zeros_like(self.final_scores)
+        self._arrays = (
+            self._state, self.observation, self.action_mask, self.finished,
+            self.final_scores, self.final_points, self.final_sweeps,
+        )  # fmt: skip
+        self._work = [(make_view(), make_scratch()) for _ in range(self.threads)]
+        self._all_rows = np.arange(self.num_games)
+
+    def _share(self, task: Callable[..., object], size: int, *arrays: np.ndarray) -> None:
+        """Call `task(workspace, *parts of the arrays)` for as many parts as there are threads."""
+        parts = min(self.threads, max(1, size // 64))
+        if parts == 1:
+            task(self._work[0], *arrays)
+            return
+        bounds = [size * part // parts for part in range(parts + 1)]
+        pieces = [[array[low:high] for array in arrays] for low, high in zip(bounds, bounds[1:], strict=False)]
+        futures = [
+            _pool(self.threads).submit(task, work, *piece)
+            for work, piece in zip(self._work[1:], pieces[1:], strict=False)
+        ]
+        task(self._work[0], *pieces[0])
+        wait(futures)
+        for future in futures:
+            future.result()
+
+    def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike) -> None:
+        """Abandon the sessions of some rows and deal new ones from the given seeds, one a row."""
+        rows = np.atleast_1d(np.asarray(rows, np.int64))
+
+        seed_rows(self._state, rows, row_seeds(seeds, len(rows)))
+        self._write(rows, np.full(len(rows), NEW_SESSION))
+
+    def _write(self, rows: np.ndarray, actions: np.ndarray) -> None:
+        def task(work: Work, rows: np.ndarray, actions: np.ndarray) -> None:
+            step_rows(self.tables, *self._arrays, rows, actions, *work)
+
+        self._share(task, len(rows), rows, actions)
+
+    def step(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> None:
+        """Carry out one action a row, (B,) ints; with `rows`, (M,) distinct ints, only in those, and actions are (M,).
+
+        Raises IllegalMove, and changes nothing, if any action is illegal.
+        """
+        which = self._all_rows if rows is None else np.asarray(rows, np.int64)
+        chosen = np.asarray(actions)
+        if chosen.shape != which.shape or chosen.dtype.kind not in "iu":
+            raise ValueError(f"{len(which)} rows need {len(which)} whole numbers as actions, not {chosen.dtype} {chosen.shape}")
+        chosen = chosen.astype(np.int64, copy=False)
+        at = find_illegal(self._state, which, chosen)
+        if at < len(which):
+            raise IllegalMove(self._complaint(int(which[at]), int(chosen[at])))
+        if rows is not None:
+            self.finished[:] = False
+
+        self._write(which, chosen)
+
+    def _complaint(self, row: int, action: int) -> str:
+        legal = ", ".join(action_name(int(index)) for index in np.flatnonzero(self.action_mask[row]))
+        name = action_name(action) if 0 <= action < NUM_ACTIONS else f"action {action}"
+        return f"{name} is illegal in row {row}; seat {self.seat[row]} may {legal}"
+
+    def sample_actions(self, rows: npt.ArrayLike | None = None) -> IntArray:
+        """Return a uniformly random legal action for each row, (B,) int64; reproducible from the row's seed."""
+        which = self._all_rows if rows is None else np.asarray(rows, np.int64)
+        actions = np.empty(len(which), np.int64)
+        self._share(lambda _, rows, out: sample_rows(self._state, rows, out), len(which), which, actions)
+        return actions
+
+    def play_games(self, steps: int) -> int:
+        """Play `steps` random legal actions in every row within one kernel call; return the number of games ended."""
+        ended: list[int] = []
+
+        def task(work: Work, rows: np.ndarray) -> None:
+            ended.append(play_games(self.tables, self._state, rows, steps, work[1]))
+
+        self._share(task, self.num_games, self._all_rows)
+        self._write(self._all_rows, np.full(self.num_games, LOOK))
+        return sum(ended)
+
+    def copy(self) -> Engine:
+        """Return an independent engine in the same state."""
+        return self.select(self._all_rows)
+
+    def select(self, rows: npt.ArrayLike) -> Engine:
+        """Return an independent engine over copies of some rows, in their order; a row may be asked for more than once.
+
+        `rows` are (M,) ints or a (B,) bool mask.
+        """
+        which = np.asarray(rows)
+        twin = Engine.__new__(Engine)
+        twin._build(self.rules, self.state[which], self.features, self.threads)
+        for target, source in zip(twin._arrays[1:], self._arrays[1:], strict=True):
+            target[:] = source[which]
+        return twin

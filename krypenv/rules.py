@@ -1,0 +1,332 @@
+"""The rulebook as data: a frozen `Rules` with a preset for each description of the game. The ids are those of docs/rules.md."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from krypenv.cards import ACE, DIAMONDS, NUM_KINDS, NUM_RANKS, NUM_SUITS, PICTURES, SPADES, TEN, TWO, card_of
+
+Batches = tuple[tuple[int, int], ...]  # one pair a round of dealing: cards to each hand, then cards to the table
+
+MAX_PLAYERS = 6
+MAX_HAND = 26  # the seat to act never has more cards than this
+_RULEBOOK_FIRST_DEAL: dict[int, Batches] = {
+    2: ((3, 2), (3, 2)),
+    3: ((3, 3), (2, 2)),
+    4: ((3, 2), (2, 2)),
+    5: ((2, 2), (2, 2)),
+    6: ((3, 2), (2, 0)),
+}
+_SIX_TABLE: Batches = ((3, 3), (2, 3))
+
+
+@dataclass(frozen=True)
+class Rules:
+    """All that is agreed before the first card is dealt. The defaults are the main rulebook for two players.
+
+    Make one with `Rules.preset` or the constructor; a new one checks itself and raises ValueError with the reason.
+
+    >>> Rules.preset("krypkasino", players=4, teams=2).total_points
+    42
+    """
+
+    name: str = "krypkasino"  # the preset that the fields depart from
+    players: int = 2  # P, the number of seats
+    teams: int | None = None  # number of teams; None: everyone plays alone (R16)
+    ranks: tuple[int, ...] = tuple(range(1, NUM_RANKS + 1))  # ranks in the deck, 1 = ace .. 13 = king (R1)
+    suits: tuple[int, ...] = tuple(range(NUM_SUITS))  # suits in the deck, 0..3: clubs, diamonds, hearts, spades (R1)
+    packs: int = 2  # copies of each kind of card (R1, H5)
+    first_deal: str | Batches = "standard"  # "standard" (R4), "six_table" (V1), or the batches
+    later_deal: Batches = ((2, 0), (2, 0))  # batches of every later deal (R4)
+    short_last_deal: bool = False  # a rest too small for a whole deal is dealt one card at a time (H3)
+    set_aside: str = "pictures"  # what is put aside between deals: "pictures" (R6), "spades" (V3), "none" (H1)
+    hand_values: tuple[int, ...] = (14, *range(2, NUM_RANKS + 1))  # capture value from the hand, by rank (R2)
+    table_values: tuple[int, ...] = tuple(range(1, NUM_RANKS + 1))  # capture value on the table, by rank (R2)
+    pictures_in_sums: bool = True  # False: J, Q and K match only their own rank (H2)
+    forced_sweep: bool = True  # who can sweep must (R10, H5)
+    double_sweep: str = "identical"  # what doubles a lone card's sweep: its "identical" copy (R11) or its "rank" (H4)
+    storan_points: int = 3  # the ten of diamonds (R3, H5)
+    lillan_points: int = 2  # the two of spades (R3)
+    spade_points: int = 1  # any other spade; the ace of spades is a spade and an ace (R3)
+    ace_points: int = 1  # any ace (R3)
+    sweep_points: int = 5  # for a sweep, and off for the seat before (R9)
+    last_capture_points: int = 0  # for the seat with the last capture (V2)
+    initial_match_bonus: int = 0  # the leader starts with these where the first layout is of one rank (H5)
+    games: int = 1  # games in a session; 0: no limit, the threshold alone ends it (R15)
+    threshold: int | None = None  # the session ends after the game in which a side's total reaches this (H5)
+
+    # ------------------------------------------------------------------ presets and text
+
+    @classmethod
+    def preset(cls, name: str = "krypkasino", **fields: Any) -> Rules:
+        """Return the rules of a preset with some fields changed; `Rules.presets()` lists the names.
+
+        Raises ValueError for an unknown preset or field, and for rules that can't be played.
+        """
+        if name not in _PRESETS:
+            close = difflib.get_close_matches(name, _PRESETS, n=1)
+            raise ValueError(
+                f"unknown preset {name!r}{f' (did you mean {close[0]!r}?)' if close else ''}; "
+                f"the presets are {', '.join(_PRESETS)}"
+            )
+        known = {field.name for field in dataclasses.fields(cls)} - {"name"}
+        unknown = sorted(set(fields) - known)
+        if unknown:
+            raise ValueError(f"rules have no field {unknown[0]!r}; the fields are {', '.join(sorted(known))}")
+        return cls(**{"name": name, **_PRESETS[name], **{key: _frozen(value) for key, value in fields.items()}})
+
+    @staticmethod
+    def presets() -> list[str]:
+        """Return the names of all presets."""
+        return list(_PRESETS)
+
+    def __str__(self) -> str:
+        """Return the preset and the fields that differ from it, as in ``krypkasino players=4 teams=2``."""
+        base = _PRESETS.get(self.name, {})
+        words = [self.name, f"players={self.players}"]
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name not in ("name", "players") and value != base.get(field.name, field.default):
+                words.append(f"{field.name}={repr(value).replace(' ', '')}".replace("'", ""))
+        return " ".join(words)
+
+    @classmethod
+    def parse(cls, text: str) -> Rules:
+        """Return the rules of a text as `str(rules)` gives it; raises ValueError where it is no such text."""
+        name, *words = text.split() or [""]
+        fields: dict[str, Any] = {}
+        for word in words:
+            key, equals, value = word.partition("=")
+            if not equals:
+                raise ValueError(f"{word!r} in the rules {text!r} is no field; a field is written players=4")
+            try:
+                fields[key] = ast.literal_eval(value)
+            except (ValueError, SyntaxError):
+                fields[key] = value
+        return cls.preset(name, **fields)
+
+    # ------------------------------------------------------------------ what follows from the fields
+
+    @property
+    def deck_counts(self) -> np.ndarray:
+        """Copies of each kind in the deck, (52,) int8."""
+        counts = np.zeros(NUM_KINDS, np.int8)
+        for suit in self.suits:
+            for rank in self.ranks:
+                counts[card_of(rank, suit)] = self.packs
+        return counts
+
+    @property
+    def deck_size(self) -> int:
+        """D, the number of cards in the deck."""
+        return self.packs * len(self.ranks) * len(self.suits)
+
+    @property
+    def card_points(self) -> np.ndarray:
+        """Penalty points of each kind, (52,) int8 (R3)."""
+        points = np.zeros(NUM_KINDS, np.int8)
+        points[[card_of(rank, SPADES) for rank in range(1, NUM_RANKS + 1)]] = self.spade_points
+        points[card_of(TWO, SPADES)] = self.lillan_points
+        points[card_of(TEN, DIAMONDS)] = self.storan_points
+        for suit in range(NUM_SUITS):
+            points[card_of(ACE, suit)] += self.ace_points
+        return points
+
+    @property
+    def total_points(self) -> int:
+        """The points of all cards in the deck and of the last capture: what the scores of a game sum to (R14).
+
+        An `initial_match_bonus`, where it is paid, comes on top.
+        """
+        return int(self.deck_counts @ self.card_points.astype(int)) + self.last_capture_points
+
+    @property
+    def aside_kinds(self) -> np.ndarray:
+        """Kinds that are put aside between deals, (52,) bool (R6, V3)."""
+        kinds = np.arange(NUM_KINDS)
+        if self.set_aside == "pictures":
+            return np.isin(kinds % NUM_RANKS + 1, PICTURES)
+        return (kinds // NUM_RANKS == SPADES) & (self.set_aside == "spades")
+
+    @property
+    def num_teams(self) -> int:
+        """The number of sides: teams, or players where there are no teams."""
+        return self.teams or self.players
+
+    def team_of(self, seat: int) -> int:
+        """Return the side of a seat (R16)."""
+        return seat % self.num_teams
+
+    @property
+    def first_batches(self) -> Batches:
+        """The batches of the first deal."""
+        if not isinstance(self.first_deal, str):
+            return self.first_deal
+        return _SIX_TABLE if self.first_deal == "six_table" else _RULEBOOK_FIRST_DEAL[self.players]
+
+    def deal_batches(self) -> list[Batches]:
+        """Return the batches of each deal of a game, without the rest that H3 deals one at a time."""
+        deals, left = [self.first_batches], self.deck_size - self._cards_in(self.first_batches)
+        later = self._cards_in(self.later_deal)
+        return deals + [self.later_deal] * (left // later)
+
+    def deal_sizes(self) -> list[tuple[tuple[int, ...], int]]:
+        """Return for each deal the cards that the seats get, counted from the leader, and those that the table gets."""
+        sizes = [
+            ((sum(hand for hand, _ in deal),) * self.players, sum(table for _, table in deal))
+            for deal in self.deal_batches()
+        ]
+        rest = self.deck_size - sum(sum(hands) + table for hands, table in sizes)
+        if rest:
+            sizes.append((tuple(rest // self.players + (seat < rest % self.players) for seat in range(self.players)), 0))
+        return sizes
+
+    def _cards_in(self, batches: Batches) -> int:
+        return sum(hand * self.players + table for hand, table in batches)
+
+    # ------------------------------------------------------------------ checks
+
+    def __post_init__(self) -> None:
+        for faulty, reason in _CHECKS:
+            if faulty(self):
+                raise ValueError(reason.format(r=self))
+        self._check_deal()
+
+    def _check_deal(self) -> None:
+        first, later = self._cards_in(self.first_batches), self._cards_in(self.later_deal)
+        if first > self.deck_size:
+            raise ValueError(f"the first deal takes {first} cards, and the deck has {self.deck_size}")
+        rest = (self.deck_size - first) % later
+        if rest and not self.short_last_deal:
+            raise ValueError(
+                f"this deck can't be dealt: of {self.deck_size} cards {first} go into the first deal and {later} into each "
+                f"later one, which leaves {rest}; change the deck or the deals, or set short_last_deal=True"
+            )
+        if max(max(hands) for hands, _ in self.deal_sizes()) > MAX_HAND:
+            raise ValueError(f"a hand may have at most {MAX_HAND} cards; deal fewer at a time")
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(item) for item in value) if isinstance(value, (list, tuple)) else value
+
+
+def _is_whole(value: Any, low: int, high: int) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and low <= value <= high
+
+
+def _is_choice(values: Any, high: int, low: int = 0) -> bool:
+    return (
+        isinstance(values, tuple)
+        and len(values) > 0
+        and all(_is_whole(value, low, high) for value in values)
+        and list(values) == sorted(set(values))
+    )
+
+
+def _are_batches(batches: Any) -> bool:
+    return (
+        isinstance(batches, tuple)
+        and all(isinstance(pair, tuple) and len(pair) == 2 and all(_is_whole(n, 0, 104) for n in pair) for pair in batches)
+        and sum(pair[0] for pair in batches) > 0
+    )
+
+
+_POINT_FIELDS = (
+    ("storan_points", 0), ("lillan_points", 0), ("spade_points", 0), ("ace_points", 0),
+    ("sweep_points", 0), ("last_capture_points", 0), ("initial_match_bonus", -20),
+)  # fmt: skip
+_MOST_PLAYERS = {"howto": 4}  # the second description knows 2 to 4 players
+
+_CHECKS: tuple[tuple[Callable[[Rules], bool], str], ...] = (
+    (
+        lambda r: not _is_whole(r.players, 2, _MOST_PLAYERS.get(r.name, MAX_PLAYERS)),
+        "{r.name} is not played by {r.players!r} players; it takes 2 to 6 (2 to 4 in howto)",
+    ),
+    (
+        lambda r: r.teams is not None and not (_is_whole(r.teams, 2, r.players - 1) and r.players % r.teams == 0),
+        "{r.players} players can't form {r.teams!r} equal teams; there are 2 teams of 2 or 3, or 3 teams of 2",
+    ),
+    (lambda r: not _is_choice(r.ranks, NUM_RANKS, 1), "ranks are ascending numbers from 1 (ace) to 13 (king), not {r.ranks!r}"),
+    (lambda r: not _is_choice(r.suits, NUM_SUITS - 1), "suits are ascending numbers from 0 (clubs) to 3 (spades), not {r.suits!r}"),
+    (lambda r: not _is_whole(r.packs, 1, 2), "packs is 1 or 2, not {r.packs!r}"),
+    (
+        lambda r: not _are_batches(r.first_deal) and r.first_deal not in ("standard", "six_table"),
+        "first_deal is 'standard', 'six_table' or batches such as ((3,2),(3,2)), not {r.first_deal!r}",
+    ),
+    (lambda r: r.first_deal == "six_table" and r.players != 2, "first_deal='six_table' is for 2 players, not {r.players}"),
+    (lambda r: not _are_batches(r.later_deal), "later_deal is batches such as ((2,0),(2,0)), not {r.later_deal!r}"),
+    (
+        lambda r: r.set_aside not in ("pictures", "spades", "none"),
+        "set_aside is 'pictures', 'spades' or 'none', not {r.set_aside!r}",
+    ),
+    (
+        lambda r: r.double_sweep not in ("identical", "rank"),
+        "double_sweep is 'identical' or 'rank', not {r.double_sweep!r}",
+    ),
+    (
+        lambda r: not all(
+            isinstance(values, tuple) and len(values) == NUM_RANKS and all(_is_whole(value, 1, 16) for value in values)
+            for values in (r.hand_values, r.table_values)
+        ),
+        "hand_values and table_values are 13 whole numbers from 1 to 16, by rank",
+    ),
+    (
+        lambda r: any(type(flag) is not bool for flag in (r.short_last_deal, r.pictures_in_sums, r.forced_sweep)),
+        "short_last_deal, pictures_in_sums and forced_sweep are True or False",
+    ),
+    (
+        lambda r: any(not _is_whole(getattr(r, field), low, 20) for field, low in _POINT_FIELDS),
+        "points are whole numbers from 0 to 20 (initial_match_bonus from -20 to 20)",
+    ),
+    (lambda r: not _is_whole(r.games, 0, 1000), "games is a whole number from 0 to 1000, not {r.games!r}"),
+    (
+        lambda r: r.threshold is not None and not _is_whole(r.threshold, 1, 10_000),
+        "threshold is a number of points from 1 to 10000, not {r.threshold!r}",
+    ),
+    (
+        lambda r: r.games == 0 and (r.threshold is None or r.total_points <= 0),
+        "a session without a number of games needs a threshold and cards that count points",
+    ),
+)
+
+_PRESETS: dict[str, dict[str, Any]] = {
+    "krypkasino": {},
+    "howto": {
+        "first_deal": ((2, 0), (2, 4)),
+        "short_last_deal": True,
+        "set_aside": "none",
+        "pictures_in_sums": False,
+        "double_sweep": "rank",
+    },
+    # Small games for exact research
+    "mini-low": {  # 24 cards: ace to six, one pack; every card takes part in sums
+        "ranks": (1, 2, 3, 4, 5, 6),
+        "packs": 1,
+        "first_deal": ((2, 2), (2, 2)),
+        "later_deal": ((2, 0),),
+        "short_last_deal": True,
+    },
+    "mini-double": {  # 32 cards: ace to eight of diamonds and spades, two packs; double sweeps
+        "ranks": (1, 2, 3, 4, 5, 6, 7, 8),
+        "suits": (DIAMONDS, SPADES),
+        "first_deal": ((2, 1), (2, 1)),
+        "later_deal": ((2, 0),),
+        "short_last_deal": True,
+    },
+    "mini-high": {  # 20 cards: ace, ten and the pictures of diamonds and spades, two packs; the pile put aside matters
+        "ranks": (ACE, TEN, *PICTURES),
+        "suits": (DIAMONDS, SPADES),
+        "first_deal": ((1, 2), (1, 2)),
+        "later_deal": ((2, 0),),
+        "short_last_deal": True,
+    },
+}
+
+

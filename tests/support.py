@@ -1,0 +1,151 @@
+"""What several tests share: rules to try, stacked decks in an engine, and lockstep with the slow reference."""
+
+from __future__ import annotations
+
+import numpy as np
+from reference import Reference
+
+from krypenv import Engine, Rules
+from krypenv.cards import ACE, TAKE
+from krypenv.engine import LOOK
+from krypenv.jit import kernel
+from krypenv.observation import LAYOUT
+from krypenv.play import begin_game, score_of
+
+RULES = {
+    text: Rules.parse(text)
+    for text in (
+        "krypkasino players=2",
+        "krypkasino players=3",
+        "krypkasino players=4 teams=2",
+        "krypkasino players=5",
+        "krypkasino players=6 teams=3",
+        "krypkasino players=6 teams=2",
+        "krypkasino players=2 first_deal=six_table",
+        "krypkasino players=2 last_capture_points=1",
+        "krypkasino players=3 set_aside=spades",
+        "krypkasino players=2 first_deal=six_table last_capture_points=1 set_aside=spades",
+        "howto players=2",
+        "howto players=3",
+        "howto players=4 teams=2",
+        "howto players=2 forced_sweep=False",
+        "howto players=2 storan_points=0 packs=1 initial_match_bonus=-5",
+        "mini-low players=2",
+        "mini-low players=3",
+        "mini-double players=2",
+        "mini-double players=4 teams=2",
+        "mini-high players=2",
+        "mini-high players=3",
+    )
+}
+
+
+@kernel
+def _begin(tables: np.ndarray, state: np.ndarray, scratch: np.ndarray) -> None:
+    for row in range(len(state)):
+        begin_game(tables[0], state[row], scratch[0])
+
+
+@kernel
+def _scores(tables: np.ndarray, state: np.ndarray, out: np.ndarray) -> None:
+    for row in range(len(state)):
+        for seat in range(out.shape[1]):
+            out[row, seat] = score_of(tables[0], state[row], seat)
+
+
+def stacked(rules: Rules, decks: np.ndarray, features: bool = False) -> Engine:
+    """Return an engine whose rows have been dealt the given decks, (B, D) kinds."""
+    engine = Engine(rules, len(decks), seed=0, features=features)
+    engine.state.deck[:, : rules.deck_size] = decks
+    _begin(engine.tables, engine._state, engine._work[0][1])
+    refresh(engine)
+    return engine
+
+
+def refresh(engine: Engine) -> None:
+    """Write the outputs of an engine anew, after its state was changed by hand."""
+    engine._write(np.arange(engine.num_games), np.full(engine.num_games, LOOK))
+
+
+def scores(engine: Engine) -> np.ndarray:
+    """Return the scores of the games as they stand, (B, P)."""
+    out = np.zeros((engine.num_games, engine.rules.players), np.int64)
+    _scores(engine.tables, engine._state, out)
+    return out
+
+
+def full_deck(rules: Rules) -> list[int]:
+    """Return the deck in the order of kinds."""
+    return [int(kind) for kind in np.repeat(np.arange(52), rules.deck_counts)]
+
+
+def small_first(rules: Rules, rng: np.random.Generator) -> list[int]:
+    """Return a shuffled deck with aces and small cards nearer the front: crowded tables and captures with many choices."""
+    deck = full_deck(rules)
+    return sorted(deck, key=lambda card: (card % 13 + (card % 13 == ACE - 1) * 3) * 0.5 + rng.uniform(0, 8))
+
+
+def lockstep(rules: Rules, deck: list[int], rng: np.random.Generator, style: str) -> int:
+    """Play one game in the engine and in the reference side by side and compare them at every ply; return the plies.
+
+    Styles of play: "random", "creep" (crowds the table), "choose" (plays cards that leave a choice of captures).
+    """
+    engine = stacked(rules, np.array([deck]))
+    state, reference = engine.state, Reference(rules, deck)
+    plies = 0
+    while True:
+        compare(engine, reference)
+        legal = reference.legal_actions()
+        action = int(rng.choice(legal))
+        if style != "random" and reference.pending is None and rng.random() < 0.8:
+            counts = [len(reference.captures(card % 13 + 1)) for card in legal]
+            wanted = [card for card, count in zip(legal, counts, strict=True) if (count == 0 if style == "creep" else count > 1)]
+            action = int(rng.choice(wanted or legal))
+        reference.act(action)
+        engine.step([action])
+        plies += 1
+        if reference.over:
+            assert engine.finished[0]
+            assert engine.final_scores[0].tolist() == reference.scores()
+            assert engine.final_points[0].tolist() == [reference.points(seat) for seat in range(rules.players)]
+            assert engine.final_sweeps[0].tolist() == reference.sweeps
+            return plies
+        assert not engine.finished[0]
+        assert state.deal_number[0] == reference.deal_number
+
+
+def compare(engine: Engine, reference: Reference) -> None:
+    """Assert that row 0 of an engine stands where the reference stands, and that the observation says so."""
+    players, seat = engine.rules.players, reference.turn
+    assert engine.seat[0] == seat
+    assert np.flatnonzero(engine.action_mask[0]).tolist() == reference.legal_actions()
+    assert scores(engine)[0].tolist() == reference.scores()
+    seen = {name: engine.observation[0][part].tolist() for name, part in LAYOUT.items()}
+    assert seen["hand"] == counts_of(reference.hands[seat])
+    assert seen["table"] == counts_of(reference.table)
+    assert seen["set_aside"] == counts_of(reference.aside)
+    assert seen["seen"] == reference.seen_by(seat)
+    assert seen["pending"] == counts_of([] if reference.pending is None else [reference.pending])
+    assert seen["taken"] == counts_of(reference.taken)
+    seats = [(seat + place) % players for place in range(players)]
+    assert seen["points"][:players] == [
+        reference.points(other) + (reference.bonus if other == reference.leader else 0) for other in seats
+    ]
+    assert seen["sweeps"][:players] == [reference.sweeps[other] for other in seats]
+    assert seen["hand_size"][:players] == [len(reference.hands[other]) for other in seats]
+    assert seen["last_capturer"][:players] == [int(other == reference.last_capturer) for other in seats]
+    assert seen["dealer"][:players] == [int(other == reference.dealer) for other in seats]
+    assert seen["team"][:players] == [(other - seat) % engine.rules.num_teams for other in seats]
+    for place, other in enumerate(seats[1:]):
+        ranks = {rank + 1 for rank in range(13) if seen["cannot_hold"][place * 13 + rank]}
+        assert ranks == reference.cannot_hold(other)
+
+
+def counts_of(cards: list[int]) -> list[int]:
+    """Return the 52 counts of a list of kinds."""
+    return [cards.count(kind) for kind in range(52)]
+
+
+def take_kinds(actions: list[int]) -> list[int]:
+    """Return the kinds of the take actions among some actions."""
+    return [action - TAKE for action in actions if action >= TAKE]

@@ -1,0 +1,172 @@
+"""The shape of the house: imports go one way, packages are named, guards hold, the core needs none of [train]."""
+
+import ast
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parent.parent
+PACKAGE_DIRS = {"krypenv": "krypenv", "krypenv.agents": "agents", "krypenv.training": "training"}
+
+# From the lowest floor to the highest. A module imports from lower floors only; those of one floor may know each other.
+# `krypenv` itself is the public face, krypenv/__init__.py.
+FLOORS = [
+    {"krypenv.cards"},
+    {"krypenv.rules"},
+    {"krypenv.jit"},
+    {"krypenv.state"},
+    {"krypenv.tables"},
+    {"krypenv.captures"},
+    {"krypenv.play"},
+    {"krypenv.observation"},
+    {"krypenv.features"},
+    {"krypenv.engine"},
+    {"krypenv.game", "krypenv.notation"},
+    {"krypenv.krypkasino_v0", "krypenv.vector"},
+    {"krypenv"},
+    {"krypenv.adapters"},
+    {"krypenv.agents"},
+    {"krypenv.training"},
+]
+FLOOR_OF = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}
+WHOLE_PACKAGES = ("krypenv.adapters", "krypenv.agents", "krypenv.training")
+
+EXTRAS = ("torch", "stable_baselines3", "sb3_contrib", "safetensors", "tensorboard", "matplotlib", "typer", "rich")
+
+
+def source_modules() -> dict[str, Path]:
+    """The name of every module of the project, and its file."""
+    modules = {}
+    for package, directory in PACKAGE_DIRS.items():
+        for path in sorted((ROOT / directory).rglob("*.py")):
+            inner = path.relative_to(ROOT / directory).with_suffix("").parts
+            modules[".".join([package, *inner]).removesuffix(".__init__")] = path
+    return modules
+
+
+MODULES = source_modules()
+
+
+def floor_name(module: str) -> str:
+    """The name under which a module stands in FLOORS: its own, or that of its package."""
+    return next(
+        (package for package in WHOLE_PACKAGES if module == package or module.startswith(package + ".")), module
+    )
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    """Whether a node is an `if TYPE_CHECKING:`, whose imports are never run."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+
+
+def imported_modules(module: str, path: Path) -> set[str]:
+    """The modules of the project that a module imports, anywhere in its file."""
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    found = set()
+    nodes: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while nodes:
+        node = nodes.pop()
+        if is_type_checking(node):
+            continue
+        nodes.extend(ast.iter_child_nodes(node))
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            source = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            names = {f"{source}.{alias.name}" for alias in node.names}
+            found.update(name if name in MODULES else source for name in names)
+    return {name for name in found if name in MODULES}
+
+
+def run_python(code: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a new interpreter."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+
+
+def listed_packages() -> list[str]:
+    """The packages that pyproject.toml names."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_go_one_way(module):
+    floor = FLOOR_OF.get(floor_name(module))
+    assert floor is not None, f"{module} stands on no floor: add it to FLOORS"
+    too_high = {
+        name for name in imported_modules(module, MODULES[module]) if FLOOR_OF.get(floor_name(name), -1) > floor
+    }
+    assert not too_high, f"{module} imports from above it: {sorted(too_high)}"
+
+
+def test_imports_are_seen(tmp_path):
+    source = tmp_path / "engine.py"
+    source.write_text("def f():\n    from . import cards\n    from krypenv import rules\n    import krypenv.training\n")
+    assert imported_modules("krypenv.engine", source) == {"krypenv.cards", "krypenv.rules", "krypenv.training"}
+
+
+def test_every_package_is_listed():
+    packages = {name for name, path in MODULES.items() if path.name == "__init__.py"}
+    assert packages == set(listed_packages())
+
+
+def test_every_module_lies_in_a_package():
+    assert {name.rpartition(".")[0] for name in MODULES} - {""} <= set(listed_packages())
+
+
+@pytest.mark.parametrize("package", ["agents", "training"])
+def test_guard_against_a_second_name(package):
+    spec = importlib.util.spec_from_file_location(package, ROOT / package / "__init__.py")
+    with pytest.raises(ImportError, match=rf"krypenv\.{package}"):
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+def test_import_loads_nothing_of_train():
+    run = run_python("import sys, krypenv, krypenv.agents; print(*sys.modules)")
+    assert run.returncode == 0, run.stderr
+    assert not set(EXTRAS) & set(run.stdout.split())
+
+
+def test_bare_install_plays_and_evaluates():
+    run = run_python(
+        f"import sys; sys.modules.update(dict.fromkeys({EXTRAS!r}))\n"
+        "from krypenv import Rules, agents\n"
+        "from krypenv.training import duplicate_match\n"
+        "rules = Rules.preset('krypkasino', players=2)\n"
+        "greedy, random = (agents.make(name, rules, seed=0) for name in ('greedy', 'random'))\n"
+        "print(duplicate_match(greedy, random, rules, deals=10, seed=1).margin)\n"
+    )
+    assert run.returncode == 0, run.stderr
+
+
+def test_bare_command_names_the_extra():
+    run = run_python(
+        f"import sys; sys.modules.update(dict.fromkeys({EXTRAS!r}))\nfrom krypenv.training.cli import main\nmain()"
+    )
+    assert run.returncode != 0
+    assert 'pip install "krypenv[train]"' in run.stdout + run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def project_texts() -> list[Path]:
+    """The project's own text files, whether or not they are under version control yet."""
+    directories = ["krypenv", "agents", "training", "tests", "notebooks", "docs", ".ci"]
+    below = [path for name in directories for path in (ROOT / name).rglob("*") if "__pycache__" not in path.parts]
+    top = [path for path in ROOT.iterdir() if not path.name.startswith(".git")]
+    suffixes = {".py", ".md", ".toml", ".txt", ".ipynb", ".json", ".typed", ""}
+    return [path for path in top + below if path.is_file() and path.suffix in suffixes]
+
+
+def test_no_path_of_a_machine():
+    machine_path = re.compile(r"(?<![\w.:/])/(work|tmp|root|home|Users|opt)/|\.\./(shared)")
+    for path in project_texts():
+        found = machine_path.search(path.read_text(encoding="utf-8", errors="replace"))
+        assert not found, f"{path.relative_to(ROOT)} names a path of a machine: {found[0]}"

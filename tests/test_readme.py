@@ -1,0 +1,109 @@
+"""What the README and the docs tell the reader to type works.
+
+Python blocks of one file are run in order in one namespace. Lines `krypenv evaluate|bench|show ...` of its bash blocks
+are then run in the same directory; other `krypenv` lines, and those that need a trained model (a path under runs/), are
+checked against `--help`. A block after the line `<!-- not run -->` is left alone.
+"""
+
+import functools
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+BLOCK = re.compile(r"^(<!-- not run -->\n+)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INSTALL = 'pip install -c constraints.txt -e ".[train,dev]"'
+
+
+class Block(NamedTuple):
+    """A block of code that is to be checked."""
+
+    language: str
+    line: int  # of its first line of code in the page, from 1
+    code: str
+
+
+def blocks(page: Path) -> list[Block]:
+    """The blocks of code of a page, in order, without those marked as not run."""
+    text = page.read_text(encoding="utf-8")
+    found = [match for match in BLOCK.finditer(text) if not match[1]]
+    return [Block(match[2], text.count("\n", 0, match.start(3)) + 1, match[3]) for match in found]
+
+
+def command_lines(page: Path) -> list[list[str]]:
+    """The words of every shell line of a page, without prompts and comments."""
+    shell = "\n".join(block.code for block in blocks(page) if block.language in ("bash", "console", "sh"))
+    lines = (line.removeprefix("$ ") for line in shell.replace("\\\n", " ").splitlines())
+    return [words for line in lines if (words := shlex.split(line, comments=True))]
+
+
+def krypenv_commands(page: Path) -> list[list[str]]:
+    """The arguments of every `krypenv` line of a page."""
+    return [words[1:] for words in command_lines(page) if words[0].rpartition("/")[2] == "krypenv"]
+
+
+def krypenv(*arguments: str, cwd: Path) -> str:
+    """Run the console command, which must succeed, and return what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from krypenv.training.cli import main; main()", *arguments],
+        cwd=cwd,
+        env=os.environ | {"COLUMNS": "200", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, f"krypenv {shlex.join(arguments)}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@functools.cache
+def help_of(command: str) -> str:
+    """What `krypenv COMMAND --help` prints."""
+    return krypenv(command, "--help", cwd=ROOT)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "__main__"}
+    for block in blocks(page):
+        if block.language == "python":
+            exec(compile("\n" * (block.line - 1) + block.code, page, "exec"), namespace)
+    for command, *arguments in krypenv_commands(page):
+        if command in ("evaluate", "bench", "show") and "runs/" not in " ".join(arguments):
+            krypenv(command, *arguments, cwd=tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_options_of_the_page_exist(page):
+    for command, *arguments in krypenv_commands(page):
+        known = set(re.findall(r"--[a-z][a-z-]*", help_of(command))) | {"--help"}
+        used = {word.partition("=")[0] for word in arguments if word.startswith("--")}
+        assert used <= known, f"krypenv {command} has no {sorted(used - known)}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_make_targets_of_the_page_exist(page):
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = set(re.findall(r"`make ([\w-]+)", page.read_text(encoding="utf-8")))
+    named |= {words[1] for words in command_lines(page) if words[0] == "make"}
+    assert named <= targets
+
+
+def test_readme_begins_with_the_two_commands():
+    first = command_lines(ROOT / "README.md")
+    assert ["make", "test"] in first[:4]
+    assert ["make", "train"] in first[:4]
+
+
+def test_readme_and_makefile_install_the_same():
+    assert INSTALL in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert INSTALL.removeprefix("pip install ") in (ROOT / "Makefile").read_text(encoding="utf-8")

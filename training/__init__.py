@@ -1,0 +1,4 @@
+"""Training: self-play, evaluation and benchmarks; imported as `krypenv.training`."""
+
+if __name__ != "krypenv.training":
+    raise ImportError(f"this package is krypenv.training, not {__name__}: import it under its full name")
