@@ -210,6 +210,14 @@ class Engine:
         self._build(rules, allocate(num_games), features, threads)
         self.restart(np.arange(num_games), row_seeds(seed, num_games))
 
+    @classmethod
+    def from_state(cls, rules: Rules, state: State, features: bool = False, threads: int = 1) -> Engine:
+        """Return an engine that goes on from a copy of some state, such as `krypenv.determinize` gives."""
+        engine = cls.__new__(cls)
+        engine._build(rules, state.copy(), features, threads)
+        engine._write(engine._all_rows, np.full(engine.num_games, LOOK))
+        return engine
+
     def _build(self, rules: Rules, state: State, features: bool, threads: int) -> None:
         self.rules = rules
         self.num_games = len(state)

@@ -190,20 +190,23 @@ def act(tables: np.record, game: np.record, action: int, scratch: np.record) -> 
         game.taken[card] += 1
         game.taken_ranks += np.int64(1) << NIBBLE * (card % NUM_RANKS)
 
-    card = np.int64(game.pending)
-    count = find_captures(tables, tables.hand_value[card], game.table_ranks, scratch)
+    count = offer_takes(tables, game, scratch)
+    if game.legal_takes == 0:
+        complete_play(tables, game, np.int64(game.pending), count, scratch)
+        pass_turn(tables, game, scratch)
+
+
+@kernel
+def offer_takes(tables: np.record, game: np.record, scratch: np.record) -> int:
+    """Find the captures of the pending card and the kinds that are legal to take; return the number of captures (R7)."""
+    count = find_captures(tables, tables.hand_value[game.pending], game.table_ranks, scratch)
     takes = np.int64(0)
     if count > 1 or (count == 1 and not takes_whole_ranks(scratch.captures[0], game.table_ranks)):
         bound_captures(count, game.taken_ranks, scratch)
-        takes = find_takes(
-            game.table, game.table_ranks, game.taken, game.taken_ranks, scratch
-        )
-    if takes != 0:
-        game.legal_plays = 0
-        game.legal_takes = takes
-    else:
-        complete_play(tables, game, card, count, scratch)
-        pass_turn(tables, game, scratch)
+        takes = find_takes(game.table, game.table_ranks, game.taken, game.taken_ranks, scratch)
+    game.legal_plays = 0
+    game.legal_takes = takes
+    return count
 
 
 @kernel
