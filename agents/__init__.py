@@ -2,3 +2,60 @@
 
 if __name__ != "krypenv.agents":
     raise ImportError(f"this package is krypenv.agents, not {__name__}: import it under its full name")
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from krypenv.agents.base import Agent, check_options, did_you_mean, format_spec, parse_spec
+from krypenv.agents.scripted import Greedy, Random, Tactician
+from krypenv.rules import Rules
+
+__all__ = ["Agent", "format_spec", "make", "names", "parse_spec", "rules_of"]
+
+_AGENTS: dict[str, Callable[..., Agent]] = {"random": Random, "greedy": Greedy, "tactician": Tactician}
+
+
+def names() -> list[str]:
+    """Return the names of all agents; a path to a model's folder is a name too."""
+    return list(_AGENTS)
+
+
+def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
+    """Return the agent that a string names: a name with its options, or a path to a model's folder.
+
+    All that the agent does at random comes from `seed`. Raises ValueError for an unknown name or option, and where
+    there is no such folder.
+
+    >>> make("tactician(shed=True)", Rules.preset("krypkasino")).name
+    'tactician(shed=True)'
+    """
+    if spec not in _AGENTS and (_is_path(spec) or os.path.isdir(spec)):
+        if not os.path.isdir(spec):
+            raise ValueError(f"there is no model folder {spec!r}; the agents with a name are {', '.join(_AGENTS)}")
+        return _learned().load_agent(spec, rules, seed)
+    name, options = parse_spec(spec)
+    if name not in _AGENTS:
+        raise ValueError(
+            f"unknown agent {name!r}{did_you_mean(name, _AGENTS)}; the agents are {', '.join(_AGENTS)}, "
+            "and a path to a model's folder is one too"
+        )
+    check_options(name, _AGENTS[name], options)
+    return _AGENTS[name](rules, seed, **options)
+
+
+def rules_of(spec: str) -> Rules | None:
+    """Return the rules that a model was trained for, or None where the string does not name a model's folder."""
+    return _learned().trained_rules(spec) if os.path.isdir(spec) else None
+
+
+def _learned() -> Any:
+    try:
+        from krypenv.agents import learned
+    except ImportError:
+        raise ValueError('learned agents need more than the bare package: pip install "krypenv[train]"') from None
+    return learned
+
+
+def _is_path(spec: str) -> bool:
+    return os.sep in spec or "/" in spec

@@ -1,7 +1,19 @@
 """Krypkasino, Sweden's misère casino, as a reinforcement-learning environment."""
 
+import gymnasium
+import pettingzoo
+
+from krypenv import krypkasino_v0
 from krypenv.engine import Engine, IllegalMove
+from krypenv.game import Game, Move
 from krypenv.rules import Rules
 
 __version__ = "0.1.0"
-__all__ = ["Engine", "IllegalMove", "Rules"]
+__all__ = ["Engine", "Game", "IllegalMove", "Move", "Rules", "krypkasino_v0"]
+
+gymnasium.register(
+    id="Krypkasino-v0",
+    entry_point="krypenv.adapters.gym:KrypkasinoEnv",
+    vector_entry_point="krypenv.vector:KrypkasinoVectorEnv",
+)
+pettingzoo.register("aec", "krypkasino_v0", entry_point="krypenv.krypkasino_v0:env")

@@ -22,15 +22,12 @@ _HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
     LAYOUT[name].start for name in ("hand", "table", "seen", "set_aside", "pending", "taken")
 )
 _POINTS, _SWEEPS, _HAND_SIZE, _CAPTURER, _DEALER, _TURN, _TOTAL = (
-    LAYOUT[name].start
-    for name in ("points", "sweeps", "hand_size", "last_capturer", "dealer", "turn", "session_total")
+    LAYOUT[name].start for name in ("points", "sweeps", "hand_size", "last_capturer", "dealer", "turn", "session_total")
 )
 _CANNOT_HOLD, _DEALS_LEFT, _GAMES_LEFT = (LAYOUT[name].start for name in ("cannot_hold", "deals_left", "games_left"))
 
 
-def determinize(
-    observation: npt.ArrayLike, rng: np.random.Generator | int, rules: Rules | None = None
-) -> State:
+def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rules: Rules | None = None) -> State:
     """Return one complete game for each observation, uniformly drawn from all that would have shown it.
 
     The unseen cards are dealt at random to the other hands and the stock, so that no seat holds a rank that it would
@@ -39,7 +36,7 @@ def determinize(
     is the dealer, as in a single game.
 
     Args:
-        observation: (N,) or (B, N) int8, N >= 427, of any seat, to act or not; one row is returned for each.
+        observation: (N,) or (B, N) int8, N >= 433, of any seat, to act or not; one row is returned for each.
         rng: a numpy generator or a seed.
         rules: the rules of the game; by default the main rulebook for the players and teams in the observation.
 
@@ -78,7 +75,9 @@ def _check(seen: np.ndarray, rules: Rules) -> None:
     deals_left = seen[:, _DEALS_LEFT].astype(int)
     numbers = tables["num_deals"] - deals_left
     if (unseen < 0).any() or (deals_left < 0).any() or (numbers < 1).any():
-        raise ValueError(f"the observation is not one of a game of {rules}: it shows cards that this deck does not have")
+        raise ValueError(
+            f"the observation is not one of a game of {rules}: it shows cards that this deck does not have"
+        )
     stock = rules.deck_size - tables["deal_start"][numbers]
     if (unseen.sum(1) != hidden + stock).any():
         raise ValueError(f"the observation is not one of a game of {rules}: the number of unseen cards does not fit")

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -185,7 +186,7 @@ class Engine:
 
     Attributes:
         seat: (B,) int32, the seat to act.
-        observation: (B, N) int8, what it sees (`krypenv.observation.LAYOUT`); N = 427, or 1363 with features.
+        observation: (B, N) int8, what it sees (`krypenv.observation.LAYOUT`); N = 433, or 1369 with features.
         action_mask: (B, 105) int8, 1 for its legal actions.
         finished: (B,) bool, whether the last step ended the row's session (with `games=1`: its game).
         final_scores: (B, P) int32, the scores of the last session that ended in the row.
@@ -207,6 +208,8 @@ class Engine:
     ) -> None:
         if num_games < 1:
             raise ValueError(f"an engine needs at least one game, not {num_games}")
+        if threads < 0:
+            raise ValueError(f"threads is 0, for all processors, or more, not {threads}")
         self._build(rules, allocate(num_games), features, threads)
         self.restart(np.arange(num_games), row_seeds(seed, num_games))
 
@@ -279,7 +282,9 @@ class Engine:
         which = self._all_rows if rows is None else np.asarray(rows, np.int64)
         chosen = np.asarray(actions)
         if chosen.shape != which.shape or chosen.dtype.kind not in "iu":
-            raise ValueError(f"{len(which)} rows need {len(which)} whole numbers as actions, not {chosen.dtype} {chosen.shape}")
+            raise ValueError(
+                f"{len(which)} rows need {len(which)} whole numbers as actions, not {chosen.dtype} {chosen.shape}"
+            )
         chosen = chosen.astype(np.int64, copy=False)
         at = find_illegal(self._state, which, chosen)
         if at < len(which):
@@ -327,3 +332,14 @@ class Engine:
         for target, source in zip(twin._arrays[1:], self._arrays[1:], strict=True):
             target[:] = source[which]
         return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what copies and pickles are made of; views and compiled tables are made anew."""
+        names = ("rules", "features", "threads")
+        return {name: getattr(self, name) for name in names} | {"arrays": [array.copy() for array in self._arrays]}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        state, *outputs = kept["arrays"]
+        self._build(kept["rules"], state.view(np.recarray), kept["features"], kept["threads"])
+        for target, source in zip(self._arrays[1:], outputs, strict=True):
+            target[:] = source

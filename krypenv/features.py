@@ -69,7 +69,7 @@ def make_view() -> np.ndarray:
 
 @kernel
 def look(tables: np.record, observation: np.ndarray, view: np.record) -> None:
-    """Read from an observation, (>= 427,) int8, of the seat to act what the consequences of its actions depend on."""
+    """Read from an observation, (>= 433,) int8, of the seat to act what the consequences of its actions depend on."""
     ranks = np.int64(0)
     total = np.int64(0)
     taken_ranks = np.int64(0)
@@ -227,7 +227,14 @@ def _cheapest(tables: np.record, observation: np.ndarray, rank: int, wanted: int
 
 @kernel
 def _end_deal(
-    tables: np.record, observation: np.ndarray, card: int, capture: int, left: int, total: int, points: int, view: np.record
+    tables: np.record,
+    observation: np.ndarray,
+    card: int,
+    capture: int,
+    left: int,
+    total: int,
+    points: int,
+    view: np.record,
 ) -> tuple[int, int, int]:
     """Return table, sum and points after the last play of a deal: cards put aside, or at the end of the game given away."""
     ends = view.game_ends
@@ -251,7 +258,13 @@ def _end_deal(
 
 @kernel
 def write_features(
-    tables: np.record, observation: np.ndarray, plays: int, takes: int, view: np.record, scratch: np.record, out: np.ndarray
+    tables: np.record,
+    observation: np.ndarray,
+    plays: int,
+    takes: int,
+    view: np.record,
+    scratch: np.record,
+    out: np.ndarray,
 ) -> None:
     """Write the features block of an observation into `out`, (SIZE,) int8; legal plays and takes are bits of kinds."""
     for at in range(SIZE):
@@ -285,7 +298,12 @@ def write_features(
 
 @kernel
 def _write_all(
-    tables: np.ndarray, observations: np.ndarray, masks: np.ndarray, view: np.ndarray, scratch: np.ndarray, out: np.ndarray
+    tables: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    view: np.ndarray,
+    scratch: np.ndarray,
+    out: np.ndarray,
 ) -> None:
     for row in range(len(observations)):
         plays, takes = np.int64(0), np.int64(0)
@@ -296,7 +314,7 @@ def _write_all(
 
 
 def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    """Return observations with their features block, (B, 1363) int8, from (B, 427) int8 and masks (B, 105) int8.
+    """Return observations with their features block, (B, 1369) int8, from (B, 433) int8 and masks (B, 105) int8.
 
     Observations that have the block already come back as they are.
     """

@@ -17,9 +17,13 @@ _PACKAGE = Path(__file__).parent
 
 @functools.cache
 def source_hash() -> str:
-    """Return a hash over the sources that hold kernels: those of the package itself and of its agents."""
-    sources = [*_PACKAGE.glob("*.py"), *_PACKAGE.glob("agents/*.py"), *_PACKAGE.parent.glob("agents/*.py")]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources))).hexdigest()
+    """Return a hash over the sources of the kernels: files that hold some, and files whose constants they use."""
+    hashed = hashlib.sha256()
+    for path in sorted([*_PACKAGE.glob("*.py"), *_PACKAGE.glob("agents/*.py"), *_PACKAGE.parent.glob("agents/*.py")]):
+        source = path.read_bytes()
+        if b"\n@kernel" in source or path.stem in ("cards", "rules", "state", "tables"):
+            hashed.update(source)
+    return hashed.hexdigest()
 
 
 class _PackageCache(FunctionCache):

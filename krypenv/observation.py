@@ -31,7 +31,11 @@ _BLOCKS: tuple[tuple[str, int, str], ...] = (
     ("dealer", MAX_PLAYERS, "1 at the dealer's place"),
     ("turn", MAX_PLAYERS, "1 at the place that is to act"),
     ("session_total", MAX_PLAYERS, "total of the session's earlier games less the mean of all, rounded, within +-127"),
-    ("cannot_hold", (MAX_PLAYERS - 1) * NUM_RANKS, "places 1 to 5 by rank: 1 if it can't hold the rank until the next deal"),
+    (
+        "cannot_hold",
+        (MAX_PLAYERS - 1) * NUM_RANKS,
+        "places 1 to 5 by rank: 1 if it can't hold the rank until the next deal",
+    ),
     ("deals_left", 1, "deals to come after this one"),
     ("games_left", 1, "games of the session to come after this one, at most 127; 0 where only a threshold ends it"),
 )
@@ -49,7 +53,9 @@ LAYOUT: dict[str, slice] = _layout()
 DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _BLOCKS}
 SIZE: int = sum(size for _, size, _ in _BLOCKS)  # N without the features
 
-_HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (LAYOUT[n].start for n in ("hand", "table", "seen", "set_aside", "pending", "taken"))
+_HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
+    LAYOUT[n].start for n in ("hand", "table", "seen", "set_aside", "pending", "taken")
+)
 _SEATED, _TEAM, _POINTS, _SWEEPS = (LAYOUT[n].start for n in ("seated", "team", "points", "sweeps"))
 _HAND_SIZE, _CAPTURER, _DEALER, _TURN, _TOTAL = (
     LAYOUT[n].start for n in ("hand_size", "last_capturer", "dealer", "turn", "session_total")

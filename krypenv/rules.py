@@ -185,7 +185,9 @@ class Rules:
         ]
         rest = self.deck_size - sum(sum(hands) + table for hands, table in sizes)
         if rest:
-            sizes.append((tuple(rest // self.players + (seat < rest % self.players) for seat in range(self.players)), 0))
+            sizes.append(
+                (tuple(rest // self.players + (seat < rest % self.players) for seat in range(self.players)), 0)
+            )
         return sizes
 
     def _cards_in(self, batches: Batches) -> int:
@@ -233,7 +235,9 @@ def _is_choice(values: Any, high: int, low: int = 0) -> bool:
 def _are_batches(batches: Any) -> bool:
     return (
         isinstance(batches, tuple)
-        and all(isinstance(pair, tuple) and len(pair) == 2 and all(_is_whole(n, 0, 104) for n in pair) for pair in batches)
+        and all(
+            isinstance(pair, tuple) and len(pair) == 2 and all(_is_whole(n, 0, 104) for n in pair) for pair in batches
+        )
         and sum(pair[0] for pair in batches) > 0
     )
 
@@ -253,14 +257,23 @@ _CHECKS: tuple[tuple[Callable[[Rules], bool], str], ...] = (
         lambda r: r.teams is not None and not (_is_whole(r.teams, 2, r.players - 1) and r.players % r.teams == 0),
         "{r.players} players can't form {r.teams!r} equal teams; there are 2 teams of 2 or 3, or 3 teams of 2",
     ),
-    (lambda r: not _is_choice(r.ranks, NUM_RANKS, 1), "ranks are ascending numbers from 1 (ace) to 13 (king), not {r.ranks!r}"),
-    (lambda r: not _is_choice(r.suits, NUM_SUITS - 1), "suits are ascending numbers from 0 (clubs) to 3 (spades), not {r.suits!r}"),
+    (
+        lambda r: not _is_choice(r.ranks, NUM_RANKS, 1),
+        "ranks are ascending numbers from 1 (ace) to 13 (king), not {r.ranks!r}",
+    ),
+    (
+        lambda r: not _is_choice(r.suits, NUM_SUITS - 1),
+        "suits are ascending numbers from 0 (clubs) to 3 (spades), not {r.suits!r}",
+    ),
     (lambda r: not _is_whole(r.packs, 1, 2), "packs is 1 or 2, not {r.packs!r}"),
     (
         lambda r: not _are_batches(r.first_deal) and r.first_deal not in ("standard", "six_table"),
         "first_deal is 'standard', 'six_table' or batches such as ((3,2),(3,2)), not {r.first_deal!r}",
     ),
-    (lambda r: r.first_deal == "six_table" and r.players != 2, "first_deal='six_table' is for 2 players, not {r.players}"),
+    (
+        lambda r: r.first_deal == "six_table" and r.players != 2,
+        "first_deal='six_table' is for 2 players, not {r.players}",
+    ),
     (lambda r: not _are_batches(r.later_deal), "later_deal is batches such as ((2,0),(2,0)), not {r.later_deal!r}"),
     (
         lambda r: r.set_aside not in ("pictures", "spades", "none"),
@@ -271,9 +284,13 @@ _CHECKS: tuple[tuple[Callable[[Rules], bool], str], ...] = (
         "double_sweep is 'identical' or 'rank', not {r.double_sweep!r}",
     ),
     (
-        lambda r: not all(
-            isinstance(values, tuple) and len(values) == NUM_RANKS and all(_is_whole(value, 1, 16) for value in values)
-            for values in (r.hand_values, r.table_values)
+        lambda r: (
+            not all(
+                isinstance(values, tuple)
+                and len(values) == NUM_RANKS
+                and all(_is_whole(value, 1, 16) for value in values)
+                for values in (r.hand_values, r.table_values)
+            )
         ),
         "hand_values and table_values are 13 whole numbers from 1 to 16, by rank",
     ),
@@ -328,5 +345,3 @@ _PRESETS: dict[str, dict[str, Any]] = {
         "short_last_deal": True,
     },
 }
-
-

@@ -99,7 +99,11 @@ def lockstep(rules: Rules, deck: list[int], rng: np.random.Generator, style: str
         action = int(rng.choice(legal))
         if style != "random" and reference.pending is None and rng.random() < 0.8:
             counts = [len(reference.captures(card % 13 + 1)) for card in legal]
-            wanted = [card for card, count in zip(legal, counts, strict=True) if (count == 0 if style == "creep" else count > 1)]
+            wanted = [
+                card
+                for card, count in zip(legal, counts, strict=True)
+                if (count == 0 if style == "creep" else count > 1)
+            ]
             action = int(rng.choice(wanted or legal))
         reference.act(action)
         engine.step([action])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -53,7 +56,9 @@ def test_r10_engine_plays_as_the_reference_in_small_decks(rules: Rules, seed: in
     lockstep(rules, rng.permutation(full_deck(rules)).tolist(), rng, style)
 
 
-@pytest.mark.parametrize("text", ["mini-low players=2", "mini-double players=2", "mini-high players=2", "krypkasino players=2"])
+@pytest.mark.parametrize(
+    "text", ["mini-low players=2", "mini-double players=2", "mini-high players=2", "krypkasino players=2"]
+)
 def test_perft_counts_equal_the_reference(text: str) -> None:
     rules = RULES[text]
     deck = np.random.default_rng(3).permutation(full_deck(rules)).tolist()
@@ -186,6 +191,19 @@ def test_copy_and_select_are_independent() -> None:
         engine.step(engine.sample_actions())
     assert (twin.observation == engine.observation).all()
     assert (chosen.observation[2] == engine.observation[5]).all()
+
+
+def test_deepcopy_and_pickle_give_working_engines() -> None:
+    engine = Engine(RULES["krypkasino players=3"], 4, seed=6, features=True)
+    for _ in range(20):
+        engine.step(engine.sample_actions())
+    twins = [copy.deepcopy(engine), pickle.loads(pickle.dumps(engine))]
+    for _ in range(150):
+        engine.step(engine.sample_actions())
+        for twin in twins:
+            twin.step(twin.sample_actions())
+            assert (twin.observation == engine.observation).all()
+            assert (twin.final_scores == engine.final_scores).all()
 
 
 def test_sampled_actions_are_uniform() -> None:

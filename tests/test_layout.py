@@ -21,7 +21,8 @@ PACKAGE_DIRS = {"krypenv": "krypenv", "krypenv.agents": "agents", "krypenv.train
 # `krypenv` itself is the public face, krypenv/__init__.py.
 FLOORS = [
     {"krypenv.cards"},
-    {"krypenv.rules"},
+    {"krypenv.rules", "krypenv.files"},
+    {"krypenv.rewards"},
     {"krypenv.jit"},
     {"krypenv.state"},
     {"krypenv.tables"},
@@ -29,8 +30,9 @@ FLOORS = [
     {"krypenv.play"},
     {"krypenv.observation"},
     {"krypenv.features"},
+    {"krypenv.determinize"},
     {"krypenv.engine"},
-    {"krypenv.game", "krypenv.notation"},
+    {"krypenv.game", "krypenv.notation", "krypenv.display"},
     {"krypenv.krypkasino_v0", "krypenv.vector"},
     {"krypenv"},
     {"krypenv.adapters"},

@@ -89,7 +89,9 @@ def test_determinize_gives_worlds_that_show_the_observation(rules: Rules) -> Non
 def test_determinize_takes_one_observation_and_knows_the_main_rulebook() -> None:
     for text in ("krypkasino players=2", "krypkasino players=6 teams=3", "krypkasino players=4"):
         engine = Engine(RULES.get(text) or Rules.parse(text), 1, seed=3)
-        assert (Engine.from_state(engine.rules, determinize(engine.observation[0], 5)).observation == engine.observation).all()
+        assert (
+            Engine.from_state(engine.rules, determinize(engine.observation[0], 5)).observation == engine.observation
+        ).all()
 
 
 def test_determinize_refuses_what_no_game_shows() -> None:

@@ -1,0 +1,102 @@
+"""What every agent is, and how one string names it: `greedy`, `tactician(shed=True)`."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.cards import NUM_ACTIONS
+from krypenv.observation import SIZE
+from krypenv.rules import Rules
+
+IntArray = npt.NDArray[np.int64]
+
+
+class Agent(Protocol):
+    """A function from what the seats to act may see to their actions, for many games at once.
+
+    Attributes:
+        name: the string that `krypenv.agents.make` makes the agent from.
+        rules: the rules that it plays by.
+    """
+
+    name: str
+    rules: Rules
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
+        """Return a legal action for each row, (B,) int64.
+
+        `observations` are (B, N) int8, with or without the features block, and `action_masks` (B, 105) int8.
+        """
+        ...
+
+
+def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
+    """Return the name and the options of an agent's string; the values are Python literals.
+
+    Raises ValueError where it is no such string.
+
+    >>> parse_spec("tactician(shed=True)")
+    ('tactician', {'shed': True})
+    """
+    try:
+        node = ast.parse(spec.strip(), mode="eval").body
+        if isinstance(node, ast.Name):
+            return node.id, {}
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+            return node.func.id, {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
+    except (ValueError, SyntaxError):
+        pass
+    raise ValueError(
+        f"{spec!r} names no agent; write a name, with options as in tactician(shed=True), or a model's folder"
+    )
+
+
+def format_spec(name: str, options: dict[str, Any]) -> str:
+    """Return the string that `parse_spec` reads.
+
+    >>> format_spec("tactician", {"shed": True})
+    'tactician(shed=True)'
+    """
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in options.items())})" if options else name
+
+
+def options_of(agent: Callable[..., Agent]) -> dict[str, Any]:
+    """Return the options of what makes an agent with their defaults: its keyword-only arguments."""
+    parameters = inspect.signature(agent).parameters.values()
+    return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
+
+
+def check_options(name: str, agent: Callable[..., Agent], options: dict[str, Any]) -> None:
+    """Raise ValueError for an option that an agent does not have, or whose value is not of its default's type."""
+    known = options_of(agent)
+    for key, value in options.items():
+        if key not in known:
+            listed = ", ".join(f"{option}={default!r}" for option, default in known.items()) or "none"
+            raise ValueError(f"{name} has no option {key!r}{did_you_mean(key, known)}; its options are: {listed}")
+        wanted = type(known[key])
+        if type(value) is not wanted and not (wanted is float and type(value) is int):
+            raise ValueError(f"{name}({key}={value!r}): {key} is of type {wanted.__name__}, as in {key}={known[key]!r}")
+
+
+def did_you_mean(word: str, known: dict[str, Any]) -> str:
+    """Return a hint at the known name closest to a word, or nothing."""
+    close = difflib.get_close_matches(word, known, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def check_decisions(observations: np.ndarray, action_masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both arrays as contiguous int8, as the kernels take them; raises ValueError for other shapes."""
+    observations, masks = np.asarray(observations), np.asarray(action_masks)
+    if observations.ndim != 2 or observations.shape[1] < SIZE or masks.shape != (len(observations), NUM_ACTIONS):
+        raise ValueError(
+            f"an agent acts on observations (B, {SIZE} or more) and action masks (B, {NUM_ACTIONS}), "
+            f"not on {observations.shape} and {masks.shape}"
+        )
+    return np.ascontiguousarray(observations, np.int8), np.ascontiguousarray(masks, np.int8)

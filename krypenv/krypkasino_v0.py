@@ -1,0 +1,224 @@
+"""Krypkasino as a PettingZoo AEC environment: `krypkasino_v0.env()`."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Box, Dict, Discrete
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from krypenv import features as feature_block
+from krypenv import observation as base_block
+from krypenv.cards import NO_SEAT, NUM_ACTIONS
+from krypenv.game import Game
+from krypenv.rewards import check_reward, illegal_reward, returns_of
+from krypenv.rules import Rules
+
+__all__ = ["env", "raw_env"]
+
+RENDER_MODES = ("human", "ansi")
+
+Observation = dict[str, npt.NDArray[np.int8]]
+
+
+def env(
+    players: int = 2,
+    variant: str = "krypkasino",
+    render_mode: str | None = None,
+    reward: str = "centred",
+    dense: bool = False,
+    games: int = 1,
+    features: bool = False,
+    **rule_fields: Any,
+) -> AECEnv[str, Observation, int]:
+    """Return the environment with the usual wrappers; the arguments are those of `raw_env`.
+
+    An illegal action ends the episode: its player gets `krypenv.rewards.illegal_reward`, less than any legal episode
+    returns, and the others 0. What is no action at all raises AssertionError.
+    """
+    raw = raw_env(players, variant, render_mode, reward, dense, games, features, **rule_fields)
+    wrapped = _TerminateIllegal(raw, illegal_reward=illegal_reward(raw.rules, reward, dense))
+    return _OrderEnforcing(_AssertOutOfBounds(wrapped))
+
+
+class _Direct(wrappers.BaseWrapper):
+    """Reads the state where it is: PettingZoo's wrappers ask each other for it, which takes longer than a step does."""
+
+    agents, agent_selection, infos, rewards, terminations, truncations, _cumulative_rewards = (
+        property(attrgetter(f"unwrapped.{name}"))
+        for name in (
+            "agents", "agent_selection", "infos", "rewards", "terminations", "truncations", "_cumulative_rewards",
+        )
+    )  # fmt: skip
+    unwrapped = None
+
+    def __init__(self, env: AECEnv[str, Observation, int], **arguments: Any) -> None:
+        self.unwrapped = env.unwrapped
+        super().__init__(env, **arguments)
+
+    def __str__(self) -> str:
+        return str(self.env)
+
+
+class _TerminateIllegal(_Direct, wrappers.TerminateIllegalWrapper):
+    pass
+
+
+class _AssertOutOfBounds(_Direct, wrappers.AssertOutOfBoundsWrapper):
+    pass
+
+
+class _OrderEnforcing(_Direct, wrappers.OrderEnforcingWrapper):
+    pass
+
+
+class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is PettingZoo's
+    """The environment without wrappers; an illegal action raises IllegalMove.
+
+    Args:
+        players, variant, rule_fields: the rules, as `Rules.preset(variant, players=players, **rule_fields)`.
+        games: the games of the session which is an episode (R15).
+        render_mode: "human" prints each state, "ansi" makes `render()` return it as text.
+        reward: "centred", "points" or "win", see `krypenv.rewards.returns_of`.
+        dense: pay the same as points fall, and not at the end of the episode.
+        features: append the block of `krypenv.features` to the observation.
+
+    Attributes:
+        game: the `Game` behind the environment: for referees and rendering, never for players.
+        actions: the actions since the reset, a list of ints.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012
+        "name": "krypkasino_v0",
+        "render_modes": list(RENDER_MODES),
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
+    game: Game
+
+    def __init__(
+        self,
+        players: int = 2,
+        variant: str = "krypkasino",
+        render_mode: str | None = None,
+        reward: str = "centred",
+        dense: bool = False,
+        games: int = 1,
+        features: bool = False,
+        **rule_fields: Any,
+    ) -> None:
+        super().__init__()
+        check_reward(reward)
+        if render_mode not in (None, *RENDER_MODES):
+            raise ValueError(f"unknown render_mode {render_mode!r}; it is one of {', '.join(RENDER_MODES)}, or None")
+        self.rules = Rules.preset(variant, players=players, games=games, **rule_fields)
+        self.render_mode, self.reward, self.dense, self.features = render_mode, reward, dense, features
+        self.possible_agents = [f"player_{seat}" for seat in range(players)]
+        self.seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        size = base_block.SIZE + (feature_block.SIZE if features else 0)
+        self.observation_spaces = {
+            agent: Dict(
+                observation=Box(-128, 127, (size,), np.int8),
+                action_mask=Box(0, 1, (NUM_ACTIONS,), np.int8),
+            )
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {agent: Discrete(NUM_ACTIONS) for agent in self.possible_agents}
+        self._seeds: np.random.Generator | None = None
+
+    def observation_space(self, agent: str) -> Dict:
+        """Return the space of an agent's observations, always the same object."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Discrete:
+        """Return the space of an agent's actions, always the same object."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal the very cards of `Game(rules, seed=seed)`; without a seed, cards that follow from the last seed given.
+
+        `options["deck"]`, the names of all cards in deal order (R4), stacks the first game; other options are ignored.
+        """
+        if seed is not None or self._seeds is None:
+            self._seeds = np.random.default_rng(seed)
+        if seed is None:
+            seed = int(self._seeds.integers(1 << 63))
+        self.game = Game(self.rules, seed=seed, deck=(options or {}).get("deck"))
+        self.actions: list[int] = []
+        self.agents = self.possible_agents.copy()
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {"action_mask": self.game.action_mask(seat)} for agent, seat in self.seats.items()}
+        self.agent_selection = self.possible_agents[self.game.turn]
+        self._paid = np.zeros(self.rules.players)
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> Observation:
+        """Return what an agent sees, in fresh arrays; the mask is all zero for who is not to act."""
+        seat = self.seats[agent]
+        return {"observation": self.game.observation(seat, self.features), "action_mask": self.game.action_mask(seat)}
+
+    def step(self, action: int) -> None:
+        """Carry out an action of the agent to act; None for an agent whose episode is over."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        self.game.act(action)
+        self.actions.append(int(action))
+        self._cumulative_rewards[agent] = 0.0
+        if self.render_mode == "human":
+            self.render()
+        turn = self.game.turn
+        if turn == NO_SEAT:
+            turn = self._end_game()
+        elif self.dense:
+            self._pay()
+        self.infos[agent] = {"action_mask": np.zeros(NUM_ACTIONS, np.int8)}
+        self.agent_selection = agent = self.possible_agents[turn]
+        self.infos[agent] = {"action_mask": self.game.action_mask(turn)}
+
+    def _end_game(self) -> int:
+        """Pay, go on to the session's next game or end the episode; return the seat that is next."""
+        is_over = self.game.session_over
+        if is_over or self.dense:
+            self._pay()
+        if is_over:
+            self.terminations = dict.fromkeys(self.agents, True)
+            return 0
+        self.game = self.game.next_game()
+        if self.render_mode == "human":
+            self.render()
+        return self.game.turn
+
+    def _pay(self) -> None:
+        """Make rewards of what the scores are worth now and was not paid before."""
+        scores = np.array(self.game.totals)
+        if not self.game.is_over:
+            scores += self.game.scores()
+        worth = returns_of(self.rules, scores, self.reward)
+        self.rewards = dict(zip(self.agents, (worth - self._paid).tolist(), strict=True))
+        self._paid = worth
+        self._accumulate_rewards()
+
+    def render(self) -> str | None:
+        """Return the game as text, or print it, as the render mode says."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() needs a render mode, as in krypkasino_v0.env(render_mode='ansi')")
+            return None
+        text = str(self.game)
+        if self.render_mode == "ansi":
+            return text
+        print(text)
+        return None
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to release."""

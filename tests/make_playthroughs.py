@@ -1,0 +1,75 @@
+"""Golden playthroughs: one random game for each kind of rules, written so that a person can read it.
+
+Run as a program it writes `tests/playthroughs/` anew (`make playthroughs`); the diff shows what a change of a rule altered.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+
+from krypenv import Game, Rules
+from krypenv.cards import action_name, card_names
+from krypenv.display import format_playthrough
+from krypenv.features import COLUMNS, WIDTH
+from krypenv.observation import LAYOUT, SIZE
+
+FOLDER = Path(__file__).parent / "playthroughs"
+GAMES = {
+    "krypkasino_2": "krypkasino players=2",
+    "krypkasino_3": "krypkasino players=3",
+    "krypkasino_4_teams": "krypkasino players=4 teams=2",
+    "krypkasino_5": "krypkasino players=5",
+    "krypkasino_6_teams": "krypkasino players=6 teams=3",
+    "six_table": "krypkasino players=2 first_deal=six_table last_capture_points=1",
+    "set_aside_spades": "krypkasino players=2 set_aside=spades",
+    "howto_3": "howto players=3",
+    "howto_house_rules": "howto players=2 forced_sweep=False storan_points=0 packs=1 initial_match_bonus=-5",
+    "mini_low": "mini-low players=2",
+    "mini_double": "mini-double players=2",
+    "mini_high": "mini-high players=3",
+}
+LOOKS = 4  # decisions whose observation is written out
+_CARDS = ("hand", "table", "seen", "set_aside", "pending", "taken")
+
+
+def playthrough(text: str) -> str:
+    """Return the playthrough of a random game, with its record and some observations."""
+    game = Game(Rules.parse(text), seed=1)
+    chooser = random.Random(2)  # not numpy's: its streams may change between versions
+    looks = []
+    step = 0
+    while not game.is_over:
+        if step % 9 == 4 and len(looks) < LOOKS:
+            looks.append(_look(game, step))
+        game.act(chooser.choice(game.legal_actions()))
+        step += 1
+    return "\n".join([format_playthrough(game), *looks, game.record()]) + "\n"
+
+
+def _look(game: Game, step: int) -> str:
+    """Return what the seat to act sees, part by part, leaving out what is zero."""
+    seen = game.observation(features=True)
+    lines = [f"Seat {game.turn} before action {step + 1} sees"]
+    for name, part in LAYOUT.items():
+        entries = seen[part]
+        if entries.any():
+            told = " ".join(card_names(entries)) if name in _CARDS else " ".join(map(str, entries))
+            lines.append(f"  {name:15} {told}")
+    block = seen[SIZE:].reshape(52, WIDTH)
+    for action in game.legal_actions():
+        row = block[action % 52]
+        facts = ", ".join(
+            f"{name} {' '.join(map(str, row[part]))}" for name, part in COLUMNS.items() if np.any(row[part])
+        )
+        lines.append(f"  {action_name(action):15} {facts}")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in GAMES.items():
+        (FOLDER / f"{name}.txt").write_text(playthrough(text), encoding="utf-8")
+        print(FOLDER / f"{name}.txt")

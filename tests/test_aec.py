@@ -1,0 +1,264 @@
+"""The PettingZoo environment: the library's own tests, the game behind it, rewards, masks, its page."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pettingzoo
+import pytest
+from pettingzoo.test import api_test, render_test, seed_test
+
+from krypenv import Game, IllegalMove, Rules, features, krypkasino_v0, observation
+from krypenv.rewards import KINDS, illegal_reward, returns_of
+
+ENVIRONMENTS = {
+    **{f"{players} players": {"players": players} for players in range(2, 7)},
+    "4 in 2 teams": {"players": 4, "teams": 2},
+    "6 in 2 teams": {"players": 6, "teams": 2},
+    "6 in 3 teams": {"players": 6, "teams": 3},
+    "2 games": {"games": 2},
+    "threshold": {"games": 0, "threshold": 60},
+    "features": {"players": 3, "features": True},
+    "points": {"reward": "points", "dense": True},
+    "win": {"players": 3, "reward": "win", "dense": True},
+    "V1": {"first_deal": "six_table"},
+    "V2": {"last_capture_points": 1},
+    "V3": {"set_aside": "spades"},
+    "howto of 4": {"variant": "howto", "players": 4, "teams": 2},
+    "H5": {"variant": "howto", "packs": 1, "forced_sweep": False, "storan_points": 0, "initial_match_bonus": -5},
+    **{name: {"variant": name} for name in Rules.presets()},
+}
+every_environment = pytest.mark.parametrize("arguments", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
+
+
+def play(env, seed, rng, options=None):
+    """Play an episode at random; yields after each step what each agent was paid in `last()` so far."""
+    env.reset(seed=seed, options=options)
+    paid = dict.fromkeys(env.agents, 0.0)
+    for agent in env.agent_iter():
+        observation, reward, terminated, truncated, _ = env.last()
+        paid[agent] += reward
+        is_over = terminated or truncated
+        env.step(None if is_over else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
+        yield paid
+
+
+def session_of(rules, seed, actions):
+    """The games of a session, played with the actions of an environment."""
+    games, left = [Game(rules, seed=seed)], list(actions)
+    while left:
+        if games[-1].is_over:
+            games.append(games[-1].next_game())
+        games[-1].act(left.pop(0))
+    return games
+
+
+@every_environment
+def test_pettingzoo_s_own_tests(arguments, capsys):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        api_test(krypkasino_v0.env(**arguments), num_cycles=20)
+        api_test(krypkasino_v0.raw_env(**arguments), num_cycles=200)
+        seed_test(lambda: krypkasino_v0.env(**arguments), num_cycles=60)
+    # All that PettingZoo finds to say is that an observation with a mask is no plain array, as its other tests want it.
+    assert {str(warning.message).split(" probably")[0] for warning in caught} == {
+        "Observation space for each agent", "Observation is not a NumPy array",
+    }  # fmt: skip
+
+
+@every_environment
+def test_renders(arguments, capsys):
+    render_test(lambda **mode: krypkasino_v0.env(**arguments, **mode))
+
+
+def test_ansi_shows_the_game():
+    env = krypkasino_v0.env(render_mode="ansi")
+    env.reset(seed=1)
+    assert env.render() == str(env.unwrapped.game)
+    with pytest.raises(ValueError, match="human, ansi"):
+        krypkasino_v0.env(render_mode="rgb_array")
+
+
+@every_environment
+def test_it_is_the_game_of_its_seed(arguments):
+    env = krypkasino_v0.env(**arguments)
+    raw, rules = env.unwrapped, env.unwrapped.rules
+    for seed in (0, 5):
+        *_, paid = play(env, seed, np.random.default_rng(seed))
+        games = session_of(rules, seed, raw.actions)
+        assert games[-1].session_over
+        assert [game.actions for game in games][-1] == raw.game.actions
+        worth = returns_of(rules, games[-1].totals, raw.reward)
+        np.testing.assert_allclose(list(paid.values()), worth, atol=1e-9)
+        if raw.reward == "centred":
+            assert sum(paid.values()) == pytest.approx(0)
+
+
+@every_environment
+def test_masks_and_observations(arguments):
+    env = krypkasino_v0.env(**arguments)
+    raw = env.unwrapped
+    size = observation.SIZE + (features.SIZE if arguments.get("features") else 0)
+    rng = np.random.default_rng(2)
+    env.reset(seed=3)
+    while not any(env.terminations.values()):
+        assert env.agent_selection == f"player_{raw.game.turn}"
+        for seat, agent in enumerate(env.agents):
+            seen = env.observe(agent)
+            np.testing.assert_array_equal(seen["action_mask"], raw.game.action_mask(seat))
+            np.testing.assert_array_equal(seen["action_mask"], env.infos[agent]["action_mask"])
+            np.testing.assert_array_equal(seen["observation"], raw.game.observation(seat, raw.features))
+            assert seen["action_mask"].any() == (agent == env.agent_selection)
+            assert seen["observation"].shape == (size,)
+        mask = env.infos[env.agent_selection]["action_mask"]
+        env.step(int(rng.choice(np.flatnonzero(mask))))
+        assert all(type(flag) is bool for flag in [*env.terminations.values(), *env.truncations.values()])
+    for agent in env.possible_agents:
+        assert not env.observe(agent)["action_mask"].any()
+        assert not env.infos[agent]["action_mask"].any()
+
+
+def test_arrays_are_fresh():
+    env = krypkasino_v0.env()
+    env.reset(seed=0)
+    observation, _, _, _, info = env.last()
+    again = env.observe(env.agent_selection)
+    for array in (observation["observation"], observation["action_mask"], info["action_mask"]):
+        array[:] = 7
+    assert not (again["observation"] == 7).all()
+    np.testing.assert_array_equal(env.observe(env.agent_selection)["action_mask"], again["action_mask"])
+    np.testing.assert_array_equal(env.unwrapped.game.action_mask(), again["action_mask"])
+
+
+@pytest.mark.parametrize("reward", KINDS)
+@pytest.mark.parametrize("arguments", [{"players": 3}, {"players": 4, "teams": 2, "games": 2}], ids=["alone", "teams"])
+def test_rewards_sparse_and_dense(reward, arguments):
+    totals = []
+    for dense in (False, True):
+        env = krypkasino_v0.env(**arguments, reward=reward, dense=dense)
+        sums, steps = np.zeros(arguments["players"]), 0
+        for paid in play(env, 9, np.random.default_rng(9)):
+            earned = list(paid.values())
+            if len(env.agents) == arguments["players"]:
+                sums += list(env.rewards.values())
+                steps += any(env.rewards.values())
+        assert steps > 1 if dense else steps == 1
+        np.testing.assert_allclose(sums, earned)
+        totals.append(sums)
+    np.testing.assert_allclose(*totals)
+    if "teams" in arguments:
+        np.testing.assert_allclose(totals[0][:2], totals[0][2:])
+
+
+@every_environment
+def test_an_illegal_action_ends_the_episode(arguments, caplog):
+    env = krypkasino_v0.env(**arguments)
+    raw = env.unwrapped
+    env.reset(seed=0)
+    culprit = env.agent_selection
+    env.step(int(np.flatnonzero(env.infos[culprit]["action_mask"] == 0)[0]))
+    assert "Illegal move made" in caplog.text
+    assert all(env.terminations.values())
+    rewards = dict(env.rewards)
+    assert rewards.pop(culprit) == illegal_reward(raw.rules, raw.reward, raw.dense)
+    assert not any(rewards.values())
+    while env.agents:
+        env.last()
+        env.step(None)
+
+
+@pytest.mark.parametrize(
+    ("reward", "fields", "worst"),
+    [  # all points and a double sweep with each card that a side is dealt
+        ("points", {}, 42 + 10 * 50),
+        ("points", {"players": 4, "teams": 2, "games": 4}, 4 * (42 + 10 * 48)),
+        ("points", {"players": 3, "last_capture_points": 1, "sweep_points": 1}, 43 + 2 * 32),
+        ("points", {"games": 0, "threshold": 100}, 99 + 42 + 10 * 50),
+        ("centred", {}, 42 + 10 * 50 - 21),
+        ("win", {}, 0),
+    ],
+)
+def test_illegal_reward_is_below_any_legal_return(reward, fields, worst):
+    rules = Rules.preset(**fields)
+    assert -2 * worst - 100 < illegal_reward(rules, reward, dense=False) < -worst
+    assert illegal_reward(rules, reward, dense=True) < -2 * worst  # something may have been earned before
+
+
+def test_the_raw_environment_raises_and_stays():
+    env = krypkasino_v0.raw_env()
+    env.reset(seed=0)
+    before = env.game.position()
+    with pytest.raises(IllegalMove):
+        env.step(104)
+    assert (env.game.position(), env.actions) == (before, [])
+
+
+def test_what_is_no_action_is_an_error():
+    env = krypkasino_v0.env()
+    with pytest.raises(AttributeError, match="before reset"):
+        print(env.agents)
+    env.reset(seed=0)
+    with pytest.raises(AssertionError, match="action space"):
+        env.step(105)
+
+
+def test_stacked_deck():
+    rules = Rules.preset("mini-low")
+    deck = Game(rules, seed=8).deck
+    env = krypkasino_v0.env(variant="mini-low")
+    for _ in play(env, 1, np.random.default_rng(0), {"deck": deck, "whatever": 1}):
+        assert env.unwrapped.game.deck == deck
+    with pytest.raises(ValueError, match="deck"):
+        env.reset(options={"deck": deck[:-1]})
+
+
+def test_resets_without_a_seed_follow_from_the_last_seed():
+    env = krypkasino_v0.env()
+    decks = []
+    for seed in (4, None, None, 4, None, None):
+        env.reset(seed=seed)
+        decks.append(env.unwrapped.game.deck)
+    assert decks[:3] == decks[3:]
+    assert len({tuple(deck) for deck in decks}) == 3
+
+
+def test_the_wrappers_say_what_the_raw_environment_says():
+    env = krypkasino_v0.env(players=3, dense=True)
+    assert str(env) == "krypkasino_v0"
+    for _ in play(env, 6, np.random.default_rng(6)):
+        layer = env
+        while layer is not env.unwrapped:
+            for name in ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "num_agents"):
+                assert getattr(layer, name) == getattr(env.unwrapped, name)
+            layer = layer.env
+
+
+def test_registered():
+    env = pettingzoo.make("aec", "krypkasino_v0", players=3, teams=None)
+    assert env.metadata == {
+        "name": "krypkasino_v0", "render_modes": ["human", "ansi"], "is_parallelizable": False, "render_fps": 2,
+    }  # fmt: skip
+    assert env.possible_agents == ["player_0", "player_1", "player_2"]
+    assert krypkasino_v0.__all__ == ["env", "raw_env"]
+
+
+def test_arguments_are_checked():
+    with pytest.raises(ValueError, match="centred, points, win"):
+        krypkasino_v0.env(reward="gold")
+    with pytest.raises(ValueError, match="no field 'colour'"):
+        krypkasino_v0.env(colour="red")
+
+
+def layout_table(layout, descriptions):
+    """The rows of a table of the page."""
+    spans = {name: f"{part.start}–{part.stop - 1}".removesuffix(f"–{part.start}") for name, part in layout.items()}
+    return "\n".join(f"| {spans[name]} | `{name}` | {descriptions[name]} |" for name in layout)
+
+
+def test_the_page_shows_the_layout():
+    page = (Path(__file__).parent.parent / "docs" / "environment.md").read_text(encoding="utf-8")
+    assert layout_table(observation.LAYOUT, observation.DESCRIPTIONS) in page
+    assert layout_table(features.COLUMNS, features.DESCRIPTIONS) in page
+    assert f"({observation.SIZE},)" in page
+    assert f"({observation.SIZE + features.SIZE},)" in page
+    assert f"version {observation.VERSION} of the layout" in page

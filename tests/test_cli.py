@@ -1,0 +1,129 @@
+"""The console command: what it prints, what it writes, and one sentence for what is wrong."""
+
+import json
+from dataclasses import dataclass, field
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from krypenv import Game, Rules
+from krypenv.training.cli import app, command_of, write_json
+
+
+def krypenv(*arguments):
+    """Run the command with some arguments."""
+    return CliRunner(env={"COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb"}).invoke(app, list(map(str, arguments)))
+
+
+@pytest.mark.parametrize("command", ["evaluate", "show", "bench", "train"])
+def test_help_ends_with_an_example(command):
+    done = krypenv(command, "--help")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.strip().splitlines()[-1].strip().startswith(f"Example: krypenv {command}")
+
+
+def test_evaluate_prints_and_writes_the_same_figures(tmp_path):
+    file = tmp_path / "match.json"
+    done = krypenv("evaluate", "tactician", "--against", "greedy", "--against", "random", "--deals", 30, "--json", file)
+    assert done.exit_code == 0, done.output
+    matches = json.loads(file.read_text())["matches"]
+    assert [match["opponent"] for match in matches] == ["greedy", "random"]
+    assert all(f"{match['margin']:+.2f}" in done.stdout for match in matches)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize(
+    ("options", "rules"),
+    [
+        (["--players", 4, "--teams", 2], "krypkasino players=4 teams=2"),
+        (["--rules", "howto", "--rule", "packs=1"], "howto players=2 packs=1"),
+        (["--rules", "howto players=3"], "howto players=3"),
+        (["--rule", "later_deal=((1, 0),)", "--rule", "games=2"], "krypkasino players=2 later_deal=((1,0),) games=2"),
+    ],
+)
+def test_evaluate_plays_by_the_rules_given(tmp_path, options, rules):
+    file = tmp_path / "match.json"
+    done = krypenv("evaluate", "greedy", "--against", "random", "--deals", 2, "--json", file, *options)
+    assert done.exit_code == 0, done.output
+    assert json.loads(file.read_text())["matches"][0]["rules"] == rules
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["greddy", "--against", "greedy"], "unknown agent 'greddy' (did you mean 'greedy'?)"),
+        (["greedy", "--against", "runs/none"], "there is no model folder 'runs/none'"),
+        (["greedy", "--against", "random", "--deals", 0], "a match needs at least one deal, not 0"),
+        (["greedy", "--against", "random", "--players", 9], "krypkasino is not played by 9 players"),
+        (["greedy", "--against", "random", "--players", 5, "--teams", 2], "5 players can't form 2 equal teams"),
+        (["greedy", "--against", "random", "--rules", "whist"], "unknown preset 'whist'"),
+        (["greedy", "--against", "random", "--rule", "packs"], "'packs' in the rules"),
+        (["greedy", "--against", "random", "--deals", 1, "--json", "taken"], "taken: "),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_sentence(tmp_path, monkeypatch, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken").mkdir()
+    done = krypenv("evaluate", *arguments)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("krypenv: ")
+    assert sentence in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_show_prints_a_record_and_refuses_what_is_none(tmp_path):
+    game = Game(Rules.preset("mini-high"), seed=1)
+    while not game.is_over:
+        game.push(game.legal_moves()[0])
+    record = tmp_path / "game.krk"
+    record.write_text(game.record(), encoding="utf-8")
+    done = krypenv("show", record)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.strip()
+    record.write_text("no record", encoding="utf-8")
+    for path in (record, tmp_path / "missing"):
+        done = krypenv("show", path)
+        assert done.exit_code == 2
+        assert done.stderr.startswith("krypenv: ")
+        assert len(done.stderr.splitlines()) == 1
+
+
+@dataclass
+class Options:
+    """Settings as a trainer may have them."""
+
+    minutes: float = field(default=2.0, metadata={"help": "how long it lasts"})
+    opponents: tuple[str, ...] = field(default=("greedy", "random"), metadata={"help": "who it plays"})
+    resume: bool = field(default=False, metadata={"help": "go on where it stopped"})
+    folder: str | None = field(default=None, metadata={"help": "where it writes [default: here]"})
+    rule: tuple[str, ...] = field(default=(), metadata={"help": "a rule"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings"),
+    [
+        ([], Options()),
+        (["--minutes", "0.5", "--resume", "--folder", "a"], Options(0.5, resume=True, folder="a")),
+        (["--opponents", "tactician"], Options(opponents=("tactician",))),
+    ],
+)
+def test_a_dataclass_is_a_command_line(arguments, settings):
+    seen = []
+    command = typer.Typer()
+    command.command()(command_of(Options, seen.append))
+    done = CliRunner().invoke(command, arguments)
+    assert done.exit_code == 0, done.output
+    assert seen == [settings]
+    shown = CliRunner().invoke(command, ["--help"]).output
+    assert "how long it lasts" in shown
+    assert "[default: here]" in shown
+
+
+def test_json_is_written_whole_or_not_at_all(tmp_path):
+    file = tmp_path / "figures.json"
+    write_json(file, {"margin": 1})
+    with pytest.raises(ValueError, match="JSON compliant"):
+        write_json(file, {"margin": float("inf")})
+    assert json.loads(file.read_text()) == {"margin": 1}
+    assert list(tmp_path.iterdir()) == [file]

@@ -1,0 +1,347 @@
+"""Positions and records as text: they round-trip, and a torn or impossible one is refused with line and reason."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from krypenv import Game, Move, Rules
+from krypenv.display import format_playthrough
+from krypenv.notation import NotationError
+
+RULES = [
+    Rules.preset("krypkasino"),
+    Rules.preset("krypkasino", players=3, set_aside="spades", last_capture_points=1),
+    Rules.preset("krypkasino", players=6, teams=2, games=6),
+    Rules.preset("howto", players=3, initial_match_bonus=-5),
+    Rules.preset("howto", players=2, packs=1, forced_sweep=False, games=0, threshold=100),
+    Rules.preset("mini-low"),
+    Rules.preset("mini-double"),
+    Rules.preset("mini-high", players=3),
+]
+POSITION = """
+rules: krypkasino players=2   # the last cards
+dealer: 1; turn: 0
+hand 0: 8S 9D
+hand 1: 4C KD
+table: 2H 6D JC
+captured 0: AC AD
+captured 1: rest
+last-capturer: 1
+"""
+RECORD = """[Rules "mini-low players=2"]
+[Dealer "1"]
+[Deck "AC 2C AD 2D 3C 4C 5C 6C 3D 4D 5D 6D AH 2H 3H 4H 5H 6H AS 2S 3S 4S 5S 6S"]
+[Event "a test"]
+
+Deal 1:
+1. 5Cx5D {taken} 2D
+
+*
+"""
+
+
+def play(game, choices, steps):
+    """Carry out some staged actions, drawn by `choices`."""
+    for _ in range(steps):
+        if game.is_over:
+            return
+        game.act(choices.choice(game.legal_actions()))
+
+
+games = st.builds(
+    lambda rules, seed, dealer, steps: (
+        Game(rules, seed=seed, dealer=dealer % rules.players),
+        random.Random(seed),
+        steps,
+    ),
+    st.sampled_from(RULES),
+    st.integers(0, 2**64 - 1),
+    st.integers(0, 5),
+    st.integers(0, 150),
+)
+
+
+def same_view(game, other):
+    """Whether two games are the same for every seat."""
+    assert game.turn == other.turn
+    assert game.legal_actions() == other.legal_actions()
+    assert game.scores() == other.scores()
+    for seat in range(game.rules.players):
+        assert (game.observation(seat) == other.observation(seat)).all()
+        assert game.captured(seat) == other.captured(seat)
+    return True
+
+
+@settings(max_examples=80, deadline=None)
+@given(games)
+def test_position_round_trip(dealt):
+    game, choices, steps = dealt
+    play(game, choices, steps)
+    text = game.position()
+    twin = Game.from_position(text)
+    assert twin.position() == text
+    assert Game.from_position(text.replace("\n", " ; ")).position() == text
+    assert same_view(game, twin)
+    while not game.is_over:
+        action = choices.choice(game.legal_actions())
+        game.act(action)
+        twin.act(action)
+    assert twin.position() == game.position()
+    assert same_view(game, twin)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    games,
+    st.dictionaries(st.from_regex(r"[A-Z][a-z]{1,8}X", fullmatch=True), st.text(max_size=20), max_size=3),
+    st.data(),
+)
+def test_record_round_trip(dealt, tags, data):
+    game, choices, steps = dealt
+    play(game, choices, steps)
+    game.tags = tags
+    plies = st.integers(0, len(game.moves))
+    words = st.text(st.characters(exclude_characters="}", exclude_categories=["Cs"]), min_size=1).map(str.strip)
+    game.comments = data.draw(st.dictionaries(plies, words.filter(bool), max_size=4))
+    text = game.record()
+    twin = Game.replay(text)
+    assert twin.record() == text
+    assert (twin.tags, twin.comments, twin.moves, twin.seed) == (game.tags, game.comments, game.moves, game.seed)
+    assert twin.position() == game.position()
+    assert twin.next_game().deck == game.next_game().deck if game.is_over and not game.session_over else True
+
+
+@settings(max_examples=25, deadline=None)
+@given(games, st.integers(0, 60), st.data())
+def test_record_from_a_position_round_trips(dealt, more, data):
+    game, choices, steps = dealt
+    play(game, choices, steps)
+    game = Game.from_position(game.position())
+    play(game, choices, more)
+    text = game.record()
+    assert "[Position " in text
+    assert Game.replay(text).record() == text
+    assert Game.replay(text).position() == game.position()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 1000), st.data())
+def test_torn_record_is_refused(seed, data):
+    game = Game(Rules.preset("mini-low"), seed=seed)
+    play(game, random.Random(seed), data.draw(st.integers(0, 60)))
+    text = game.record().rstrip()
+    at = data.draw(st.integers(0, len(text) - 1))
+    with pytest.raises(NotationError, match=r"^line \d+: "):
+        Game.replay(text[:at])
+
+
+def test_position_of_a_person():
+    game = Game.from_position(POSITION)
+    assert game.turn == 0
+    assert game.deal_number == 12
+    assert game.stock_size == 0
+    assert game.hand(1) == ["4C", "KD"]
+    assert len(game.captured(1)) == 104 - 4 - 3 - 2
+    assert [str(move) for move in game.legal_moves()] == ["9D", "8Sx6D2H"]
+
+
+def test_unknown_stock_lies_in_the_order_of_kinds():
+    game = Game.from_position(
+        "rules: mini-low players=2; table: 2C 3C 4C 5C; hand 0: 6C 6D 6H 6S; hand 1: AC AD AH AS; stock: rest"
+    )
+    assert game.deck[12:] == ["2D", "3D", "4D", "5D", "2H", "3H", "4H", "5H", "2S", "3S", "4S", "5S"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "reason"),
+    [
+        ("rules: krypkasino players=2", "", 9, "no entry 'rules'"),
+        ("players=2", "players=9", 2, "9 players"),
+        ("turn: 0", "turn: 1", 3, "the turn of seat 0"),
+        ("turn: 0", "turn: -", 3, "the turn of seat 0"),
+        ("turn: 0", "turn", 3, "'turn' is no entry"),
+        ("turn: 0", "deal: 3", 3, "deal 12"),
+        ("turn: 0", "tunr: 0", 3, "'tunr' is no key"),
+        ("turn: 0", "turn: 7", 3, "no seat 7"),
+        ("turn: 0", "dealer: 0", 3, "stands in line 3 already"),
+        ("dealer: 1", "dealer: one", 3, "1 whole number"),
+        ("dealer: 1", "dealer: 0", 3, "the turn of seat 1"),
+        ("8S 9D", "8S 9", 4, "'9' is no card"),
+        ("8S 9D", "8S 9D 9D", 4, "seat 0 has 3 cards, not 2"),
+        ("8S 9D", "9D 9D 9D", 4, "9D is here once too often"),
+        ("8S 9D", "8S 9D 2C 3C 4D 5C 6C 7C", 4, "the hands have 10 cards"),
+        ("2H 6D JC", "2H 6D rest", 6, "'rest' is no card"),
+        ("table: 2H 6D JC", "table: 2H 6D JC\ntable: -", 7, "line 6 already"),
+        ("table: 2H 6D JC", "table: rest", 8, "the rest already"),
+        ("table: 2H 6D JC", "table: JC JD QC QD KC", 6, "5 cards on the table would be aside"),
+        ("table: 2H 6D JC", "table: 2H 2C 3C 3D 4H 4D", 6, "6 cards on the table have an equal"),
+        ("table: 2H 6D JC", "table: 2H\naside: 6D", 7, "6D is not put aside"),
+        ("captured 1: rest", "captured 1: 2C 2D", 9, "lie nowhere (AC, 2C, 3C, 3C, 4C ...)"),
+        ("captured 0: AC AD", "captured 0: AC", 7, "two cards at least"),
+        ("last-capturer: 1", "", 9, "seat 0 or 1; say which"),
+        ("last-capturer: 1", "sweeps: 3 0; last-capturer: 1", 9, "can't have made 3 sweeps"),
+        ("last-capturer: 1", "sweeps: 1; last-capturer: 1", 9, "2 whole numbers"),
+        ("last-capturer: 1", "took: 2H; last-capturer: 1", 9, "no card pending"),
+        ("last-capturer: 1", "cannot-hold 1: K; last-capturer: 1", 9, "seat 1 holds a K"),
+        ("last-capturer: 1", "cannot-hold 1: X; last-capturer: 1", 9, "'X' is no rank"),
+        ("last-capturer: 1", "bonus: 1 0; last-capturer: 1", 9, "can't have a bonus of 1"),
+        ("last-capturer: 1", "game: 2; last-capturer: 1", 9, "game 2 is none of the session's 1 games"),
+        ("last-capturer: 1", "totals: 2 3; last-capturer: 1", 9, "totals before the first game are 0"),
+        ("last-capturer: 1", "stock: AC AD; last-capturer: 1", 9, "the stock has 2 cards"),
+    ],
+)
+def test_impossible_position_is_refused(old, new, line, reason):
+    assert old in POSITION
+    with pytest.raises(NotationError, match=r"^line \d+: [^\n]+$") as caught:
+        Game.from_position(POSITION.replace(old, new))
+    assert reason in str(caught.value)
+    assert caught.value.line in (line, line - 1)  # less where the last entry has gone
+
+
+@pytest.mark.parametrize(
+    ("hand", "more", "reason"),
+    [
+        ("-", "pending: AC; took: TD 8C", "can't be choosing what else AC takes"),
+        ("-", "pending: AC; took: 9C", "can't be choosing what else AC takes"),
+        ("-", "pending: AC; took: TD", "can't be choosing"),  # then the 4 is sure, and the play was complete
+        ("-", "pending: AC KC", "one card is pending at most"),
+        ("-", "pending: 6C", "can't be choosing what else 6C takes"),
+    ],
+)
+def test_impossible_pending_play_is_refused(hand, more, reason):
+    text = f"rules: krypkasino; table: 2C 3C 4C 5C 8C TD; hand 0: {hand}; hand 1: 2D; captured 1: rest; {more}"
+    with pytest.raises(NotationError) as caught:
+        Game.from_position(text)
+    assert reason in str(caught.value)
+
+
+def test_pending_position_goes_on():
+    text = "rules: krypkasino; table: 2C 3C 4C 5C 8C TD; hand 1: 2D; captured 1: rest; pending: AC; took: 2C"
+    game = Game.from_position(text)
+    assert game.pending == "AC"
+    assert game.taken == ["2C"]
+    assert [str(move) for move in game.legal_moves()] == ["ACx2C3C4C5C", "ACx2C4C8C"]
+    game.push("ACx2C4C8C")
+    assert game.moves == [Move("AC", ("2C", "4C", "8C"), 0)]
+    assert game.table == ["3C", "5C", "TD"]
+
+
+def test_record_of_a_person():
+    game = Game.replay(RECORD)
+    assert [str(move) for move in game.moves] == ["5Cx5D", "2D"]
+    assert game.comments == {1: "taken"}
+    assert game.tags == {"Event": "a test"}
+    assert game.seed is None
+    assert Game.replay(RECORD.replace("5Cx5D", "5cx5♦").replace("1. ", "").replace("Deal 1:", "")).moves == game.moves
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "reason"),
+    [
+        ('[Rules "mini-low players=2"]\n', "", 5, "'Rules' and 'Deck'"),
+        ("mini-low", "maxi-low", 1, "unknown preset 'maxi-low'"),
+        ('[Dealer "1"]', '[Dealer "2"]', 3, "seat 2 can't deal"),
+        ('[Dealer "1"]', '[Dealer "1"', 2, "this tag does not end"),
+        ('[Dealer "1"]', '[Rules "mini-low"]', 2, "stands in line 1 already"),
+        ('[Dealer "1"]', '[Game "3"]', 2, "game 3 is none"),
+        ('[Dealer "1"]', '[Position "rules: mini-low"]', 1, "beside a position"),
+        ("AC 2C AD", "AC 2C", 3, "0 of AD and 23 cards in all"),
+        ("AC 2C AD", "AC 2C AD AD", 3, "2 of AD and 25 cards in all"),
+        ("AC 2C AD", "AC 2C A", 3, "'A' is no card"),
+        ("Deal 1:", "Deal 2:", 6, "here is deal 1, not 2"),
+        ("1. 5C", "2. 5C", 7, "the next move is number 1, not 2"),
+        ("{taken}", "{taken", 7, "this comment does not end"),
+        ("5Cx5D", "5Cx5", 7, "'5Cx5' is no move"),
+        ("5Cx5D", "5C", 7, "5C is illegal; seat 0 may"),
+        ("5Cx5D", "5Cx5D#", 7, "5Cx5D# is illegal"),
+        ("5Cx5D", "5Cx5D..", 7, "no begun play here"),
+        ("2D\n", "2D ]\n", 7, "']' is no move"),
+        ("2D\n", '2D [Site "x"]\n', 7, "comes after the tags"),
+        ("*", "5-6", 9, "the game is not over"),
+        ("*", "* 3C", 9, "the record ended with '*'"),
+        ("*", "", 7, "ends without '*' or the final scores"),
+    ],
+)
+def test_faulty_record_is_refused(old, new, line, reason):
+    assert old in RECORD
+    with pytest.raises(NotationError, match=r"^line \d+: [^\n]+$") as caught:
+        Game.replay(RECORD.replace(old, new))
+    assert reason in str(caught.value)
+    assert caught.value.line == line
+
+
+def test_wrong_scores_are_refused():
+    game = Game(Rules.preset("mini-high"), seed=1)
+    play(game, random.Random(1), 200)
+    record = game.record()
+    scores = "-".join(map(str, game.scores()))
+    assert record.endswith(f"\n{scores}\n")
+    assert Game.replay(record).scores() == game.scores()
+    for wrong in ("*", "1000-1000"):
+        with pytest.raises(NotationError, match=f"the final scores are {scores}, not "):
+            Game.replay(record.replace(f"\n{scores}\n", f"\n{wrong}\n"))
+
+
+def test_record_of_a_seed_needs_no_deck():
+    game = Game(Rules.preset("mini-double"), seed=5)
+    assert Game.replay('[Rules "mini-double"] [Seed "5"] *').deck == game.deck
+    assert Game.replay('[Rules "mini-double"] [Seed "5"] *').record() == game.record()
+
+
+def test_what_a_record_cannot_hold_is_refused():
+    game = Game(Rules.preset("mini-low"), seed=1)
+    game.comments = {0: "a } b"}
+    with pytest.raises(ValueError, match="a comment can't hold"):
+        game.record()
+    game.comments, game.tags = {}, {"Deck": "mine"}
+    with pytest.raises(ValueError, match="'Deck' can't be a further tag"):
+        game.record()
+
+
+@pytest.mark.parametrize("text", ["8S", "8Sx2H6D", "5Dx5D##", "AHxACKC#"])
+def test_move_text_round_trips(text):
+    move = Move.parse(text)
+    assert Move.parse(str(move)) == move
+
+
+def test_move_text_of_a_person():
+    assert Move.parse(" 8s x 6d 2h # ") == Move("8S", ("6D", "2H"), 1)
+    assert Move.parse("10♦x9DAD") == Move("TD", ("AD", "9D"), 0)
+    for text in ("", "8", "8Sx", "8S6D", "8Sx2H###", "x2H"):
+        with pytest.raises(ValueError, match="is no move"):
+            Move.parse(text)
+
+
+def test_playthrough_shows_everything():
+    rules = Rules.preset("krypkasino", players=3, games=3)
+    game = Game(rules, seed=11)
+    game.tags["Event"] = "Friday"
+    game.comments = {0: "let's go", 4: "hm"}
+    play(game, random.Random(4), 400)
+    text = format_playthrough(game.record())
+    assert text == format_playthrough(game)
+    assert "Event: Friday" in text
+    assert "{let's go}" in text
+    assert "Deal 8 of 8" in text
+    assert '"last cards' in text
+    assert '"sweep for ' in text
+    assert ", a sweep!" in text
+    for move in game.moves:
+        assert (f"plays {move.card}, takes {' '.join(move.takes)}" if move.takes else f"creeps {move.card}") in text
+    assert text.splitlines()[-1].startswith("Seat ")
+    assert [line.split()[5] for line in text.splitlines()[-5:-2]] == [str(score) for score in game.scores()]
+
+
+def test_picture_of_a_position():
+    game = Game.from_position(POSITION)
+    assert str(game).splitlines() == [
+        "krypkasino players=2, deal 12 of 12, stock 0",
+        "  table      JC 6D 2H",
+        "> seat 0     9D 8S  points  2  sweeps 0  score   2",
+        "  seat 1     4C KD  points 39  sweeps 0  score  39 (dealer)",
+        "Seat 0 is to play.",
+    ]
+    game.push("8Sx2H6D")
+    assert str(game).splitlines()[-1] == 'Seat 1 is to play. "sweep for a jack"'

@@ -1,0 +1,37 @@
+"""Tables in the terminal and figures in JSON files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from krypenv.files import write_whole
+from krypenv.training.evaluation import MATCH_COLUMNS, POINTS_COLUMNS, MatchResult, match_rows, points_rows
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; all columns but the first are set to the right."""
+    table = Table()
+    for number, column in enumerate(columns):
+        table.add_column(escape(column), justify="left" if number == 0 else "right")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    Console().print(table)
+
+
+def print_matches(results: Sequence[MatchResult]) -> None:
+    """Print matches as two tables: the margins, and the points by kind."""
+    print_table(MATCH_COLUMNS, match_rows(results))
+    print_table(POINTS_COLUMNS, points_rows(results))
+    print("margin: the opponents' mean score less the own one, in points a game; a low score is good")
+
+
+def write_json(path: Path, data: dict[str, Any]) -> None:
+    """Write plain values as JSON; the file is there whole or not at all."""
+    write_whole(path, (json.dumps(data, indent=2, allow_nan=False) + "\n").encode())
