@@ -55,12 +55,12 @@ def load_model(folder: str | Path) -> tuple[CardNetwork, dict[str, Any]]:
     except ValueError:
         raise ModelError(f"{folder / CARD} is not JSON; the model was not written whole or was changed") from None
     if not isinstance(card, dict) or card.get("format") != FORMAT:
-        raise ModelError(
-            f"{folder} is a model of format {card.get('format') if isinstance(card, dict) else card!r}; this version reads format {FORMAT}"
-        )
+        found = card.get("format") if isinstance(card, dict) else card
+        raise ModelError(f"{folder} is a model of format {found!r}; this version reads format {FORMAT}")
     if card.get("observation_version") != VERSION:
         raise ModelError(
-            f"{folder} was trained on observations of version {card.get('observation_version')}, and this krypenv gives version {VERSION}; train it anew"
+            f"{folder} was trained on observations of version {card.get('observation_version')}, "
+            f"and this krypenv gives version {VERSION}; train it anew"
         )
     if card.get("weights_sha256") != hashlib.sha256(weights).hexdigest():
         raise ModelError(

@@ -37,9 +37,11 @@ def draw(luck: int, count: int) -> int:
 
 
 @kernel
-def choose_any(action_masks: np.ndarray, luck: np.ndarray, out: np.ndarray) -> None:
-    """Write a uniformly random legal action of each row into `out`, (B,) int64; `luck` is (B,) of 32 random bits."""
-    legal = np.empty(NUM_ACTIONS, np.int64)
+def choose_any(action_masks: np.ndarray, luck: np.ndarray, legal: np.ndarray, out: np.ndarray) -> None:
+    """Write a uniformly random legal action of each row into `out`, (B,) int64; `luck` is (B,) of 32 random bits.
+
+    `legal` is scratch, (105,) int64.
+    """
     for row in range(len(out)):
         count = list_legal(action_masks[row], legal)
         out[row] = legal[draw(luck[row], count)]
@@ -55,6 +57,7 @@ def choose_best(
     luck: np.ndarray,
     view: np.ndarray,
     scratch: np.ndarray,
+    legal: np.ndarray,
     out: np.ndarray,
 ) -> None:
     """Write the legal action with the lowest count of each row into `out`, (B,) int64, and among equals any one.
@@ -64,7 +67,6 @@ def choose_best(
     value above the middle.
     """
     rules, seen = tables[0], view[0]
-    legal = np.empty(NUM_ACTIONS, np.int64)
     for row in range(len(out)):
         count = list_legal(action_masks[row], legal)
         tied = 1
@@ -95,6 +97,7 @@ class _Scripted:
         self.rules = rules
         self._tables = compile_rules(rules)
         self._work = make_view(), make_scratch()
+        self._legal = np.empty(NUM_ACTIONS, np.int64)
         self._rng = np.random.default_rng(seed)
 
     def _luck(self, count: int) -> IntArray:
@@ -106,7 +109,15 @@ class _Scripted:
         observations, masks = check_decisions(observations, action_masks)
         out = np.empty(len(masks), np.int64)
         choose_best(
-            self._tables, observations, masks, looks_ahead, shed_weight, self._luck(len(masks)), *self._work, out
+            self._tables,
+            observations,
+            masks,
+            looks_ahead,
+            shed_weight,
+            self._luck(len(masks)),
+            *self._work,
+            self._legal,
+            out,
         )
         return out
 
@@ -121,7 +132,7 @@ class Random(_Scripted):
         """Return a random legal action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         _, masks = check_decisions(observations, action_masks)
         out = np.empty(len(masks), np.int64)
-        choose_any(masks, self._luck(len(masks)), out)
+        choose_any(masks, self._luck(len(masks)), self._legal, out)
         return out
 
 

@@ -5,7 +5,8 @@ import pettingzoo
 
 from krypenv import krypkasino_v0
 from krypenv.engine import Engine, IllegalMove
-from krypenv.game import Game, Move
+from krypenv.game import Game
+from krypenv.moves import Move
 from krypenv.rules import Rules
 
 __version__ = "0.1.0"

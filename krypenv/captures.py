@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.cards import NUM_RANKS, NUM_SUITS
-from krypenv.jit import handle, kernel, records
-from krypenv.tables import NIBBLE
+from krypenv.jit import handle, kernel, leading_zeros, records, trailing_zeros
+from krypenv.tables import NIBBLE, NUM_VALUES
 
 # Scratch capacities. A value of at most 16 has fewer than 256 partitions, so never more groups. A group or a take has
 # at least one card, so a search path is no longer than the deck (104). Maximal captures have no such simple bound (the
@@ -23,8 +23,6 @@ MAX_CAPTURES = 4096
 _LOW = 0x0F0F0F0F0F0F0F  # every second rank of a packed multiset
 _GUARD = 0x10101010101010
 _ONES = 0x1111111111111  # bit 0 of every rank
-_BIT_INDEX = np.zeros(67, np.int64)
-_BIT_INDEX[[pow(2, bit, 67) for bit in range(63)]] = np.arange(63)
 
 
 SCRATCH = np.dtype(
@@ -40,15 +38,15 @@ SCRATCH = np.dtype(
 )
 
 
-def make_scratch() -> np.ndarray:
-    """Return fresh work space for one thread, (1,) of `SCRATCH`."""
-    return handle(records(SCRATCH, 1))
+def make_scratch(threads: int = 1) -> np.ndarray:
+    """Return fresh work space for some threads, (threads,) of `SCRATCH`."""
+    return handle(records(SCRATCH, threads))
 
 
 @kernel
 def bit_index(bit: int) -> int:
-    """Return the place of the one bit that is set (2 is a primitive root modulo 67)."""
-    return _BIT_INDEX[bit % 67]
+    """Return the place of the one bit that is set."""
+    return trailing_zeros(np.int64(bit))
 
 
 @kernel
@@ -81,18 +79,16 @@ def support(ranks: int) -> int:
 
 
 @kernel
-def highest(ranks: int, top: int) -> int:
-    """Return the index 0..12 of the highest rank in a multiset that is not empty and has none above `top`."""
-    while ranks >> NIBBLE * top == 0:
-        top -= 1
-    return top
+def highest(ranks: int) -> int:
+    """Return the index 0..12 of the highest rank in a multiset that is not empty."""
+    return (63 - leading_zeros(np.int64(ranks))) // NIBBLE
 
 
 @kernel
 def is_union(tables: np.record, value: int, ranks: int, scratch: np.record) -> bool:
     """Return whether a multiset is wholly a union of groups of one value: take groups of the highest rank left."""
     depth = 0
-    top = highest(ranks, NUM_RANKS - 1)
+    top = highest(ranks)
     at = tables.group_start[value, top]
     while True:
         if at < tables.group_start[value, top + 1]:
@@ -105,7 +101,7 @@ def is_union(tables: np.record, value: int, ranks: int, scratch: np.record) -> b
                 scratch.index[depth] = at
                 depth += 1
                 ranks -= group
-                top = highest(ranks, top)
+                top = highest(ranks)
                 at = tables.group_start[value, top]
         elif depth == 0:
             return False
@@ -113,7 +109,7 @@ def is_union(tables: np.record, value: int, ranks: int, scratch: np.record) -> b
             depth -= 1
             ranks = scratch.stack[depth]
             at = scratch.index[depth]
-            top = highest(ranks, NUM_RANKS - 1)
+            top = highest(ranks)
 
 
 @kernel
@@ -121,8 +117,13 @@ def find_sweep_values(tables: np.record, ranks: int, total: int, scratch: np.rec
     """Return the bits of the hand values that can take a whole table of these ranks and this sum (R9)."""
     if ranks == 0:
         return 0
-    left = tables.divisors[total] & tables.group_values[support(ranks)]
+    present = support(ranks)
+    left = tables.divisors[total] & tables.group_values[present]
     found = 0
+    if total < NUM_VALUES and left >> total & 1:  # the table may be one group: it is, if each card may be in one
+        left ^= 1 << total
+        if present & ~tables.group_ranks[total] == 0:
+            found = 1 << total
     while left != 0:
         bit = left & -left
         left ^= bit

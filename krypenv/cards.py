@@ -27,7 +27,7 @@ _CARD = re.compile(r"(10|[A2-9TJQK])([CDHS♣♦♥♠])", re.IGNORECASE)
 
 
 def card_of(rank: int, suit: int) -> int:
-    """Return the card kind 0..51 of a rank (1 = ace .. 13 = king) and a suit (0..3: clubs, diamonds, hearts, spades)."""
+    """Return the card kind 0..51 of a rank (1 = ace .. 13 = king) and a suit (0..3: clubs .. spades)."""
     return suit * NUM_RANKS + rank - 1
 
 

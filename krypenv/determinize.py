@@ -54,7 +54,8 @@ def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rule
     _check(seen, rules)
     seeds = np.random.default_rng(rng).integers(0, 2**63, len(seen)).astype(np.uint64)
     state = allocate(len(seen))
-    failed = _determinize_rows(compile_rules(rules), seen, handle(state), seeds, make_scratch())
+    owner, pool = np.empty((2, MAX_DECK), np.int64)
+    failed = _determinize_rows(compile_rules(rules), seen, handle(state), seeds, owner, pool, make_scratch())
     if failed < len(seen):
         raise ValueError(f"no deal of the unseen cards agrees with observation {failed}")
     return state
@@ -85,14 +86,20 @@ def _check(seen: np.ndarray, rules: Rules) -> None:
 
 @kernel
 def _determinize_rows(
-    tables: np.ndarray, observations: np.ndarray, state: np.ndarray, seeds: np.ndarray, scratch: np.ndarray
+    tables: np.ndarray,
+    observations: np.ndarray,
+    state: np.ndarray,
+    seeds: np.ndarray,
+    owner: np.ndarray,
+    pool: np.ndarray,
+    scratch: np.ndarray,
 ) -> int:
     """Fill all rows; return the first that can't be filled, or their number."""
     for row in range(len(state)):
         game = state[row]
         seed_game(game, seeds[row])
         _copy_public(tables[0], game, observations[row])
-        if not _deal_hidden(tables[0], game, observations[row]):
+        if not _deal_hidden(tables[0], game, observations[row], owner, pool):
             return row
         _prepare(tables[0], game, scratch[0])
     return len(state)
@@ -155,10 +162,11 @@ def _give(game: np.record, seat: int, card: int, count: int) -> None:
 
 
 @kernel
-def _deal_hidden(tables: np.record, game: np.record, seen: np.ndarray) -> bool:
-    """Deal the unseen cards to the other hands and the stock; return whether a deal was found that agrees."""
-    owner = np.empty(MAX_DECK, np.int64)  # whose the card at each place of the pool is; NO_SEAT for the stock
-    pool = np.empty(MAX_DECK, np.int64)
+def _deal_hidden(tables: np.record, game: np.record, seen: np.ndarray, owner: np.ndarray, pool: np.ndarray) -> bool:
+    """Deal the unseen cards to the other hands and the stock; return whether a deal was found that agrees.
+
+    Scratch, (104,) int64 each: `pool` holds the unseen cards, and `owner` whose each is, NO_SEAT for the stock.
+    """
     size = 0
     for kind in range(NUM_KINDS):
         for _ in range(tables.deck_counts[kind] - seen[_SEEN + kind]):

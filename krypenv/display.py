@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from krypenv.cards import ACE, PICTURES
-from krypenv.game import Game, Move
+from krypenv.game import Game
+from krypenv.moves import Move
 
 _RANK_WORDS = {ACE: "an ace", 8: "an 8"} | dict(zip(PICTURES, ("a jack", "a queen", "a king"), strict=True))
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache
 from typing import Any
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -16,7 +14,7 @@ from krypenv import observation as base_block
 from krypenv.captures import bit_index, count_bits, make_scratch
 from krypenv.cards import NUM_ACTIONS, STOP, TAKE, action_name
 from krypenv.features import make_view, write_features
-from krypenv.jit import handle, kernel
+from krypenv.jit import handle, kernel, parallel_kernel
 from krypenv.observation import write_mask, write_observation
 from krypenv.play import act, end_session, first_game, mix, next_game, random_below, seed_game
 from krypenv.rules import Rules
@@ -24,7 +22,7 @@ from krypenv.state import ACTIONS, State, allocate
 from krypenv.tables import compile_rules
 
 IntArray = npt.NDArray[np.int64]
-Work = tuple[np.ndarray, np.ndarray]  # view and scratch of one thread
+MIN_SHARED = 256  # fewer rows are not worth the threads
 
 NEW_SESSION, LOOK = -2, -1  # what `step_rows` does besides actions: deal a first game, or only write the decision
 
@@ -147,9 +145,37 @@ def play_games(tables: np.ndarray, state: np.ndarray, rows: np.ndarray, steps: i
     return games
 
 
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="krypenv")
+@parallel_kernel
+def step_parts(
+    tables: np.ndarray,
+    state: np.ndarray,
+    observation: np.ndarray,
+    mask: np.ndarray,
+    finished: np.ndarray,
+    final_scores: np.ndarray,
+    final_points: np.ndarray,
+    final_sweeps: np.ndarray,
+    rows: np.ndarray,
+    actions: np.ndarray,
+    view: np.ndarray,
+    scratch: np.ndarray,
+) -> None:
+    """Do what `step_rows` does, a part of the rows for each thread that has work space, (threads,)."""
+    parts = len(view)
+    for part in numba.prange(parts):
+        low, high = len(rows) * part // parts, len(rows) * (part + 1) // parts
+        step_rows(
+            tables, state, observation, mask, finished, final_scores, final_points, final_sweeps,
+            rows[low:high], actions[low:high], view[part : part + 1], scratch[part : part + 1],
+        )  # fmt: skip
+
+
+@parallel_kernel
+def sample_parts(state: np.ndarray, rows: np.ndarray, out: np.ndarray, parts: int) -> None:
+    """Do what `sample_rows` does in several parts of the rows."""
+    for part in numba.prange(parts):
+        low, high = len(rows) * part // parts, len(rows) * (part + 1) // parts
+        sample_rows(state, rows[low:high], out[low:high])
 
 
 def row_seeds(seed: int | npt.ArrayLike, num_games: int) -> npt.NDArray[np.uint64]:
@@ -182,7 +208,8 @@ class Engine:
         seed: a number, or an array of B numbers. Row i of a batch seeded with an array plays the very deals of
             `Game(rules, seed=array[i])`; results depend neither on B, nor on the row, nor on the number of threads.
         features: append the block of `krypenv.features` to the observation.
-        threads: threads that share the rows; 0 stands for the number of processors.
+        threads: threads that share the rows; 0 stands for the number of processors. They are Numba's: with more than
+            one, a process that has stepped an engine must not be forked.
 
     Attributes:
         seat: (B,) int32, the seat to act.
@@ -241,25 +268,8 @@ class Engine:
             self._state, self.observation, self.action_mask, self.finished,
             self.final_scores, self.final_points, self.final_sweeps,
         )  # fmt: skip
-        self._work = [(make_view(), make_scratch()) for _ in range(self.threads)]
+        self._view, self._scratch = make_view(self.threads), make_scratch(self.threads)
         self._all_rows = np.arange(self.num_games)
-
-    def _share(self, task: Callable[..., object], size: int, *arrays: np.ndarray) -> None:
-        """Call `task(workspace, *parts of the arrays)` for as many parts as there are threads."""
-        parts = min(self.threads, max(1, size // 64))
-        if parts == 1:
-            task(self._work[0], *arrays)
-            return
-        bounds = [size * part // parts for part in range(parts + 1)]
-        pieces = [[array[low:high] for array in arrays] for low, high in zip(bounds, bounds[1:], strict=False)]
-        futures = [
-            _pool(self.threads).submit(task, work, *piece)
-            for work, piece in zip(self._work[1:], pieces[1:], strict=False)
-        ]
-        task(self._work[0], *pieces[0])
-        wait(futures)
-        for future in futures:
-            future.result()
 
     def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike) -> None:
         """Abandon the sessions of some rows and deal new ones from the given seeds, one a row."""
@@ -269,10 +279,11 @@ class Engine:
         self._write(rows, np.full(len(rows), NEW_SESSION))
 
     def _write(self, rows: np.ndarray, actions: np.ndarray) -> None:
-        def task(work: Work, rows: np.ndarray, actions: np.ndarray) -> None:
-            step_rows(self.tables, *self._arrays, rows, actions, *work)
+        step = step_rows if self._threads_for(rows) == 1 else step_parts
+        step(self.tables, *self._arrays, rows, actions, self._view, self._scratch)
 
-        self._share(task, len(rows), rows, actions)
+    def _threads_for(self, rows: np.ndarray) -> int:
+        return self.threads if len(rows) >= MIN_SHARED else 1
 
     def step(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> None:
         """Carry out one action a row, (B,) ints; with `rows`, (M,) distinct ints, only in those, and actions are (M,).
@@ -303,19 +314,17 @@ class Engine:
         """Return a uniformly random legal action for each row, (B,) int64; reproducible from the row's seed."""
         which = self._all_rows if rows is None else np.asarray(rows, np.int64)
         actions = np.empty(len(which), np.int64)
-        self._share(lambda _, rows, out: sample_rows(self._state, rows, out), len(which), which, actions)
+        if self._threads_for(which) == 1:
+            sample_rows(self._state, which, actions)
+        else:
+            sample_parts(self._state, which, actions, self.threads)
         return actions
 
     def play_games(self, steps: int) -> int:
-        """Play `steps` random legal actions in every row within one kernel call; return the number of games ended."""
-        ended: list[int] = []
-
-        def task(work: Work, rows: np.ndarray) -> None:
-            ended.append(play_games(self.tables, self._state, rows, steps, work[1]))
-
-        self._share(task, self.num_games, self._all_rows)
+        """Play `steps` random legal actions in every row within one kernel call; return how many games ended."""
+        ended = play_games(self.tables, self._state, self._all_rows, steps, self._scratch)
         self._write(self._all_rows, np.full(self.num_games, LOOK))
-        return sum(ended)
+        return int(ended)
 
     def copy(self) -> Engine:
         """Return an independent engine in the same state."""
@@ -326,7 +335,7 @@ class Engine:
 
         `rows` are (M,) ints or a (B,) bool mask.
         """
-        which = np.asarray(rows)
+        which: npt.NDArray[Any] = np.asarray(rows)
         twin = Engine.__new__(Engine)
         twin._build(self.rules, self.state[which], self.features, self.threads)
         for target, source in zip(twin._arrays[1:], self._arrays[1:], strict=True):

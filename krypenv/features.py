@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.captures import bit_index, find_captures, find_sweep_values, make_scratch
+from krypenv.captures import bit_index, find_captures, find_sweep_values, fits, make_scratch, support
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, TAKE
 from krypenv.jit import handle, kernel, records
 from krypenv.observation import LAYOUT, clip_int8
@@ -41,7 +41,7 @@ _CANNOT_HOLD, _DEALS_LEFT = (LAYOUT[n].start for n in ("cannot_hold", "deals_lef
 VIEW = np.dtype(
     [
         ("ranks", np.int64),  # the table as a packed multiset of ranks
-        ("sum", np.int64),  # and its sum
+        ("total", np.int64),  # and its sum
         ("card", np.int64),  # the card whose capture is being chosen, else NO_CARD
         ("taken_ranks", np.int64),  # what it has taken so far, packed
         ("drawn", np.int64),  # cards that the next seat will hold
@@ -49,7 +49,7 @@ VIEW = np.dtype(
         ("deal_ends", np.bool_),  # this is the last play of the deal
         ("game_ends", np.bool_),  # this is the last play of the game
         ("unseen", np.int64, (NUM_RANKS,)),  # the pool by rank
-        ("forced", np.int64, (NUM_KINDS,)),  # copies that the capture must contain
+        ("forced", np.int8, (NUM_KINDS,)),  # copies that the capture must contain
         # what `weigh` found of an action:
         ("creeps", np.bool_),
         ("least_points", np.int64),
@@ -62,30 +62,31 @@ VIEW = np.dtype(
 )
 
 
-def make_view() -> np.ndarray:
-    """Return fresh work space for one thread, (1,) of `VIEW`: what all actions of one decision share."""
-    return handle(records(VIEW, 1))
+def make_view(threads: int = 1) -> np.ndarray:
+    """Return fresh work space for some threads, (threads,) of `VIEW`: what all actions of one decision share."""
+    return handle(records(VIEW, threads))
 
 
 @kernel
 def look(tables: np.record, observation: np.ndarray, view: np.record) -> None:
     """Read from an observation, (>= 433,) int8, of the seat to act what the consequences of its actions depend on."""
-    ranks = np.int64(0)
-    total = np.int64(0)
-    taken_ranks = np.int64(0)
-    view.card = NO_CARD
+    pending = False
     for kind in range(NUM_KINDS):
-        count = np.int64(observation[_TABLE + kind])
-        if count:
-            ranks += count << NIBBLE * (kind % NUM_RANKS)
-            total += count * tables.table_value[kind % NUM_RANKS]
         view.forced[kind] = observation[_TAKEN + kind]
-        taken_ranks += np.int64(observation[_TAKEN + kind]) << NIBBLE * (kind % NUM_RANKS)
-        if observation[_PENDING + kind]:
-            view.card = kind
-    view.ranks = ranks
-    view.sum = total
-    view.taken_ranks = taken_ranks
+        pending |= observation[_PENDING + kind] != 0
+    view.card = NO_CARD
+    view.ranks, view.total, view.taken_ranks = 0, 0, 0
+    for rank in range(NUM_RANKS):
+        count = np.int64(0)
+        for suit in range(NUM_SUITS):
+            count += observation[_TABLE + suit * NUM_RANKS + rank]
+        view.ranks += count << NIBBLE * rank
+        view.total += count * tables.table_value[rank]
+    if pending:
+        for kind in range(NUM_KINDS):
+            view.taken_ranks += np.int64(observation[_TAKEN + kind]) << NIBBLE * (kind % NUM_RANKS)
+            if observation[_PENDING + kind]:
+                view.card = kind
 
     own = np.int64(observation[_HAND_SIZE]) - (view.card == NO_CARD)
     others = np.int64(0)
@@ -94,11 +95,10 @@ def look(tables: np.record, observation: np.ndarray, view: np.record) -> None:
     view.deal_ends = own + others == 0
     view.game_ends = own + others == 0 and observation[_DEALS_LEFT] == 0
     drawn = np.int64(observation[_HAND_SIZE + 1])
-    if view.deal_ends and not view.game_ends:
-        if observation[_DEALER]:  # the next deal's leader is the seat to the left
-            number = tables.num_deals - observation[_DEALS_LEFT]
-            for at in range(tables.deal_start[number], tables.deal_start[number + 1]):
-                drawn += tables.destination[at] == 0
+    if view.deal_ends and not view.game_ends and observation[_DEALER]:  # the seat to the left leads the next deal
+        number = tables.num_deals - observation[_DEALS_LEFT]
+        for at in range(tables.deal_start[number], tables.deal_start[number + 1]):
+            drawn += tables.destination[at] == 0
     view.drawn = drawn
     pool = np.int64(0)
     for rank in range(NUM_RANKS):
@@ -121,9 +121,12 @@ def chance_of_sweep(tables: np.record, view: np.record, values: int) -> float:
         values ^= bit
         ranks |= tables.value_ranks[bit_index(bit)]
     hits = np.int64(0)
-    for rank in range(NUM_RANKS):
-        if ranks >> rank & 1:
-            hits += view.unseen[rank]
+    while ranks != 0:
+        bit = ranks & -ranks
+        ranks ^= bit
+        hits += view.unseen[bit_index(bit)]
+    if hits == 0:
+        return 0.0
     missed = 1.0
     pool = view.pool
     for draw in range(view.drawn):
@@ -151,7 +154,7 @@ def weigh(tables: np.record, observation: np.ndarray, action: int, view: np.reco
     needed = view.taken_ranks + extra
     for at in range(count):
         capture = scratch.captures[at]
-        if _contains(capture, needed):
+        if fits(needed, capture):
             value = _weigh_capture(tables, observation, card, capture, view, scratch)
             least = min(least, view.points)
             if value < best:
@@ -166,27 +169,22 @@ def weigh(tables: np.record, observation: np.ndarray, action: int, view: np.reco
 
 
 @kernel
-def _contains(capture: int, needed: int) -> bool:
-    for rank in range(NUM_RANKS):
-        if capture >> NIBBLE * rank & 15 < needed >> NIBBLE * rank & 15:
-            return False
-    return True
-
-
-@kernel
 def _weigh_capture(
     tables: np.record, observation: np.ndarray, card: int, capture: int, view: np.record, scratch: np.record
 ) -> float:
     """Weigh one capture (0: the card creeps), taking of each rank what is forced and then the cheapest cards."""
     left = view.ranks
-    total = view.sum
+    total = view.total
     points = np.int64(tables.card_points[card]) if capture else np.int64(0)
-    for rank in range(NUM_RANKS):
+    ranks = support(capture)
+    while ranks != 0:
+        bit = ranks & -ranks
+        ranks ^= bit
+        rank = bit_index(bit)
         wanted = capture >> NIBBLE * rank & 15
-        if wanted:
-            left -= wanted << NIBBLE * rank
-            total -= wanted * tables.table_value[rank]
-            points += _cheapest(tables, observation, rank, wanted, view)
+        total -= wanted * tables.table_value[rank]
+        points += _cheapest(tables, observation, rank, wanted, view)
+    left -= capture
     view.sweeps = 0.0
     if left == 0 and capture:
         doubles = view.ranks == np.int64(1) << NIBBLE * (card % NUM_RANKS) and (
@@ -236,7 +234,7 @@ def _end_deal(
     points: int,
     view: np.record,
 ) -> tuple[int, int, int]:
-    """Return table, sum and points after the last play of a deal: cards put aside, or at the end of the game given away."""
+    """Return table, sum and points after the last play of a deal: cards put aside, or in the end given away."""
     ends = view.game_ends
     takes_rest = ends and (capture != 0 or observation[_CAPTURER] != 0)
     if takes_rest:

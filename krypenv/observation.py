@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from krypenv.captures import bit_index
 from krypenv.cards import NO_CARD, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, TAKE
 from krypenv.jit import kernel
-from krypenv.captures import bit_index
 from krypenv.rules import MAX_PLAYERS
 
 VERSION = 1  # changes whenever the layout or the meaning of an entry does
@@ -92,19 +92,19 @@ def write_observation(tables: np.record, game: np.record, viewer: int, out: np.n
     seat = viewer
     for place in range(players):
         out[_SEATED + place] = 1
-        out[_TEAM + place] = (seat - viewer) % tables.teams
+        out[_TEAM + place] = tables.relative_team[place]
         out[_POINTS + place] = clip_int8(game.points[seat] + game.bonus[seat])
         out[_SWEEPS + place] = clip_int8(game.sweeps[seat])
         out[_HAND_SIZE + place] = game.hand_size[seat]
         out[_CAPTURER + place] = seat == game.last_capturer
         out[_DEALER + place] = seat == game.dealer
         out[_TURN + place] = seat == game.seat
-        out[_TOTAL + place] = clip_int8((2 * (players * game.totals[seat] - total) + players) // (2 * players))
-        ranks = np.int64(game.cannot_hold[seat])
-        while place > 0 and ranks != 0:
-            bit = ranks & -ranks
-            ranks ^= bit
-            out[_CANNOT_HOLD + (place - 1) * NUM_RANKS + bit_index(bit)] = 1
+        if game.game_number > 1:
+            out[_TOTAL + place] = clip_int8((2 * (players * game.totals[seat] - total) + players) // (2 * players))
+        if place > 0:
+            start = _CANNOT_HOLD + (place - 1) * NUM_RANKS
+            for rank in range(NUM_RANKS):
+                out[start + rank] = game.cannot_hold[seat] >> rank & 1
         seat += 1
         if seat == players:
             seat = 0

@@ -198,7 +198,7 @@ def act(tables: np.record, game: np.record, action: int, scratch: np.record) -> 
 
 @kernel
 def offer_takes(tables: np.record, game: np.record, scratch: np.record) -> int:
-    """Find the captures of the pending card and the kinds that are legal to take; return the number of captures (R7)."""
+    """Find the captures of the pending card and the kinds legal to take; return the number of captures (R7)."""
     count = find_captures(tables, tables.hand_value[game.pending], game.table_ranks, scratch)
     takes = np.int64(0)
     if count > 1 or (count == 1 and not takes_whole_ranks(scratch.captures[0], game.table_ranks)):
@@ -255,7 +255,7 @@ def take_ranks(tables: np.record, game: np.record, seat: int, capture: int) -> N
 
 @kernel
 def take_bounds(tables: np.record, game: np.record, seat: int, scratch: np.record) -> None:
-    """Move the cards of the one capture left to a seat: what was taken so far, and what the bounds leave no choice in."""
+    """Move the cards of the one capture left to a seat: those taken so far, and those that the bounds fix."""
     table_ranks = game.table_ranks
     for rank in range(NUM_RANKS):
         on_table = table_ranks >> NIBBLE * rank & 15

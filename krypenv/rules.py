@@ -1,4 +1,4 @@
-"""The rulebook as data: a frozen `Rules` with a preset for each description of the game. The ids are those of docs/rules.md."""
+"""The rulebook as data: a frozen `Rules`, with a preset for each description; the ids are those of docs/rules.md."""
 
 from __future__ import annotations
 
@@ -208,8 +208,8 @@ class Rules:
         rest = (self.deck_size - first) % later
         if rest and not self.short_last_deal:
             raise ValueError(
-                f"this deck can't be dealt: of {self.deck_size} cards {first} go into the first deal and {later} into each "
-                f"later one, which leaves {rest}; change the deck or the deals, or set short_last_deal=True"
+                f"this deck can't be dealt: of {self.deck_size} cards {first} go into the first deal and {later} into "
+                f"each later one, which leaves {rest}; change the deck or the deals, or set short_last_deal=True"
             )
         if max(max(hands) for hands, _ in self.deal_sizes()) > MAX_HAND:
             raise ValueError(f"a hand may have at most {MAX_HAND} cards; deal fewer at a time")
@@ -220,7 +220,7 @@ def _frozen(value: Any) -> Any:
 
 
 def _is_whole(value: Any, low: int, high: int) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and low <= value <= high
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(low <= value <= high)
 
 
 def _is_choice(values: Any, high: int, low: int = 0) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, PICTURES
 from krypenv.jit import handle, records
-from krypenv.rules import Rules
+from krypenv.rules import MAX_PLAYERS, Rules
 from krypenv.state import MAX_DECK
 
 TABLE = 127  # the destination of a dealt card that goes to the table
@@ -24,6 +24,7 @@ TABLES = np.dtype(
     [
         ("players", np.int64),  # P
         ("teams", np.int64),  # number of sides
+        ("relative_team", np.int64, (MAX_PLAYERS,)),  # side of each place, counted from the own side (R16)
         ("games", np.int64),  # games in a session, 0 for no limit
         ("threshold", np.int64),  # points that end a session, a huge number where there is no threshold
         ("forced_sweep", np.bool_),  # R10
@@ -45,6 +46,7 @@ TABLES = np.dtype(
         ("value_ranks", np.int64, (NUM_VALUES,)),  # bits of the ranks with this hand value
         ("groups", np.int64, (MAX_GROUPS,)),  # multisets of ranks that sum to a value, by value and highest rank
         ("group_start", np.int64, (NUM_VALUES, NUM_RANKS + 1)),  # where those of a value with highest rank r begin
+        ("group_ranks", np.int64, (NUM_VALUES,)),  # bits of the ranks that are in groups of a value
         ("group_values", np.int32, (1 << NUM_RANKS,)),  # bits of the values that have a group within a set of ranks
         ("divisors", np.int32, (MAX_SUM + 1,)),  # bits of the values that divide a sum
     ],
@@ -96,6 +98,7 @@ def compile_rules(rules: Rules) -> np.ndarray:
     kinds = np.arange(NUM_KINDS)
     hand_value, table_value = capture_values(rules)
     tables.players, tables.teams, tables.games = rules.players, rules.num_teams, rules.games
+    tables.relative_team[:] = np.arange(MAX_PLAYERS) % rules.num_teams
     tables.threshold = rules.threshold or 1 << 40
     tables.forced_sweep, tables.doubles_by_rank = rules.forced_sweep, rules.double_sweep == "rank"
     tables.sweep_points, tables.last_capture_points = rules.sweep_points, rules.last_capture_points
@@ -144,6 +147,7 @@ def _list_groups(rules: Rules, tables: np.record) -> None:
         for group in found:
             support = sum(1 << rank for rank in range(NUM_RANKS) if group >> NIBBLE * rank & 15)
             tables.group_values[support] |= 1 << value
+            tables.group_ranks[value] |= support
     for rank in range(NUM_RANKS):  # a group within a set of ranks is within every larger set
         has_rank = np.arange(1 << NUM_RANKS) >> rank & 1 == 1
         tables.group_values[has_rank] |= tables.group_values[~has_rank]

@@ -1,6 +1,6 @@
 """Golden playthroughs: one random game for each kind of rules, written so that a person can read it.
 
-Run as a program it writes `tests/playthroughs/` anew (`make playthroughs`); the diff shows what a change of a rule altered.
+Run as a program it writes `tests/playthroughs/` anew (`make playthroughs`); the diff shows what a change altered.
 """
 
 from __future__ import annotations

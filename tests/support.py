@@ -1,11 +1,13 @@
-"""What several tests share: rules to try, stacked decks in an engine, and lockstep with the slow reference."""
+"""What several tests share: rules to try, games at hand, stacked decks, and lockstep with the slow reference."""
 
 from __future__ import annotations
+
+import random
 
 import numpy as np
 from reference import Reference
 
-from krypenv import Engine, Rules
+from krypenv import Engine, Game, Rules
 from krypenv.cards import ACE, TAKE
 from krypenv.engine import LOOK
 from krypenv.jit import kernel
@@ -40,6 +42,21 @@ RULES = {
 }
 
 
+def lay(
+    table: str, hand_0: str, hand_1: str, more: str = "captured 1: rest; stock: -", rules: str = "krypkasino players=2"
+) -> Game:
+    """Return a game of two with some table and seat 0 to play; what is named nowhere lies where `more` says."""
+    return Game.from_position(f"rules: {rules}; table: {table}; hand 0: {hand_0}; hand 1: {hand_1}; {more}")
+
+
+def play_out(game: Game, seed: int = 0) -> Game:
+    """Play a game to its end with random actions, and return it."""
+    choices = random.Random(seed)
+    while not game.is_over:
+        game.act(choices.choice(game.legal_actions()))
+    return game
+
+
 @kernel
 def _begin(tables: np.ndarray, state: np.ndarray, scratch: np.ndarray) -> None:
     for row in range(len(state)):
@@ -57,7 +74,7 @@ def stacked(rules: Rules, decks: np.ndarray, features: bool = False) -> Engine:
     """Return an engine whose rows have been dealt the given decks, (B, D) kinds."""
     engine = Engine(rules, len(decks), seed=0, features=features)
     engine.state.deck[:, : rules.deck_size] = decks
-    _begin(engine.tables, engine._state, engine._work[0][1])
+    _begin(engine.tables, engine._state, engine._scratch)
     refresh(engine)
     return engine
 
@@ -80,7 +97,7 @@ def full_deck(rules: Rules) -> list[int]:
 
 
 def small_first(rules: Rules, rng: np.random.Generator) -> list[int]:
-    """Return a shuffled deck with aces and small cards nearer the front: crowded tables and captures with many choices."""
+    """Return a shuffled deck with aces and small cards nearer the front: crowded tables, many choices."""
     deck = full_deck(rules)
     return sorted(deck, key=lambda card: (card % 13 + (card % 13 == ACE - 1) * 3) * 0.5 + rng.uniform(0, 8))
 

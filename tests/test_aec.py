@@ -1,6 +1,8 @@
 """The PettingZoo environment: the library's own tests, the game behind it, rewards, masks, its page."""
 
+import copy
 import warnings
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +36,11 @@ every_environment = pytest.mark.parametrize("arguments", ENVIRONMENTS.values(), 
 def play(env, seed, rng, options=None):
     """Play an episode at random; yields after each step what each agent was paid in `last()` so far."""
     env.reset(seed=seed, options=options)
+    yield from play_on(env, rng)
+
+
+def play_on(env, rng):
+    """Play the rest of an episode like `play`."""
     paid = dict.fromkeys(env.agents, 0.0)
     for agent in env.agent_iter():
         observation, reward, terminated, truncated, _ = env.last()
@@ -200,6 +207,19 @@ def test_what_is_no_action_is_an_error():
     env.reset(seed=0)
     with pytest.raises(AssertionError, match="action space"):
         env.step(105)
+
+
+@every_environment
+def test_a_deep_copy_goes_its_own_way(arguments):
+    env = krypkasino_v0.env(**arguments)
+    next(islice(play(env, 5, np.random.default_rng(1)), 9, None))
+    twin, raw = copy.deepcopy(env), env.unwrapped
+    before = raw.game.position()
+    *_, paid = play_on(twin, np.random.default_rng(2))
+    assert raw.game.position() == before
+    assert [*play_on(env, np.random.default_rng(2))][-1] == paid
+    assert twin.unwrapped.actions == raw.actions
+    assert twin.unwrapped.game.record() == raw.game.record()
 
 
 def test_stacked_deck():

@@ -8,7 +8,8 @@ import typer
 from typer.testing import CliRunner
 
 from krypenv import Game, Rules
-from krypenv.training.cli import app, command_of, write_json
+from krypenv.training.cli import app, command_of
+from krypenv.training.report import write_json
 
 
 def krypenv(*arguments):

@@ -12,7 +12,8 @@ from support import RULES, full_deck, refresh, stacked
 
 from krypenv import Engine, Rules
 from krypenv.determinize import determinize
-from krypenv.features import COLUMNS, SIZE as FEATURES, WIDTH, append_features
+from krypenv.features import COLUMNS, WIDTH, append_features
+from krypenv.features import SIZE as FEATURES
 from krypenv.observation import DESCRIPTIONS, LAYOUT, SIZE
 
 every_rules = pytest.mark.parametrize("rules", RULES.values(), ids=RULES)

@@ -206,7 +206,7 @@ class TestModelFiles:
                 agents.make(str(folder), rules)
 
     def test_no_model_and_no_json_are_refused(self, folder: Path, tmp_path: Path) -> None:
-        with pytest.raises(ModelError, match="no model"):
+        with pytest.raises(ValueError, match="no model"):
             agents.make(str(tmp_path / "nothing"), Rules.preset())
         (folder / "model.json").write_text("{")
         with pytest.raises(ModelError, match="is not JSON"):

@@ -21,8 +21,9 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     to the next; `ends` (T, B) bool, whether the step ended the episode.
     """
 
-    def __init__(self, *args: Any, seats: int = 2, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, seats: int = 2, seed: int | None = None, **kwargs: Any) -> None:
         self.num_seats = seats
+        self.rng = np.random.default_rng(seed)
         super().__init__(*args, **kwargs)
 
     def reset(self) -> None:
@@ -74,10 +75,12 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
 
     def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:  # type: ignore[override]
         """Yield random batches of the decisions that are valid; a rest of less than half a batch joins none."""
-        indices = np.random.permutation(np.flatnonzero(self.valid))
-        flat = [array.reshape(array.shape[0] * array.shape[1], *array.shape[2:]) for array in (
-            self.observations, self.actions, self.values, self.log_probs, self.advantages, self.returns, self.action_masks
-        )]  # fmt: skip
+        indices = self.rng.permutation(np.flatnonzero(self.valid))
+        arrays = (
+            self.observations, self.actions, self.values, self.log_probs, self.advantages, self.returns,
+            self.action_masks,
+        )  # fmt: skip
+        flat = [array.reshape(array.shape[0] * array.shape[1], *array.shape[2:]) for array in arrays]
         size = batch_size or len(indices)
         for start in range(0, max(len(indices) - size // 2, 1), size):
             chosen = indices[start : start + size]

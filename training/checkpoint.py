@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import safetensors.torch
 import torch
 from safetensors import SafetensorError, safe_open
@@ -26,12 +25,15 @@ def save_checkpoint(folder: Path, model: SelfPlayPPO, snapshots: list[CardNetwor
         tensors |= {f"snapshot.{place}.{name}": tensor for name, tensor in snapshot.state_dict().items()}
     for index, state in model.policy.optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{name}": tensor for name, tensor in state.items()}
-    _, keys, position, *_ = np.random.get_state()
     tensors["random.torch"] = torch.get_rng_state()
-    tensors["random.numpy"] = torch.from_numpy(np.append(keys, position).astype(np.int64))
     data = safetensors.torch.save(
         {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},
-        metadata={"format": FORMAT, "snapshots": str(len(snapshots)), "progress": json.dumps(progress)},
+        metadata={
+            "format": FORMAT,
+            "snapshots": str(len(snapshots)),
+            "random": json.dumps(model.rollout_buffer.rng.bit_generator.state),
+            "progress": json.dumps(progress),
+        },
     )
     write_whole(folder / CHECKPOINT, data)
 
@@ -77,6 +79,5 @@ def load_checkpoint(folder: Path, model: SelfPlayPPO) -> list[CardNetwork]:
         snapshot.load_state_dict(part(f"snapshot.{place}."))
         snapshots.append(snapshot)
     torch.set_rng_state(tensors["random.torch"])
-    numbers = tensors["random.numpy"].numpy()
-    np.random.set_state(("MT19937", numbers[:-1].astype(np.uint32), int(numbers[-1])))
+    model.rollout_buffer.rng.bit_generator.state = json.loads(facts["random"])
     return snapshots

@@ -1,4 +1,4 @@
-"""MaskablePPO whose rollouts are self-play: all seats of some rows learn, and in others one seat plays against a pool."""
+"""MaskablePPO whose rollouts are self-play: all seats of some rows learn, in others one seat against a pool."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SelfPlayPPO(MaskablePPO):
         rules = games.batch.rules
         self.rollout_buffer = SeatRolloutBuffer(
             self.n_steps, self.observation_space, self.action_space, self.device,
-            gae_lambda=self.gae_lambda, gamma=self.gamma, n_envs=self.rows, seats=rules.players,
+            gae_lambda=self.gae_lambda, gamma=self.gamma, n_envs=self.rows, seats=rules.players, seed=self.seed,
         )  # fmt: skip
         self.games_played = 0
         self._rival_games: deque[float] = deque(maxlen=1000)  # what the learner earned in each, last ones first

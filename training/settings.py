@@ -94,4 +94,5 @@ class Settings:
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Settings:
         """Return settings from the plain values of `dataclasses.asdict`."""
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()})
+        values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
+        return cls(**values)

@@ -1,0 +1,50 @@
+"""A whole play as people write it, `8Sx2H6D#`, and as card kinds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from krypenv.cards import card_name, parse_card
+
+CARD_PATTERN = r"(?:10|[A2-9TJQK])[CDHS♣♦♥♠]"
+MOVE_PATTERN = rf"{CARD_PATTERN}(?:x(?:{CARD_PATTERN})+)?#{{0,2}}"
+_CARD = re.compile(CARD_PATTERN, re.IGNORECASE)
+_MOVE = re.compile(MOVE_PATTERN, re.IGNORECASE)
+
+
+class Move(NamedTuple):
+    """A whole play: the card, what it takes from the table, and the sweeps that this makes.
+
+    >>> print(Move.parse("8s x 6d 2h #"))
+    8Sx6D2H#
+    """
+
+    card: str
+    takes: tuple[str, ...] = ()  # sorted by card kind; empty for a creep
+    sweep: int = 0  # 0, 1 or 2 (a double sweep)
+
+    def __str__(self) -> str:
+        """Return the move as records write it: ``8S`` creeps, ``8Sx2H6D#`` takes and sweeps, ``##`` sweeps twice."""
+        return self.card + ("x" + "".join(self.takes) if self.takes else "") + "#" * self.sweep
+
+    @classmethod
+    def parse(cls, text: str) -> Move:
+        """Return the move of a text, with or without spaces; raises ValueError where it is none."""
+        packed = "".join(text.split())
+        if not _MOVE.fullmatch(packed):
+            raise ValueError(
+                f"{text.strip()!r} is no move; a move is 8S, or 8Sx2H6D, with # for a sweep and ## for a double one"
+            )
+        card, *takes = map(parse_card, _CARD.findall(packed))
+        return cls.of_kinds(card, sorted(takes), packed.count("#"))
+
+    @classmethod
+    def of_kinds(cls, card: int, takes: Iterable[int], sweep: int) -> Move:
+        """Return the move of a card kind, the kinds it takes, ascending, and its sweeps."""
+        return cls(card_name(card), tuple(map(card_name, takes)), sweep)
+
+    def kinds(self) -> tuple[int, tuple[int, ...], int]:
+        """Return the card kind, the kinds it takes, ascending, and the sweeps."""
+        return parse_card(self.card), tuple(sorted(map(parse_card, self.takes))), self.sweep
