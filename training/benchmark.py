@@ -33,6 +33,7 @@ FEATURES = "engine, features block"
 THREADS = "engine, several threads"
 WHOLE_GAMES = "whole games in a kernel"
 AEC = "AEC env()"
+LEARNER = "self-play, learning included"
 HEARTS = "OpenSpiel hearts, moves"
 HEARTS_SEEN = "OpenSpiel hearts, observed"
 CONNECT_FOUR = "PettingZoo connect_four"
@@ -92,6 +93,10 @@ def benchmark(
         )
     tell = progress or (lambda _: None)
     drivers = _drivers(games, threads) + (_peers() if peers else [])
+    share = None
+    if importlib.util.find_spec("sb3_contrib"):
+        learner, share = _learner()
+        drivers.insert(0, learner)
     rounds: dict[str, list[Rates]] = {driver.what: [] for driver in drivers}
     for number in range(1, ROUNDS + 1):
         for driver in drivers:
@@ -101,6 +106,8 @@ def benchmark(
     lines += [
         _ratio_line(what, rounds[one], rounds[other]) for what, one, other in RATIOS if {one, other} <= set(rounds)
     ]
+    if share:
+        lines.append(Line("self-play, share of games and opponents", ratio=share()))
     tell("new processes")
     lines += _process_lines()
     return {"machine": machine(), "rounds": ROUNDS, "lines": [dataclasses.asdict(line) for line in lines]}
@@ -142,6 +149,31 @@ def _drivers(games: int, threads: int) -> list[_Driver]:
         _Driver(WHOLE_GAMES, _whole_games(games), games),
         _Driver(AEC, _aec(krypkasino_v0.env(players=2))),
     ]
+
+
+def _learner() -> tuple[_Driver, Callable[[], float]]:
+    """Return self-play as `krypenv train` has it, a rollout and an update a block, and the share of games in it."""
+    from stable_baselines3.common.callbacks import CallbackList
+    from stable_baselines3.common.logger import Logger
+
+    from krypenv.training.selfplay import Run
+    from krypenv.training.settings import Settings
+
+    settings = Settings()
+    model = Run(settings, Path(), resumed=False).model
+    model.set_logger(Logger(None, []))
+    _, callback = model._setup_learn(sys.maxsize, CallbackList([]))
+    spent = 0.0
+
+    def block() -> int:
+        nonlocal spent
+        began = time.perf_counter()
+        model.collect_rollouts(model.games_env, callback, model.rollout_buffer, model.n_steps)
+        model.train()
+        spent += time.perf_counter() - began
+        return model.rows * model.n_steps
+
+    return _Driver(LEARNER, block, model.rows, settings.threads), lambda: model.environment_seconds / spent
 
 
 def _peers() -> list[_Driver]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from typing import Any
 
@@ -40,6 +41,7 @@ class SelfPlayPPO(MaskablePPO):
             gae_lambda=self.gae_lambda, gamma=self.gamma, n_envs=self.rows, seats=rules.players, seed=self.seed,
         )  # fmt: skip
         self.games_played = 0
+        self.environment_seconds = 0.0  # spent on games, opponents, observations and masks so far
         self._rival_games: deque[float] = deque(maxlen=1000)  # what the learner earned in each, last ones first
         self._rival_earned = np.zeros(rivals.num_envs if rivals else 0)
 
@@ -76,6 +78,7 @@ class SelfPlayPPO(MaskablePPO):
             actions, values, log_probs = self.policy(self._tensor(observations), action_masks=self._tensor(masks))
             chosen = actions.cpu().numpy()
             rollout_buffer.put(observations, masks, seats, chosen, values.cpu().numpy(), log_probs.cpu().numpy())
+            began = time.perf_counter()
             for part, low, high in zip(self.parts, bounds, bounds[1:], strict=False):
                 part.step(chosen[low:high])
                 earned = rollout_buffer.earned[step, low:high]
@@ -86,6 +89,7 @@ class SelfPlayPPO(MaskablePPO):
                     self._count_rival_games(part)
                 rollout_buffer.ends[step, low:high] = part.done
                 self.games_played += int(part.done.sum())
+            self.environment_seconds += time.perf_counter() - began
             self.num_timesteps += self.rows
             callback.update_locals(locals())
             if not callback.on_step():

@@ -115,7 +115,7 @@ class Run:
     def _update(self, callback: BaseCallback) -> None:
         """Collect one rollout, learn from it and log."""
         model = self.model
-        began, frames = time.perf_counter(), model.num_timesteps
+        began, frames, environment = time.perf_counter(), model.num_timesteps, model.environment_seconds
         model.collect_rollouts(model.games_env, callback, model.rollout_buffer, model.n_steps)
         collected = time.perf_counter()
         model.train()
@@ -124,6 +124,7 @@ class Run:
         seconds = time.perf_counter() - began
         model.logger.record("time/frames_per_second", (model.num_timesteps - frames) / seconds)
         model.logger.record("time/collecting_share", (collected - began) / seconds)
+        model.logger.record("time/environment_share", (model.environment_seconds - environment) / seconds)
         model.logger.record("rollout/games", model.games_played)
         model.logger.record("rollout/margin_against_rivals", model.rival_margin())
         model.logger.dump(model.num_timesteps)
