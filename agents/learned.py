@@ -19,20 +19,23 @@ class LearnedAgent:
 
     def __init__(self, network: CardNetwork, rules: Rules, name: str, seed: int = 0, temperature: float = 0.0) -> None:
         self.network, self.rules, self.name, self.temperature = network, rules, name, temperature
-        self._generator = torch.Generator().manual_seed(seed)
+        self._device = next(network.parameters()).device
+        self._generator = torch.Generator(self._device).manual_seed(seed)
 
     @torch.no_grad()
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
         """Return an action for each row: (B, N >= 433) int8 and (B, 105) int8 to (B,) int64."""
         if len(observations) == 0:
             return np.zeros(0, np.int64)
-        seen = torch.from_numpy(append_features(self.rules, observations, action_masks))
-        scores = self.network(seen, torch.from_numpy(action_masks))
+        seen = torch.from_numpy(append_features(self.rules, observations, action_masks)).to(self._device)
+        scores = self.network(seen, torch.from_numpy(action_masks).to(self._device))
         logits = scores.logits
         if self.temperature > 0:
             noise = torch.empty_like(logits).exponential_(generator=self._generator).log_()
             logits = logits / self.temperature - noise
-        chosen: npt.NDArray[np.int64] = scores.actions.gather(1, logits.argmax(1, keepdim=True)).squeeze(1).numpy()
+        chosen: npt.NDArray[np.int64] = (
+            scores.actions.gather(1, logits.argmax(1, keepdim=True)).squeeze(1).cpu().numpy()
+        )
         return chosen
 
 

@@ -14,8 +14,9 @@ from krypenv.jit import handle, kernel, leading_zeros, records, trailing_zeros
 from krypenv.tables import NIBBLE, NUM_VALUES
 
 # Scratch capacities. A value of at most 16 has fewer than 256 partitions, so never more groups. A group or a take has
-# at least one card, so a search path is no longer than the deck (104). Maximal captures have no such simple bound (the
-# most found on any table that play can reach is 36), so `find_captures` checks that one and raises.
+# at least one card, so a search path is no longer than the deck (104). Maximal captures have no such simple bound: a
+# search over layouts of six cards and whatever can creep onto them found no table with more than 19, and
+# `find_captures` raises where there is no room.
 MAX_FITTING = 256
 MAX_DEPTH = 128
 MAX_CAPTURES = 4096

@@ -130,6 +130,7 @@ def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) ->
         ({"rules": "krypcasino"}, "unknown preset"),
         ({"reward": "money"}, "unknown reward"),
         ({"device": "abacus"}, "device is auto, cpu or cuda"),
+        ({"against": ()}, "at least one opponent"),
     ):
         with pytest.raises(ValueError, match=reason):
             Settings(**fields)  # type: ignore[arg-type]
@@ -139,6 +140,7 @@ def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) ->
         open_run(Settings(resume=str(tmp_path)))
     with pytest.raises(ValueError, match="unknown agent"):
         run(Settings(out=str(tmp_path / "other"), **{**SMALL, "rivals": ("tactican",)}))  # type: ignore[arg-type]
+    assert not (tmp_path / "other").exists()
 
 
 def test_a_torn_checkpoint_is_refused(finished: Path, tmp_path: Path) -> None:
@@ -230,6 +232,6 @@ def test_the_network_scores_legal_actions_only() -> None:
         together = dict(zip(scores.actions[row].tolist(), scores.logits[row].tolist(), strict=True))
         for action, logit in zip(alone.actions[0].tolist(), alone.logits[0].tolist(), strict=True):
             assert abs(together[action] - logit) < 1e-5
-        assert abs(float(alone.values[0] - scores.values[row])) < 1e-5
+        assert abs(float((alone.values[0] - scores.values[row]).detach())) < 1e-5
     assert scores.actions.max() < NUM_ACTIONS
     assert np.isfinite(scores.values.detach().numpy()).all()

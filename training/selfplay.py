@@ -44,6 +44,8 @@ class Run:
 
     def __init__(self, settings: Settings, folder: Path, resumed: bool) -> None:
         self.settings, self.folder, self.rules = settings, folder, settings.game_rules()
+        for name in (*settings.rivals, *settings.against):
+            agents.make(name, self.rules)  # unknown ones are told now, not after the training
         torch.set_num_threads(settings.threads)
         progress: dict[str, Any] = read_progress(folder) if resumed else {}
         self.seconds: float = progress.get("seconds", 0.0)  # trained before this process began
@@ -92,7 +94,9 @@ class Run:
         self.model.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
         _, callback = self.model._setup_learn(sys.maxsize, _Quiet(), reset_num_timesteps=False)
         self._choose_rivals()
-        last_point = self.curve[-1].seconds if self.curve else -math.inf
+        if not self.curve:
+            self._add_point()
+        last_point = self.curve[-1].seconds
         last_saved = self.elapsed
         with _progress_bar(console) as bar:
             task = bar.add_task("", total=1.0, text="starting")
@@ -181,16 +185,12 @@ class Run:
         save_checkpoint(self.folder, self.model, self.snapshots, progress)
 
     def _status(self) -> str:
-        left = self.elapsed / max(self.done, 1e-6) - self.elapsed
+        left = int(self.elapsed / max(self.done, 1e-6) - self.elapsed)
         rate = self.model.num_timesteps / max(self.elapsed, 1e-6)
-        margins = (
-            "  ".join(f"{name} {margin[0]:+.1f}" for name, margin in self.curve[-1].margins.items())
-            if self.curve
-            else "-"
-        )
+        opponent, (margin, *_) = list(self.curve[-1].margins.items())[-1]
         return (
-            f"{self.model.games_played:,} games  {rate:,.0f} frames/s  margin against {margins}  "
-            f"{int(left) // 60}:{int(left) % 60:02d} left"
+            f"{left // 60}:{left % 60:02d} left  {self.model.games_played:,} games  {rate / 1000:.1f}k frames/s  "
+            f"margin {margin:+.1f} ({opponent})"
         )
 
     def finish(self, command: str) -> list[MatchResult]:
@@ -215,7 +215,7 @@ class Run:
 
 def _progress_bar(console: Console) -> Progress:
     return Progress(
-        TextColumn("{task.percentage:>3.0f}%"), BarColumn(bar_width=20), TextColumn("{task.fields[text]}"),
+        TextColumn("{task.percentage:>3.0f}%"), BarColumn(bar_width=6), TextColumn("{task.fields[text]}"),
         console=console, refresh_per_second=2,
     )  # fmt: skip
 
@@ -239,8 +239,9 @@ def open_run(settings: Settings) -> Run:
     folder = Path(settings.out or f"runs/{datetime.now():%Y-%m-%d-%H%M%S}")
     if folder.exists() and any(folder.iterdir()):
         raise ValueError(f"{folder} is not empty; go on with that run by --resume {folder}, or choose another --out")
+    new = Run(settings, folder, resumed=False)
     folder.mkdir(parents=True, exist_ok=True)
-    return Run(settings, folder, resumed=False)
+    return new
 
 
 def run(settings: Settings, command: str = "") -> list[MatchResult]:

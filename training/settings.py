@@ -81,6 +81,8 @@ class Settings:
         for name in ("discount", "gae_lambda", "scripted_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is from 0 to 1, not {getattr(self, name)}")
+        if not self.against:
+            raise ValueError("against names at least one opponent for the evaluations")
         if self.device not in ("auto", "cpu", "cuda"):
             raise ValueError(f"device is auto, cpu or cuda, not {self.device!r}")
         check_reward(self.reward)
