@@ -5,7 +5,7 @@ VENV := .venv/.installed
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train test check format format-check lint types notebooks playthroughs bench clean
+.PHONY: help train test check format format-check lint types notebooks nojit playthroughs bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -16,7 +16,7 @@ train: $(VENV)  ## train an agent by self-play for about two minutes and evaluat
 test: $(VENV)  ## run the tests
 	$(BIN)/python -m pytest
 
-check: format-check lint types notebooks test  ## all that CI runs: format, lint, types, notebooks, tests
+check: format-check lint types notebooks nojit test  ## all that CI runs: format, lint, types, notebooks, tests
 
 format: $(VENV)  ## format the code and mend what the linter can mend
 	$(BIN)/ruff format .
@@ -37,6 +37,9 @@ types: $(VENV)  ## check the types
 
 notebooks: $(VENV)  ## run every notebook from top to bottom
 	$(BIN)/python -m pytest --nbmake notebooks
+
+nojit: $(VENV)  ## run the rules as plain Python, where an index out of bounds is an error
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_examples.py tests/test_rules_played.py
 
 playthroughs: $(VENV)  ## write the golden playthroughs anew
 	$(BIN)/python tests/make_playthroughs.py

@@ -8,9 +8,10 @@ from krypenv.engine import Engine, IllegalMove
 from krypenv.game import Game
 from krypenv.moves import Move
 from krypenv.rules import Rules
+from krypenv.worlds import determinize
 
 __version__ = "0.1.0"
-__all__ = ["Engine", "Game", "IllegalMove", "Move", "Rules", "krypkasino_v0"]
+__all__ = ["Engine", "Game", "IllegalMove", "Move", "Rules", "determinize", "krypkasino_v0"]
 
 gymnasium.register(
     id="Krypkasino-v0",

@@ -242,7 +242,7 @@ class Engine:
 
     @classmethod
     def from_state(cls, rules: Rules, state: State, features: bool = False, threads: int = 1) -> Engine:
-        """Return an engine that goes on from a copy of some state, such as `krypenv.determinize` gives."""
+        """Return an engine that goes on from a copy of some state, such as `krypenv.worlds` gives."""
         engine = cls.__new__(cls)
         engine._build(rules, state.copy(), features, threads)
         engine._write(engine._all_rows, np.full(engine.num_games, LOOK))

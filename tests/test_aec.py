@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pettingzoo
 import pytest
-from pettingzoo.test import api_test, render_test, seed_test
+from pettingzoo.test import api_test, performance_benchmark, render_test, seed_test
 
 from krypenv import Game, IllegalMove, Rules, features, krypkasino_v0, observation
 from krypenv.rewards import KINDS, illegal_reward, returns_of
@@ -76,6 +76,11 @@ def test_pettingzoo_s_own_tests(arguments, capsys):
 @every_environment
 def test_renders(arguments, capsys):
     render_test(lambda **mode: krypkasino_v0.env(**arguments, **mode))
+
+
+def test_pettingzoo_s_benchmark_runs(capsys):
+    performance_benchmark(krypkasino_v0.env(players=6, teams=3, games=2))  # five seconds
+    assert "turns per second" in capsys.readouterr().out
 
 
 def test_ansi_shows_the_game():

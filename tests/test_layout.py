@@ -30,7 +30,7 @@ FLOORS = [
     {"krypenv.play"},
     {"krypenv.observation"},
     {"krypenv.features"},
-    {"krypenv.determinize"},
+    {"krypenv.worlds"},
     {"krypenv.engine"},
     {"krypenv.history", "krypenv.moves"},
     {"krypenv.game", "krypenv.notation", "krypenv.records", "krypenv.display"},

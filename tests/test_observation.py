@@ -10,8 +10,7 @@ import pytest
 from reference import Reference
 from support import RULES, full_deck, refresh, stacked
 
-from krypenv import Engine, Rules
-from krypenv.determinize import determinize
+from krypenv import Engine, Rules, determinize
 from krypenv.features import COLUMNS, WIDTH, append_features
 from krypenv.features import SIZE as FEATURES
 from krypenv.observation import DESCRIPTIONS, LAYOUT, SIZE
