@@ -23,7 +23,9 @@ TAKE = NUM_KINDS  # action TAKE + card takes that card from the table
 STOP = 2 * NUM_KINDS  # the action that ends a capture that may stay incomplete
 NUM_ACTIONS = STOP + 1
 
-_CARD = re.compile(r"(10|[A2-9TJQK])([CDHS♣♦♥♠])", re.IGNORECASE)
+_RANK, _SUIT = "10|[A2-9TJQK]", "[CDHS♣♦♥♠]"
+CARD_PATTERN = rf"(?:{_RANK}){_SUIT}"  # a card's name in any form, as part of a regular expression
+_CARD = re.compile(rf"({_RANK})({_SUIT})", re.IGNORECASE)
 
 
 def card_of(rank: int, suit: int) -> int:

@@ -264,7 +264,7 @@ class Engine:
         self.final_scores = np.zeros((self.num_games, rules.players), np.int32)
         self.final_points = np.zeros_like(self.final_scores)
         self.final_sweeps = np.zeros_like(self.final_scores)
-        self._arrays = (
+        self._arrays: tuple[npt.NDArray[Any], ...] = (
             self._state, self.observation, self.action_mask, self.finished,
             self.final_scores, self.final_points, self.final_sweeps,
         )  # fmt: skip

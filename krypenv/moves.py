@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from krypenv.cards import card_name, parse_card
+from krypenv.cards import CARD_PATTERN, card_name, parse_card
 
-CARD_PATTERN = r"(?:10|[A2-9TJQK])[CDHS♣♦♥♠]"
 MOVE_PATTERN = rf"{CARD_PATTERN}(?:x(?:{CARD_PATTERN})+)?#{{0,2}}"
 _CARD = re.compile(CARD_PATTERN, re.IGNORECASE)
 _MOVE = re.compile(MOVE_PATTERN, re.IGNORECASE)
