@@ -11,7 +11,7 @@ from krypenv import Engine, Game, Rules
 from krypenv.cards import ACE, TAKE
 from krypenv.engine import LOOK
 from krypenv.jit import kernel
-from krypenv.observation import LAYOUT
+from krypenv.observation import LAYOUT, SIZE, write_observation
 from krypenv.play import begin_game, score_of
 
 RULES = {
@@ -64,6 +64,12 @@ def _begin(tables: np.ndarray, state: np.ndarray, scratch: np.ndarray) -> None:
 
 
 @kernel
+def _look(tables: np.ndarray, state: np.ndarray, viewers: np.ndarray, out: np.ndarray) -> None:
+    for row in range(len(state)):
+        write_observation(tables[0], state[row], viewers[row], out[row])
+
+
+@kernel
 def _scores(tables: np.ndarray, state: np.ndarray, out: np.ndarray) -> None:
     for row in range(len(state)):
         for seat in range(out.shape[1]):
@@ -82,6 +88,13 @@ def stacked(rules: Rules, decks: np.ndarray, features: bool = False) -> Engine:
 def refresh(engine: Engine) -> None:
     """Write the outputs of an engine anew, after its state was changed by hand."""
     engine._write(np.arange(engine.num_games), np.full(engine.num_games, LOOK))
+
+
+def seen_by(engine: Engine, viewers: np.ndarray) -> np.ndarray:
+    """Return what the given seats, (B,), to act or not, see of their rows, (B, N) int8."""
+    out = np.zeros((engine.num_games, SIZE), np.int8)
+    _look(engine.tables, engine._state, viewers, out)
+    return out
 
 
 def scores(engine: Engine) -> np.ndarray:

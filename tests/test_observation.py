@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from reference import Reference
-from support import RULES, full_deck, refresh, stacked
+from support import RULES, full_deck, refresh, seen_by, stacked
 
 from krypenv import Engine, Rules, determinize
 from krypenv.features import COLUMNS, WIDTH, append_features
@@ -42,18 +42,32 @@ def test_no_leak_of_cards_that_a_seat_cannot_know(rules: Rules) -> None:
     """Whatever other hands and stock are made of, observation, features and mask stay the same."""
     for engine in some_games(rules, features=True):
         hidden = engine.copy()
-        shuffle_hidden(hidden)
+        shuffle_hidden(hidden, engine.seat)
         refresh(hidden)
         assert (hidden.observation == engine.observation).all()
         assert (hidden.action_mask == engine.action_mask).all()
 
 
-def shuffle_hidden(engine: Engine) -> None:
-    """Deal all that the seat to act can't see anew, in place."""
+@every_rules
+def test_no_leak_to_a_seat_that_waits(rules: Rules) -> None:
+    """The same for the next seat: it does not learn what the seat to act holds, and worlds can be drawn for it too."""
+    for engine in some_games(rules):
+        waiting = (engine.seat + 1) % rules.players
+        seen = seen_by(engine, waiting)
+        hidden = engine.copy()
+        shuffle_hidden(hidden, waiting)
+        assert (seen_by(hidden, waiting) == seen).all()
+        worlds = Engine.from_state(rules, determinize(seen, 2, rules))
+        assert (worlds.seat == engine.seat).all()
+        assert (seen_by(worlds, waiting) == seen).all()
+
+
+def shuffle_hidden(engine: Engine, viewers: np.ndarray) -> None:
+    """Deal all that the given seats, (B,), can't see anew, in place."""
     rng = np.random.default_rng(0)
     state, rules = engine.state, engine.rules
     for row in range(engine.num_games):
-        seat = int(state.seat[row])
+        seat = int(viewers[row])
         sizes = state.hand_size[row].copy()
         left = state.next_card[row]
         pool = np.repeat(np.arange(52), rules.deck_counts - state.seen[row] - state.hands[row, seat])
