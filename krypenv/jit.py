@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 from collections.abc import Callable
@@ -68,7 +69,8 @@ def _compile(function: Callable[..., Any], **options: bool) -> Any:
     if JIT_IS_OFF:
         return function
     dispatcher = numba.njit(nogil=True, error_model="numpy", **options)(function)  # type: ignore[call-overload]  # `_nrt` is not in the stubs
-    dispatcher._cache = _PackageCache(function)
+    with contextlib.suppress(RuntimeError):  # there is no folder to write to: each process compiles anew
+        dispatcher._cache = _PackageCache(function)
     return dispatcher
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reference import Reference, perft
 from support import RULES, full_deck, lockstep, small_first, stacked
 
-from krypenv import Engine, IllegalMove, Rules
+from krypenv import Engine, IllegalMove, Rules, jit
 
 every_rules = pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 
@@ -204,6 +204,19 @@ def test_deepcopy_and_pickle_give_working_engines() -> None:
             twin.step(twin.sample_actions())
             assert (twin.observation == engine.observation).all()
             assert (twin.final_scores == engine.final_scores).all()
+
+
+def test_kernels_work_where_nothing_can_be_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: object, function: object) -> None:
+        raise RuntimeError("cannot cache function: no locator available")
+
+    monkeypatch.setattr(jit._PackageCache, "__init__", refuse)
+
+    @jit.kernel
+    def double(number: int) -> int:
+        return 2 * number
+
+    assert double(21) == 42
 
 
 def test_sampled_actions_are_uniform() -> None:
