@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.markup import escape
@@ -14,12 +14,16 @@ from rich.table import Table
 from krypenv.files import write_whole
 from krypenv.training.evaluation import MATCH_COLUMNS, POINTS_COLUMNS, MatchResult, match_rows, points_rows
 
+NAME_COLUMNS = ("agent", "against", "points a game", "what")
+
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; all columns but the first are set to the right."""
+    """Print a table; all columns but the first are set to the right, and long names are folded, not figures."""
     table = Table()
     for number, column in enumerate(columns):
-        table.add_column(escape(column), justify="left" if number == 0 else "right")
+        is_name = column in NAME_COLUMNS
+        justify: Literal["left", "right"] = "left" if number == 0 else "right"
+        table.add_column(escape(column), justify=justify, no_wrap=not is_name, overflow="fold")
     for row in rows:
         table.add_row(*map(escape, row))
     Console().print(table)
