@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from krypenv.agents.base import check_decisions
 from krypenv.agents.model_file import check_rules, load_model, rules_in
 from krypenv.agents.network import CardNetwork
 from krypenv.features import append_features
@@ -25,6 +26,7 @@ class LearnedAgent:
     @torch.no_grad()
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
         """Return an action for each row: (B, N >= 433) int8 and (B, 105) int8 to (B,) int64."""
+        observations, action_masks = check_decisions(observations, action_masks)
         if len(observations) == 0:
             return np.zeros(0, np.int64)
         seen = torch.from_numpy(append_features(self.rules, observations, action_masks)).to(self._device)

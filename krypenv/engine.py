@@ -273,7 +273,7 @@ class Engine:
 
     def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike) -> None:
         """Abandon the sessions of some rows and deal new ones from the given seeds, one a row."""
-        rows = np.atleast_1d(np.asarray(rows, np.int64))
+        rows = self._which(rows)
 
         seed_rows(self._state, rows, row_seeds(seeds, len(rows)))
         self._write(rows, np.full(len(rows), NEW_SESSION))
@@ -282,15 +282,31 @@ class Engine:
         step = step_rows if self._threads_for(rows) == 1 else step_parts
         step(self.tables, *self._arrays, rows, actions, self._view, self._scratch)
 
+    def _which(self, rows: npt.ArrayLike | None, may_repeat: bool = False) -> IntArray:
+        """Return row numbers, (M,), from numbers, a (B,) bool mask, or None for all; ValueError where they are none."""
+        if rows is None:
+            return self._all_rows
+        which: npt.NDArray[Any] = np.atleast_1d(np.asarray(rows))
+        if which.dtype == np.bool_ and which.shape == (self.num_games,):
+            return np.flatnonzero(which)
+        if which.ndim != 1 or (which.size and which.dtype.kind not in "iu"):
+            raise ValueError(f"rows are whole numbers or a mask of {self.num_games}, not {which.dtype} {which.shape}")
+        which = which.astype(np.int64, copy=False)
+        if which.size and not 0 <= which.min() <= which.max() < self.num_games:
+            raise ValueError(f"there are rows 0 to {self.num_games - 1}, and not all of {which.min()} to {which.max()}")
+        if not may_repeat and which.size and np.bincount(which).max() > 1:
+            raise ValueError(f"row {np.bincount(which).argmax()} is named more than once")
+        return which
+
     def _threads_for(self, rows: np.ndarray) -> int:
         return self.threads if len(rows) >= MIN_SHARED else 1
 
     def step(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> None:
-        """Carry out one action a row, (B,) ints; with `rows`, (M,) distinct ints, only in those, and actions are (M,).
+        """Carry out one action a row, (B,) ints; with `rows`, (M,) distinct ints or a (B,) mask, only in those.
 
         Raises IllegalMove, and changes nothing, if any action is illegal.
         """
-        which = self._all_rows if rows is None else np.asarray(rows, np.int64)
+        which = self._which(rows)
         chosen = np.asarray(actions)
         if chosen.shape != which.shape or chosen.dtype.kind not in "iu":
             raise ValueError(
@@ -312,7 +328,7 @@ class Engine:
 
     def sample_actions(self, rows: npt.ArrayLike | None = None) -> IntArray:
         """Return a uniformly random legal action for each row, (B,) int64; reproducible from the row's seed."""
-        which = self._all_rows if rows is None else np.asarray(rows, np.int64)
+        which = self._which(rows)
         actions = np.empty(len(which), np.int64)
         if self._threads_for(which) == 1:
             sample_rows(self._state, which, actions)
@@ -335,9 +351,9 @@ class Engine:
 
         `rows` are (M,) ints or a (B,) bool mask.
         """
-        which: npt.NDArray[Any] = np.asarray(rows)
+        which = self._which(rows, may_repeat=True)
         twin = Engine.__new__(Engine)
-        twin._build(self.rules, self.state[which], self.features, self.threads)
+        twin._build(self.rules, self.state[which].view(np.recarray), self.features, self.threads)
         for target, source in zip(twin._arrays[1:], self._arrays[1:], strict=True):
             target[:] = source[which]
         return twin

@@ -21,11 +21,11 @@ JIT_IS_OFF = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]  # Numba mak
 
 @functools.cache
 def source_hash() -> str:
-    """Return a hash over the sources of the kernels: files that hold some, and files whose constants they use."""
+    """Return a hash over the sources that kernels are made of: their files, constants, and how they are compiled."""
     hashed = hashlib.sha256()
     for path in sorted([*_PACKAGE.glob("*.py"), *_PACKAGE.glob("agents/*.py"), *_PACKAGE.parent.glob("agents/*.py")]):
         source = path.read_bytes()
-        if b"kernel\ndef " in source or path.stem in ("cards", "rules", "state", "tables"):
+        if b"kernel\ndef " in source or path.stem in ("cards", "jit", "rules", "state", "tables"):
             hashed.update(source)
     return hashed.hexdigest()
 

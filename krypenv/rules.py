@@ -216,6 +216,9 @@ class Rules:
 
 
 def _frozen(value: Any) -> Any:
+    """Return a value as the plain Python that `str(rules)` and `Rules.parse` know."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
     return tuple(_frozen(item) for item in value) if isinstance(value, (list, tuple)) else value
 
 

@@ -50,6 +50,7 @@ def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rule
     seen = np.atleast_2d(np.asarray(observation))
     if seen.ndim != 2 or seen.shape[1] < SIZE or seen.dtype != np.int8:
         raise ValueError(f"an observation is int8 of shape ({SIZE},) or more, not {seen.dtype} {seen.shape[1:]}")
+    seen = np.ascontiguousarray(seen[:, :SIZE])
     rules = rules or _rules_of(seen[0])
     _check(seen, rules)
     seeds = np.random.default_rng(rng).integers(0, 2**63, len(seen)).astype(np.uint64)
@@ -75,7 +76,9 @@ def _check(seen: np.ndarray, rules: Rules) -> None:
     tables = compile_rules(rules)[0]
     deals_left = seen[:, _DEALS_LEFT].astype(int)
     numbers = tables["num_deals"] - deals_left
-    if (unseen < 0).any() or (deals_left < 0).any() or (numbers < 1).any():
+    shown = [seen[:, LAYOUT[name]].astype(int) for name in ("hand", "table", "set_aside", "pending")]
+    is_torn = (seen[:, LAYOUT["seen"]] < sum(shown)).any() or any((counts < 0).any() for counts in shown)
+    if is_torn or (unseen < 0).any() or (deals_left < 0).any() or (numbers < 1).any():
         raise ValueError(
             f"the observation is not one of a game of {rules}: it shows cards that this deck does not have"
         )

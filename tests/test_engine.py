@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import Reference, perft
+from reference import perft
 from support import RULES, full_deck, lockstep, small_first, stacked
 
 from krypenv import Engine, IllegalMove, Rules, jit
@@ -272,11 +272,42 @@ def test_h5_threshold_ends_the_session() -> None:
     assert (engine.state.totals[:, :2].max(1) < 60).all()
 
 
-def test_reference_of_a_howto_game_ends_one_card_at_a_time() -> None:
-    """H3, seen in both: three players, the last deal gives the leader two cards and the others one."""
-    rules = RULES["howto players=3"]
-    deck = np.random.default_rng(0).permutation(full_deck(rules)).tolist()
-    reference = Reference(rules, deck)
-    while reference.deal_number < 9:
-        reference.act(reference.legal_actions()[0])
-    assert [len(hand) for hand in reference.hands] == [2, 1, 1]
+def test_h3_last_deal_goes_one_card_at_a_time() -> None:
+    """Three players: of the last four cards the leader gets two and the others one."""
+    engine = Engine(RULES["howto players=3"], 20, seed=0)
+    sizes = set()
+    for _ in range(130):
+        engine.step(engine.sample_actions())
+        fresh = (engine.state.deal_number == 9) & (engine.state.hand_size[:, :3].sum(1) == 4)
+        sizes |= {tuple(row) for row in engine.state.hand_size[fresh, :3].tolist()}
+    assert sizes == {(2, 1, 1)}
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([1, 1], "row 1 is named more than once"),
+        ([0, 4], "rows 0 to 3"),
+        ([-1, 0], "rows 0 to 3"),
+        ([0.0, 1.0], "whole numbers"),
+    ],
+)
+def test_rows_that_repeat_or_do_not_exist_are_refused(rows: list[int], reason: str) -> None:
+    engine = Engine(Rules.preset(), 4, seed=0)
+    before = engine.state.tobytes()
+    for call in (
+        lambda: engine.step([0, 0], rows),
+        lambda: engine.sample_actions(rows),
+        lambda: engine.restart(rows, [1, 2]),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            call()
+    assert engine.state.tobytes() == before
+
+
+def test_rows_may_be_a_mask() -> None:
+    engine, other = (Engine(Rules.preset(), 4, seed=0) for _ in range(2))
+    mask = np.array([True, False, False, True])
+    engine.step(engine.sample_actions(mask), mask)
+    other.step(other.sample_actions([0, 3]), [0, 3])
+    assert (engine.observation == other.observation).all()

@@ -117,6 +117,10 @@ def test_determinize_refuses_what_no_game_shows() -> None:
     with pytest.raises(ValueError, match="3 players"):
         determinize(engine.observation, 0, Rules.preset(players=3))
     torn = engine.observation.copy()
+    torn[0, LAYOUT["table"].start] += 3
+    with pytest.raises(ValueError, match="cards that this deck does not have"):
+        determinize(torn, 0)
+    torn = engine.observation.copy()
     torn[0, LAYOUT["hand_size"].start + 1] -= 1
     with pytest.raises(ValueError, match="number of unseen cards"):
         determinize(torn, 0)

@@ -34,12 +34,14 @@ class SelfPlayPPO(MaskablePPO):
         self.games_env, self.rivals = games, rivals
         self.parts: list[LearnerGames] = [part.batch for part in (games, rivals) if part is not None]
         self.rows = sum(part.num_games for part in self.parts)
-        super().__init__(CardPolicy, games, **settings)
-        rules = games.batch.rules
-        self.rollout_buffer = SeatRolloutBuffer(
-            self.n_steps, self.observation_space, self.action_space, self.device,
-            gae_lambda=self.gae_lambda, gamma=self.gamma, n_envs=self.rows, seats=rules.players, seed=self.seed,
+        super().__init__(
+            CardPolicy, games, _init_setup_model=False,
+            rollout_buffer_class=SeatRolloutBuffer,
+            rollout_buffer_kwargs={"seats": games.batch.rules.players, "seed": settings.get("seed")},
+            **settings,
         )  # fmt: skip
+        self.n_envs = self.rows
+        self._setup_model()
         self.games_played = 0
         self.environment_seconds = 0.0  # spent on games, opponents, observations and masks so far
         self._rival_games: deque[float] = deque(maxlen=1000)  # what the learner earned in each, last ones first
