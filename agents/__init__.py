@@ -8,12 +8,25 @@ from collections.abc import Callable
 from typing import Any
 
 from krypenv.agents.base import Agent, check_options, did_you_mean, format_spec, parse_spec
+from krypenv.agents.ismcts import Ismcts
+from krypenv.agents.oracle import OracleDeck, OracleHand
+from krypenv.agents.rollout import Rollout
 from krypenv.agents.scripted import Greedy, Random, Tactician
+from krypenv.agents.search import Search
 from krypenv.rules import Rules
 
 __all__ = ["Agent", "format_spec", "make", "names", "parse_spec", "rules_of"]
 
-_AGENTS: dict[str, Callable[..., Agent]] = {"random": Random, "greedy": Greedy, "tactician": Tactician}
+_AGENTS: dict[str, Callable[..., Agent]] = {
+    "random": Random,
+    "greedy": Greedy,
+    "tactician": Tactician,
+    "rollout": Rollout,
+    "ismcts": Ismcts,
+    "search": Search,
+    "oracle-hand": OracleHand,
+    "oracle-deck": OracleDeck,
+}
 
 
 def names() -> list[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import difflib
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -14,6 +16,7 @@ import numpy.typing as npt
 from krypenv.cards import NUM_ACTIONS
 from krypenv.observation import SIZE
 from krypenv.rules import Rules
+from krypenv.state import State
 
 IntArray = npt.NDArray[np.int64]
 
@@ -37,6 +40,16 @@ class Agent(Protocol):
         ...
 
 
+class Cheater(Agent, Protocol):
+    """An agent that is shown the whole game, hidden hands and deck included: a bound on what can be gained."""
+
+    cheats: bool  # True
+
+    def act_on(self, state: State, action_masks: np.ndarray) -> IntArray:
+        """Return a legal action for each row, (B,) int64, from whole games, (B,) of `GAME`, and (B, 105) int8 masks."""
+        ...
+
+
 def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
     """Return the name and the options of an agent's string; the values are Python literals.
 
@@ -45,14 +58,12 @@ def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
     >>> parse_spec("tactician(shed=True)")
     ('tactician', {'shed': True})
     """
-    try:
-        node = ast.parse(spec.strip(), mode="eval").body
-        if isinstance(node, ast.Name):
-            return node.id, {}
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
-            return node.func.id, {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
-    except (ValueError, SyntaxError):
-        pass
+    name, bracket, rest = spec.strip().partition("(")
+    with contextlib.suppress(ValueError, SyntaxError):
+        node = ast.parse(f"options({rest}" if bracket else "options()", mode="eval").body
+        is_name = re.fullmatch(r"[A-Za-z_]\w*(-\w+)*", name.rstrip())
+        if is_name and isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+            return name.rstrip(), {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
     raise ValueError(
         f"{spec!r} names no agent; write a name, with options as in tactician(shed=True), or a model's folder"
     )

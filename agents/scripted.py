@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.agents.base import IntArray, check_decisions, format_spec
-from krypenv.captures import make_scratch
-from krypenv.cards import NUM_ACTIONS
+from krypenv.captures import bit_index, make_scratch
+from krypenv.cards import NUM_ACTIONS, TAKE
 from krypenv.features import look, make_view, weigh
 from krypenv.jit import kernel
 from krypenv.rules import Rules
@@ -27,6 +27,20 @@ def list_legal(action_mask: np.ndarray, out: np.ndarray) -> int:
             count += 1
     if count == 0:
         raise ValueError("a row of the action masks has no legal action")
+    return count
+
+
+@kernel
+def list_bits(plays: int, takes: int, out: np.ndarray) -> int:
+    """Write the legal actions, given as bits of kinds to play or to take, into `out` and return their number."""
+    first = np.int64(0) if takes == 0 else np.int64(TAKE)
+    left = plays | takes
+    count = 0
+    while left != 0:
+        bit = left & -left
+        left ^= bit
+        out[count] = first + bit_index(bit)
+        count += 1
     return count
 
 
@@ -66,27 +80,47 @@ def choose_best(
     next seat may have to make, times its chance, and for a card that creeps less `shed_weight` for each unit of its
     value above the middle.
     """
-    rules, seen = tables[0], view[0]
     for row in range(len(out)):
         count = list_legal(action_masks[row], legal)
-        tied = 1
-        if count > 1:
-            look(rules, observations[row], seen)
-            lowest = np.inf
-            for at in range(count):
-                action = legal[at]
-                result = weigh(rules, observations[row], action, seen, scratch[0])
-                if not looks_ahead:
-                    result = seen.least_points + rules.sweep_points * seen.sweeps
-                elif seen.creeps:
-                    result -= shed_weight * (rules.hand_value[action] - MIDDLE_VALUE)
-                if result < lowest:
-                    lowest = result
-                    tied = 0
-                if result == lowest:
-                    legal[tied] = action  # never ahead of `at`
-                    tied += 1
-        out[row] = legal[draw(luck[row], tied)]
+        out[row] = best_action(
+            tables[0], observations[row], legal, count, looks_ahead, shed_weight, luck[row], view[0], scratch[0]
+        )
+
+
+@kernel
+def best_action(
+    tables: np.record,
+    observation: np.ndarray,
+    legal: np.ndarray,
+    count: int,
+    looks_ahead: bool,
+    shed_weight: float,
+    luck: int,
+    view: np.record,
+    scratch: np.record,
+) -> int:
+    """Return the one of the first `count` legal actions with the lowest count, as `choose_best` tells it.
+
+    `legal` is written over.
+    """
+    tied = 1
+    if count > 1:
+        look(tables, observation, view)
+        lowest = np.inf
+        for at in range(count):
+            action = legal[at]
+            result = weigh(tables, observation, action, view, scratch)
+            if not looks_ahead:
+                result = view.least_points + tables.sweep_points * view.sweeps
+            elif view.creeps:
+                result -= shed_weight * (tables.hand_value[action] - MIDDLE_VALUE)
+            if result < lowest:
+                lowest = result
+                tied = 0
+            if result == lowest:
+                legal[tied] = action  # never ahead of `at`
+                tied += 1
+    return legal[draw(luck, tied)]
 
 
 class _Scripted:

@@ -44,7 +44,7 @@ class _PackageCache(FunctionCache):
             return None
 
 
-def records(dtype: np.dtype[Any], count: int) -> np.recarray:
+def records(dtype: np.dtype[Any], count: int | tuple[int, ...]) -> np.recarray:
     """Return zeroed records whose fields are attributes, for Python."""
     return np.zeros(count, dtype).view(np.recarray)
 

@@ -147,6 +147,8 @@ def deal(tables: np.record, game: np.record) -> None:
 @kernel
 def put_aside(tables: np.record, game: np.record) -> None:
     """Put the pictures (V3: the spades) on the table aside (R6)."""
+    if game.table_ranks & tables.aside_ranks == 0:
+        return
     for card in range(NUM_KINDS):
         if tables.is_aside[card] and game.table[card] > 0:
             game.set_aside[card] += game.table[card]
@@ -156,7 +158,12 @@ def put_aside(tables: np.record, game: np.record) -> None:
 @kernel
 def refresh(tables: np.record, game: np.record, scratch: np.record) -> None:
     """Find the sweeps that lie on the table and the legal plays of the seat to act (R10)."""
-    sweeps = find_sweep_values(tables, game.table_ranks, game.table_sum, scratch)
+    allow_plays(tables, game, find_sweep_values(tables, game.table_ranks, game.table_sum, scratch))
+
+
+@kernel
+def allow_plays(tables: np.record, game: np.record, sweeps: int) -> None:
+    """Write the legal plays of the seat to act, given the hand values that sweep the table as bits (R10)."""
     game.sweep_values = sweeps
     plays = game.hand_kinds[game.seat]
     if tables.forced_sweep and sweeps != 0:
@@ -175,16 +182,7 @@ def refresh(tables: np.record, game: np.record, scratch: np.record) -> None:
 def act(tables: np.record, game: np.record, action: int, scratch: np.record) -> None:
     """Carry out a legal action of the seat to act: play a card, or take a table card for the card just played."""
     if action < TAKE:
-        for kind in range(NUM_KINDS):
-            game.taken[kind] = 0
-        game.taken_ranks = 0
-        seat = game.seat
-        game.pending = action
-        game.seen[action] += 1
-        game.hands[seat, action] -= 1
-        game.hand_size[seat] -= 1
-        if game.hands[seat, action] == 0:
-            game.hand_kinds[seat] &= ~(np.int64(1) << action)
+        lay_down(game, action)
     else:
         card = action - TAKE
         game.taken[card] += 1
@@ -194,6 +192,21 @@ def act(tables: np.record, game: np.record, action: int, scratch: np.record) -> 
     if game.legal_takes == 0:
         complete_play(tables, game, np.int64(game.pending), count, scratch)
         pass_turn(tables, game, scratch)
+
+
+@kernel
+def lay_down(game: np.record, card: int) -> None:
+    """Move a card of the seat to act from its hand to the middle of the play."""
+    for kind in range(NUM_KINDS):
+        game.taken[kind] = 0
+    game.taken_ranks = 0
+    seat = game.seat
+    game.pending = card
+    game.seen[card] += 1
+    game.hands[seat, card] -= 1
+    game.hand_size[seat] -= 1
+    if game.hands[seat, card] == 0:
+        game.hand_kinds[seat] &= ~(np.int64(1) << card)
 
 
 @kernel
@@ -275,7 +288,19 @@ def take_copies(tables: np.record, game: np.record, seat: int, kind: int, count:
 
 @kernel
 def pass_turn(tables: np.record, game: np.record, scratch: np.record) -> None:
-    """Give the turn to the next seat with cards (H3); where no seat has any, deal again or end the game."""
+    """Give the turn to the next seat with cards; where no seat has any, deal again or end the game."""
+    if not find_next_seat(tables, game):
+        if game.next_card == tables.deck_size:
+            end_game(tables, game)
+            return
+        put_aside(tables, game)
+        deal(tables, game)
+    refresh(tables, game, scratch)
+
+
+@kernel
+def find_next_seat(tables: np.record, game: np.record) -> bool:
+    """Give the turn to the next seat with cards (H3); return whether there is one."""
     seat = game.seat
     for _ in range(tables.players):
         seat += 1
@@ -283,14 +308,8 @@ def pass_turn(tables: np.record, game: np.record, scratch: np.record) -> None:
             seat = 0
         if game.hand_size[seat] > 0:
             game.seat = seat
-            refresh(tables, game, scratch)
-            return
-    if game.next_card == tables.deck_size:
-        end_game(tables, game)
-    else:
-        put_aside(tables, game)
-        deal(tables, game)
-        refresh(tables, game, scratch)
+            return True
+    return False
 
 
 @kernel

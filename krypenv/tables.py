@@ -41,7 +41,9 @@ TABLES = np.dtype(
         ("hand_value", np.int64, (NUM_KINDS,)),  # capture value from the hand, by kind
         ("table_value", np.int64, (NUM_RANKS,)),  # capture value on the table, by rank
         ("card_points", np.int64, (NUM_KINDS,)),
+        ("point_kinds", np.int64),  # bits of the kinds that cost points
         ("is_aside", np.int8, (NUM_KINDS,)),  # 1 where put aside between deals
+        ("aside_ranks", np.int64),  # packed: 15 at each rank with such a kind
         ("value_kinds", np.int64, (NUM_VALUES,)),  # bits of the kinds with this hand value
         ("value_ranks", np.int64, (NUM_VALUES,)),  # bits of the ranks with this hand value
         ("groups", np.int64, (MAX_GROUPS,)),  # multisets of ranks that sum to a value, by value and highest rank
@@ -108,6 +110,9 @@ def compile_rules(rules: Rules) -> np.ndarray:
     tables.hand_value[:], tables.table_value[:] = hand_value[kinds % NUM_RANKS], table_value
     tables.card_points[:], tables.is_aside[:] = rules.card_points, rules.aside_kinds
     for kind in map(int, np.flatnonzero(rules.deck_counts)):
+        if tables.is_aside[kind]:
+            tables.aside_ranks |= 15 << NIBBLE * (kind % NUM_RANKS)
+        tables.point_kinds |= int(tables.card_points[kind] != 0) << kind
         tables.value_kinds[tables.hand_value[kind]] |= 1 << kind
         tables.value_ranks[tables.hand_value[kind]] |= 1 << kind % NUM_RANKS
     _plan_deals(rules, tables)

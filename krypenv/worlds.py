@@ -101,15 +101,15 @@ def _determinize_rows(
     for row in range(len(state)):
         game = state[row]
         seed_game(game, seeds[row])
-        _copy_public(tables[0], game, observations[row])
-        if not _deal_hidden(tables[0], game, observations[row], owner, pool):
+        copy_public(tables[0], game, observations[row])
+        if not deal_hidden(tables[0], game, observations[row], True, owner, pool):
             return row
-        _prepare(tables[0], game, scratch[0])
+        prepare(tables[0], game, scratch[0])
     return len(state)
 
 
 @kernel
-def _copy_public(tables: np.record, game: np.record, seen: np.ndarray) -> None:
+def copy_public(tables: np.record, game: np.record, seen: np.ndarray) -> None:
     """Copy all that an observation tells, from relative places to seats."""
     players = tables.players
     dealer_place = np.int64(0)
@@ -165,9 +165,12 @@ def _give(game: np.record, seat: int, card: int, count: int) -> None:
 
 
 @kernel
-def _deal_hidden(tables: np.record, game: np.record, seen: np.ndarray, owner: np.ndarray, pool: np.ndarray) -> bool:
+def deal_hidden(
+    tables: np.record, game: np.record, seen: np.ndarray, whole: bool, owner: np.ndarray, pool: np.ndarray
+) -> bool:
     """Deal the unseen cards to the other hands and the stock; return whether a deal was found that agrees.
 
+    Unless the `whole` is wanted, the stock is in no order, which is faster.
     Scratch, (104,) int64 each: `pool` holds the unseen cards, and `owner` whose each is, NO_SEAT for the stock.
     """
     size = 0
@@ -183,7 +186,7 @@ def _deal_hidden(tables: np.record, game: np.record, seen: np.ndarray, owner: np
             hidden += 1
     for at in range(hidden, size):
         owner[at] = NO_SEAT
-    if not _arrange(game, pool, owner, size, hidden):
+    if not _arrange(game, pool, owner, size, hidden, size if whole else hidden):
         return False
     place = 0
     for kind in range(NUM_KINDS):  # the part of the deck that has been dealt, in any order
@@ -212,15 +215,16 @@ def _is_barred(game: np.record, seat: int, card: int) -> bool:
 
 
 @kernel
-def _arrange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int) -> bool:
+def _arrange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, drawn: int) -> bool:
     """Bring the pool into a uniformly random order in which nobody owns a card that it can't hold.
 
     Whole shuffles until one agrees are uniform. Where that takes too long, a shuffle is mended by swaps, and then swaps
-    that keep it agreeing forget the start (a symmetric random walk, so uniform in the limit).
+    that keep it agreeing forget the start (a symmetric random walk, so uniform in the limit). Only the first `drawn`
+    places, the hidden hands among them, need be random.
     """
     for _ in range(MAX_TRIES):
         barred = 0
-        for at in range(size):
+        for at in range(drawn):
             other = at + random_below(game, DEALS, size - at)
             card = pool[other]
             pool[other] = pool[at]
@@ -246,7 +250,7 @@ def _arrange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hi
 
 
 @kernel
-def _prepare(tables: np.record, game: np.record, scratch: np.record) -> None:
+def prepare(tables: np.record, game: np.record, scratch: np.record) -> None:
     """Work out what is legal, from the table and the hands."""
     held = np.int64(0)
     for seat in range(tables.players):

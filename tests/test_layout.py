@@ -43,7 +43,11 @@ FLOORS = [
 FLOOR_OF = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}
 WHOLE_PACKAGES = ("krypenv.adapters", "krypenv.agents", "krypenv.training")
 
-EXTRAS = ("torch", "stable_baselines3", "sb3_contrib", "safetensors", "tensorboard", "matplotlib", "typer", "rich")
+# scipy is not among them: Numba loads it where it is there.
+EXTRAS = (
+    "torch", "stable_baselines3", "sb3_contrib", "safetensors", "tensorboard", "matplotlib", "typer", "rich",
+    "openskill", "jinja2", "filelock", "ray",
+)  # fmt: skip
 
 
 def source_modules() -> dict[str, Path]:

@@ -1,4 +1,4 @@
-"""The console command `krypenv`: train, evaluate, bench, show."""
+"""The console command `krypenv`: train, evaluate, arena, bench, show."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ app = typer.Typer(
     epilog="Example: krypenv evaluate tactician --against greedy",
 )
 
+LIST = "dev|test|SEED"
 Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="also write the figures to this file")]
 
 
@@ -62,18 +63,15 @@ def evaluate(
     rules: Annotated[str | None, typer.Option(help="preset of the rules; a model's own if no rules are given")] = None,
     rule: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="a field of the rules to change")] = None,
     seed: Annotated[int, typer.Option(help="the same seed gives the same figures")] = 0,
+    deals_from: Annotated[str | None, typer.Option(metavar=LIST, help="deals; those of --seed if not given")] = None,
     threads: Annotated[int, typer.Option(min=0, help="threads of the engine, 0 for all processors")] = 1,
     json_file: Json = None,
 ) -> None:
     """Play duplicate matches of an agent against others and print the margins in points a game."""
-    from krypenv import agents
     from krypenv.training.evaluation import duplicate_match
     from krypenv.training.report import print_matches, write_json
 
-    fields = [f"{key}={value}" for key, value in (("players", players), ("teams", teams)) if value is not None]
-    fields += [word.replace(" ", "") for word in rule or ()]
-    game = None if rules or fields else agents.rules_of(agent)
-    game = game or Rules.parse(" ".join([rules or "krypkasino", *fields]))
+    game = _rules(rules, players, teams, rule, [agent])
     results = []
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -83,12 +81,98 @@ def evaluate(
                 duplicate_match(
                     agent, opponent, game, deals, seed, threads,
                     lambda done, total, task=task: bar.update(task, completed=done, total=total),  # type: ignore[misc]
+                    deals_from,
                 )
             )  # fmt: skip
-    typer.echo(f"{game}: {deals} deals, {results[0].games} games, seed {seed}")
+    typer.echo(f"{game}: {deals} deals of {results[0].deals_from}, {results[0].games} games, seed {seed}")
     print_matches(results)
     if json_file:
         write_json(json_file, {"matches": [result.to_json() for result in results]})
+
+
+@app.command(epilog="Example: krypenv arena tactician greedy random --deals 200 --out runs/arena")
+def arena(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="folder of the results; an arena there is gone on with")],
+    agents: Annotated[
+        list[str] | None, typer.Argument(help="agents and models' folders; none to go on with the arena in DIR")
+    ] = None,
+    players: Annotated[int | None, typer.Option(help="number of players, 2 if not given")] = None,
+    teams: Annotated[int | None, typer.Option(help="number of teams; none if not given")] = None,
+    rules: Annotated[str | None, typer.Option(help="preset of the rules; a model's own if no rules are given")] = None,
+    rule: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="a field of the rules to change")] = None,
+    deals: Annotated[
+        int | None, typer.Option(help=escape("deals of each match, played in all its seatings [default: 1000]"))
+    ] = None,
+    deals_from: Annotated[
+        str | None, typer.Option(metavar=LIST, help=escape("where the deals come from [default: dev]"))
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help=escape("seed of what the agents do at random [default: 0]"))] = None,
+    chunk: Annotated[
+        int | None, typer.Option(help=escape("deals that are played and written at once [default: 100]"))
+    ] = None,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="with more than two sides: one agent against several of another")
+    ] = False,
+    precision: Annotated[
+        float | None, typer.Option(metavar="POINTS", help="stop when each pair's margin is known to ± so much")
+    ] = None,
+    cheaters: Annotated[bool, typer.Option("--cheaters", help="allow agents that see what is hidden")] = False,
+    workers: Annotated[int, typer.Option(help="processes; the figures don't depend on them")] = 1,
+    ray: Annotated[bool, typer.Option("--ray", help="play on a Ray cluster")] = False,
+    ray_address: Annotated[str | None, typer.Option(help="of the cluster, if Ray doesn't find it")] = None,
+    report: Annotated[bool, typer.Option("--report", help="write a page of all figures, DIR/report.html")] = False,
+    json_file: Json = None,
+) -> None:
+    """Let agents meet each other over duplicate deals, and print who beats whom by how much.
+
+    The results are kept in DIR. Stopped or killed, the same command goes on where it was.
+    """
+    from krypenv.training.arena import ArenaSettings, run_arena
+    from krypenv.training.deals import describe_list
+    from krypenv.training.report import write_json
+    from krypenv.training.results import facts, read_header
+    from krypenv.training.standings import print_standings, standings
+
+    options: dict[str, Any] = {
+        "deals": deals, "deals_from": deals_from, "seed": seed, "chunk": chunk, "pairs": pairs or None,
+        "precision": precision, "cheaters": cheaters or None,
+    }  # fmt: skip
+    given = {key: value for key, value in options.items() if value is not None}
+    given |= {"workers": workers, "ray": ray or ray_address is not None, "ray_address": ray_address}
+    if agents:
+        game = _rules(rules, players, teams, rule, agents)
+        settings = ArenaSettings(agents=tuple(agents), rules=game, out=out, **given)
+    else:
+        if rules or players or teams or rule:
+            given["rules"] = _rules(rules, players, teams, rule, [])
+        settings = ArenaSettings.of_folder(out, **given)
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+
+        def show(done: int, total: int) -> None:
+            if not bar.tasks:
+                source = describe_list(settings.deals_from)
+                typer.echo(
+                    f"{settings.rules}: {len(settings.agents)} agents, {len(settings.matches)} matches, "
+                    f"{settings.deals} deals of {source}, {total} games, {done} of them played"
+                )
+                bar.add_task("games", total=total, completed=done)
+            bar.update(bar.task_ids[0], completed=done)
+
+        games = run_arena(settings, show)
+    table = standings(games)
+    if table.deals < settings.deals:
+        typer.echo(f"stopped after {table.deals} deals: every pair's interval is at most ±{settings.precision:g}")
+    print_standings(table)
+    for sentence in games.forfeits:
+        typer.echo(f"forfeit: {sentence}")
+    if report:
+        from krypenv.training.arena_report import write_report
+
+        write_report(out / "report.html", table, games, settings.command, facts(read_header(out)))
+    if json_file:
+        write_json(json_file, {"arena": read_header(out), "standings": table.to_json()})
 
 
 @app.command(epilog="Example: krypenv show game.krk")
@@ -139,6 +223,20 @@ def train(ctx: typer.Context) -> None:
     command = typer.main.get_command(trainer)
     with command.make_context("train", ctx.args, parent=ctx.parent) as own:
         command.invoke(own)
+
+
+def _rules(
+    preset: str | None, players: int | None, teams: int | None, fields: list[str] | None, agents: list[str]
+) -> Rules:
+    """Return the rules that some options name; if none is given, those of the first model among some agents."""
+    from krypenv.agents import rules_of
+
+    words = [f"{key}={value}" for key, value in (("players", players), ("teams", teams)) if value is not None]
+    words += [word.replace(" ", "") for word in fields or ()]
+    if not preset and not words:
+        trained = (rules for rules in map(rules_of, agents) if rules)
+        return next(trained, Rules.preset("krypkasino"))
+    return Rules.parse(" ".join([preset or "krypkasino", *words]))
 
 
 def command_of(settings: type, run: Callable[[Any], None]) -> Callable[..., None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -14,8 +13,10 @@ import numpy as np
 
 from krypenv import agents
 from krypenv.agents import Agent
-from krypenv.engine import Engine, row_seeds
+from krypenv.engine import Engine
 from krypenv.rules import Rules
+from krypenv.training.deals import deal_seeds, describe_list
+from krypenv.training.table import Played, by_side, milliseconds, play_table
 
 CHUNK = 8192  # games in play at once, at most
 Progress = Callable[[int, int], None]  # called with the games that are over and with all games
@@ -46,6 +47,7 @@ class MatchResult:
     deals: int
     games: int  # deals x rotations of the seats
     seed: int
+    deals_from: str  # the list of deals
     margin: float  # mean score of the other sides minus own score, a game
     low: float  # the 95% interval of the margin; infinite after a single deal
     high: float
@@ -53,31 +55,20 @@ class MatchResult:
     tie_rate: float  # share of the games in which it is the lowest together with another
     own: Points
     opponents: Points  # mean of the other sides
-    own_ms: float  # milliseconds a decision
+    own_ms: float  # milliseconds a decision; nan where none was measured
     opponent_ms: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return the figures as plain JSON values; an infinite bound is None."""
+        """Return the figures as plain JSON values; an infinite bound and a time that was not measured are None."""
         figures = dataclasses.asdict(self)
-        for bound in ("low", "high"):
-            if math.isinf(figures[bound]):
-                figures[bound] = None
+        for name in ("low", "high", "own_ms", "opponent_ms"):
+            if not math.isfinite(figures[name]):
+                figures[name] = None
         return figures
 
     def __str__(self) -> str:
         """Return the match as plain text tables."""
         return format_table([self])
-
-
-@dataclass
-class _Tally:
-    """What the games of a match add up to; sides are counted from the agent's."""
-
-    scores: np.ndarray  # (games, sides) final scores
-    cards: np.ndarray  # (games, sides) points of cards
-    taken: np.ndarray  # (games, sides) sweeps taken
-    set_up: np.ndarray  # (games, sides) sweeps that a seat of the side set up
-    calls: tuple[list[tuple[float, int]], list[tuple[float, int]]]  # seconds and decisions of each `act` of the two
 
 
 def duplicate_match(
@@ -88,31 +79,37 @@ def duplicate_match(
     seed: int = 0,
     threads: int = 1,
     progress: Progress | None = None,
+    deals_from: str | int | None = None,
 ) -> MatchResult:
     """Play each deal once from every side of the table, and return how the agent does against the opponent.
 
     In rotation k the agent plays side k (a seat, or all seats of a team, R16) and the opponent plays all others; the
     margins of a deal's rotations are averaged, and the 95% interval is over deals (Student's t). Agents are objects, or
-    strings for `krypenv.agents.make`. All figures but the times depend on the arguments alone, without `threads`.
+    strings for `krypenv.agents.make`. The deals are those of `seed`, or of the list that `deals_from` names ("dev",
+    "test" or a seed; `krypenv.training.deals`). All figures but the times depend on the arguments alone, without
+    `threads`.
 
-    Raises ValueError for less than one deal, a negative seed, an unknown agent, or an agent made for other rules.
+    Raises ValueError for less than one deal, a negative seed, an unknown list or agent, an agent made for other rules,
+    and `krypenv.training.table.Fault` for an agent that raises or answers with something illegal.
     """
     if deals < 1:
         raise ValueError(f"a match needs at least one deal, not {deals}")
-    seeds = row_seeds(seed, deals)
-    players = [_player(agent, rules, seed), _player(opponent, rules, seed + 1)]
+    source = seed if deals_from is None else deals_from
+    seeds = deal_seeds(source, deals)
+    players = [make_player(agent, rules, seed), make_player(opponent, rules, seed + 1)]
     sides = rules.num_teams
-    shape = (deals * sides, sides)
-    scores, cards, taken, set_up = np.zeros((4, *shape), np.int64)
-    tally = _Tally(scores, cards, taken, set_up, calls=([], []))
-    size = max(1, CHUNK // sides) * sides
+    lineup = np.tile(1 - np.eye(sides, dtype=np.int64), (deals, 1))
+    games = deals * sides
     all_seeds = np.repeat(seeds, sides)
-    for start in range(0, len(all_seeds), size):
-        engine = Engine(rules, len(all_seeds[start : start + size]), all_seeds[start : start + size], threads=threads)
-        _play(engine, players, start, tally)
+    size = max(1, CHUNK // sides) * sides
+    parts = []
+    for start in range(0, games, size):
+        part = slice(start, start + size)
+        engine = Engine(rules, len(lineup[part]), all_seeds[part], threads=threads)
+        parts.append(play_table(engine, players, lineup[part]))
         if progress:
-            progress(start + engine.num_games, len(all_seeds))
-    return _summarize(tally, players, rules, deals, seed)
+            progress(start + engine.num_games, games)
+    return _summarize(parts, players, rules, deals, seed, describe_list(source))
 
 
 def evaluate(
@@ -122,12 +119,16 @@ def evaluate(
     deals: int = 1000,
     seed: int = 0,
     threads: int = 1,
+    deals_from: str | int | None = None,
 ) -> list[MatchResult]:
     """Return a duplicate match of an agent against each of some opponents, over the same deals."""
-    return [duplicate_match(agent, opponent, rules, deals, seed, threads) for opponent in opponents]
+    return [
+        duplicate_match(agent, opponent, rules, deals, seed, threads, deals_from=deals_from) for opponent in opponents
+    ]
 
 
-def _player(agent: Agent | str, rules: Rules, seed: int) -> Agent:
+def make_player(agent: Agent | str, rules: Rules, seed: int) -> Agent:
+    """Return an agent by its string, or an agent as it is; raises ValueError where it was made for other rules."""
     if isinstance(agent, str):
         return agents.make(agent, rules, seed)
     if agent.rules != rules:
@@ -135,50 +136,28 @@ def _player(agent: Agent | str, rules: Rules, seed: int) -> Agent:
     return agent
 
 
-def _play(engine: Engine, players: list[Agent], start: int, tally: _Tally) -> None:
-    """Play every row of an engine to its end; row i is game `start + i` of the match, and i mod sides its rotation."""
-    sides = engine.rules.num_teams
-    rotation = np.arange(engine.num_games) % sides
-    active = np.ones(engine.num_games, np.bool_)
-    while active.any():
-        for index, player in enumerate(players):
-            is_own = engine.seat % sides == rotation
-            rows = np.flatnonzero(active & (is_own == (index == 0)))
-            if len(rows) == 0:
-                continue
-            observations, masks = engine.observation[rows], engine.action_mask[rows]
-            began = time.perf_counter()
-            actions = player.act(observations, masks)
-            tally.calls[index].append((time.perf_counter() - began, len(rows)))
-            engine.step(actions, rows)
-            ended = np.flatnonzero(engine.finished)
-            _count(engine, ended, rotation, start, tally)
-            active[ended] = False
-
-
-def _count(engine: Engine, rows: np.ndarray, rotation: np.ndarray, start: int, tally: _Tally) -> None:
-    """Add the final scores of some rows to the tally, by sides from the agent's on."""
-    sides = engine.rules.num_teams
-    games = start + rows
-    set_up = np.roll(engine.final_sweeps, -1, axis=1)
-    for seat in range(engine.rules.players):
-        side = (seat - rotation[rows]) % sides
-        tally.scores[games, side] += engine.final_scores[rows, seat]
-        tally.cards[games, side] += engine.final_points[rows, seat]
-        tally.taken[games, side] += engine.final_sweeps[rows, seat]
-        tally.set_up[games, side] += set_up[rows, seat]
-
-
-def _summarize(tally: _Tally, players: list[Agent], rules: Rules, deals: int, seed: int) -> MatchResult:
-    scores = tally.scores
+def _summarize(
+    parts: list[Played], players: list[Agent], rules: Rules, deals: int, seed: int, deals_from: str
+) -> MatchResult:
+    scores, cards, taken, set_up = (
+        _from_own_side(np.concatenate(seats), rules.num_teams)
+        for seats in (
+            [part.scores for part in parts],
+            [part.points for part in parts],
+            [part.sweeps for part in parts],
+            [np.roll(part.sweeps, -1, axis=1) for part in parts],  # those of the next seat
+        )
+    )
+    seconds, decisions = np.sum([(part.seconds, part.decisions.sum(axis=0)) for part in parts], axis=0)
+    own_ms, opponent_ms = milliseconds(seconds, decisions).tolist()
     margins = scores[:, 1:].mean(axis=1) - scores[:, 0]
     margin, low, high = confidence_interval(margins.reshape(deals, -1).mean(axis=1))
     best_other = scores[:, 1:].min(axis=1)
     kinds = [
-        tally.cards,
-        rules.sweep_points * tally.taken,
-        -rules.sweep_points * tally.set_up,
-        scores - tally.cards - rules.sweep_points * (tally.taken - tally.set_up),
+        cards,
+        rules.sweep_points * taken,
+        -rules.sweep_points * set_up,
+        scores - cards - rules.sweep_points * (taken - set_up),
     ]
     return MatchResult(
         agent=players[0].name,
@@ -187,6 +166,7 @@ def _summarize(tally: _Tally, players: list[Agent], rules: Rules, deals: int, se
         deals=deals,
         games=len(scores),
         seed=seed,
+        deals_from=deals_from,
         margin=margin,
         low=low,
         high=high,
@@ -194,15 +174,15 @@ def _summarize(tally: _Tally, players: list[Agent], rules: Rules, deals: int, se
         tie_rate=float((scores[:, 0] == best_other).mean()),
         own=Points(*(float(kind[:, 0].mean()) for kind in kinds)),
         opponents=Points(*(float(kind[:, 1:].mean()) for kind in kinds)),
-        own_ms=_milliseconds(tally.calls[0]),
-        opponent_ms=_milliseconds(tally.calls[1]),
+        own_ms=own_ms,
+        opponent_ms=opponent_ms,
     )
 
 
-def _milliseconds(calls: list[tuple[float, int]]) -> float:
-    """Return the milliseconds a decision took; the first call, which may compile, does not count."""
-    seconds, decisions = np.sum(calls[1:], axis=0)
-    return float(1000 * seconds / decisions)
+def _from_own_side(seats: np.ndarray, sides: int) -> np.ndarray:
+    """Return the sums of the sides, (games, P) to (games, S), from the agent's side on: in game i side i mod S."""
+    turned = (np.arange(sides) + np.arange(len(seats))[:, None]) % sides
+    return np.take_along_axis(by_side(seats, sides), turned, axis=1)
 
 
 # ---------------------------------------------------------------------- statistics

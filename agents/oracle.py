@@ -1,0 +1,107 @@
+"""Cheaters: searches that are shown the hidden hands, or the deck too. They bound what there is to gain."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.agents.base import IntArray
+from krypenv.agents.horizon import make_model
+from krypenv.agents.sampler import name_of
+from krypenv.agents.search import best_of, first_action, has_choice, plan_of, value_moves
+from krypenv.agents.space import make_space
+from krypenv.agents.tree import list_moves
+from krypenv.jit import handle, kernel
+from krypenv.play import mix
+from krypenv.rules import Rules
+from krypenv.state import State
+from krypenv.tables import compile_rules
+
+
+@kernel
+def choose_knowing(
+    tables: np.ndarray,
+    model: np.ndarray,
+    state: np.ndarray,
+    action_masks: np.ndarray,
+    seeds: np.ndarray,
+    method: int,
+    plies: int,
+    space: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Write the action of the best move of each row into `out`, (B,) int64, with all hands open."""
+    work = space[0]
+    for row in range(len(out)):
+        if not has_choice(action_masks[row]):
+            out[row] = np.argmax(action_masks[row])
+            continue
+        work.stack[0] = state[row]
+        end = list_moves(tables[0], work.stack[0], 0, work)
+        value_moves(tables[0], model[0], work, end, method, plies, mix(seeds[row]))
+        out[row] = first_action(work.stack[0], work.moves[best_of(work.values, end)], action_masks[row])
+
+
+class _Oracle:
+    """A search of one world, the true one."""
+
+    name: str
+    cheats = True
+
+    def __init__(self, rules: Rules, seed: int, plies: int, method: str, value: str, deals: int) -> None:
+        self.rules = rules
+        self._plan = plan_of(rules, method, plies)
+        self._tables, self._model = compile_rules(rules), make_model(rules, value)
+        self._model["deals"] = deals
+        self._space = make_space()
+        self._rng = np.random.default_rng(seed)
+
+    def act_on(self, state: State, action_masks: np.ndarray) -> IntArray:
+        """Return the action of the best move of each row, (B,) int64; see `krypenv.agents.base.Cheater`."""
+        seeds = self._rng.integers(0, 1 << 63, len(state)).astype(np.uint64)
+        out = np.empty(len(state), np.int64)
+        masks = np.ascontiguousarray(action_masks, np.int8)
+        choose_knowing(self._tables, self._model, handle(state), masks, seeds, *self._plan, self._space, out)
+        return out
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
+        """Raise TypeError: an observation does not hold what this agent looks at."""
+        raise TypeError(f"{self.name} cheats: it needs whole games, given to `act_on`, and can't act on observations")
+
+
+class OracleHand(_Oracle):
+    """Sees all hands, and solves the deal as `search` solves one of its worlds."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        seed: int = 0,
+        *,
+        plies: int = 0,
+        method: str = "paranoid",
+        value: str = "fitted",
+    ) -> None:
+        self.name = name_of("oracle-hand", self, locals())
+        super().__init__(rules, seed, plies, method, value, 0)
+
+
+class OracleDeck(_Oracle):
+    """Sees all hands and the order of the deck: where its search ends a deal, it plays the next ones on.
+
+    There every seat makes the move that costs least at once (points, sweeps, less a sweep that the next hand must
+    make), in `deals` deals or as many as there are.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        seed: int = 0,
+        *,
+        plies: int = 0,
+        method: str = "paranoid",
+        value: str = "fitted",
+        deals: int = 2,
+    ) -> None:
+        if deals < 1:
+            raise ValueError(f"deals, those played on with the known deck, is at least 1, not {deals}")
+        self.name = name_of("oracle-deck", self, locals())
+        super().__init__(rules, seed, plies, method, value, deals)

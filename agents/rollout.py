@@ -1,0 +1,162 @@
+"""The rollout agent: flat Monte-Carlo over worlds, with the tactician at every seat."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from krypenv.agents.horizon import expected_margin
+from krypenv.agents.sampler import Sampler, name_of
+from krypenv.agents.sampling import look_around, sample_world, world_seed
+from krypenv.agents.scripted import SHED_WEIGHT, best_action, list_bits
+from krypenv.agents.search import best_of, has_choice
+from krypenv.agents.tree import margin_of
+from krypenv.cards import NUM_ACTIONS
+from krypenv.features import make_view
+from krypenv.jit import kernel, parallel_kernel
+from krypenv.observation import SIZE, write_observation
+from krypenv.play import act, random_below
+from krypenv.rules import Rules
+from krypenv.state import ACTIONS
+
+
+@kernel
+def play_out(
+    tables: np.record,
+    game: np.record,
+    last_deal: int,
+    looks_ahead: bool,
+    seen: np.ndarray,
+    legal: np.ndarray,
+    view: np.record,
+    scratch: np.record,
+) -> None:
+    """Play a game on with the tactician, or a random player, at every seat until a deal is over or the game is.
+
+    Scratch: `seen` is (433,) int8, `legal` (105,) int64.
+    """
+    while not game.over and game.deal_number <= last_deal:
+        count = list_bits(game.legal_plays, game.legal_takes, legal)
+        action = legal[0]
+        if count > 1:
+            if looks_ahead:
+                write_observation(tables, game, game.seat, seen)
+                luck = np.int64(random_below(game, ACTIONS, 1 << 32))
+                action = best_action(tables, seen, legal, count, True, SHED_WEIGHT, luck, view, scratch)
+            else:
+                action = legal[random_below(game, ACTIONS, count)]
+        act(tables, game, action, scratch)
+
+
+@kernel
+def final_margin(tables: np.record, model: np.record, game: np.record, side: int) -> float:
+    """Return the margin of a side where a deal has just ended, and of the next one at most the hands are dealt."""
+    margin = margin_of(tables, game, side)
+    return margin if game.over else margin + expected_margin(tables, model, game, game.deal_number - 1, side)
+
+
+@kernel
+def roll_out(
+    tables: np.ndarray,
+    model: np.ndarray,
+    observations: np.ndarray,
+    action_masks: np.ndarray,
+    seeds: np.ndarray,
+    first: int,
+    worlds: int,
+    deals: int,
+    part: int,
+    parts: int,
+    seen: np.ndarray,
+    legal: np.ndarray,
+    view: np.ndarray,
+    space: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Write the action with the best mean margin of every `parts`-th row into `out`, (B,) int64."""
+    rules, work = tables[0], space[part]
+    values = work.totals
+    for row in range(part, len(out), parts):
+        if not has_choice(action_masks[row]):
+            out[row] = np.argmax(action_masks[row])
+            continue
+        look_around(rules, observations[row], work)
+        side = work.root.seat % rules.teams
+        last_deal = work.root.deal_number + deals - 1
+        for action in range(NUM_ACTIONS):
+            if not action_masks[row, action]:
+                values[action] = -np.inf
+            elif first == 0:
+                values[action] = 0.0
+        for world in range(first, first + worlds):
+            sample_world(rules, observations[row], world_seed(seeds[row], world), True, work)
+            for action in range(NUM_ACTIONS):
+                if action_masks[row, action]:
+                    work.ahead = work.stack[0]
+                    act(rules, work.ahead, action, work.scratch)
+                    play_out(rules, work.ahead, last_deal, True, seen[part], legal[part], view[part], work.scratch)
+                    values[action] += final_margin(rules, model[0], work.ahead, side)
+        out[row] = best_of(values, NUM_ACTIONS)
+
+
+@parallel_kernel
+def roll_out_in_parts(
+    tables: np.ndarray,
+    model: np.ndarray,
+    observations: np.ndarray,
+    action_masks: np.ndarray,
+    seeds: np.ndarray,
+    first: int,
+    worlds: int,
+    deals: int,
+    seen: np.ndarray,
+    legal: np.ndarray,
+    view: np.ndarray,
+    space: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Do what `roll_out` does, with a thread for each work space."""
+    parts = len(space)
+    for part in numba.prange(parts):
+        roll_out(
+            tables, model, observations, action_masks, seeds, first, worlds, deals,
+            part, parts, seen, legal, view, space, out,
+        )  # fmt: skip
+
+
+class Rollout(Sampler):
+    """Plays the action with the best mean margin over worlds that the tactician plays on at every seat.
+
+    The tactician is the one with `shed`. The first action alone is chosen by its value, the rest of the game is played
+    out without search (flat Monte-Carlo).
+
+    Args:
+        worlds, ms, threads: as in `Sampler`; each action is tried once in each world.
+        deals: deals that are played out, the one that is being played included; after them comes an expected value.
+        value: what is expected after that: fitted, sweep or margin (nothing).
+    """
+
+    _serial, _parallel = staticmethod(roll_out), staticmethod(roll_out_in_parts)
+
+    def __init__(
+        self,
+        rules: Rules,
+        seed: int = 0,
+        *,
+        worlds: int = 30,
+        deals: int = 1,
+        value: str = "fitted",
+        ms: float = 0.0,
+        threads: int = 1,
+    ) -> None:
+        if deals < 1:
+            raise ValueError(f"deals, those played out, is at least 1, not {deals}")
+        self.name = name_of("rollout", self, locals())
+        self._plan = (deals,)
+        super().__init__(rules, seed, worlds, value, ms, threads)
+        self._work = (*make_playout_work(self._threads), self._space)
+
+
+def make_playout_work(threads: int) -> tuple[np.ndarray, ...]:
+    """Return the scratch of `play_out` for some threads."""
+    return np.zeros((threads, SIZE), np.int8), np.zeros((threads, NUM_ACTIONS), np.int64), make_view(threads)

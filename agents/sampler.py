@@ -1,0 +1,86 @@
+"""What the agents that sample worlds have in common: their budget, their threads, and the look at the clock."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import numpy as np
+
+from krypenv.agents.base import Agent, IntArray, check_decisions, format_spec, options_of
+from krypenv.agents.horizon import make_model
+from krypenv.agents.space import make_space
+from krypenv.rules import Rules
+from krypenv.tables import compile_rules
+
+BATCH = 5  # worlds between two looks at the clock
+
+
+def name_of(name: str, agent: Agent, options: dict[str, Any]) -> str:
+    """Return the string that makes an agent, from the values of its options; `threads` and defaults are left out."""
+    defaults = options_of(type(agent))
+    named = {key: options[key] for key in defaults if key != "threads" and options[key] != defaults[key]}
+    return format_spec(name, named)
+
+
+class Sampler:
+    """An agent that looks at worlds: deals of the unseen cards that agree with what the seat has seen.
+
+    Args:
+        worlds: worlds a decision, at most.
+        ms: milliseconds after which a decision looks at no more worlds, 0 for no limit. How many they are then
+            depends on the machine.
+        threads: threads that share the rows, 0 for all processors; without `ms` choices do not depend on it.
+    """
+
+    name: str
+
+    # Kernels that choose for every `parts`-th row from `part` on, and for all rows on a thread for each work space:
+    # (tables, model, observations, masks, seeds, first world, worlds, *plan, [part, parts,] *work, out). Where the
+    # first world is not 0 they go on with what is in the work space, and a thread has one row.
+    _serial: Any
+    _parallel: Any
+    _plan: tuple[Any, ...]
+
+    def __init__(self, rules: Rules, seed: int, worlds: int, value: str, ms: float, threads: int) -> None:
+        if worlds < 1:
+            raise ValueError(f"worlds is at least 1, not {worlds}")
+        if not ms >= 0:
+            raise ValueError(f"ms, the time for a decision, is 0 for no limit or above, not {ms}")
+        if threads < 0:
+            raise ValueError(f"threads is 0, for all processors, or more, not {threads}")
+        self.rules = rules
+        self._worlds, self._ms = worlds, ms
+        self._threads = threads or os.cpu_count() or 1
+        self._tables, self._model = compile_rules(rules), make_model(rules, value)
+        self._space = make_space(self._threads)
+        self._work: tuple[np.ndarray, ...] = (self._space,)
+        self._rng = np.random.default_rng(seed)
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
+        """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
+        observations, masks = check_decisions(observations, action_masks)
+        seeds = self._rng.integers(0, 1 << 63, len(observations)).astype(np.uint64)
+        out = np.empty(len(observations), np.int64)
+        if not self._ms:
+            self._choose(observations, masks, seeds, 0, self._worlds, out)
+            return out
+        for row in range(0, len(out), self._threads):
+            rows = slice(row, row + self._threads)
+            deadline = time.perf_counter() + self._ms / 1000
+            for first in range(0, self._worlds, BATCH):
+                worlds = min(BATCH, self._worlds - first)
+                self._choose(observations[rows], masks[rows], seeds[rows], first, worlds, out[rows])
+                if time.perf_counter() > deadline:
+                    break
+        return out
+
+    def _choose(
+        self, observations: np.ndarray, masks: np.ndarray, seeds: np.ndarray, first: int, worlds: int, out: np.ndarray
+    ) -> None:
+        given = (self._tables, self._model, observations, masks, seeds, first, worlds, *self._plan)
+        if self._threads > 1 and len(out) > 1:
+            self._parallel(*given, *self._work, out)
+        else:
+            self._serial(*given, 0, 1, *self._work, out)

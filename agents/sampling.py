@@ -1,0 +1,48 @@
+"""From an observation to worlds that agree with it, as kernels over the work space of a search."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.cards import NUM_KINDS
+from krypenv.jit import kernel
+from krypenv.observation import LAYOUT
+from krypenv.play import mix, seed_game
+from krypenv.worlds import copy_public, deal_hidden, prepare
+
+_SEEN, _HAND_SIZE = LAYOUT["seen"].start, LAYOUT["hand_size"].start
+
+
+@kernel
+def look_around(tables: np.record, seen: np.ndarray, space: np.record) -> bool:
+    """Write what an observation, (433,) int8, of the seat to act tells into `space.root`.
+
+    Returns whether it tells all: with two players, a seat that has seen all cards but the other hand knows that hand.
+    """
+    space.root = space.blank
+    copy_public(tables, space.root, seen)
+    prepare(tables, space.root, space.scratch)
+    unseen = np.int64(0)
+    for kind in range(NUM_KINDS):
+        unseen += tables.deck_counts[kind] - seen[_SEEN + kind]
+    return tables.players == 2 and unseen == seen[_HAND_SIZE + 1]
+
+
+@kernel
+def sample_world(tables: np.record, seen: np.ndarray, seed: np.uint64, whole: bool, space: np.record) -> None:
+    """Complete `space.root` in `space.stack[0]` to a game that agrees with the observation, uniformly drawn by `seed`.
+
+    Unless the `whole` game is wanted the stock is in no order. Raises ValueError where no game agrees.
+    """
+    space.stack[0] = space.root
+    game = space.stack[0]
+    seed_game(game, seed)
+    if not deal_hidden(tables, game, seen, whole, space.owner, space.pool):
+        raise ValueError("no deal of the unseen cards agrees with an observation")
+    prepare(tables, game, space.scratch)
+
+
+@kernel
+def world_seed(seed: np.uint64, world: int) -> np.uint64:
+    """Return the seed of one of the worlds of a decision."""
+    return mix(seed + np.uint64(world))

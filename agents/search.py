@@ -1,0 +1,224 @@
+"""The search agent: solves the rest of the deal in many worlds that agree with what the seat has seen."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.agents.base import check_decisions
+from krypenv.agents.sampler import Sampler, name_of
+from krypenv.agents.sampling import look_around, sample_world, world_seed
+from krypenv.agents.solve import MAX_N, PARANOID, alpha_beta, key_after, max_n
+from krypenv.agents.space import MAX_PLIES
+from krypenv.agents.tree import list_moves, make_move
+from krypenv.cards import NO_CARD, NUM_ACTIONS, TAKE
+from krypenv.jit import kernel, parallel_kernel
+from krypenv.play import mix
+from krypenv.rules import Rules
+
+METHODS = {"paranoid": PARANOID, "max_n": MAX_N}
+DEFAULT_PLIES = {
+    2: 8,
+    3: 6,
+    4: 5,
+    5: 5,
+    6: 5,
+}  # by number of players; 8 reach the end of every deal of four cards but the first
+
+
+def plan_of(rules: Rules, method: str, plies: int) -> tuple[int, int]:
+    """Return how to search and how far; raises ValueError for an unknown method or an impossible depth."""
+    if method not in METHODS:
+        raise ValueError(f"method is {' or '.join(METHODS)}, not {method!r}")
+    if not 0 <= plies <= MAX_PLIES:
+        raise ValueError(f"plies is from 1 to {MAX_PLIES}, or 0 for a number that suits the players; not {plies}")
+    return METHODS[method], plies or DEFAULT_PLIES[rules.players]
+
+
+@kernel
+def has_choice(mask: np.ndarray) -> bool:
+    """Return whether a mask, (105,) int8, allows more than one action."""
+    count = 0
+    for action in range(NUM_ACTIONS):
+        count += mask[action] != 0
+    return count > 1
+
+
+@kernel
+def value_moves(
+    tables: np.record, model: np.record, space: np.record, end: int, method: int, plies: int, salt: np.uint64
+) -> None:
+    """Write the margin of each of the first `end` moves, from the game in `space.stack[0]`, into `space.values`.
+
+    `salt` is a word that no other world of this work space was searched with.
+    """
+    game = space.stack[0]
+    side = game.seat % tables.teams
+    for at in range(end):
+        key = key_after(space, game, space.moves[at], salt)
+        space.stack[1] = game
+        outcome = make_move(tables, space.stack[1], space.moves[at], space)
+        if method == MAX_N:
+            space.values[at] = max_n(tables, model, space, side, outcome, end, plies - 1)
+        else:
+            space.values[at] = alpha_beta(tables, model, space, side, outcome, end, key, plies - 1)
+
+
+@kernel
+def search_rows(
+    tables: np.ndarray,
+    model: np.ndarray,
+    observations: np.ndarray,
+    action_masks: np.ndarray,
+    seeds: np.ndarray,
+    first: int,
+    worlds: int,
+    method: int,
+    plies: int,
+    part: int,
+    parts: int,
+    space: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Write the action of the best move of every `parts`-th row into `out`, (B,) int64."""
+    rules, work = tables[0], space[part]
+    for row in range(part, len(out), parts):
+        if not has_choice(action_masks[row]):
+            out[row] = np.argmax(action_masks[row])
+            continue
+        is_known = look_around(rules, observations[row], work)
+        end = list_moves(rules, work.root, 0, work)
+        for at in range(end):
+            work.totals[at] *= np.int64(first > 0)
+        for world in range(first, first + (1 if is_known else worlds)):
+            seed = world_seed(seeds[row], world)
+            sample_world(rules, observations[row], seed, False, work)
+            value_moves(rules, model[0], work, end, method, plies, mix(~seed))
+            for at in range(end):
+                work.totals[at] += work.values[at]
+        out[row] = first_action(work.root, work.moves[best_of(work.totals, end)], action_masks[row])
+
+
+@parallel_kernel
+def search_in_parts(
+    tables: np.ndarray,
+    model: np.ndarray,
+    observations: np.ndarray,
+    action_masks: np.ndarray,
+    seeds: np.ndarray,
+    first: int,
+    worlds: int,
+    method: int,
+    plies: int,
+    space: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Do what `search_rows` does, with a thread for each work space."""
+    parts = len(space)
+    for part in numba.prange(parts):
+        search_rows(
+            tables, model, observations, action_masks, seeds, first, worlds, method, plies, part, parts, space, out
+        )
+
+
+@kernel
+def best_of(values: np.ndarray, count: int) -> int:
+    """Return the place of the highest of the first `count` values."""
+    best = 0
+    for at in range(1, count):
+        if values[at] > values[best]:
+            best = at
+    return best
+
+
+@kernel
+def first_action(game: np.record, move: np.record, mask: np.ndarray) -> int:
+    """Return the action that a move begins or goes on with: the card, or a card that it takes."""
+    if game.pending == NO_CARD:
+        return move.card
+    for action in range(TAKE, NUM_ACTIONS):
+        kind = action - TAKE
+        if mask[action] and (move.once >> kind & 1) + (move.twice >> kind & 1) > game.taken[kind]:
+            return action
+    raise ValueError("a mask allows no card that a capture takes")
+
+
+@kernel
+def list_root(tables: np.ndarray, observation: np.ndarray, space: np.ndarray) -> tuple[int, bool]:
+    """List the moves of an observation; return their number, and whether it hides nothing."""
+    is_known = look_around(tables[0], observation, space[0])
+    return list_moves(tables[0], space[0].root, 0, space[0]), is_known
+
+
+@kernel
+def value_world(
+    tables: np.ndarray,
+    model: np.ndarray,
+    observation: np.ndarray,
+    seed: np.uint64,
+    world: int,
+    end: int,
+    method: int,
+    plies: int,
+    space: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Write the margins of the moves listed by `list_root` in one world into `out`, (K,) float64."""
+    work = space[0]
+    seed = world_seed(seed, world)
+    sample_world(tables[0], observation, seed, False, work)
+    value_moves(tables[0], model[0], work, end, method, plies, mix(~seed))
+    for at in range(end):
+        out[at] = work.values[at]
+
+
+class Search(Sampler):
+    """Plays the move with the best mean margin over worlds, each of them solved to the end of the deal.
+
+    A world is a deal of the unseen cards that agrees with all that the seat has seen (`krypenv.determinize`). With two
+    sides it is solved by alpha-beta on the margin, exactly where `plies` reach the end of the deal; what comes after a
+    deal gets an expected value (`krypenv.agents.horizon`). In the last deal of a game of two nothing is hidden from a
+    seat that has counted, and one world is solved instead of many. With more sides the others either all play against
+    the searching side ("paranoid") or each for itself ("max_n").
+
+    Args:
+        worlds, ms, threads: as in `Sampler`.
+        plies: plays that are searched before a line is cut; 0 for as many as suit the number of players.
+        method: paranoid or max_n; the same with two sides.
+        value: what is expected after a deal: fitted, sweep or margin (nothing).
+    """
+
+    _serial, _parallel = staticmethod(search_rows), staticmethod(search_in_parts)
+
+    def __init__(
+        self,
+        rules: Rules,
+        seed: int = 0,
+        *,
+        worlds: int = 30,
+        plies: int = 0,
+        method: str = "paranoid",
+        value: str = "fitted",
+        ms: float = 0.0,
+        threads: int = 1,
+    ) -> None:
+        self.name = name_of("search", self, locals())
+        self._plan = plan_of(rules, method, plies)
+        super().__init__(rules, seed, worlds, value, ms, threads)
+
+    def examine(self, observation: np.ndarray, action_mask: np.ndarray) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
+        """Return the moves of one decision and their margins in each world: (n,) of `MOVE` and (worlds, n) float64.
+
+        Where nothing is hidden there is one world. `observation` is (433 or more,) int8, `action_mask` (105,) int8.
+        """
+        observations, _ = check_decisions(observation[None], action_mask[None])
+        seed = np.uint64(self._rng.integers(0, 1 << 63))
+        count, is_known = list_root(self._tables, observations[0], self._space)
+        margins = np.empty((1 if is_known else self._worlds, count))
+        for world, values in enumerate(margins):
+            value_world(
+                self._tables, self._model, observations[0], seed, world, count, *self._plan, self._space, values
+            )
+        list_root(self._tables, observations[0], self._space)
+        return self._space["moves"][0, :count].copy(), margins

@@ -1,0 +1,96 @@
+"""The work space of a search: one record a thread, allocated once, so that the kernels allocate nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.captures import SCRATCH
+from krypenv.cards import NUM_KINDS
+from krypenv.jit import handle, records
+from krypenv.rules import MAX_PLAYERS
+from krypenv.state import GAME, MAX_DECK
+
+MAX_PLIES = 32  # plays that one line of a search looks ahead, at most
+# Moves of all nodes on one line of a search together. A node has a few; only tables with many copies of a rank have
+# hundreds of ways to choose between suits. `list_moves` raises where there is no room.
+MAX_MOVES = 1 << 14
+MEMORY_SIZE = 1 << 13  # positions remembered by alpha-beta
+MEMO_SIZE = 1 << 11  # tables whose captures and sweeps are remembered
+MEMO_CAPTURES = 5  # captures of one value that are remembered; where there are more they are found anew
+
+MOVE = np.dtype(
+    [
+        ("card", np.int64),  # the kind played
+        ("ranks", np.int64),  # the ranks that it takes, packed; 0 where it creeps
+        ("once", np.int64),  # bits of the kinds of which it takes a copy or two
+        ("twice", np.int64),  # bits of the kinds of which it takes two
+        ("cost", np.int64),  # points that it is likely to cost; what costs least is searched first
+    ],
+    align=True,
+)
+
+FRAME = np.dtype(  # a node on the line that is being searched
+    [
+        ("start", np.int64),  # where its moves begin
+        ("end", np.int64),  # where they end
+        ("at", np.int64),  # the next one to try
+        ("own", np.bool_),  # the searching side is to move
+        ("best", np.float64),  # margin of the best move so far
+        ("alpha", np.float64),
+        ("beta", np.float64),
+        ("low", np.float64),  # alpha at the start
+        ("high", np.float64),  # beta at the start
+        ("margin", np.float64),  # margin so far
+        ("key", np.uint64),  # of the position
+        ("margins", np.float64, (MAX_PLAYERS,)),  # max^n: margins of all sides after the best move so far
+    ],
+    align=True,
+)
+
+MEMORY = np.dtype([("key", np.uint64), ("gain", np.float64), ("bound", np.int64)], align=True)
+
+MEMO = np.dtype(
+    [
+        ("table", np.int64),  # packed ranks whose `sweeps` are known
+        ("sweeps", np.int64),
+        ("query", np.int64),  # packed ranks and a hand value whose captures are known
+        ("count", np.int64),
+        ("captures", np.int64, (MEMO_CAPTURES,)),
+    ],
+    align=True,
+)
+
+SPACE = np.dtype(
+    [
+        ("blank", GAME),  # zeros
+        ("root", GAME),  # what the searching seat knows of its game
+        ("stack", GAME, (MAX_PLIES + 2,)),  # the positions on the line that is being searched
+        ("ahead", GAME),  # a game that is played on from a leaf
+        ("frames", FRAME, (MAX_PLIES + 2,)),
+        ("moves", MOVE, (MAX_MOVES,)),
+        ("memory", MEMORY, (MEMORY_SIZE,)),
+        ("memo", MEMO, (MEMO_SIZE,)),
+        ("hand_keys", np.uint64, (MAX_PLAYERS, NUM_KINDS)),  # random words that keys of positions are sums of
+        ("table_keys", np.uint64, (NUM_KINDS,)),
+        ("last_keys", np.uint64, (MAX_PLAYERS + 1,)),
+        ("margins", np.float64, (MAX_PLAYERS,)),  # max^n: margins of all sides at a leaf
+        ("values", np.float64, (MAX_MOVES,)),  # margins of the root's moves in one world
+        ("totals", np.float64, (MAX_MOVES,)),  # their sums over the worlds
+        ("nodes", np.int64),  # moves made so far
+        ("owner", np.int64, (MAX_DECK,)),  # for dealing hidden cards
+        ("pool", np.int64, (MAX_DECK,)),
+        ("scratch", SCRATCH),
+    ],
+    align=True,
+)
+
+
+def make_space(threads: int = 1) -> np.ndarray:
+    """Return fresh work space for some threads, (threads,) of `SPACE`."""
+    space = records(SPACE, threads)
+    random = np.random.default_rng(0)
+    for name in ("hand_keys", "table_keys", "last_keys"):
+        keys = space[name]
+        keys[:] = random.integers(0, 2**64, keys.shape[1:], dtype=np.uint64)
+    space.memo.table[:] = space.memo.query[:] = -1
+    return handle(space)

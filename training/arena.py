@@ -1,0 +1,230 @@
+"""The arena: every agent against every other over duplicate deals, into a folder that can be gone on with."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import shlex
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from importlib import metadata
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from krypenv.agents import parse_spec
+from krypenv.rules import Rules
+from krypenv.training.benchmark import machine
+from krypenv.training.deals import deal_seeds, describe_list
+from krypenv.training.evaluation import Progress
+from krypenv.training.games import Games
+from krypenv.training.lineups import Seating, matches
+from krypenv.training.results import (
+    FILE,
+    FORMAT,
+    Header,
+    Results,
+    check_same,
+    open_results,
+    read_header,
+    read_results,
+)
+from krypenv.training.shards import AgentSource, Player, Shard, local_player, make_agent
+
+MANY_ENOUGH = 200  # deals before which `precision` ends nothing
+
+
+@dataclass(frozen=True)
+class ArenaSettings:
+    """All that decides an arena. A new one checks itself and raises ValueError with the reason.
+
+    >>> ArenaSettings(("greedy", "random"), Rules.preset("krypkasino"), "runs/arena", deals=50).num_games
+    100
+    """
+
+    agents: tuple[AgentSource, ...]  # strings for `krypenv.agents.make`, or pairs of a name and maker(rules, seed)
+    rules: Rules
+    out: Path | str  # folder of the results; one that has some already is gone on with
+    deals: int = 1000  # deals that each match plays in all its seatings
+    deals_from: str | int = "dev"  # where they come from: "dev", "test" or a seed
+    seed: int = 0  # of what the agents do at random
+    chunk: int = 100  # deals that are played and written at once
+    pairs: bool = False  # with more than 2 sides: tables of one agent against S - 1 of another
+    precision: float | None = None  # points: stop when each pair's interval is at most so much to both sides
+    cheaters: bool = False  # let agents play that see what is hidden
+    workers: int = 1  # processes
+    ray: bool = False  # play on a Ray cluster
+    ray_address: str | None = None  # of the cluster; None: the one that Ray finds, or else a new one on this machine
+
+    def __post_init__(self) -> None:
+        for name in ("deals", "chunk", "workers"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
+        if self.seed < 0:
+            raise ValueError(f"seed is at least 0, not {self.seed}")
+        if self.precision is not None and not self.precision > 0:
+            raise ValueError(f"precision is above 0 points, not {self.precision}")
+        if len(self.agents) < 2:
+            raise ValueError(f"an arena needs at least two agents, not {len(self.agents)}")
+        if Path(self.out).exists() and not Path(self.out).is_dir():
+            raise ValueError(f"{self.out} is a file; --out is a folder for the results")
+        deal_seeds(self.deals_from, 1)
+
+    @classmethod
+    def of_folder(cls, folder: Path | str, **changes: Any) -> ArenaSettings:
+        """Return the settings of the arena in a folder, with some changed; raises ValueError where there is none."""
+        header = read_header(Path(folder))
+        fields: dict[str, Any] = {
+            "agents": tuple(agent["name"] for agent in header["agents"]),
+            "rules": Rules.parse(header["rules"]),
+            "out": folder,
+            **{name: header[name] for name in ("deals", "deals_from", "seed", "chunk", "pairs", "precision")},
+            "cheaters": any(agent["cheats"] for agent in header["agents"]),
+        }
+        return cls(**{**fields, **changes})
+
+    @property
+    def matches(self) -> list[list[Seating]]:
+        """The seatings of each match; see `krypenv.training.lineups`."""
+        return matches(len(self.agents), self.rules.num_teams, self.pairs)
+
+    @property
+    def num_games(self) -> int:
+        """The number of games: deals x seatings of all matches."""
+        return self.deals * sum(map(len, self.matches))
+
+    @property
+    def command(self) -> str:
+        """The command that runs this arena."""
+        words = ["krypenv", "arena", *map(_name_of, self.agents), "--rules", str(self.rules)]
+        for name in ("deals", "deals_from", "seed", "chunk"):
+            words += [f"--{name.replace('_', '-')}", str(getattr(self, name))]
+        words += ["--precision", f"{self.precision:g}"] if self.precision else []
+        words += [f"--{name}" for name in ("pairs", "cheaters") if getattr(self, name)]
+        return shlex.join([*words, "--out", str(self.out)])
+
+
+def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: None) -> Games:
+    """Play an arena, or go on with one in the same folder, and return all its games; none is lost if this is killed.
+
+    The games, without their times, depend on `agents`, `rules`, `deals`, `deals_from`, `seed`, `chunk`, `pairs` and
+    `precision` alone. More deals than before extend an arena; with fewer, what is there already stays and counts.
+
+    Raises ValueError, and writes nothing, for agents that can't be made, play other rules, are named twice or cheat
+    without leave, and for a folder with the results of another arena or that another process is writing to.
+    """
+    folder, header = Path(settings.out), make_header(settings)
+    if (folder / FILE).exists():
+        there = read_results(folder)
+        check_same(folder, there.header, header)
+        if not list(_missing(settings, there)):
+            progress(there.num_games, there.num_games)
+            return there.games()
+    with _player(settings) as play, open_results(folder, header) as results:
+        progress(results.num_games, settings.num_games)
+        for shards in _rounds(settings, results):
+            for lines in play(shards):
+                results.append(lines)
+                progress(results.num_games, settings.num_games)
+        return results.games()
+
+
+def _player(settings: ArenaSettings) -> AbstractContextManager[Player]:
+    if settings.ray:
+        from krypenv.training.remote import ray_player
+
+        return ray_player(settings.ray_address)
+    return local_player(settings.workers)
+
+
+def _missing(settings: ArenaSettings, results: Results) -> Iterator[Shard]:
+    """Yield what is still to be played, chunk by chunk over all matches, so that these keep about level."""
+    seeds, size = deal_seeds(settings.deals_from, settings.deals), settings.chunk
+    for chunk, first in enumerate(range(0, settings.deals, size)):
+        for match, seatings in enumerate(settings.matches):
+            if not results.has(match, chunk, len(seeds[first : first + size])):
+                members = {index: settings.agents[index] for index in sorted(set(chain(*seatings)))}
+                yield Shard(
+                    match, chunk, first, seeds[first : first + size], tuple(seatings), members, settings.rules,
+                    settings.seed,
+                )  # fmt: skip
+
+
+def _rounds(settings: ArenaSettings, results: Results) -> Iterator[list[Shard]]:
+    """Yield what is to be played, until the intervals are as narrow as they are to be.
+
+    Without `precision` that is all at once; else the chunks one by one, with a look at the intervals after each that
+    is the last so far, so that an arena that is gone on with stops where an unbroken one does.
+    """
+    missing = list(_missing(settings, results))
+    if settings.precision is None:
+        yield missing
+        return
+    for chunk in range(-(-settings.deals // settings.chunk)):
+        yield [shard for shard in missing if shard.chunk == chunk]
+        if (chunk + 1) * settings.chunk >= MANY_ENOUGH and chunk == results.last_chunk:
+            from krypenv.training.payoffs import payoffs
+
+            if payoffs(results.games()).widest <= settings.precision:
+                return
+
+
+# ---------------------------------------------------------------------- the header
+
+
+def make_header(settings: ArenaSettings) -> Header:
+    """Return the first line of the results; raises ValueError for agents that can't play in this arena."""
+    rules = settings.rules
+    made = [make_agent(source, rules, settings.seed) for source in settings.agents]
+    names = [
+        agent.name if isinstance(source, str) else source[0]
+        for agent, source in zip(made, settings.agents, strict=True)
+    ]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name} is named twice; an agent plays once in an arena")
+    cheats = [bool(getattr(agent, "cheats", False)) for agent in made]
+    if any(cheats) and not settings.cheaters:
+        raise ValueError(f"{names[cheats.index(True)]} sees what is hidden; --cheaters lets it play")
+    fields = json.dumps(dataclasses.asdict(rules), sort_keys=True).encode()
+    return {
+        "format": FORMAT,
+        "rules": str(rules),
+        "rules_sha256": hashlib.sha256(fields).hexdigest(),
+        "agents": [
+            {"name": name, "cheats": cheat, "weights_sha256": _weights(source)}
+            for name, cheat, source in zip(names, cheats, settings.agents, strict=True)
+        ],
+        "deals": settings.deals,
+        "deals_from": settings.deals_from,
+        "deals_list": describe_list(settings.deals_from),
+        "seed": settings.seed,
+        "chunk": settings.chunk,
+        "pairs": settings.pairs,
+        "precision": settings.precision,
+        "command": settings.command,
+        "machine": _machine(),
+    }
+
+
+def _machine() -> dict[str, Any]:
+    """Return the processor and the versions of the packages, for who reads the results."""
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        return {**machine(), "torch": metadata.version("torch")}
+    return machine()
+
+
+def _name_of(source: AgentSource) -> str:
+    return source if isinstance(source, str) else source[0]
+
+
+def _weights(source: AgentSource) -> list[str]:
+    """Return the SHA-256 of the weights of the model folders that an agent's string names, itself or in its options."""
+    if not isinstance(source, str):
+        return []
+    words = [source] if Path(source).is_dir() else parse_spec(source)[1].values()
+    cards = [Path(word) / "model.json" for word in words if isinstance(word, str)]
+    return [json.loads(card.read_text())["weights_sha256"] for card in cards if card.is_file()]

@@ -1,0 +1,60 @@
+"""Who meets whom in an arena, and in which seatings: balanced over the places and over who sits before whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, combinations_with_replacement, permutations
+
+Seating = tuple[int, ...]  # the index of the agent on each side
+
+
+def matches(agents: int, sides: int, pairs: bool = False) -> list[list[Seating]]:
+    """Return the seatings of each match among some agents; each deal of a match is played in all its seatings.
+
+    With 2 sides each pair of agents is a match. With more, each choice of S different agents is one; where there are
+    fewer agents than sides, each choice of S with repetition that has at least two different ones. With `pairs`, each
+    pair gives two matches: one of the first against S - 1 of the second, and the reverse.
+
+    >>> matches(agents=3, sides=2)
+    [[(0, 1), (1, 0)], [(0, 2), (2, 0)], [(1, 2), (2, 1)]]
+    """
+    everyone = range(agents)
+    if pairs and sides > 2:
+        chosen: Iterator[Seating] = (
+            (one, *[other] * (sides - 1)) for each in combinations(everyone, 2) for one, other in permutations(each)
+        )
+    elif agents >= sides:
+        chosen = combinations(everyone, sides)
+    else:
+        chosen = (each for each in combinations_with_replacement(everyone, sides) if len(set(each)) > 1)
+    return [seatings(each) for each in chosen]
+
+
+def seatings(members: Seating) -> list[Seating]:
+    """Return seatings of S agents in which each sits in every place, and behind every other one, equally often.
+
+    These are all rotations of `circular_orders`, or, where that is less, all distinct arrangements. Who sits before
+    whom matters: a sweep is paid for by the seat before (R9).
+    """
+    sides = len(members)
+    design = [
+        tuple(members[order[(place + turn) % sides]] for place in range(sides))
+        for order in circular_orders(sides)
+        for turn in range(sides)
+    ]
+    return min(sorted(set(permutations(members))), design, key=len)
+
+
+def circular_orders(sides: int) -> list[Seating]:
+    """Return orders of 2 to 6 sides around a table in which each follows each other one equally often.
+
+    Up to 4 sides these are all orders. With 3 and 5, primes, order k steps around the table by k, and everyone follows
+    everyone once. With 4 and 6 no set of orders does that (Bermond and Faber, 1976), and everyone follows everyone
+    twice: Walecki's zigzag 0, 1, S-2, 2, S-3, ... modulo S-1, closed by one more side, in all shifts and directions.
+    """
+    if sides % 2:
+        return [tuple(step * place % sides for place in range(sides)) for step in range(1, sides)]
+    ring = sides - 1
+    zigzag = [place // 2 + 1 if place % 2 else -(place // 2) for place in range(ring)]
+    forth = [(ring, *((turn + each) % ring for each in zigzag)) for turn in range(ring)]
+    return sorted({order for each in forth for order in (each, (each[0], *each[:0:-1]))})

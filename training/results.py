@@ -1,0 +1,240 @@
+"""The results of an arena: one file of JSON lines that is only appended to, and can be gone on with when cut off."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.files import write_whole
+from krypenv.rules import Rules
+from krypenv.training.games import Games
+from krypenv.training.shards import Line
+from krypenv.training.table import milliseconds
+
+FORMAT = 1
+FILE, LOCK = "results.jsonl", ".lock"
+TOLD = 10  # forfeits of which `Games` tells
+
+Place = tuple[int, int]  # match and chunk
+Header = dict[str, Any]  # the first line of the file; see docs/arena.md
+LINE_KEYS = {"match", "chunk", "of", "deal", "seats", "scores", "forfeits", "agents", "decisions", "seconds"}
+# What the results of one file have in common, and what it is called where it differs.
+IDENTITY = {
+    "rules": "rules", "rules_sha256": "fields of the rules", "agents": "agents", "deals_list": "deals",
+    "seed": "seed", "chunk": "deals in a chunk", "pairs": "choice of pairs",
+}  # fmt: skip
+HEADER_KEYS = {*IDENTITY, "deals", "deals_from", "precision", "machine"}
+
+
+@dataclass(frozen=True)
+class _Block:
+    """What a match came to over a chunk of n deals, in K seatings of S sides."""
+
+    deal: npt.NDArray[np.int64]  # (n,)
+    agents: npt.NDArray[np.int64]  # (K, S)
+    scores: npt.NDArray[np.int32]  # (n, K, S)
+    forfeit: npt.NDArray[np.int64]  # (n, K) index of the agent that forfeited the game, or -1
+    times: dict[int, tuple[float, int]]  # seconds and decisions by agent
+    forfeits: list[tuple[int, int, int, str]]  # deal, seating, agent, reason
+
+    @classmethod
+    def of(cls, lines: list[Line]) -> _Block:
+        """Return the lines of one chunk as arrays."""
+        scores = np.array([line["scores"] for line in lines], np.int32)
+        forfeits = [(line["deal"], *forfeit) for line in lines for forfeit in line["forfeits"]]
+        forfeit = np.full(scores.shape[:2], -1)
+        for deal, seating, agent, _ in forfeits:
+            forfeit[deal - lines[0]["deal"], seating] = agent
+        times = {
+            agent: (sum(line["seconds"][at] for line in lines), sum(line["decisions"][at] for line in lines))
+            for at, agent in enumerate(lines[0]["agents"])
+        }
+        deal, agents = np.array([line["deal"] for line in lines]), np.array(lines[0]["seats"])
+        return cls(deal, agents, scores, forfeit, times, forfeits)
+
+
+class Results:
+    """Chunks of matches that are complete, by match and chunk; from `read_results` or `open_results`."""
+
+    def __init__(self, header: Header) -> None:
+        self.header = header
+        self.file: BinaryIO | None = None  # where it is open for writing
+        self.blocks: dict[Place, _Block] = {}
+        self.num_games = 0
+
+    def has(self, match: int, chunk: int, deals: int) -> bool:
+        """Whether a match is complete in a chunk of so many deals."""
+        block = self.blocks.get((match, chunk))
+        return block is not None and len(block.deal) >= deals
+
+    @property
+    def last_chunk(self) -> int:
+        """The last chunk of which any match is complete, -1 where there is none."""
+        return max((chunk for _, chunk in self.blocks), default=-1)
+
+    def append(self, lines: list[Line]) -> None:
+        """Add the lines of a chunk; when this returns they are on the disk."""
+        if self.file is None:
+            raise ValueError("these results were opened for reading")
+        self.file.write(b"".join(map(_encode, lines)))
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.add((lines[0]["match"], lines[0]["chunk"]), _Block.of(lines))
+
+    def add(self, place: Place, block: _Block) -> None:
+        """Add a chunk that is in the file."""
+        self.blocks[place] = block
+        self.num_games += block.forfeit.size
+
+    def games(self) -> Games:
+        """Return all games, in the order of matches and deals; raises ValueError where there are none."""
+        if not self.blocks:
+            raise ValueError("the arena has played no games yet")
+        blocks = [self.blocks[place] for place in sorted(self.blocks)]
+        names = tuple(label(agent) for agent in self.header["agents"])
+        times = np.zeros((2, len(names)))
+        for block in blocks:
+            for agent, time in block.times.items():
+                times[:, agent] += time
+        return Games(
+            names=names,
+            rules=Rules.parse(self.header["rules"]),
+            deal=np.concatenate([np.repeat(block.deal, len(block.agents)) for block in blocks]),
+            agents=np.concatenate([np.tile(block.agents, (len(block.deal), 1)) for block in blocks]),
+            scores=np.concatenate([block.scores.reshape(-1, block.scores.shape[2]) for block in blocks]).astype(float),
+            forfeit=np.concatenate([block.forfeit.ravel() for block in blocks]),
+            milliseconds=milliseconds(*times),
+            forfeits=tuple(
+                f"{names[agent]} {reason} (deal {deal}: {', '.join(names[each] for each in block.agents[seating])})"
+                for block in blocks
+                for deal, seating, agent, reason in block.forfeits
+            )[:TOLD],
+        )
+
+
+def label(agent: dict[str, Any]) -> str:
+    """Return the name of an agent in the header as it stands in every table."""
+    return f"{agent['name']} (cheats)" if agent["cheats"] else agent["name"]
+
+
+def facts(header: Header) -> dict[str, str]:
+    """Return what stands in a header, and not in `Games`, as texts for a report."""
+    return {
+        "deals": header["deals_list"],
+        "seed of the agents": str(header["seed"]),
+        "deals in a chunk": str(header["chunk"]),
+        **{name: str(value) for name, value in header["machine"].items()},
+        **{
+            f"weights of {agent['name']}": ", ".join(hashes)
+            for agent in header["agents"]
+            if (hashes := agent["weights_sha256"])
+        },
+    }
+
+
+def load_games(folder: Path | str) -> Games:
+    """Return the games in the folder of an arena, also of one that is still running or was cut off.
+
+    Raises ValueError where there are none.
+    """
+    return read_results(Path(folder)).games()
+
+
+def read_header(folder: Path) -> Header:
+    """Return the header in the folder of an arena; raises ValueError where there is none, or of another format."""
+    path = folder / FILE
+    if not path.is_file():
+        raise ValueError(f"{folder} holds no results of an arena")
+    with path.open("rb") as file:
+        text = file.readline()
+    header = _parse(text, path, 1, {"format"})
+    if header["format"] != FORMAT:
+        raise ValueError(f"{path} holds results in format {header['format']!r}; this version reads format {FORMAT}")
+    return _parse(text, path, 1, HEADER_KEYS)
+
+
+def read_results(folder: Path) -> Results:
+    """Return the complete chunks in the folder of an arena; raises ValueError where it holds no results of one."""
+    return _read(folder)[0]
+
+
+@contextlib.contextmanager
+def open_results(folder: Path, header: Header) -> Iterator[Results]:
+    """Open the folder of an arena for writing: a new one, or one with results of the same arena to go on with.
+
+    Chunks that are not complete, or shorter than they are to be now, are dropped. Raises ValueError, and changes
+    nothing, where the folder has the results of another arena (see `check_same`) or another process is writing to it.
+    """
+    from filelock import FileLock, Timeout
+
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise ValueError(f"another arena is writing to {folder}; wait for its end, or give another --out") from None
+    with contextlib.ExitStack() as stack:
+        stack.callback(lock.release)
+        results, kept = Results(header), b""
+        if (folder / FILE).exists():
+            old, texts = _read(folder)
+            check_same(folder, old.header, header)
+            for place, lines in texts.items():
+                if old.has(*place, min(header["chunk"], header["deals"] - place[1] * header["chunk"])):
+                    results.add(place, old.blocks[place])
+                    kept += b"".join(lines)
+        write_whole(folder / FILE, _encode(header) + kept)
+        results.file = stack.enter_context((folder / FILE).open("ab"))
+        yield results
+
+
+def check_same(folder: Path, there: Header, here: Header) -> None:
+    """Raise ValueError unless two headers are of the same arena; the number of deals and the precision may differ."""
+    for key, what in IDENTITY.items():
+        old, new = there[key], here[key]
+        if old == new:
+            continue
+        if key == "agents":
+            names = [", ".join(label(agent) for agent in agents) for agents in (old, new)]
+            old, new = names if names[0] != names[1] else ("other weights", "those of the models now")
+        raise ValueError(f"{folder} holds results of other {what}: {old}, not {new}; give another --out")
+
+
+def _read(folder: Path) -> tuple[Results, dict[Place, list[bytes]]]:
+    """Return the complete chunks in a folder, and the lines of the file that they stand in."""
+    header, path = read_header(folder), folder / FILE
+    _, *texts = path.read_bytes().splitlines(keepends=True)
+    if texts and not texts[-1].endswith(b"\n"):
+        texts.pop()  # cut off while it was written
+    results = Results(header)
+    lines, texts_of = defaultdict(list), defaultdict(list)
+    for number, text in enumerate(texts, 2):
+        line = _parse(text, path, number, LINE_KEYS)
+        place = line["match"], line["chunk"]
+        lines[place].append(line)
+        texts_of[place].append(text)
+        if len(lines[place]) == line["of"]:
+            results.add(place, _Block.of(lines.pop(place)))
+    return results, texts_of
+
+
+def _encode(line: dict[str, Any]) -> bytes:
+    return json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+
+
+def _parse(text: bytes, path: Path, number: int, keys: set[str]) -> dict[str, Any]:
+    """Return a line of the file as a dict that has some keys; raises ValueError where it is none."""
+    with contextlib.suppress(ValueError):
+        line = json.loads(text)
+        if isinstance(line, dict) and keys <= line.keys():
+            return line
+    raise ValueError(f"line {number} of {path} is not one of an arena's results; the file was changed")

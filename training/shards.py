@@ -1,0 +1,154 @@
+"""Shards: one match of an arena over one chunk of deals, played here or in several processes."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import textwrap
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from krypenv import agents
+from krypenv.agents import Agent
+from krypenv.engine import Engine
+from krypenv.rules import Rules
+from krypenv.training.lineups import Seating
+from krypenv.training.table import Played, by_side, play_table
+
+LONGEST = 300  # characters of what is told of a forfeit
+
+AgentSource = str | tuple[str, Callable[[Rules, int], Agent]]  # what `krypenv.agents.make` reads, or a name and a maker
+Line = dict[str, Any]  # what a match came to in one deal, as plain JSON values; see docs/arena.md
+Player = Callable[[Iterable["Shard"]], Iterator[list[Line]]]  # plays shards; their lines come as they are done
+
+
+@dataclass(frozen=True)
+class Shard:
+    """All that decides what a match comes to over a chunk of n deals; nothing else has a part in it."""
+
+    match: int
+    chunk: int
+    first_deal: int
+    deal_seeds: npt.NDArray[np.uint64]  # (n,)
+    seatings: tuple[Seating, ...]
+    agents: dict[int, AgentSource]  # by their indices, in order
+    rules: Rules
+    seed: int
+
+    @property
+    def num_games(self) -> int:
+        """The number of games in it."""
+        return len(self.deal_seeds) * len(self.seatings)
+
+
+def make_agent(source: AgentSource, rules: Rules, seed: int) -> Agent:
+    """Return the agent of a source; raises ValueError where there is none or where it was made for other rules."""
+    if isinstance(source, str):
+        return agents.make(source, rules, seed)
+    name, maker = source
+    agent = maker(rules, seed)
+    if agent.rules != rules:
+        raise ValueError(f"{name} was made for other rules: {agent.rules}, not {rules}")
+    return agent
+
+
+def play_shard(shard: Shard) -> list[Line]:
+    """Play a shard with agents made afresh, and return a line for each of its deals.
+
+    In a forfeited game the side at fault takes all points (`Rules.total_points`, in each game of a session) and the
+    others none.
+    """
+    rules, sides = shard.rules, shard.rules.num_teams
+    deals, seatings = len(shard.deal_seeds), np.array(shard.seatings)
+    indices = np.array([*shard.agents])
+    made = [make_agent(source, rules, _agent_seed(shard, index)) for index, source in shard.agents.items()]
+    engine = Engine(rules, shard.num_games, np.repeat(shard.deal_seeds, len(seatings)))
+    played = play_table(engine, made, np.tile(np.searchsorted(indices, seatings), (deals, 1)), forfeits=True)
+
+    scores = by_side(played.scores, sides)
+    forfeits: list[list[Any]] = [[] for _ in range(deals)]
+    for row, agent, side, reason in played.forfeits:
+        scores[row] = np.arange(sides) == side
+        scores[row] *= rules.total_points * max(1, rules.games)
+        deal, seating = divmod(row, len(seatings))
+        forfeits[deal].append([seating, int(indices[agent]), textwrap.shorten(reason, LONGEST)])
+
+    decisions, seconds = _by_deal(played, deals)
+    return [
+        {
+            "match": shard.match,
+            "chunk": shard.chunk,
+            "of": deals,
+            "deal": shard.first_deal + deal,
+            "seats": seatings.tolist(),
+            "scores": scores.reshape(deals, -1, sides)[deal].tolist(),
+            "forfeits": forfeits[deal],
+            "agents": indices.tolist(),
+            "decisions": decisions[deal].tolist(),
+            "seconds": [round(each, 9) for each in seconds[deal].tolist()],
+        }
+        for deal in range(deals)
+    ]
+
+
+def _agent_seed(shard: Shard, agent: int) -> int:
+    return int(np.random.SeedSequence([shard.seed, shard.match, shard.chunk, agent]).generate_state(1)[0])
+
+
+def _by_deal(played: Played, deals: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the decisions of each agent in each deal, and its seconds shared out by decisions: (deals, A) each."""
+    decisions = played.decisions.reshape(deals, -1, played.decisions.shape[1]).sum(axis=1)
+    return decisions, played.seconds * decisions / np.maximum(1, decisions.sum(axis=0))
+
+
+# ---------------------------------------------------------------------- here and in processes
+
+
+@contextlib.contextmanager
+def local_player(workers: int) -> Iterator[Player]:
+    """Give what plays shards one after another in this process, or with more workers in as many new processes."""
+    if workers == 1:
+        yield lambda shards: map(play_shard, shards)
+        return
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin_worker)
+
+    def play(shards: Iterable[Shard]) -> Iterator[list[Line]]:
+        for future in as_completed([pool.submit(play_shard, shard) for shard in shards]):
+            yield future.result()
+
+    try:
+        yield play
+    except BrokenProcessPool:
+        raise ChildProcessError("a worker process has died; the same command goes on where the arena stopped") from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def use_one_thread() -> None:
+    """Let this process compute on one thread, as one of several workers."""
+    os.environ["OMP_NUM_THREADS"] = "1"  # torch reads it when it is loaded, with the first learned agent
+    numba.set_num_threads(1)
+
+
+def _begin_worker() -> None:
+    use_one_thread()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends a worker without a traceback
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone, even if it was killed."""
+    parent = multiprocessing.parent_process()
+    if parent:
+        parent.join()
+        os._exit(1)

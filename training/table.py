@@ -1,0 +1,158 @@
+"""Tables: the rows of an engine played to their ends, with an agent on each side; faults are errors or forfeits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.agents import Agent
+from krypenv.cards import NUM_ACTIONS, action_name
+from krypenv.engine import Engine
+
+IntArray = npt.NDArray[np.int64]
+
+
+class Fault(ValueError):
+    """An agent raised, or answered with something that is no legal action; the message says which agent did what."""
+
+
+class Forfeit(NamedTuple):
+    """A row that was taken out of play, and why."""
+
+    row: int
+    agent: int  # index of the agent at fault
+    side: int
+    reason: str  # what it did, as in "raised ValueError: no rows"
+
+
+@dataclass(frozen=True)
+class Played:
+    """What B rows came to. In a forfeited row the arrays of the first three fields mean nothing."""
+
+    scores: IntArray  # (B, P) final score of each seat
+    points: IntArray  # (B, P) of them those of the cards captured
+    sweeps: IntArray  # (B, P) sweeps made
+    decisions: IntArray  # (B, A) decisions of each agent whose time was taken
+    seconds: npt.NDArray[np.float64]  # (A,) what these decisions took
+    forfeits: list[Forfeit]
+
+
+def play_table(engine: Engine, agents: Sequence[Agent], lineup: npt.ArrayLike, forfeits: bool = False) -> Played:
+    """Play every row of a fresh engine to the end of its session.
+
+    Each round asks each of the A agents once, for all rows in which it is to act. The first call of each agent, which
+    may compile, is not timed. An agent with a true attribute `cheats` is asked by `act_on(state, action_masks)`, with a
+    copy of the rows' `krypenv.state.State`, and not by `act`.
+
+    Args:
+        engine: B rows that have been dealt and not played.
+        agents: A agents.
+        lineup: (B, S) ints, the index of the agent on each side of each row (R16).
+        forfeits: take the rows at fault out of play and go on with the others; else a fault is raised as `Fault`.
+    """
+    sides = engine.rules.num_teams
+    lineup = np.asarray(lineup)
+    every_row = np.arange(engine.num_games)
+    active = np.ones(engine.num_games, np.bool_)
+    decisions = np.zeros((engine.num_games, len(agents)), np.int64)
+    seconds = np.zeros(len(agents))
+    called = np.zeros(len(agents), np.bool_)
+    lost: list[Forfeit] = []
+    while active.any():
+        for index, agent in enumerate(agents):
+            rows = np.flatnonzero(active & (lineup[every_row, engine.seat % sides] == index))
+            if len(rows) == 0:
+                continue
+            actions, faults, took = _ask(agent, engine, rows, forfeits)
+            if faults:
+                at = list(faults)
+                lost += [
+                    Forfeit(int(row), index, int(engine.seat[row]) % sides, reason)
+                    for row, reason in zip(rows[at], faults.values(), strict=True)
+                ]
+                active[rows[at]] = False
+                rows, actions = np.delete(rows, at), np.delete(actions, at)
+            if called[index]:
+                seconds[index] += took
+                decisions[rows, index] += 1
+            called[index] = True
+            engine.step(actions, rows)
+            active[engine.finished] = False
+    return Played(
+        scores=engine.final_scores.astype(np.int64),
+        points=engine.final_points.astype(np.int64),
+        sweeps=engine.final_sweeps.astype(np.int64),
+        decisions=decisions,
+        seconds=seconds,
+        forfeits=lost,
+    )
+
+
+def by_side(seats: IntArray, sides: int) -> IntArray:
+    """Return the sums over the seats of each side, (B, P) to (B, S); seat s is on side s mod S (R16)."""
+    return seats.reshape(len(seats), -1, sides).sum(axis=1)
+
+
+def milliseconds(seconds: npt.ArrayLike, decisions: IntArray) -> npt.NDArray[np.float64]:
+    """Return the mean milliseconds of a decision of each agent, (A,) and (A,) to (A,); nan where there was none."""
+    return 1000 * np.asarray(seconds) / np.where(decisions == 0, np.nan, decisions)
+
+
+def _ask(agent: Agent, engine: Engine, rows: IntArray, forfeits: bool) -> tuple[IntArray, dict[int, str], float]:
+    """Return an action for each of some rows, what is wrong with those that are not legal, by place, and the seconds.
+
+    Where the call as a whole fails, each row is asked for alone. Without `forfeits` all that is wrong is raised.
+    """
+    masks = engine.action_mask[rows]
+    try:
+        actions, seconds = _call(agent, engine, rows, masks)
+        known = (actions >= 0) & (actions < NUM_ACTIONS)
+        legal = known & (masks[np.arange(len(rows)), np.where(known, actions, 0)] == 1)
+        faults = {int(at): _illegal(int(actions[at]), masks[at]) for at in np.flatnonzero(~legal)}
+        if faults and not forfeits:
+            raise Fault(next(iter(faults.values())))
+    except Fault as fault:
+        if not forfeits:
+            raise Fault(f"{agent.name} {fault}") from fault.__cause__
+        if len(rows) == 1:
+            return np.zeros(1, np.int64), {0: str(fault)}, 0.0
+        alone = [_ask(agent, engine, rows[at : at + 1], forfeits) for at in range(len(rows))]
+        actions = np.concatenate([answer for answer, _, _ in alone])
+        faults = {at: reasons[0] for at, (_, reasons, _) in enumerate(alone) if reasons}
+        seconds = sum(took for _, _, took in alone)
+    return actions, faults, seconds
+
+
+def _call(agent: Agent, engine: Engine, rows: IntArray, masks: np.ndarray) -> tuple[IntArray, float]:
+    """Return what an agent answers for some rows, (M,) int64, and the seconds it took.
+
+    Raises Fault where the agent raises or where the answer is not one whole number a row.
+    """
+    cheats = getattr(agent, "cheats", False)
+    act = agent.act_on if cheats else agent.act  # type: ignore[attr-defined]
+    sees, may = engine.state[rows] if cheats else engine.observation[rows], masks.copy()
+    began = time.perf_counter()
+    try:
+        actions = np.asarray(act(sees, may))
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise Fault(f"raised {type(error).__name__}: {error}") from error
+    seconds = time.perf_counter() - began
+    if actions.shape != rows.shape or actions.dtype.kind not in "iu":
+        raise Fault(
+            f"gave {actions.dtype} of shape {actions.shape} for {len(rows)} decisions, "
+            f"and not whole numbers of shape ({len(rows)},)"
+        )
+    return actions.astype(np.int64), seconds
+
+
+def _illegal(action: int, mask: np.ndarray) -> str:
+    chosen = action_name(action) if 0 <= action < NUM_ACTIONS else f"action {action}"
+    legal = ", ".join(action_name(int(each)) for each in np.flatnonzero(mask))
+    return f"chose {chosen}, which is illegal; legal is {legal}"
