@@ -180,7 +180,7 @@ class Ismcts(Sampler):
         worlds, ms, threads: as in `Sampler`.
         explore: weight of the bound's second term, in points.
         guided: play out with the tactician, else at random.
-        value: what is expected after a deal: fitted, sweep or margin (nothing).
+        value: what is expected after a deal: the next deal's first sweep (sweep), or nothing (margin).
     """
 
     _serial, _parallel = staticmethod(grow_trees), staticmethod(grow_in_parts)
@@ -193,7 +193,7 @@ class Ismcts(Sampler):
         worlds: int = 200,
         explore: float = 8.0,
         guided: bool = True,
-        value: str = "fitted",
+        value: str = "sweep",
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:

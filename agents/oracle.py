@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from krypenv.agents.base import IntArray
 from krypenv.agents.horizon import make_model
@@ -26,6 +27,7 @@ def choose_knowing(
     seeds: np.ndarray,
     method: int,
     plies: int,
+    few_lines: int,
     space: np.ndarray,
     out: np.ndarray,
 ) -> None:
@@ -37,8 +39,29 @@ def choose_knowing(
             continue
         work.stack[0] = state[row]
         end = list_moves(tables[0], work.stack[0], 0, work)
-        value_moves(tables[0], model[0], work, end, method, plies, mix(seeds[row]))
+        for at in range(end):
+            work.totals[at] = 0.0
+        value_moves(tables[0], model[0], work, end, method, plies, few_lines, mix(seeds[row]))
         out[row] = first_action(work.stack[0], work.moves[best_of(work.values, end)], action_masks[row])
+
+
+@kernel
+def value_knowing(
+    tables: np.ndarray,
+    model: np.ndarray,
+    state: np.ndarray,
+    seed: np.uint64,
+    method: int,
+    plies: int,
+    few_lines: int,
+    space: np.ndarray,
+) -> int:
+    """Write the moves of a game with all hands open and their margins into the work space; return their number."""
+    work = space[0]
+    work.stack[0] = state[0]
+    end = list_moves(tables[0], work.stack[0], 0, work)
+    value_moves(tables[0], model[0], work, end, method, plies, few_lines, mix(seed))
+    return end
 
 
 class _Oracle:
@@ -50,7 +73,7 @@ class _Oracle:
     def __init__(self, rules: Rules, seed: int, plies: int, method: str, value: str, deals: int) -> None:
         self.rules = rules
         self._plan = plan_of(rules, method, plies)
-        self._tables, self._model = compile_rules(rules), make_model(rules, value)
+        self._tables, self._model = compile_rules(rules), make_model(value)
         self._model["deals"] = deals
         self._space = make_space()
         self._rng = np.random.default_rng(seed)
@@ -77,11 +100,20 @@ class OracleHand(_Oracle):
         seed: int = 0,
         *,
         plies: int = 0,
-        method: str = "paranoid",
-        value: str = "fitted",
+        method: str = "max_n",
+        value: str = "sweep",
     ) -> None:
         self.name = name_of("oracle-hand", self, locals())
         super().__init__(rules, seed, plies, method, value, 0)
+
+    def examine_on(self, state: State) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
+        """Return the moves of one game and their margins: (n,) of `MOVE` and (1, n) float64.
+
+        `state` is (1,) of `GAME`, with a seat to act; see `Search.examine`.
+        """
+        seed = np.uint64(self._rng.integers(0, 1 << 63))
+        count = value_knowing(self._tables, self._model, handle(state), seed, *self._plan, self._space)
+        return self._space["moves"][0, :count].copy(), self._space["values"][:, :count].copy()
 
 
 class OracleDeck(_Oracle):
@@ -97,8 +129,8 @@ class OracleDeck(_Oracle):
         seed: int = 0,
         *,
         plies: int = 0,
-        method: str = "paranoid",
-        value: str = "fitted",
+        method: str = "max_n",
+        value: str = "sweep",
         deals: int = 2,
     ) -> None:
         if deals < 1:

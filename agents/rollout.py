@@ -133,7 +133,7 @@ class Rollout(Sampler):
     Args:
         worlds, ms, threads: as in `Sampler`; each action is tried once in each world.
         deals: deals that are played out, the one that is being played included; after them comes an expected value.
-        value: what is expected after that: fitted, sweep or margin (nothing).
+        value: what is expected after that: the next deal's first sweep (sweep), or nothing (margin).
     """
 
     _serial, _parallel = staticmethod(roll_out), staticmethod(roll_out_in_parts)
@@ -145,7 +145,7 @@ class Rollout(Sampler):
         *,
         worlds: int = 30,
         deals: int = 1,
-        value: str = "fitted",
+        value: str = "sweep",
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:

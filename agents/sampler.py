@@ -53,7 +53,7 @@ class Sampler:
         self.rules = rules
         self._worlds, self._ms = worlds, ms
         self._threads = threads or os.cpu_count() or 1
-        self._tables, self._model = compile_rules(rules), make_model(rules, value)
+        self._tables, self._model = compile_rules(rules), make_model(value)
         self._space = make_space(self._threads)
         self._work: tuple[np.ndarray, ...] = (self._space,)
         self._rng = np.random.default_rng(seed)

@@ -17,23 +17,25 @@ from krypenv.jit import kernel, parallel_kernel
 from krypenv.play import mix
 from krypenv.rules import Rules
 
+MANY_PLIES, FEW_PLIES = 4, 2  # after which a line is cut: with two sides, and with more
 METHODS = {"paranoid": PARANOID, "max_n": MAX_N}
-DEFAULT_PLIES = {
-    2: 8,
-    3: 6,
-    4: 5,
-    5: 5,
-    6: 5,
-}  # by number of players; 8 reach the end of every deal of four cards but the first
+# A deal that can go on in no more ways than this, captures apart, is searched to its end: with two players 4 cards
+# against 4, which have 576, with more of them two cards each at most.
+FEW_LINES = {2: 576, 3: 8, 4: 16, 5: 32, 6: 64}
+# A move is dropped if after n worlds, not fewer than these, its mean margin is behind the best by RACE / sqrt(n) points:
+# the differences of two moves between worlds have a standard deviation of about 8.
+FEWEST_WORLDS, RACE = 8, 25.0
 
 
-def plan_of(rules: Rules, method: str, plies: int) -> tuple[int, int]:
+def plan_of(rules: Rules, method: str, plies: int) -> tuple[int, int, int]:
     """Return how to search and how far; raises ValueError for an unknown method or an impossible depth."""
     if method not in METHODS:
         raise ValueError(f"method is {' or '.join(METHODS)}, not {method!r}")
     if not 0 <= plies <= MAX_PLIES:
         raise ValueError(f"plies is from 1 to {MAX_PLIES}, or 0 for a number that suits the players; not {plies}")
-    return METHODS[method], plies or DEFAULT_PLIES[rules.players]
+    two_sides = rules.num_teams == 2
+    depth = plies or (MANY_PLIES if two_sides else FEW_PLIES)
+    return PARANOID if two_sides else METHODS[method], depth, FEW_LINES[rules.players]
 
 
 @kernel
@@ -46,16 +48,39 @@ def has_choice(mask: np.ndarray) -> bool:
 
 
 @kernel
+def depth_of(tables: np.record, game: np.record, plies: int, few_lines: int) -> int:
+    """Return how many plays to search: `plies`, or all that are left where hands are small enough."""
+    lines, cards = 1.0, 0
+    for seat in range(tables.players):
+        for held in range(1, game.hand_size[seat] + 1):
+            lines *= held
+        cards += game.hand_size[seat]
+    return min(cards, MAX_PLIES) if lines <= few_lines else plies
+
+
+@kernel
 def value_moves(
-    tables: np.record, model: np.record, space: np.record, end: int, method: int, plies: int, salt: np.uint64
+    tables: np.record,
+    model: np.record,
+    space: np.record,
+    end: int,
+    method: int,
+    plies: int,
+    few_lines: int,
+    salt: np.uint64,
 ) -> None:
     """Write the margin of each of the first `end` moves, from the game in `space.stack[0]`, into `space.values`.
 
+    Lines are cut after `plies` plays where hands are too large to go on to the end of the deal. Moves whose total is
+    minus infinity are left out.
     `salt` is a word that no other world of this work space was searched with.
     """
     game = space.stack[0]
     side = game.seat % tables.teams
+    plies = depth_of(tables, game, plies, few_lines)
     for at in range(end):
+        if space.totals[at] == -np.inf:
+            continue
         key = key_after(space, game, space.moves[at], salt)
         space.stack[1] = game
         outcome = make_move(tables, space.stack[1], space.moves[at], space)
@@ -76,6 +101,7 @@ def search_rows(
     worlds: int,
     method: int,
     plies: int,
+    few_lines: int,
     part: int,
     parts: int,
     space: np.ndarray,
@@ -89,15 +115,27 @@ def search_rows(
             continue
         is_known = look_around(rules, observations[row], work)
         end = list_moves(rules, work.root, 0, work)
-        for at in range(end):
-            work.totals[at] *= np.int64(first > 0)
+        if first == 0:
+            for at in range(end):
+                work.totals[at] = 0.0
         for world in range(first, first + (1 if is_known else worlds)):
             seed = world_seed(seeds[row], world)
             sample_world(rules, observations[row], seed, False, work)
-            value_moves(rules, model[0], work, end, method, plies, mix(~seed))
+            value_moves(rules, model[0], work, end, method, plies, few_lines, mix(~seed))
             for at in range(end):
                 work.totals[at] += work.values[at]
+            drop_moves(work.totals, end, world + 1)
         out[row] = first_action(work.root, work.moves[best_of(work.totals, end)], action_masks[row])
+
+
+@kernel
+def drop_moves(totals: np.ndarray, end: int, worlds: int) -> None:
+    """Set the totals of moves to minus infinity that are so far behind the best one that more worlds hardly matter."""
+    if worlds >= FEWEST_WORLDS:
+        least = totals[best_of(totals, end)] - RACE * np.sqrt(worlds)
+        for at in range(end):
+            if totals[at] < least:
+                totals[at] = -np.inf
 
 
 @parallel_kernel
@@ -111,6 +149,7 @@ def search_in_parts(
     worlds: int,
     method: int,
     plies: int,
+    few_lines: int,
     space: np.ndarray,
     out: np.ndarray,
 ) -> None:
@@ -118,7 +157,20 @@ def search_in_parts(
     parts = len(space)
     for part in numba.prange(parts):
         search_rows(
-            tables, model, observations, action_masks, seeds, first, worlds, method, plies, part, parts, space, out
+            tables,
+            model,
+            observations,
+            action_masks,
+            seeds,
+            first,
+            worlds,
+            method,
+            plies,
+            few_lines,
+            part,
+            parts,
+            space,
+            out,
         )
 
 
@@ -161,6 +213,7 @@ def value_world(
     end: int,
     method: int,
     plies: int,
+    few_lines: int,
     space: np.ndarray,
     out: np.ndarray,
 ) -> None:
@@ -168,7 +221,7 @@ def value_world(
     work = space[0]
     seed = world_seed(seed, world)
     sample_world(tables[0], observation, seed, False, work)
-    value_moves(tables[0], model[0], work, end, method, plies, mix(~seed))
+    value_moves(tables[0], model[0], work, end, method, plies, few_lines, mix(~seed))
     for at in range(end):
         out[at] = work.values[at]
 
@@ -177,16 +230,19 @@ class Search(Sampler):
     """Plays the move with the best mean margin over worlds, each of them solved to the end of the deal.
 
     A world is a deal of the unseen cards that agrees with all that the seat has seen (`krypenv.determinize`). With two
-    sides it is solved by alpha-beta on the margin, exactly where `plies` reach the end of the deal; what comes after a
-    deal gets an expected value (`krypenv.agents.horizon`). In the last deal of a game of two nothing is hidden from a
-    seat that has counted, and one world is solved instead of many. With more sides the others either all play against
-    the searching side ("paranoid") or each for itself ("max_n").
+    sides it is solved by alpha-beta on the margin; with more every side either raises its own margin ("max_n") or
+    lowers that of the searching side ("paranoid"). Small hands (two players: at most four cards against four) are
+    searched to the end of the deal, and where larger ones are cut short, the deal is played on by the moves that cost
+    least at once. What comes after a deal gets an expected value (`krypenv.agents.horizon`).
+
+    A move that is clearly behind after some worlds is looked at in no more. In the last deal of a game of two nothing
+    is hidden from a seat that has counted, and one world is solved instead of many.
 
     Args:
         worlds, ms, threads: as in `Sampler`.
-        plies: plays that are searched before a line is cut; 0 for as many as suit the number of players.
+        plies: plays after which a line is cut in deals with more cards; 0 for what suits the number of players.
         method: paranoid or max_n; the same with two sides.
-        value: what is expected after a deal: fitted, sweep or margin (nothing).
+        value: what is expected after a deal: the next deal's first sweep (sweep), or nothing (margin).
     """
 
     _serial, _parallel = staticmethod(search_rows), staticmethod(search_in_parts)
@@ -198,8 +254,8 @@ class Search(Sampler):
         *,
         worlds: int = 30,
         plies: int = 0,
-        method: str = "paranoid",
-        value: str = "fitted",
+        method: str = "max_n",
+        value: str = "sweep",
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:
@@ -216,6 +272,7 @@ class Search(Sampler):
         seed = np.uint64(self._rng.integers(0, 1 << 63))
         count, is_known = list_root(self._tables, observations[0], self._space)
         margins = np.empty((1 if is_known else self._worlds, count))
+        self._space["totals"] = 0.0
         for world, values in enumerate(margins):
             value_world(
                 self._tables, self._model, observations[0], seed, world, count, *self._plan, self._space, values

@@ -22,52 +22,34 @@ def value_of(
     tables: np.record, model: np.record, game: np.record, side: int, outcome: int, start: int, space: np.record
 ) -> float:
     """Return the margin expected of a side where the search goes no further: so far, and what is likely to come."""
-    if outcome == DEAL_OVER and model.deals > 0:
+    if outcome == PLAYING or (outcome == DEAL_OVER and model.deals > 0):
         space.ahead = game
         game = space.ahead
-        outcome = play_on(tables, game, model.deals, start, space)
+        outcome = play_on(tables, game, outcome, model.deals, start, space)
     margin = margin_of(tables, game, side)
     if outcome == GAME_OVER:
         return margin
-    if outcome == PLAYING:
-        return margin + forced_gain(tables, game, side)
-    return margin + expected_margin(tables, model, game, np.int64(game.deal_number), side)
+    return margin + expected_margin(tables, model, game, game.deal_number, side)
 
 
 @kernel
-def play_on(tables: np.record, game: np.record, deals: int, start: int, space: np.record) -> int:
-    """Play some more deals of a game with a known deck, always what costs least at once; return the outcome."""
-    for _ in range(deals):
+def play_on(tables: np.record, game: np.record, outcome: int, deals: int, start: int, space: np.record) -> int:
+    """Play on to the end of the deal, and of some more whose cards are known; return DEAL_OVER or GAME_OVER.
+
+    Every seat makes the move that costs least at once, knowing the next hand (`order_moves`).
+    """
+    while True:
+        while outcome == PLAYING:
+            end = list_moves(tables, game, start, space)
+            if end > start + 1:
+                order_moves(tables, game, start, end, space)
+            outcome = make_move(tables, game, space.moves[start], space)
+        if outcome == GAME_OVER or deals == 0:
+            return outcome
+        deals -= 1
         deal(tables, game)
         allow_plays(tables, game, np.int64(game.sweep_values))
         outcome = PLAYING
-        while outcome == PLAYING:
-            end = list_moves(tables, game, start, space)
-            order_moves(tables, game, start, end, space)
-            outcome = make_move(tables, game, space.moves[start], space)
-        if outcome == GAME_OVER:
-            return outcome
-    return DEAL_OVER
-
-
-@kernel
-def forced_gain(tables: np.record, game: np.record, side: int) -> float:
-    """Return what a side gains if the seat to act must sweep (R9, R10)."""
-    if not tables.forced_sweep:
-        return 0.0
-    sweeps = np.int64(game.sweep_values)
-    kinds = np.int64(0)
-    while sweeps != 0:
-        bit = sweeps & -sweeps
-        sweeps ^= bit
-        kinds |= tables.value_kinds[bit_index(bit)]
-    if game.legal_plays & kinds == 0:
-        return 0.0
-    sweeper = game.seat % tables.teams
-    before = (game.seat + tables.players - 1) % tables.players % tables.teams
-    return (
-        tables.sweep_points * tables.teams / (tables.teams - 1) * (np.int64(before == side) - np.int64(sweeper == side))
-    )
 
 
 @kernel
