@@ -128,10 +128,24 @@ def test_margins_of_four_sides_done_by_hand():
     assert table.margin[4, 2] == -14
     assert np.isnan(table.margin[3, 4])
     assert table.deals[0].tolist() == [0, 2, 2, 2, 1]
-    in_deal_0 = ((10 + 15 + 12) / 3 - 5 + (20 + 8 + 6) / 3 - 8) / 2
-    assert table.field_margin[0] == pytest.approx((in_deal_0 + (10 + 12 + 10) / 3 - 10) / 2)
-    assert table.win_rate.tolist() == [0.25, 0, 0.25, 0, 0]
-    assert table.tie_rate.tolist() == [0.5, 0.5, 0, 0.5, 0]
+    with_d = ((10 + 15 + 12) / 3 - 5 + (10 + 12 + 10) / 3 - 10) / 2  # A, B, C and D in two deals
+    with_e = (20 + 8 + 6) / 3 - 8  # A, B, C and E in one
+    assert table.field_margin[0] == pytest.approx((with_d + with_e) / 2)
+    assert table.win_rate.tolist() == [0.25, 0, 0.5, 0, 0]
+    assert table.tie_rate.tolist() == [0.25, 0.25, 0, 0.5, 0]
+
+
+def test_the_field_weighs_opponents_alike_however_many_deals_they_played():
+    rng = np.random.default_rng(3)
+    covered = []
+    for _ in range(400):
+        luck = rng.normal(0, 6, 40)  # of the deals, shared by what is played in them
+        rows = []
+        for other, deals, truth in ((1, 40, 5.0), (2, 10, -1.0)):
+            rows += [(deal, (0, other), (0, truth + luck[deal] + rng.normal(0, 3))) for deal in range(deals)]
+        table = payoffs(make_games("ABC", rows))
+        covered.append(table.field_low[0] <= (5.0 - 1.0) / 2 <= table.field_high[0])
+    assert 0.92 <= np.mean(covered) <= 0.98
 
 
 def test_an_agent_on_several_sides_counts_by_their_mean():

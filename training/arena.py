@@ -15,6 +15,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from krypenv.agents import parse_spec
 from krypenv.rules import Rules
 from krypenv.training.benchmark import machine
@@ -53,7 +55,7 @@ class ArenaSettings:
     seed: int = 0  # of what the agents do at random
     chunk: int = 100  # deals that are played and written at once
     pairs: bool = False  # with more than 2 sides: tables of one agent against S - 1 of another
-    precision: float | None = None  # points: stop when each pair's interval is at most so much to both sides
+    precision: float | None = None  # points: let a match rest when its pairs' intervals are at most so much to both sides
     cheaters: bool = False  # let agents play that see what is hidden
     workers: int = 1  # processes
     ray: bool = False  # play on a Ray cluster
@@ -156,19 +158,26 @@ def _missing(settings: ArenaSettings, results: Results) -> Iterator[Shard]:
 def _rounds(settings: ArenaSettings, results: Results) -> Iterator[list[Shard]]:
     """Yield what is to be played, until the intervals are as narrow as they are to be.
 
-    Without `precision` that is all at once; else the chunks one by one, with a look at the intervals after each that
-    is the last so far, so that an arena that is gone on with stops where an unbroken one does.
+    Without `precision` that is all at once; else the chunks one by one, and a match rests for good from where the
+    intervals of all its pairs are narrow enough. That follows from the chunks before alone, so that an arena that is
+    gone on with plays what an unbroken one does.
     """
     missing = list(_missing(settings, results))
     if settings.precision is None:
         yield missing
         return
-    for chunk in range(-(-settings.deals // settings.chunk)):
-        yield [shard for shard in missing if shard.chunk == chunk]
-        if (chunk + 1) * settings.chunk >= MANY_ENOUGH and chunk == results.last_chunk:
-            from krypenv.training.payoffs import payoffs
+    from krypenv.training.payoffs import payoffs
 
-            if payoffs(results.games()).widest <= settings.precision:
+    awake = dict(enumerate(settings.matches))
+    for chunk in range(-(-settings.deals // settings.chunk)):
+        yield [shard for shard in missing if shard.chunk == chunk and shard.match in awake]
+        if (chunk + 1) * settings.chunk >= MANY_ENOUGH:
+            found = payoffs(results.games(chunk))
+            wide = found.high - found.low > 2 * settings.precision
+            awake = {
+                match: seats for match, seats in awake.items() if wide[np.ix_(*2 * [sorted({*chain(*seats)})])].any()
+            }
+            if not awake:
                 return
 
 

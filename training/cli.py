@@ -1,4 +1,4 @@
-"""The console command `krypenv`: train, evaluate, arena, bench, show."""
+"""The console command `krypenv`: train, evaluate, arena, exploit, bench, show."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def arena(
         bool, typer.Option("--pairs", help="with more than two sides: one agent against several of another")
     ] = False,
     precision: Annotated[
-        float | None, typer.Option(metavar="POINTS", help="stop when each pair's margin is known to ± so much")
+        float | None, typer.Option(metavar="POINTS", help="let a match rest when its margins are known to ± so much")
     ] = None,
     cheaters: Annotated[bool, typer.Option("--cheaters", help="allow agents that see what is hidden")] = False,
     workers: Annotated[int, typer.Option(help="processes; the figures don't depend on them")] = 1,
@@ -222,6 +222,16 @@ def train(ctx: typer.Context) -> None:
     trainer.command(epilog="Example: krypenv train --minutes 10")(command_of(Settings, start))
     command = typer.main.get_command(trainer)
     with command.make_context("train", ctx.args, parent=ctx.parent) as own:
+        command.invoke(own)
+
+
+@app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def exploit(ctx: typer.Context) -> None:
+    """Find lower bounds on how far an agent can be exploited."""
+    from krypenv.training.cli_exploit import make_command
+
+    command = make_command()
+    with command.make_context("exploit", ctx.args, parent=ctx.parent) as own:
         command.invoke(own)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.training.evaluation import confidence_interval
+from krypenv.training.evaluation import confidence_interval, student_quantile
 from krypenv.training.games import FloatArray, Games, IntArray
 
 
@@ -24,7 +24,7 @@ class Payoffs:
     low: FloatArray  # (A, A) of its 95% interval
     high: FloatArray  # (A, A)
     deals: IntArray  # (A, A) deals in which the two met
-    field_margin: FloatArray  # (A,) over all others at the table, in all of the agent's games
+    field_margin: FloatArray  # (A,) over all others at the table; every choice of agents for a table counts alike
     field_low: FloatArray  # (A,) of its 95% interval
     field_high: FloatArray  # (A,)
     win_rate: FloatArray  # (A,) share of the games in which the agent's score is the lowest
@@ -64,7 +64,9 @@ def payoffs(games: Games) -> Payoffs:
     pair_of = np.zeros((size, size), np.int64)
     pair_of[first, second] = pair_of[second, first] = np.arange(len(first))
     pairs = _DealMeans(len(numbers), len(first))
-    margins, wins, ties = (_DealMeans(len(numbers), size) for _ in range(3))
+    table = np.unique(np.sort(games.agents, axis=1), axis=0, return_inverse=True)[1].ravel()  # who sits at it, (G,)
+    tables = int(table.max()) + 1
+    margins, wins, ties = (_DealMeans(len(numbers), size * tables) for _ in range(3))
 
     own = games.agents[:, :, None] == games.agents[:, None, :]  # (G, S, S) whether one agent holds both sides
     share = 1 / own.sum(axis=2)  # (G, S) of the side among the sides of its agent
@@ -80,7 +82,7 @@ def payoffs(games: Games) -> Payoffs:
         margin = (games.scores * others).sum(axis=1) / others.sum(axis=1) - games.scores[:, side]
         counted = ((margins, margin), (wins, is_lowest[:, side] & is_alone), (ties, is_lowest[:, side] & ~is_alone))
         for means, values in counted:
-            means.add(deal, games.agents[:, side], values, share[:, side])
+            means.add(deal, games.agents[:, side] * tables + table, values, share[:, side])
 
     margin, low, high = np.full((3, size, size), np.nan)
     deals = np.zeros((size, size), np.int64)
@@ -88,10 +90,11 @@ def payoffs(games: Games) -> Payoffs:
         deals[i, j] = deals[j, i] = len(samples)
         margin[i, j], low[i, j], high[i, j] = _interval(samples)
         margin[j, i], low[j, i], high[j, i] = -margin[i, j], -high[i, j], -low[i, j]
-    field_margin, field_low, field_high = np.array([_interval(samples) for samples in margins.samples()]).T
-    win_rate, tie_rate = (np.array([_interval(samples)[0] for samples in means.samples()]) for means in (wins, ties))
-    field = (field_margin, field_low, field_high)
-    return Payoffs(games.names, margin, low, high, deals, *field, win_rate, tie_rate)
+    field, wins_of, ties_of = (
+        np.array([_mean_of_tables(*means.by_deal(slice(i * tables, (i + 1) * tables))) for i in range(size)]).T
+        for means in (margins, wins, ties)
+    )
+    return Payoffs(games.names, margin, low, high, deals, *field, wins_of[0], ties_of[0])
 
 
 def plain(value: float) -> float | None:
@@ -114,8 +117,34 @@ class _DealMeans:
 
     def samples(self) -> list[FloatArray]:
         """Return for each column the means of the deals in which something was counted."""
-        sums, weights = self.sums.reshape(-1, self.columns), self.weights.reshape(-1, self.columns)
-        return [total[weight > 0] / weight[weight > 0] for total, weight in zip(sums.T, weights.T, strict=True)]
+        means, counted = self.by_deal(slice(None))
+        return [column[was] for column, was in zip(means.T, counted.T, strict=True)]
+
+    def by_deal(self, columns: slice) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """Return the means of some columns, (D, C), and where something was counted, (D, C) bool; 0 elsewhere."""
+        sums, weights = (each.reshape(-1, self.columns)[:, columns] for each in (self.sums, self.weights))
+        return sums / np.where(weights > 0, weights, 1), weights > 0
+
+
+def _mean_of_tables(means: FloatArray, counted: npt.NDArray[np.bool_]) -> tuple[float, float, float]:
+    """Return the mean over tables of their means over deals, with an interval clustered by deal.
+
+    `means` and `counted` are (D, T), as from `by_deal`. The tables may have different deals: what a deal weighs in the
+    variance is the sum of what it adds to each table's mean (the linearization of a ratio estimator).
+    """
+    played = counted.any(axis=0)
+    if not played.any():
+        return math.nan, math.nan, math.nan
+    means, counted = means[:, played], counted[:, played]
+    deals = counted.sum(axis=0)
+    centre = means.sum(axis=0) / deals
+    mean, fewest = float(centre.mean()), int(deals.min())
+    if fewest == 1:
+        return mean, -math.inf, math.inf
+    added = (np.where(counted, means - centre, 0.0) / deals).mean(axis=1)
+    error = math.sqrt(float((added**2).sum()) * fewest / (fewest - 1))
+    half = student_quantile(0.975, fewest - 1) * error
+    return mean, mean - half, mean + half
 
 
 def _interval(samples: FloatArray) -> tuple[float, float, float]:

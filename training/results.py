@@ -76,11 +76,6 @@ class Results:
         block = self.blocks.get((match, chunk))
         return block is not None and len(block.deal) >= deals
 
-    @property
-    def last_chunk(self) -> int:
-        """The last chunk of which any match is complete, -1 where there is none."""
-        return max((chunk for _, chunk in self.blocks), default=-1)
-
     def append(self, lines: list[Line]) -> None:
         """Add the lines of a chunk; when this returns they are on the disk."""
         if self.file is None:
@@ -95,11 +90,12 @@ class Results:
         self.blocks[place] = block
         self.num_games += block.forfeit.size
 
-    def games(self) -> Games:
-        """Return all games, in the order of matches and deals; raises ValueError where there are none."""
-        if not self.blocks:
+    def games(self, last_chunk: int | None = None) -> Games:
+        """Return all games, up to some chunk, in the order of matches and deals; ValueError where there are none."""
+        places = [place for place in sorted(self.blocks) if last_chunk is None or place[1] <= last_chunk]
+        if not places:
             raise ValueError("the arena has played no games yet")
-        blocks = [self.blocks[place] for place in sorted(self.blocks)]
+        blocks = [self.blocks[place] for place in places]
         names = tuple(label(agent) for agent in self.header["agents"])
         times = np.zeros((2, len(names)))
         for block in blocks:
