@@ -1,8 +1,8 @@
 """What the README and the docs tell the reader to type works.
 
-Python blocks of one file are run in order in one namespace. Lines `krypenv evaluate|bench|show ...` of its bash blocks
-are then run in the same directory; other `krypenv` lines, and those that need a trained model (a path under runs/), are
-checked against `--help`. A block after the line `<!-- not run -->` is left alone.
+Python blocks of one file are run in order in one namespace. Lines `krypenv evaluate|arena|analyze|bench|show ...` of
+its bash blocks are then run in the same directory; other `krypenv` lines, and those that need a trained model (a path under
+runs/), are checked against `--help`. A block after the line `<!-- not run -->` is left alone.
 """
 
 import functools
@@ -78,7 +78,7 @@ def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
         if block.language == "python":
             exec(compile("\n" * (block.line - 1) + block.code, page, "exec"), namespace)
     for command, *arguments in krypenv_commands(page):
-        if command in ("evaluate", "bench", "show") and "runs/" not in " ".join(arguments):
+        if command in ("evaluate", "arena", "analyze", "bench", "show") and "runs/" not in " ".join(arguments):
             krypenv(command, *arguments, cwd=tmp_path)
 
 

@@ -123,7 +123,9 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
 
 def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) -> None:
     for fields, reason in (
-        ({"rows": 0}, "rows is at least 1"),
+        ({"steps": 0}, "steps is at least 1"),
+        ({"rows": -1}, "rows is at least 0"),
+        ({"rows": 0, "rival_rows": 0}, "rows and rival_rows are not both 0"),
         ({"minutes": 0.0}, "minutes is above 0"),
         ({"discount": 1.5}, "discount is from 0 to 1"),
         ({"players": 9}, "not played by 9 players"),

@@ -55,7 +55,9 @@ class ArenaSettings:
     seed: int = 0  # of what the agents do at random
     chunk: int = 100  # deals that are played and written at once
     pairs: bool = False  # with more than 2 sides: tables of one agent against S - 1 of another
-    precision: float | None = None  # points: let a match rest when its pairs' intervals are at most so much to both sides
+    precision: float | None = (
+        None  # points: let a match rest when its pairs' intervals are at most so much to both sides
+    )
     cheaters: bool = False  # let agents play that see what is hidden
     workers: int = 1  # processes
     ray: bool = False  # play on a Ray cluster

@@ -1,4 +1,4 @@
-"""The console command `krypenv`: train, evaluate, arena, exploit, bench, show."""
+"""The console command `krypenv`: train, evaluate, arena, analyze, exploit, bench, show."""
 
 from __future__ import annotations
 
@@ -232,6 +232,18 @@ def exploit(ctx: typer.Context) -> None:
 
     command = make_command()
     with command.make_context("exploit", ctx.args, parent=ctx.parent) as own:
+        command.invoke(own)
+
+
+@app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def analyze(ctx: typer.Context) -> None:
+    """Tell what the moves of a position are expected to bring, or what those of a game gave away."""
+    from krypenv.training.cli_analyze import analyze as start
+
+    analyzer = typer.Typer(add_completion=False)
+    analyzer.command(epilog="Example: krypenv analyze game.krk --worlds 200 --picture game.png")(start)
+    command = typer.main.get_command(analyzer)
+    with command.make_context("analyze", ctx.args, parent=ctx.parent) as own:
         command.invoke(own)
 
 

@@ -1,4 +1,4 @@
-"""MaskablePPO whose rollouts are self-play: all seats of some rows learn, in others one seat against a pool."""
+"""MaskablePPO whose rollouts are self-play: all seats of some rows learn, in others one side against a pool."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REWARD_SCALE = 0.1  # rewards are points, and losses like numbers of the order o
 
 
 class SelfPlayPPO(MaskablePPO):
-    """MaskablePPO over two kinds of rows: self-play in `games`, and one learner against a pool in `rivals`.
+    """MaskablePPO over two kinds of rows, either or both: self-play in `games`, a learner against a pool in `rivals`.
 
     Only the collection of rollouts differs; losses, schedules and logging are MaskablePPO's. Time steps count decisions
     of the learner.
@@ -30,14 +30,15 @@ class SelfPlayPPO(MaskablePPO):
 
     rollout_buffer: SeatRolloutBuffer
 
-    def __init__(self, games: KrypkasinoVecEnv, rivals: KrypkasinoVecEnv | None, **settings: Any) -> None:
-        self.games_env, self.rivals = games, rivals
-        self.parts: list[LearnerGames] = [part.batch for part in (games, rivals) if part is not None]
+    def __init__(self, games: KrypkasinoVecEnv | None, rivals: KrypkasinoVecEnv | None, **settings: Any) -> None:
+        kinds = [kind for kind in (games, rivals) if kind is not None]
+        self.games_env, self.rivals = kinds[0], rivals
+        self.parts: list[LearnerGames] = [kind.batch for kind in kinds]
         self.rows = sum(part.num_games for part in self.parts)
         super().__init__(
-            CardPolicy, games, _init_setup_model=False,
+            CardPolicy, self.games_env, _init_setup_model=False,
             rollout_buffer_class=SeatRolloutBuffer,
-            rollout_buffer_kwargs={"seats": games.batch.rules.players, "seed": settings.get("seed")},
+            rollout_buffer_kwargs={"seats": self.parts[0].rules.players, "seed": settings.get("seed")},
             **settings,
         )  # fmt: skip
         self.n_envs = self.rows
@@ -54,11 +55,11 @@ class SelfPlayPPO(MaskablePPO):
         return network
 
     def _decisions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return observations, masks and the stream of each row's decision: its seat, or 0 where one seat learns."""
+        """Return observations, masks and the stream of each row's decision: its seat."""
         return (
             np.concatenate([part.observation for part in self.parts]),
             np.concatenate([part.action_mask for part in self.parts]),
-            np.concatenate([part.seats if part.seat == "all" else np.zeros_like(part.seats) for part in self.parts]),
+            np.concatenate([part.seats for part in self.parts]),
         )
 
     @torch.no_grad()
@@ -83,11 +84,8 @@ class SelfPlayPPO(MaskablePPO):
             began = time.perf_counter()
             for part, low, high in zip(self.parts, bounds, bounds[1:], strict=False):
                 part.step(chosen[low:high])
-                earned = rollout_buffer.earned[step, low:high]
-                if part.seat == "all":
-                    earned[:] = part.rewards * REWARD_SCALE
-                else:
-                    earned[:, 0] = part.reward * REWARD_SCALE
+                rollout_buffer.earned[step, low:high] = part.rewards * REWARD_SCALE
+                if part.seat != "all":
                     self._count_rival_games(part)
                 rollout_buffer.ends[step, low:high] = part.done
                 self.games_played += int(part.done.sum())

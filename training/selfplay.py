@@ -60,17 +60,19 @@ class Run:
         self._began = time.perf_counter()
         self._next_snapshot = math.floor(self.done / settings.snapshot_every + 1) * settings.snapshot_every
 
+    def _make_games(self, rows: int, seat: str, seed: int) -> KrypkasinoVecEnv | None:
+        """Return the games in which all seats learn, or one at random, if there are any."""
+        if rows == 0:
+            return None
+        it = self.settings
+        return KrypkasinoVecEnv(self.rules, rows, seat=seat, reward=it.reward, dense=it.dense, features=True, seed=seed)
+
     def _make_model(self) -> SelfPlayPPO:
         """Build environments and learner; games after a resume are dealt from fresh seeds."""
         it = self.settings
-        common: dict[str, Any] = {"reward": it.reward, "dense": it.dense, "features": True}
         seeds = [3 * (it.seed + 1_000_003 * self.resumes) + part for part in range(3)]
-        games = KrypkasinoVecEnv(self.rules, it.rows, seat="all", seed=seeds[0], **common)
-        rivals = None
-        if it.rival_rows:
-            rivals = KrypkasinoVecEnv(self.rules, it.rival_rows, seat="random", seed=seeds[1], **common)
         return SelfPlayPPO(
-            games, rivals,
+            self._make_games(it.rows, "all", seeds[0]), self._make_games(it.rival_rows, "random", seeds[1]),
             n_steps=it.steps, batch_size=it.batch, n_epochs=it.epochs, gamma=it.discount, gae_lambda=it.gae_lambda,
             learning_rate=lambda left: it.learning_rate * max(left, LAST_RATE), clip_range=it.clip,
             ent_coef=it.entropy, vf_coef=it.value_weight, seed=seeds[2], device=it.device,
@@ -195,6 +197,12 @@ class Run:
 
     def finish(self, command: str) -> list[MatchResult]:
         """Write the model and the learning curve, and return the evaluation against all opponents."""
+        self.write_model(command)
+        learner = LearnedAgent(self.model.network, self.rules, "model")
+        return evaluate(learner, self.settings.against, self.rules, self.settings.deals, seed=self.settings.seed + 1)
+
+    def write_model(self, command: str) -> None:
+        """Write the model and the learning curve."""
         save_model(
             self.folder / "model",
             self.model.network,
@@ -209,8 +217,6 @@ class Run:
             created=datetime.now().astimezone().isoformat(timespec="seconds"),
         )
         draw_curve(self.folder / "curve.png", self.curve, self.rules)
-        learner = LearnedAgent(self.model.network, self.rules, "model")
-        return evaluate(learner, self.settings.against, self.rules, self.settings.deals, seed=self.settings.seed + 1)
 
 
 def _progress_bar(console: Console) -> Progress:

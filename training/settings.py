@@ -59,7 +59,6 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name in (
-            "rows",
             "steps",
             "batch",
             "epochs",
@@ -75,12 +74,14 @@ class Settings:
         for name in ("minutes", "learning_rate", "checkpoint_every", "curve_every", "snapshot_every"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} is above 0, not {getattr(self, name)}")
-        for name in ("frames", "seed", "rival_rows", "snapshots", "entropy", "value_weight"):
+        for name in ("frames", "seed", "rows", "rival_rows", "snapshots", "entropy", "value_weight"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is at least 0, not {getattr(self, name)}")
         for name in ("discount", "gae_lambda", "scripted_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is from 0 to 1, not {getattr(self, name)}")
+        if self.rows + self.rival_rows == 0:
+            raise ValueError("rows and rival_rows are not both 0")
         if not self.against:
             raise ValueError("against names at least one opponent for the evaluations")
         if self.device not in ("auto", "cpu", "cuda"):
