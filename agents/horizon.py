@@ -72,7 +72,7 @@ def expected_margin(tables: np.record, model: np.record, game: np.record, number
 
 @kernel
 def sweep_gain(tables: np.record, sweeper: int, side: int) -> float:
-    """Return what the margin of a side gains by a sweep of some seat (R9): it costs that one and pays the one before."""
+    """Return what a side's margin gains by a sweep of some seat (R9): it costs that one and pays the one before."""
     before = (sweeper + tables.players - 1) % tables.players
     share = np.int64(before % tables.teams == side) - np.int64(sweeper % tables.teams == side)
     return tables.sweep_points * share * tables.teams / (tables.teams - 1)

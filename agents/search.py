@@ -22,8 +22,8 @@ METHODS = {"paranoid": PARANOID, "max_n": MAX_N}
 # A deal that can go on in no more ways than this, captures apart, is searched to its end: with two players 4 cards
 # against 4, which have 576, with more of them two cards each at most.
 FEW_LINES = {2: 576, 3: 8, 4: 16, 5: 32, 6: 64}
-# A move is dropped if after n worlds, not fewer than these, its mean margin is behind the best by RACE / sqrt(n) points:
-# the differences of two moves between worlds have a standard deviation of about 8.
+# A move is dropped if after n worlds, not fewer than these, its mean margin is behind the best by RACE / sqrt(n) points;
+# the difference of two good moves has a standard deviation of about 6 over the worlds.
 FEWEST_WORLDS, RACE = 8, 25.0
 
 

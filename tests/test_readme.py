@@ -1,8 +1,8 @@
 """What the README and the docs tell the reader to type works.
 
 Python blocks of one file are run in order in one namespace. Lines `krypenv evaluate|arena|analyze|bench|show ...` of
-its bash blocks are then run in the same directory; other `krypenv` lines, and those that need a trained model (a path under
-runs/), are checked against `--help`. A block after the line `<!-- not run -->` is left alone.
+its bash blocks are then run in the same directory; other `krypenv` lines, and those that need a trained model (a path
+under runs/), are checked against `--help`. A block after the line `<!-- not run -->` is left alone.
 """
 
 import functools

@@ -94,7 +94,9 @@ def payoffs(games: Games) -> Payoffs:
         np.array([_mean_of_tables(*means.by_deal(slice(i * tables, (i + 1) * tables))) for i in range(size)]).T
         for means in (margins, wins, ties)
     )
-    return Payoffs(games.names, margin, low, high, deals, *field, wins_of[0], ties_of[0])
+    return Payoffs(
+        games.names, margin, low, high, deals, field[0], field[1], field[2], win_rate=wins_of[0], tie_rate=ties_of[0]
+    )
 
 
 def plain(value: float) -> float | None:
