@@ -7,7 +7,7 @@ import numpy as np
 
 from krypenv.agents.rollout import final_margin, make_playout_work, play_out
 from krypenv.agents.sampler import Sampler, name_of
-from krypenv.agents.sampling import look_around, sample_world, world_seed
+from krypenv.agents.sampling import NO_ACTION, look_around, sample_world, world_seed
 from krypenv.agents.scripted import list_bits
 from krypenv.agents.search import has_choice
 from krypenv.jit import handle, kernel, parallel_kernel, records
@@ -118,7 +118,9 @@ def grow_trees(
             tree[0].child = NO_NODE
         size = first + 1  # every world adds one node, or ends in one that is there
         for world in range(first, first + worlds):
-            sample_world(rules, observations[row], world_seed(seeds[row], world), False, work)
+            if not sample_world(rules, observations[row], world_seed(seeds[row], world), False, work):
+                out[row] = NO_ACTION
+                break
             game = work.stack[0]
             length, size = descend(rules, game, last_deal, explore, tree, size, path[part], legal[part], work.scratch)
             play_out(rules, game, last_deal, guided, seen[part], legal[part], view[part], work.scratch)
@@ -128,7 +130,8 @@ def grow_trees(
                 entry = tree[path[part, at]]
                 entry.visits += 1.0
                 entry.total += work.margins[entry.mover]
-        out[row] = _most_visited(tree)
+        else:
+            out[row] = _most_visited(tree)
 
 
 @kernel

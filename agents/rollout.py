@@ -7,7 +7,7 @@ import numpy as np
 
 from krypenv.agents.horizon import expected_margin
 from krypenv.agents.sampler import Sampler, name_of
-from krypenv.agents.sampling import look_around, sample_world, world_seed
+from krypenv.agents.sampling import NO_ACTION, look_around, sample_world, world_seed
 from krypenv.agents.scripted import SHED_WEIGHT, best_action, list_bits
 from krypenv.agents.search import best_of, has_choice
 from krypenv.agents.tree import margin_of
@@ -89,14 +89,17 @@ def roll_out(
             elif first == 0:
                 values[action] = 0.0
         for world in range(first, first + worlds):
-            sample_world(rules, observations[row], world_seed(seeds[row], world), True, work)
+            if not sample_world(rules, observations[row], world_seed(seeds[row], world), True, work):
+                out[row] = NO_ACTION
+                break
             for action in range(NUM_ACTIONS):
                 if action_masks[row, action]:
                     work.ahead = work.stack[0]
                     act(rules, work.ahead, action, work.scratch)
                     play_out(rules, work.ahead, last_deal, True, seen[part], legal[part], view[part], work.scratch)
                     values[action] += final_margin(rules, model[0], work.ahead, side)
-        out[row] = best_of(values, NUM_ACTIONS)
+        else:
+            out[row] = best_of(values, NUM_ACTIONS)
 
 
 @parallel_kernel

@@ -10,6 +10,7 @@ import numpy as np
 
 from krypenv.agents.base import Agent, IntArray, check_decisions, format_spec, options_of
 from krypenv.agents.horizon import make_model
+from krypenv.agents.sampling import NO_ACTION
 from krypenv.agents.space import make_space
 from krypenv.rules import Rules
 from krypenv.tables import compile_rules
@@ -84,3 +85,5 @@ class Sampler:
             self._parallel(*given, *self._work, out)
         else:
             self._serial(*given, 0, 1, *self._work, out)
+        if (out == NO_ACTION).any():
+            raise ValueError(f"no deal of the unseen cards agrees with observation {np.argmax(out == NO_ACTION)}")

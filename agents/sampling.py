@@ -10,6 +10,8 @@ from krypenv.observation import LAYOUT
 from krypenv.play import mix, seed_game
 from krypenv.worlds import copy_public, deal_hidden, prepare
 
+NO_ACTION = -1  # where no world agrees with an observation; a kernel on several threads can't raise
+
 _SEEN, _HAND_SIZE = LAYOUT["seen"].start, LAYOUT["hand_size"].start
 
 
@@ -29,17 +31,18 @@ def look_around(tables: np.record, seen: np.ndarray, space: np.record) -> bool:
 
 
 @kernel
-def sample_world(tables: np.record, seen: np.ndarray, seed: np.uint64, whole: bool, space: np.record) -> None:
+def sample_world(tables: np.record, seen: np.ndarray, seed: np.uint64, whole: bool, space: np.record) -> bool:
     """Complete `space.root` in `space.stack[0]` to a game that agrees with the observation, uniformly drawn by `seed`.
 
-    Unless the `whole` game is wanted the stock is in no order. Raises ValueError where no game agrees.
+    Unless the `whole` game is wanted the stock is in no order. Returns whether there is such a game.
     """
     space.stack[0] = space.root
     game = space.stack[0]
     seed_game(game, seed)
     if not deal_hidden(tables, game, seen, whole, space.owner, space.pool):
-        raise ValueError("no deal of the unseen cards agrees with an observation")
+        return False
     prepare(tables, game, space.scratch)
+    return True
 
 
 @kernel

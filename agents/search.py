@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from krypenv.agents.base import check_decisions
 from krypenv.agents.sampler import Sampler, name_of
-from krypenv.agents.sampling import look_around, sample_world, world_seed
+from krypenv.agents.sampling import NO_ACTION, look_around, sample_world, world_seed
 from krypenv.agents.solve import MAX_N, PARANOID, alpha_beta, key_after, max_n
 from krypenv.agents.space import MAX_PLIES
 from krypenv.agents.tree import list_moves, make_move
@@ -22,8 +22,8 @@ METHODS = {"paranoid": PARANOID, "max_n": MAX_N}
 # A deal that can go on in no more ways than this, captures apart, is searched to its end: with two players 4 cards
 # against 4, which have 576, with more of them two cards each at most.
 FEW_LINES = {2: 576, 3: 8, 4: 16, 5: 32, 6: 64}
-# A move is dropped if after n worlds, not fewer than these, its mean margin is behind the best by RACE / sqrt(n) points;
-# the difference of two good moves has a standard deviation of about 6 over the worlds.
+# A move is dropped if after n worlds, not fewer than these, its mean margin is RACE / sqrt(n) points behind the best; the
+# difference of two good moves has a standard deviation of about 6 over the worlds.
 FEWEST_WORLDS, RACE = 8, 25.0
 
 
@@ -120,12 +120,15 @@ def search_rows(
                 work.totals[at] = 0.0
         for world in range(first, first + (1 if is_known else worlds)):
             seed = world_seed(seeds[row], world)
-            sample_world(rules, observations[row], seed, False, work)
+            if not sample_world(rules, observations[row], seed, False, work):
+                out[row] = NO_ACTION
+                break
             value_moves(rules, model[0], work, end, method, plies, few_lines, mix(~seed))
             for at in range(end):
                 work.totals[at] += work.values[at]
             drop_moves(work.totals, end, world + 1)
-        out[row] = first_action(work.root, work.moves[best_of(work.totals, end)], action_masks[row])
+        else:
+            out[row] = first_action(work.root, work.moves[best_of(work.totals, end)], action_masks[row])
 
 
 @kernel
@@ -220,7 +223,8 @@ def value_world(
     """Write the margins of the moves listed by `list_root` in one world into `out`, (K,) float64."""
     work = space[0]
     seed = world_seed(seed, world)
-    sample_world(tables[0], observation, seed, False, work)
+    if not sample_world(tables[0], observation, seed, False, work):
+        raise ValueError("no deal of the unseen cards agrees with the observation")
     value_moves(tables[0], model[0], work, end, method, plies, few_lines, mix(~seed))
     for at in range(end):
         out[at] = work.values[at]
