@@ -22,8 +22,8 @@ METHODS = {"paranoid": PARANOID, "max_n": MAX_N}
 # A deal that can go on in no more ways than this, captures apart, is searched to its end: with two players 4 cards
 # against 4, which have 576, with more of them two cards each at most.
 FEW_LINES = {2: 576, 3: 8, 4: 16, 5: 32, 6: 64}
-# A move is dropped if after n worlds, not fewer than these, its mean margin is RACE / sqrt(n) points behind the best; the
-# difference of two good moves has a standard deviation of about 6 over the worlds.
+# A move is dropped if after n worlds, not fewer than these, its mean margin is RACE / sqrt(n) points behind the best.
+# The difference of two good moves has a standard deviation of about 6 over the worlds.
 FEWEST_WORLDS, RACE = 8, 25.0
 
 
