@@ -1,14 +1,16 @@
 """Analysis: exact where nothing is hidden, blind to what is, and marks that mean what they say."""
 
 import contextlib
+import io
 import json
+from math import comb
 
 import numpy as np
 import pytest
 
 from krypenv import Game, Rules, agents
 from krypenv.notation import NotationError
-from krypenv.training.analysis import Marks, analyze_position, analyze_record
+from krypenv.training.analysis import Estimate, Marks, analyze_position, analyze_record
 from krypenv.training.cli import main
 
 # The last cards of a game of two: 2C creeps and leaves 2 and 4 of a sum that only 6D takes, a sweep that pays 10.
@@ -68,6 +70,91 @@ def test_a_sweep_that_is_set_up_is_told():
     assert good.behind.mean == 0
 
 
+def must_sweep(game):
+    """Whether the seat to act has nothing but sweeps."""
+    moves = game.legal_moves()
+    return bool(moves) and all(move.sweep for move in moves)
+
+
+def pushed(game, move):
+    """The game after a move."""
+    twin = game.copy()
+    twin.push(move)
+    return twin
+
+
+def cut(game, moves):
+    """The game after its first moves."""
+    twin = game.rewound()
+    for move in game.moves[:moves]:
+        twin.push(move)
+    return twin
+
+
+def test_the_chance_of_a_sweep_set_up_is_that_of_drawing_a_sweeper():
+    # Seat 0 leads a deal of four cards each, so nothing is known of the other hand: 4 cards of all that are unseen.
+    worlds, chances = 1500, []
+    for seed in range(4):
+        game = cut(played_game(seed), 84)  # the last deal but one
+        unseen = [*game.hand(1), *game.deck[-game.stock_size :]]
+        analysis = analyze_position(game, worlds=worlds)
+        for value in analysis.moves:
+            after = pushed(game, value.move)
+            ranks = {"A23456789TJQK"[rank - 1] for rank in after.sweep_ranks()}
+            sweepers = sum(card[0] in ranks for card in unseen)
+            chance = 1 - comb(len(unseen) - sweepers, 4) / comb(len(unseen), 4)
+            assert abs(value.sets_up - chance) <= 4 * (chance * (1 - chance) / worlds) ** 0.5
+            chances.append(chance)
+    assert any(0 < chance < 1 for chance in chances)
+
+
+def test_sweeps_are_sure_where_nothing_is_hidden():
+    risks = []
+    for seed in range(30):
+        game = cut(played_game(seed), 97)  # seat 1 has two cards left, and seat 0 one
+        for value in analyze_position(game, worlds=2).moves:
+            after = pushed(game, value.move)
+            assert value.sets_up == must_sweep(after)
+            outcomes = {must_sweep(pushed(after, reply)) for reply in after.legal_moves()}
+            if len(outcomes) == 1:  # whatever seat 0 takes with its card
+                assert value.risks == outcomes.pop()
+                risks.append(value.risks)
+    assert set(risks) == {0, 1}
+
+
+def test_nothing_is_swept_after_the_end():
+    for seed in range(5):
+        for value in analyze_position(cut(played_game(seed), 99), worlds=5).moves:
+            assert (value.sets_up, value.risks) == (0, 0)
+
+
+def test_a_play_that_was_begun_goes_on():
+    game = Game.from_position(
+        "rules: krypkasino; table: 4H 3C 3D JC; hand 0: 9D; hand 1: 6D 8C; pending: 7C; captured 1: rest"
+    )
+    analysis = analyze_position(game)
+    assert analysis.pending == "7C"
+    assert sorted(value.move for value in analysis.moves) == sorted(map(str, game.legal_moves()))
+    assert len(analysis.moves) == 2
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    rounds, game = 300, cut(played_game(1), 86)  # six plays before the last deal
+    agent = agents.make("search(worlds=30)", game.rules, 1)
+    seen = game.observation(), game.action_mask()
+    truth = agents.make("search(worlds=5000)", game.rules, 2).examine(*seen)[1].mean(axis=0)
+    best, worst = truth.argmax(), truth.argmin()
+    held = []
+    for _ in range(rounds):
+        margins = agent.examine(*seen)[1]
+        margin, behind = Estimate.of(margins[:, worst]), Estimate.of(margins[:, best] - margins[:, worst])
+        held.append(
+            (margin.low <= truth[worst] <= margin.high, behind.low <= truth[best] - truth[worst] <= behind.high)
+        )
+    assert truth[best] > truth[worst]
+    assert (np.abs(np.mean(held, axis=0) - 0.95) < 4 * (0.95 * 0.05 / rounds) ** 0.5).all()
+
+
 def exchanged(game, place):
     """The game with the first card of the other hand and one of the stock exchanged."""
     lines = game.position().splitlines()
@@ -111,6 +198,25 @@ def test_regret_and_marks_of_a_game():
     assert json.loads(json.dumps(analysis.to_json()))["marks"] == {"inaccuracy": 1, "mistake": 3, "blunder": 6}
     alone = analyze_record(game, worlds=20, seat=1)
     assert alone.plays == tuple(play for play in analysis.plays if play.seat == 1)
+    for play in analysis.plays[50:60]:
+        there = analyze_position(cut(game, play.number - 1), worlds=20)
+        assert (there.moves, there.so_far, there.seat) == (play.moves, play.so_far, play.seat)
+    for seat in analysis.seats:
+        regrets = [play.regret for play in analysis.plays if play.seat == seat.seat and len(play.moves) > 1]
+        assert seat.decisions == len(regrets)
+        assert seat.total_regret == pytest.approx(sum(regrets))
+        assert seat.mean_regret == pytest.approx(np.mean(regrets))
+        assert seat.best_rate == pytest.approx(np.mean(np.array(regrets) < 1e-9))
+
+
+def test_a_blunder_is_marked():
+    game = Game.from_position(LAST)
+    game.push("3C")
+    [play] = analyze_record(game).plays
+    assert (play.mark, play.best.move) == ("??", "2C")
+    assert play.regret == best_margin(pushed(Game.from_position(LAST), "2C"), 0) - best_margin(game, 0)
+    [play] = analyze_record(game, marks=Marks(1, 3, play.regret + 1)).plays
+    assert play.mark == "?"
 
 
 def test_best_play_of_the_last_deal_has_no_regret():
@@ -126,6 +232,11 @@ def test_open_hands_are_labelled():
         game.pop()
     analysis = analyze_position(game, worlds=5, open_hands=True)
     assert (analysis.open_hands, analysis.worlds, analysis.agent) == (True, 1, "oracle-hand")
+    assert sorted(value.move for value in analysis.moves) == sorted(map(str, game.legal_moves()))
+    for value in analysis.moves:
+        after = pushed(game, value.move)
+        if after.deal_number == game.deal_number:
+            assert value.sets_up == must_sweep(after)
 
 
 @pytest.mark.parametrize(
@@ -172,8 +283,13 @@ def test_command_on_a_record(tmp_path, monkeypatch, capsys):
     assert krypenv(monkeypatch, "analyze", path, *options) == 0
     assert "??" in capsys.readouterr().out
     assert files["a.png"].read_bytes().startswith(b"\x89PNG")
-    assert len(json.loads(files["a.json"].read_text())["plays"]) == len(game.moves)
+    analysis = analyze_record(game, worlds=10)
+    assert json.loads(files["a.json"].read_text()) == json.loads(json.dumps(analysis.to_json()))
     annotated = Game.replay(files["a.krk"].read_text())
+    assert annotated.tags["Annotator"] == "search(worlds=10)"
+    assert {number: text.split()[0] for number, text in annotated.comments.items()} == {
+        play.number: play.mark for play in analysis.plays if play.mark
+    }
     assert [str(move) for move in annotated.moves] == [str(move) for move in game.moves]
     assert any(comment.startswith("??") for comment in annotated.comments.values())
 
@@ -184,8 +300,34 @@ def test_command_on_a_position(tmp_path, monkeypatch, capsys):
     assert "nothing is hidden" in printed
     assert printed.index("2C ") < printed.index("3C ")
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_all_that_open_hands_say_names_them(tmp_path, monkeypatch, capsys):
+    game = Game.from_position(LAST)
+    game.push("3C")
+    path, annotated, figures = (tmp_path / name for name in ("a.krk", "b.krk", "b.json"))
+    path.write_text(game.record())
+    assert krypenv(monkeypatch, "analyze", path, "--open", "--annotate", annotated, "--json", figures) == 0
+    assert "(cheats)" in capsys.readouterr().out
+    assert "cheats" in Game.replay(annotated.read_text()).tags["Annotator"]
+    assert json.loads(figures.read_text())["open_hands"]
     assert krypenv(monkeypatch, "analyze", LAST, "--open") == 0
     assert "(cheats)" in capsys.readouterr().out
+
+
+def test_a_text_is_read_wherever_it_comes_from(tmp_path, monkeypatch, capsys):
+    text = "; ".join(cut(played_game(), 98).position().splitlines())
+    assert len(text) > 255  # more than a file's name may have
+    path = tmp_path / "position"
+    path.write_text(text)
+    told = []
+    for source in (text, path, "-"):
+        monkeypatch.setattr("sys.stdin", io.StringIO(text))
+        assert krypenv(monkeypatch, "analyze", source, "--worlds", 2) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1] == told[2]
+    assert krypenv(monkeypatch, "analyze", '[Rules "mini-low"] [Seed "1"] *') == 2
+    assert "there is no move to analyse" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -195,11 +337,22 @@ def test_command_on_a_position(tmp_path, monkeypatch, capsys):
         (("no-such-file",), "no-such-file: No such file"),
         (("rules: krypkasino; table: 4H",), "krypenv: "),
         ((LAST, "--agent", "greedy"), "greedy can't analyse"),
+        ((LAST, "--agent", "oracle-hand"), "oracle-hand can't analyse what a seat sees"),
+        ((LAST, "--open", "--agent", "search"), "search can't analyse with all hands open"),
+        ((LAST, "--worlds", 0), "two worlds at least"),
+        ((LAST, "--annotate", "a.krk"), "are for records"),
+        ((LAST, "--picture", "p.jpg"), "'p.jpg' does not"),
+        ((LAST, "--picture", "taken"), "taken: Is a directory"),
+        (("picture.png",), "picture.png is no text"),
+        (("",), "krypenv: "),
     ],
 )
 def test_command_refuses_in_one_sentence(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     assert krypenv(monkeypatch, "analyze", *arguments, "--json", tmp_path / "out.json") == 2
     told = capsys.readouterr().err
     assert message in told
     assert told.count("\n") == 1
-    assert not (tmp_path / "out.json").exists()
+    assert {path.name for path in tmp_path.iterdir()} == {"taken", "picture.png"}

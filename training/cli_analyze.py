@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +23,7 @@ DEFAULTS = Marks()
 def analyze(
     source: Annotated[
         str,
-        typer.Argument(metavar="POSITION|RECORD", help="a file, the text of a position, or - for the standard input"),
+        typer.Argument(metavar="POSITION|RECORD", help="a file, the text itself, or - for the standard input"),
     ],
     agent: Annotated[
         str | None,
@@ -47,16 +49,19 @@ def analyze(
     """Tell what each move of a position is expected to bring, or what the moves of a game gave away."""
     from krypenv.training import analysis_report as report
 
+    _check_files(json_file, annotated, picture)
     text = _read(source)
     if not _is_record(text):
         if seat is not None or annotated:
             raise ValueError("--seat and --annotate are for records, and this is a position")
         position = analyze_position(Game.from_position(text), agent, worlds, seed, open_hands)
         report.print_position(position)
-        if picture:
-            report.draw_position(picture, position)
         if json_file:
             write_json(json_file, position.to_json())
+        if picture:
+            from krypenv.training.analysis_picture import draw_position
+
+            draw_position(picture, position)
         return
     game = Game.replay(text)
     console = Console(stderr=True)
@@ -67,21 +72,38 @@ def analyze(
             lambda done, _: bar.update(task, completed=done),
         )  # fmt: skip
     report.print_record(record)
+    if json_file:
+        write_json(json_file, record.to_json())
     if annotated:
         write_whole(annotated, report.annotate(game, record).encode())
     if picture:
-        report.draw_record(picture, record)
-    if json_file:
-        write_json(json_file, record.to_json())
+        from krypenv.training.analysis_picture import draw_record
+
+        draw_record(picture, record)
+
+
+def _check_files(json_file: Path | None, annotated: Path | None, picture: Path | None) -> None:
+    """Raise IsADirectoryError or ValueError, before anything is done, for what can't be written."""
+    for path in filter(None, (json_file, annotated, picture)):
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if picture and picture.suffix.lower() != ".png":
+        raise ValueError(f"a picture is a PNG file, so its name ends in .png, and {picture.name!r} does not")
 
 
 def _read(source: str) -> str:
-    """Return the text of a file, of the standard input, or the argument itself where it is a position."""
+    """Return the text of a file, of the standard input, or the argument itself where it is a position or a record.
+
+    Raises ValueError for a file that is no text.
+    """
     if source == "-":
         return sys.stdin.read()
-    if ":" in source and not Path(source).exists():
+    if not os.path.exists(source) and (":" in source or _is_record(source)):  # Path.exists raises for a long text
         return source
-    return Path(source).read_text(encoding="utf-8")
+    try:
+        return Path(source).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{source} is no text, so it is no position or record") from None
 
 
 def _is_record(text: str) -> bool:

@@ -14,7 +14,7 @@ from rich.table import Table
 from krypenv.files import write_whole
 from krypenv.training.evaluation import MATCH_COLUMNS, POINTS_COLUMNS, MatchResult, match_rows, points_rows
 
-NAME_COLUMNS = ("agent", "against", "points a game", "what")
+NAME_COLUMNS = ("agent", "against", "points a game", "what", "move", "played", "best")
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
