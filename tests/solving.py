@@ -10,8 +10,9 @@ from support import small_first
 
 from krypenv import Game, Rules
 from krypenv.agents.horizon import make_model
+from krypenv.agents.search import value_moves
 from krypenv.agents.solve import MAX_N, PARANOID, alpha_beta, max_n
-from krypenv.agents.space import make_space
+from krypenv.agents.space import MAX_PLIES, make_space
 from krypenv.agents.tree import PLAYING, list_moves, make_move
 from krypenv.cards import card_name
 from krypenv.history import bits
@@ -56,6 +57,25 @@ def _solve(
     return alpha_beta(tables[0], model[0], space[0], side, PLAYING, 0, salt, plies)
 
 
+@kernel
+def _solve_moves(
+    tables: np.ndarray,
+    model: np.ndarray,
+    states: np.ndarray,
+    at: int,
+    method: int,
+    salt: np.uint64,
+    space: np.ndarray,
+) -> int:
+    work = space[0]
+    work.stack[0] = states[at]
+    end = list_moves(tables[0], work.stack[0], 0, work)
+    for move in range(end):
+        work.totals[move] = 0.0
+    value_moves(tables[0], model[0], work, end, method, MAX_PLIES, 0, salt)
+    return end
+
+
 def as_kinds(moves: np.ndarray) -> list[tuple[int, tuple[int, ...]]]:
     """The card of each move, and the kinds that it takes."""
     return [(int(move["card"]), tuple(sorted([*bits(int(move["once"])), *bits(int(move["twice"]))]))) for move in moves]
@@ -85,8 +105,16 @@ class Solver:
     def value(self, game: Game, side: int, method: int = PARANOID, plies: int = 31) -> float:
         """The margin of a side."""
         place = game._history.states, game._history.at
-        salt = self._salts.integers(0, 2**64, dtype=np.uint64)
-        return _solve(self.tables, self.model, *place, side, method, plies, salt, self.space)
+        return _solve(self.tables, self.model, *place, side, method, plies, self._salt(), self.space)
+
+    def values(self, game: Game, method: int) -> list[float]:
+        """The margin of each move for the side to move."""
+        place = game._history.states, game._history.at
+        count = _solve_moves(self.tables, self.model, *place, method, self._salt(), self.space)
+        return self.space["values"][0, :count].tolist()
+
+    def _salt(self) -> np.uint64:
+        return self._salts.integers(0, 2**64, dtype=np.uint64)
 
 
 def twins(rules: Rules, seed: int) -> Iterator[tuple[Game, Reference]]:
