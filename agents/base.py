@@ -103,11 +103,16 @@ def did_you_mean(word: str, known: dict[str, Any]) -> str:
 
 
 def check_decisions(observations: np.ndarray, action_masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return both arrays as contiguous int8, as the kernels take them; raises ValueError for other shapes."""
+    """Return both arrays as contiguous int8, as the kernels take them.
+
+    Raises ValueError for other shapes and for a row without a legal action.
+    """
     observations, masks = np.asarray(observations), np.asarray(action_masks)
     if observations.ndim != 2 or observations.shape[1] < SIZE or masks.shape != (len(observations), NUM_ACTIONS):
         raise ValueError(
             f"an agent acts on observations (B, {SIZE} or more) and action masks (B, {NUM_ACTIONS}), "
             f"not on {observations.shape} and {masks.shape}"
         )
+    if not masks.any(axis=1).all():
+        raise ValueError(f"row {masks.any(axis=1).argmin()} has no legal action")
     return np.ascontiguousarray(observations, np.int8), np.ascontiguousarray(masks, np.int8)

@@ -6,7 +6,16 @@ import numpy as np
 
 from krypenv.agents.horizon import expected_margin
 from krypenv.agents.space import MEMORY_SIZE
-from krypenv.agents.tree import DEAL_OVER, GAME_OVER, PLAYING, list_moves, make_move, margin_of, order_moves
+from krypenv.agents.tree import (
+    DEAL_OVER,
+    GAME_OVER,
+    PLAYING,
+    known_sweeps,
+    list_moves,
+    make_move,
+    margin_of,
+    order_moves,
+)
 from krypenv.captures import bit_index
 from krypenv.jit import kernel
 from krypenv.play import allow_plays, deal
@@ -48,7 +57,7 @@ def play_on(tables: np.record, game: np.record, outcome: int, deals: int, start:
             return outcome
         deals -= 1
         deal(tables, game)
-        allow_plays(tables, game, np.int64(game.sweep_values))
+        allow_plays(tables, game, known_sweeps(tables, game.table_ranks, game.table_sum, space))
         outcome = PLAYING
 
 
