@@ -7,7 +7,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from krypenv.agents.base import Agent, check_options, did_you_mean, format_spec, parse_spec
+from krypenv.agents.base import Agent, check_options, did_you_mean, format_spec, options_of, parse_spec
+from krypenv.agents.champion import Champion
+from krypenv.agents.guided import Guided
 from krypenv.agents.ismcts import Ismcts
 from krypenv.agents.oracle import OracleDeck, OracleHand
 from krypenv.agents.rollout import Rollout
@@ -24,14 +26,16 @@ _AGENTS: dict[str, Callable[..., Agent]] = {
     "rollout": Rollout,
     "ismcts": Ismcts,
     "search": Search,
+    "guided": Guided,
+    "champion": Champion,
     "oracle-hand": OracleHand,
     "oracle-deck": OracleDeck,
 }
 
 
 def names() -> list[str]:
-    """Return the names of all agents; a path to a model's folder is a name too."""
-    return list(_AGENTS)
+    """Return the names of the agents that play without a model; a path to a model's folder is a name too."""
+    return [name for name, agent in _AGENTS.items() if "model" not in options_of(agent)]
 
 
 def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
@@ -71,4 +75,5 @@ def _learned() -> Any:
 
 
 def _is_path(spec: str) -> bool:
-    return os.sep in spec or "/" in spec
+    name = spec.partition("(")[0]  # options may hold paths too
+    return os.sep in name or "/" in name

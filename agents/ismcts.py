@@ -104,9 +104,10 @@ def grow_trees(
     legal: np.ndarray,
     view: np.ndarray,
     space: np.ndarray,
+    values: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write the most visited action of every `parts`-th row into `out`, (B,) int64."""
+    """Write the most visited action of every `parts`-th row into `out`, (B,) int64; `values` is left alone."""
     rules, work, tree = tables[0], space[part], nodes[part]
     for row in range(part, len(out), parts):
         if not has_choice(action_masks[row]):
@@ -161,6 +162,7 @@ def grow_in_parts(
     legal: np.ndarray,
     view: np.ndarray,
     space: np.ndarray,
+    values: np.ndarray,
     out: np.ndarray,
 ) -> None:
     """Do what `grow_trees` does, with a thread for each work space."""
@@ -168,7 +170,7 @@ def grow_in_parts(
     for part in numba.prange(parts):
         grow_trees(
             tables, model, observations, action_masks, seeds, first, worlds, explore, guided,
-            part, parts, nodes, path, seen, legal, view, space, out,
+            part, parts, nodes, path, seen, legal, view, space, values, out,
         )  # fmt: skip
 
 
@@ -187,6 +189,7 @@ class Ismcts(Sampler):
     """
 
     _serial, _parallel = staticmethod(grow_trees), staticmethod(grow_in_parts)
+    gives_values = False
 
     def __init__(
         self,

@@ -9,9 +9,11 @@ import numpy.typing as npt
 import torch
 
 from krypenv.agents.base import check_decisions
+from krypenv.agents.facts import gather_facts
 from krypenv.agents.model_file import check_rules, load_model, rules_in
-from krypenv.agents.network import CardNetwork
-from krypenv.features import append_features
+from krypenv.agents.network import ILLEGAL, CardNetwork, Choices, Scores
+from krypenv.cards import NUM_ACTIONS
+from krypenv.observation import SIZE
 from krypenv.rules import Rules
 
 
@@ -29,16 +31,32 @@ class LearnedAgent:
         observations, action_masks = check_decisions(observations, action_masks)
         if len(observations) == 0:
             return np.zeros(0, np.int64)
-        seen = torch.from_numpy(append_features(self.rules, observations, action_masks)).to(self._device)
-        scores = self.network(seen, torch.from_numpy(action_masks).to(self._device))
+        choices, scores = self._look(observations, action_masks)
         logits = scores.logits
         if self.temperature > 0:
             noise = torch.empty_like(logits).exponential_(generator=self._generator).log_()
             logits = logits / self.temperature - noise
-        chosen: npt.NDArray[np.int64] = (
-            scores.actions.gather(1, logits.argmax(1, keepdim=True)).squeeze(1).cpu().numpy()
-        )
+        actions = choices.spread(choices.actions, len(observations), 0)
+        chosen: npt.NDArray[np.int64] = actions.gather(1, logits.argmax(1, keepdim=True)).squeeze(1).cpu().numpy()
         return chosen
+
+    @torch.no_grad()
+    def judge(
+        self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Return the logits of all actions, (B, 105) float32, -1e9 for illegal ones, and the expected returns, (B,).
+
+        The returns are in the units that the network was trained on.
+        """
+        observations, action_masks = check_decisions(observations, action_masks)
+        choices, scores = self._look(observations, action_masks)
+        logits = torch.full((len(observations), NUM_ACTIONS), ILLEGAL, device=self._device)
+        logits[choices.row, choices.actions] = scores.logits[choices.row, choices.place]
+        return logits.cpu().numpy(), scores.values.cpu().numpy()
+
+    def _look(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> tuple[Choices, Scores]:
+        choices = Choices.of(gather_facts(self.rules, observations, masks), self._device)
+        return choices, self.network(torch.from_numpy(observations[:, :SIZE]).to(self._device), choices)
 
 
 def load_agent(folder: str | Path, rules: Rules, seed: int = 0) -> LearnedAgent:

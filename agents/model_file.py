@@ -11,12 +11,13 @@ from typing import Any
 import safetensors.torch
 from safetensors import SafetensorError
 
+from krypenv.agents.facts import VERSION as FACTS_VERSION
 from krypenv.agents.network import CardNetwork, Shape
 from krypenv.files import write_whole
 from krypenv.observation import VERSION
 from krypenv.rules import Rules
 
-FORMAT = 1
+FORMAT = 2
 WEIGHTS, CARD = "weights.safetensors", "model.json"
 
 
@@ -31,6 +32,7 @@ def save_model(folder: str | Path, network: CardNetwork, rules: Rules, **facts: 
     card = {
         "format": FORMAT,
         "observation_version": VERSION,
+        "facts_version": FACTS_VERSION,
         "rules": str(rules),
         "network": dataclasses.asdict(network.shape),
         "weights_sha256": hashlib.sha256(weights).hexdigest(),
@@ -62,6 +64,11 @@ def load_model(folder: str | Path) -> tuple[CardNetwork, dict[str, Any]]:
             f"{folder} was trained on observations of version {card.get('observation_version')}, "
             f"and this krypenv gives version {VERSION}; train it anew"
         )
+    if card.get("facts_version") != FACTS_VERSION:
+        raise ModelError(
+            f"{folder} was trained on facts of version {card.get('facts_version')}, "
+            f"and this krypenv gives version {FACTS_VERSION}; train it anew"
+        )
     if card.get("weights_sha256") != hashlib.sha256(weights).hexdigest():
         raise ModelError(
             f"{folder / WEIGHTS} is not the file that {CARD} was written for; the model is torn or was changed"
@@ -77,14 +84,24 @@ def load_model(folder: str | Path) -> tuple[CardNetwork, dict[str, Any]]:
 
 def rules_in(card: dict[str, Any], folder: str | Path) -> Rules:
     """Return the rules that a model was trained for; raises ModelError where its model.json names none."""
+    return _all_rules_in(card, folder)[0]
+
+
+def _all_rules_in(card: dict[str, Any], folder: str | Path) -> list[Rules]:
+    """Return the rules that a model was trained for, and then those that it learned too."""
     try:
-        return Rules.parse(card["rules"])
-    except (KeyError, AttributeError, ValueError):
+        return [Rules.parse(text) for text in (card["rules"], *card.get("also", ()))]
+    except (KeyError, TypeError, AttributeError, ValueError):
         raise ModelError(f"{Path(folder) / CARD} does not say for which rules the model was trained") from None
 
 
 def check_rules(card: dict[str, Any], rules: Rules, folder: str | Path) -> None:
     """Raise ModelError unless a model was trained for these rules; the length of a session doesn't matter."""
-    trained = rules_in(card, folder)
-    if dataclasses.replace(trained, games=1, threshold=None) != dataclasses.replace(rules, games=1, threshold=None):
-        raise ModelError(f"{folder} was trained for '{trained}' and can't play '{rules}'")
+    trained = _all_rules_in(card, folder)
+    if _one_game(rules) not in map(_one_game, trained):
+        texts = " and ".join(f"'{each}'" for each in trained)
+        raise ModelError(f"{folder} was trained for {texts} and can't play '{rules}'")
+
+
+def _one_game(rules: Rules) -> Rules:
+    return dataclasses.replace(rules, games=1, threshold=None)

@@ -71,9 +71,13 @@ def roll_out(
     legal: np.ndarray,
     view: np.ndarray,
     space: np.ndarray,
+    means: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write the action with the best mean margin of every `parts`-th row into `out`, (B,) int64."""
+    """Write the action with the best mean margin of every `parts`-th row into `out`, (B,) int64.
+
+    `means`, (B, 105) float64 or empty, gets the mean margin of each action, minus infinity for illegal ones.
+    """
     rules, work = tables[0], space[part]
     values = work.totals
     for row in range(part, len(out), parts):
@@ -100,6 +104,9 @@ def roll_out(
                     values[action] += final_margin(rules, model[0], work.ahead, side)
         else:
             out[row] = best_of(values, NUM_ACTIONS)
+            if len(means) > 0:
+                for action in range(NUM_ACTIONS):
+                    means[row, action] = values[action] / (first + worlds)
 
 
 @parallel_kernel
@@ -116,6 +123,7 @@ def roll_out_in_parts(
     legal: np.ndarray,
     view: np.ndarray,
     space: np.ndarray,
+    means: np.ndarray,
     out: np.ndarray,
 ) -> None:
     """Do what `roll_out` does, with a thread for each work space."""
@@ -123,7 +131,7 @@ def roll_out_in_parts(
     for part in numba.prange(parts):
         roll_out(
             tables, model, observations, action_masks, seeds, first, worlds, deals,
-            part, parts, seen, legal, view, space, out,
+            part, parts, seen, legal, view, space, means, out,
         )  # fmt: skip
 
 

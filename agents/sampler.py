@@ -7,15 +7,18 @@ import time
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from krypenv.agents.base import Agent, IntArray, check_decisions, format_spec, options_of
 from krypenv.agents.horizon import make_model
 from krypenv.agents.sampling import NO_ACTION
 from krypenv.agents.space import make_space
+from krypenv.cards import NUM_ACTIONS
 from krypenv.rules import Rules
 from krypenv.tables import compile_rules
 
 BATCH = 5  # worlds between two looks at the clock
+NOT_ASKED = np.empty((0, NUM_ACTIONS))  # in place of values that nobody asked for
 
 
 def name_of(name: str, agent: Agent, options: dict[str, Any]) -> str:
@@ -38,11 +41,12 @@ class Sampler:
     name: str
 
     # Kernels that choose for every `parts`-th row from `part` on, and for all rows on a thread for each work space:
-    # (tables, model, observations, masks, seeds, first world, worlds, *plan, [part, parts,] *work, out). Where the
-    # first world is not 0 they go on with what is in the work space, and a thread has one row.
+    # (tables, model, observations, masks, seeds, first world, worlds, *plan, [part, parts,] *work, values, out). Where
+    # the first world is not 0 they go on with what is in the work space, and a thread has one row.
     _serial: Any
     _parallel: Any
     _plan: tuple[Any, ...]
+    gives_values = True  # whether the kernels fill in `values`
 
     def __init__(self, rules: Rules, seed: int, worlds: int, value: str, ms: float, threads: int) -> None:
         if worlds < 1:
@@ -56,7 +60,7 @@ class Sampler:
         self._threads = threads or os.cpu_count() or 1
         self._tables, self._model = compile_rules(rules), make_model(value)
         self._space = make_space(self._threads)
-        self._work: tuple[np.ndarray, ...] = (self._space,)
+        self._work: tuple[Any, ...] = (self._space,)
         self._rng = np.random.default_rng(seed)
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
@@ -77,13 +81,34 @@ class Sampler:
                     break
         return out
 
+    def action_values(self, observations: np.ndarray, action_masks: np.ndarray) -> npt.NDArray[np.float64]:
+        """Return the expected margin after each action, (B, 105) float64, in points.
+
+        It is minus infinity for illegal actions and for those that were clearly behind after some worlds, and 0 where
+        there is no choice. `ms` does not count here. Raises ValueError where the agent does not value actions.
+        """
+        if not self.gives_values:
+            raise ValueError(f"{self.name} does not value actions; search and rollout do")
+        observations, masks = check_decisions(observations, action_masks)
+        seeds = self._rng.integers(0, 1 << 63, len(observations)).astype(np.uint64)
+        values = np.where(masks > 0, 0.0, -np.inf)
+        self._choose(observations, masks, seeds, 0, self._worlds, np.empty(len(masks), np.int64), values)
+        return values
+
     def _choose(
-        self, observations: np.ndarray, masks: np.ndarray, seeds: np.ndarray, first: int, worlds: int, out: np.ndarray
+        self,
+        observations: np.ndarray,
+        masks: np.ndarray,
+        seeds: np.ndarray,
+        first: int,
+        worlds: int,
+        out: np.ndarray,
+        values: npt.NDArray[np.float64] = NOT_ASKED,
     ) -> None:
         given = (self._tables, self._model, observations, masks, seeds, first, worlds, *self._plan)
         if self._threads > 1 and len(out) > 1:
-            self._parallel(*given, *self._work, out)
+            self._parallel(*given, *self._work, values, out)
         else:
-            self._serial(*given, 0, 1, *self._work, out)
+            self._serial(*given, 0, 1, *self._work, values, out)
         if (out == NO_ACTION).any():
             raise ValueError(f"no deal of the unseen cards agrees with observation {np.argmax(out == NO_ACTION)}")

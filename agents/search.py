@@ -105,9 +105,14 @@ def search_rows(
     part: int,
     parts: int,
     space: np.ndarray,
+    values: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write the action of the best move of every `parts`-th row into `out`, (B,) int64."""
+    """Write the action of the best move of every `parts`-th row into `out`, (B,) int64.
+
+    `values`, (B, 105) float64 or empty, gets the mean margin of each action: of the best move that it begins or goes on
+    with; minus infinity for those that were dropped or are illegal.
+    """
     rules, work = tables[0], space[part]
     for row in range(part, len(out), parts):
         if not has_choice(action_masks[row]):
@@ -129,6 +134,25 @@ def search_rows(
             drop_moves(work.totals, end, world + 1)
         else:
             out[row] = first_action(work.root, work.moves[best_of(work.totals, end)], action_masks[row])
+            if len(values) > 0:
+                value_actions(work, end, first + (1 if is_known else worlds), action_masks[row], values[row])
+
+
+@kernel
+def value_actions(space: np.record, end: int, worlds: int, mask: np.ndarray, out: np.ndarray) -> None:
+    """Write the mean margin of the best move behind each action into `out`, (105,) float64, else minus infinity."""
+    game = space.root
+    for action in range(NUM_ACTIONS):
+        out[action] = -np.inf
+        for at in range(end):
+            move = space.moves[at]
+            if game.pending == NO_CARD:
+                leads = move.card == action
+            else:
+                kind = action - TAKE
+                leads = action >= TAKE and (move.once >> kind & 1) + (move.twice >> kind & 1) > game.taken[kind]
+            if mask[action] and leads:
+                out[action] = max(out[action], space.totals[at] / worlds)
 
 
 @kernel
@@ -154,6 +178,7 @@ def search_in_parts(
     plies: int,
     few_lines: int,
     space: np.ndarray,
+    values: np.ndarray,
     out: np.ndarray,
 ) -> None:
     """Do what `search_rows` does, with a thread for each work space."""
@@ -173,6 +198,7 @@ def search_in_parts(
             part,
             parts,
             space,
+            values,
             out,
         )
 

@@ -342,6 +342,11 @@ class Engine:
         self._write(self._all_rows, np.full(self.num_games, LOOK))
         return int(ended)
 
+    def set_state(self, state: State) -> None:
+        """Go on from a copy of the state of as many games by the same rules."""
+        self.state[:] = state
+        self._write(self._all_rows, np.full(self.num_games, LOOK))
+
     def copy(self) -> Engine:
         """Return an independent engine in the same state."""
         return self.select(self._all_rows)

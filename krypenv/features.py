@@ -57,6 +57,7 @@ VIEW = np.dtype(
         ("sweeps", np.int64),
         ("chance", np.float64),
         ("sweepers", np.int64),  # bits of the hand values that sweep what is left
+        ("left", np.int64),  # what is left, packed
     ],
     align=True,
 )
@@ -150,7 +151,7 @@ def weigh(tables: np.record, observation: np.ndarray, action: int, view: np.reco
         view.forced[action - TAKE] += 1
     least = 1e9
     best = 1e9
-    best_points, best_sweeps, best_chance, best_values = 0.0, 0.0, 0.0, 0.0
+    best_points, best_sweeps, best_chance, best_values, best_left = 0.0, 0.0, 0.0, 0.0, np.int64(0)
     needed = view.taken_ranks + extra
     for at in range(count):
         capture = scratch.captures[at]
@@ -160,11 +161,11 @@ def weigh(tables: np.record, observation: np.ndarray, action: int, view: np.reco
             if value < best:
                 best = value
                 best_points, best_sweeps = view.points, view.sweeps
-                best_chance, best_values = view.chance, view.sweepers
+                best_chance, best_values, best_left = view.chance, view.sweepers, view.left
     if taking:
         view.forced[action - TAKE] -= 1
     view.least_points, view.points, view.sweeps = least, best_points, best_sweeps
-    view.chance, view.sweepers = best_chance, best_values
+    view.chance, view.sweepers, view.left = best_chance, best_values, best_left
     return best
 
 
@@ -196,7 +197,7 @@ def _weigh_capture(
         total += tables.table_value[card % NUM_RANKS]
     if view.deal_ends:
         left, total, points = _end_deal(tables, observation, card, capture, left, total, points, view)
-    view.points = points
+    view.points, view.left = points, left
     values = np.int64(find_sweep_values(tables, left, total, scratch)) if left else np.int64(0)
     view.sweepers = values
     view.chance = chance_of_sweep(tables, view, values) if values else 0.0
@@ -277,21 +278,26 @@ def write_features(
         plays ^= bit
         kind = bit_index(bit)
         weigh(tables, observation, first + kind, view, scratch)
-        start = kind * WIDTH
-        out[start + _CREEPS] = np.int64(view.creeps)
-        out[start + _LEAST_POINTS] = clip_int8(np.int64(view.least_points))
-        out[start + _POINTS] = clip_int8(np.int64(view.points))
-        out[start + _SWEEPS] = np.int64(view.sweeps)
-        out[start + _CHANCE] = np.int64(100.0 * view.chance + 0.5)
-        values = np.int64(view.sweepers)
-        while values != 0:
-            low = values & -values
-            values ^= low
-            ranks = np.int64(tables.value_ranks[bit_index(low)])
-            while ranks != 0:
-                rank = ranks & -ranks
-                ranks ^= rank
-                out[start + _SWEEPERS + bit_index(rank)] = view.unseen[bit_index(rank)]
+        write_entries(tables, view, out[kind * WIDTH : (kind + 1) * WIDTH])
+
+
+@kernel
+def write_entries(tables: np.record, view: np.record, out: np.ndarray) -> None:
+    """Write what `weigh` found of an action into `out`, (WIDTH or more,) int8 zeros."""
+    out[_CREEPS] = np.int64(view.creeps)
+    out[_LEAST_POINTS] = clip_int8(np.int64(view.least_points))
+    out[_POINTS] = clip_int8(np.int64(view.points))
+    out[_SWEEPS] = np.int64(view.sweeps)
+    out[_CHANCE] = np.int64(100.0 * view.chance + 0.5)
+    values = np.int64(view.sweepers)
+    while values != 0:
+        low = values & -values
+        values ^= low
+        ranks = np.int64(tables.value_ranks[bit_index(low)])
+        while ranks != 0:
+            rank = ranks & -ranks
+            ranks ^= rank
+            out[_SWEEPERS + bit_index(rank)] = view.unseen[bit_index(rank)]
 
 
 @kernel

@@ -180,6 +180,21 @@ class LearnerGames:
         self.pool = as_pool(opponents)
         self._seat_players(self._all_rows)
 
+    def save(self) -> dict[str, npt.NDArray[Any]]:
+        """Return copies of all that decides how the games go on, but the opponents, as plain arrays by name."""
+        kept = {name: getattr(self, f"_{name}").copy() for name in ("paid", "seeds", "episodes", "viewers")}
+        state = np.frombuffer(self.engine.state.tobytes(), np.uint8).reshape(self.num_games, -1)
+        return kept | {"players": self.players.copy(), "state": state}
+
+    def load(self, kept: dict[str, npt.NDArray[Any]]) -> None:
+        """Go on from what `save` returned for as many games by the same rules."""
+        for name in ("paid", "seeds", "episodes", "viewers"):
+            own = getattr(self, f"_{name}")
+            own[:] = kept[name].view(own.dtype)
+        self.players[:] = kept["players"]
+        state = np.frombuffer(kept["state"].tobytes(), self.engine.state.dtype.base)
+        self.engine.set_state(state.view(np.recarray))
+
     def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike | None = None) -> None:
         """Abandon the episodes of some rows, (M,) ints, for those of new seeds: given, or drawn from the old ones."""
         rows = np.asarray(rows, np.int64)

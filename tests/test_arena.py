@@ -1,5 +1,6 @@
 """The arena: who meets whom, the same deals for all, forfeits, cheaters, early stops, refusals."""
 
+import dataclasses
 import json
 import multiprocessing
 import os
@@ -371,3 +372,15 @@ def test_the_command_tells_what_is_wrong_in_one_sentence(tmp_path, monkeypatch, 
     assert sentence in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert os.listdir() == ["taken"]
+
+
+def test_with_first_all_matches_hold_one_of_the_first_agents(tmp_path):
+    settings = ArenaSettings(("greedy", "random", "tactician"), RULES, tmp_path, deals=4, first=1)
+    games = run_arena(settings)
+    assert settings.num_games == len(games.agents) == 4 * 2 * 2
+    assert (games.agents == 0).any(axis=1).all()
+    assert "--first 1" in settings.command
+    with pytest.raises(ValueError, match="choice of the agents that all matches hold"):
+        run_arena(dataclasses.replace(settings, first=2))
+    with pytest.raises(ValueError, match="first is a number of the 3 agents, or 0"):
+        dataclasses.replace(settings, first=4)

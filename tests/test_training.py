@@ -1,50 +1,52 @@
-"""Runs: their folder, checkpoints and resuming, models on disk, and what is refused."""
+"""Runs: their settings, what they leave behind, the rules that they learn, and models on disk."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 import torch
+from typer.testing import CliRunner
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.model_file import ModelError, load_model, save_model
 from krypenv.agents.network import CardNetwork, Shape
-from krypenv.cards import NUM_ACTIONS
-from krypenv.training.checkpoint import read_progress
+from krypenv.training import selfplay
+from krypenv.training.cli import app
 from krypenv.training.selfplay import open_run, run
-from krypenv.training.settings import Settings
+from krypenv.training.settings import PRESETS, Settings
+from krypenv.training.teach import TeachSettings, make_policy, save_start
 
-SMALL = {
-    "rows": 16, "rival_rows": 8, "steps": 8, "batch": 128, "epochs": 1, "frames": 2000, "curve_deals": 2, "deals": 4,
-    "curve_every": 1e9, "context": 16, "card": 8, "snapshot_every": 0.3, "snapshots": 2,
+SMALL: dict[str, Any] = {
+    "rows": 8, "rival_rows": 8, "steps": 4, "batch": 64, "epochs": 1, "frames": 640, "curve_deals": 2, "deals": 2,
+    "metagame_deals": 2, "curve_every": 1e9, "context": 16, "card": 8, "embedding": 4, "snapshot_every": 0.3,
+    "snapshots": 2, "workers": 1,
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "small"
-    results = run(Settings(out=str(folder), **SMALL), command="krypenv train --frames 2000")
-    assert [result.opponent for result in results] == ["random", "greedy", "tactician"]
+    results = run(Settings(out=str(folder), **SMALL), command="krypenv train --frames 640")
+    assert [result.opponent for result in results] == list(Settings().against)
     return folder
 
 
-def test_a_run_leaves_model_log_picture_and_evaluation(finished: Path) -> None:
+def test_a_run_leaves_model_log_pictures_and_evaluation(finished: Path) -> None:
     card = json.loads((finished / "model" / "model.json").read_text())
     assert card["rules"] == "krypkasino players=2"
-    assert card["command"] == "krypenv train --frames 2000"
-    assert card["frames"] >= 2000
-    assert set(card) >= {"seed", "commit", "observation_version", "network", "settings", "seconds"}
-    assert (finished / "curve.png").read_bytes().startswith(b"\x89PNG")
+    assert card["command"] == "krypenv train --frames 640"
+    assert card["frames"] == 640
+    assert set(card) >= {"seed", "commit", "observation_version", "facts_version", "network", "settings", "seconds"}
+    for name in ("curve.png", "metagame.png"):
+        assert (finished / name).read_bytes().startswith(b"\x89PNG")
+    names = json.loads((finished / "metagame.json").read_text())["names"]
+    assert names == [*Settings().rivals, "update 3", "update 6", "update 9"]
     assert any((finished / "tensorboard").iterdir())
-    assert len(json.loads((finished / "evaluation.json").read_text())["matches"]) == 3
+    assert len(json.loads((finished / "evaluation.json").read_text())["matches"]) == len(Settings().against)
     assert not list(finished.rglob("*.part"))
     assert not [path for path in finished.rglob("*") if path.suffix in (".pkl", ".zip", ".pt", ".pth")]
 
@@ -54,71 +56,98 @@ def test_the_model_is_an_agent_by_its_path(finished: Path) -> None:
     agent = agents.make(str(finished / "model"), rules)
     engine = Engine(rules, 64, seed=1, features=True)
     base = Engine(rules, 64, seed=1)
-    for _ in range(120):
+    for _ in range(60):
         actions = agent.act(engine.observation, engine.action_mask)
         assert (actions == agent.act(base.observation, base.action_mask)).all()
         engine.step(actions)
         base.step(actions)
 
 
-def test_training_is_reproducible(tmp_path: Path) -> None:
-    weights = []
-    for name in ("one", "two"):
-        run(Settings(out=str(tmp_path / name), **SMALL))
-        weights.append((tmp_path / name / "model" / "weights.safetensors").read_bytes())
-    assert weights[0] == weights[1]
+def test_the_same_settings_make_the_same_weights(finished: Path, tmp_path: Path) -> None:
+    run(Settings(out=str(tmp_path / "again"), **SMALL), quiet=True)
+    run(Settings(out=str(tmp_path / "other"), **SMALL, seed=1), quiet=True)
+    first, again, other = (
+        (folder / "model" / "weights.safetensors").read_bytes()
+        for folder in (finished, tmp_path / "again", tmp_path / "other")
+    )
+    assert first == again != other
 
 
 @pytest.mark.parametrize(
-    "fields", [{"players": 4, "teams": 2}, {"players": 3, "rules": "howto"}, {"rule": ("games=2",)}]
+    "fields",
+    [
+        {"players": 4, "teams": 2},
+        {"players": 3, "rules": "howto"},
+        {"players": 6, "teams": 3, "rows": 0},
+        {"rule": ("games=2",), "rival_rows": 0},
+        {"rule": ("games=0", "threshold=60"), "dense": False},
+        {"reward": "win", "players": 3},
+        {"reward": "win", "dense": False, "critic": False, "pull": 0.0},
+        {"also": ("krypkasino players=3", "krypkasino players=4 teams=2")},
+        {"snapshots": 0, "rivals": ()},
+        {"lessons": 2, "teacher": "rollout(worlds=1)", "critic": False},
+        {"lessons": 2, "teacher": "rollout(worlds=1)", "also": ("krypkasino players=3",)},
+    ],
+    ids=str,
 )
-def test_other_rules_train_too(tmp_path: Path, fields: dict[str, object]) -> None:
-    run(Settings(out=str(tmp_path / "run"), **{**SMALL, "frames": 500, **fields}))  # type: ignore[arg-type]
-
-
-def test_resume_goes_on_from_the_checkpoint(finished: Path, tmp_path: Path) -> None:
+def test_other_rules_and_settings_train_too(tmp_path: Path, fields: dict[str, Any]) -> None:
+    """A few updates change all weights, with rivals, snapshots and a resumed checkpoint."""
     folder = tmp_path / "run"
-    session = open_run(Settings(out=str(folder), **{**SMALL, "frames": 4000}))
-    session.model.num_timesteps, session.model.games_played = 1500, 12
-    session.save()
+    settings = Settings(out=str(folder), **{**SMALL, "frames": 400, "against": ("random",), **fields})
+    before = {name: value.clone() for name, value in open_run(settings).model.network.state_dict().items()}
+    run(settings, quiet=True)
     again = open_run(Settings(resume=str(folder)))
-    assert again.settings == session.settings
-    assert (again.model.num_timesteps, again.model.games_played) == (1500, 12)
-    assert 0.3 < again.done < 0.5
-    for old, new in zip(session.model.network.parameters(), again.model.network.parameters(), strict=True):
-        assert torch.equal(old, new)
-    run(Settings(resume=str(folder)))
-    assert read_progress(folder)["frames"] >= 4000
-    assert read_progress(folder)["resumes"] == 1
+    assert again.done == 1
+    after = again.model.network.state_dict()
+    assert all(torch.isfinite(value).all() for value in after.values())
+    changed = [name for name in after if not torch.equal(before[name], after[name])]
+    assert changed == list(after)
+    for rules in (settings.game_rules(), *settings.other_rules()):
+        agents.make(str(folder / "model"), rules)
 
 
-def test_resume_restores_optimizer_and_snapshots(finished: Path) -> None:
+def test_parts_of_a_run_play_their_own_rules(tmp_path: Path) -> None:
+    also = ("krypkasino players=3", "krypkasino players=4 teams=2")
+    session = open_run(Settings(out=str(tmp_path / "run"), **SMALL, also=also))
+    assert [str(part.rules) for part in session.model.parts] == [*["krypkasino players=2"] * 2, *also]
+    decisions = session.model.decisions()
+    assert decisions.hidden.shape == (8 * 4, 3 * 52)
+    assert (decisions.hidden[:16, 52:] == 0).all()  # two players: there are no more hands
+    held = decisions.hidden.reshape(32, 3, 52).sum(2)
+    assert (held[16:24, :2] > 0).all()
+    assert (held[24:] > 0).all()
+
+
+def test_optimizer_and_snapshots_are_all_there(finished: Path) -> None:
     session = open_run(Settings(resume=str(finished)))
     states = session.model.policy.optimizer.state_dict()["state"]
-    assert len(states) == len(list(session.model.policy.parameters()))
+    trained = [each for each in session.model.policy.parameters() if each.requires_grad]
+    assert (
+        len(states)
+        == len(trained)
+        == len(list(session.model.policy.parameters())) - len(list(session.model.policy.slow.parameters()))
+    )
     assert all(float(state["step"]) > 0 for state in states.values())
-    assert len(session.snapshots) == 2
+    assert list(session.snapshots) == ["update 3", "update 9"]
+    assert abs(sum(weight for _, weight in session.rivals) - 1) < 1e-9
 
 
-def test_a_killed_run_goes_on(tmp_path: Path) -> None:
-    folder = tmp_path / "killed"
-    command = [sys.executable, "-m", "krypenv.training.cli", "train", "--out", str(folder), "--checkpoint-every", "0.2"]
-    for name, value in {**SMALL, "frames": 10**9, "minutes": 5.0}.items():
-        command += [f"--{name.replace('_', '-')}", str(value)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ)
-    try:
-        deadline = time.monotonic() + 120
-        while not (folder / "checkpoint.safetensors").exists():
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        time.sleep(1)
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    frames = read_progress(folder)["frames"]
-    session = open_run(Settings(resume=str(folder)))
-    assert session.model.num_timesteps == frames > 0
+def test_a_warm_start_begins_with_the_weights_of_a_model(finished: Path, tmp_path: Path) -> None:
+    network, _ = load_model(finished / "model")
+    session = open_run(Settings(out=str(tmp_path / "one"), **SMALL, warm=str(finished / "model")))
+    for start in (session.model.network, session.model.policy.slow):
+        assert all(torch.equal(value, start.state_dict()[name]) for name, value in network.state_dict().items())
+    policy = make_policy(TeachSettings(context=16, card=8, embedding=4, seed=7))
+    save_start(tmp_path / "start", policy, session.rules)
+    session = open_run(Settings(out=str(tmp_path / "two"), **SMALL, warm=str(tmp_path / "start")))
+    assert all(
+        torch.equal(value, session.model.policy.state_dict()[name]) for name, value in policy.state_dict().items()
+    )
+    with pytest.raises(ValueError, match="the settings ask for"):
+        open_run(Settings(out=str(tmp_path / "three"), **{**SMALL, "card": 9}, warm=str(finished / "model")))
+    with pytest.raises(ValueError, match="is no model"):
+        open_run(Settings(out=str(tmp_path / "three"), **SMALL, warm=str(tmp_path / "nothing")))
+    assert not (tmp_path / "three").exists()
 
 
 def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) -> None:
@@ -127,12 +156,17 @@ def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) ->
         ({"rows": -1}, "rows is at least 0"),
         ({"rows": 0, "rival_rows": 0}, "rows and rival_rows are not both 0"),
         ({"minutes": 0.0}, "minutes is above 0"),
+        ({"learning_rate": float("nan")}, "learning_rate is above 0"),
         ({"discount": 1.5}, "discount is from 0 to 1"),
+        ({"slowness": -0.1}, "slowness is from 0 to 1"),
         ({"players": 9}, "not played by 9 players"),
         ({"rules": "krypcasino"}, "unknown preset"),
+        ({"also": ("krypkasino players=9",)}, "not played by 9 players"),
         ({"reward": "money"}, "unknown reward"),
         ({"device": "abacus"}, "device is auto, cpu or cuda"),
         ({"against": ()}, "at least one opponent"),
+        ({"preset": "slow"}, "preset is quick, good, strong, long or not given, not 'slow'"),
+        ({"warm": "model", "lessons": 5}, "warm and lessons are two ways to begin"),
     ):
         with pytest.raises(ValueError, match=reason):
             Settings(**fields)  # type: ignore[arg-type]
@@ -140,16 +174,59 @@ def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) ->
         open_run(Settings(out=str(finished)))
     with pytest.raises(ValueError, match="no run to go on with"):
         open_run(Settings(resume=str(tmp_path)))
-    with pytest.raises(ValueError, match="unknown agent"):
-        run(Settings(out=str(tmp_path / "other"), **{**SMALL, "rivals": ("tactican",)}))  # type: ignore[arg-type]
-    assert not (tmp_path / "other").exists()
+    other = {**SMALL, "out": str(tmp_path / "other")}
+    for fields, reason in (
+        ({"rivals": ("tactican",)}, "unknown agent"),
+        ({"lessons": 4, "teacher": "tactician"}, "can't teach"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            run(Settings(**{**other, **fields}))
+        assert not (tmp_path / "other").exists()
 
 
-def test_a_torn_checkpoint_is_refused(finished: Path, tmp_path: Path) -> None:
-    data = (finished / "checkpoint.safetensors").read_bytes()
-    (tmp_path / "checkpoint.safetensors").write_bytes(data[: len(data) // 2])
-    with pytest.raises(ValueError, match="torn or not a checkpoint"):
-        read_progress(tmp_path)
+class TestPresets:
+    """A preset decides what is not given, and nothing else."""
+
+    @pytest.mark.parametrize("preset", PRESETS)
+    def test_every_preset_fills_what_is_not_given(self, preset: str) -> None:
+        settings, plain = Settings.of(preset=preset), Settings()
+        for name in Settings.__dataclass_fields__:
+            expected = PRESETS[preset].get(name, preset if name == "preset" else getattr(plain, name))
+            assert getattr(settings, name) == expected
+        assert Settings.of(preset=preset, frames=7, card=3, rows=1) == Settings(
+            **{**PRESETS[preset], "preset": preset, "frames": 7, "card": 3, "rows": 1}
+        )
+
+    def test_a_length_in_minutes_and_a_warm_start_are_heard(self) -> None:
+        """They would be silently lost, or refused, beside the preset's own length and lessons."""
+        settings = Settings.of(preset="quick", minutes=1.0, warm="model")
+        assert (settings.minutes, settings.frames, settings.warm, settings.lessons) == (1.0, 0, "model", 0)
+        assert Settings.of(preset="quick", minutes=1.0, frames=9).frames == 9
+        assert Settings.of() == Settings.of(preset="quick")
+
+    @pytest.mark.parametrize(
+        ("options", "given"),
+        [
+            ([], {}),
+            (["--preset", "good"], {"preset": "good"}),
+            (["--preset", "strong", "--card", "64", "--rivals", "greedy"], {
+                "preset": "strong", "card": 64, "rivals": ("greedy",)  # 64 is the default: given all the same
+            }),
+        ],
+    )  # fmt: skip
+    def test_on_the_command_line(
+        self, monkeypatch: pytest.MonkeyPatch, options: list[str], given: dict[str, Any]
+    ) -> None:
+        seen: list[Settings] = []
+        monkeypatch.setattr(selfplay, "run", seen.append)
+        done = CliRunner().invoke(app, ["train", *options])
+        assert done.exit_code == 0, done.output
+        assert seen == [Settings.of(**given)]
+
+    def test_an_unknown_one_is_told_in_one_sentence(self) -> None:
+        done = CliRunner().invoke(app, ["train", "--preset", "slow"])
+        assert done.exit_code == 2
+        assert done.stderr == "krypenv: preset is quick, good, strong, long or not given, not 'slow'\n"
 
 
 class TestModelFiles:
@@ -180,8 +257,6 @@ class TestModelFiles:
         payload = b"cos\nsystem\n(S'touch " + str(trap).encode() + b"'\ntR."
         (folder / "weights.safetensors").write_bytes(payload)
         card = json.loads((folder / "model.json").read_text())
-        import hashlib
-
         card["weights_sha256"] = hashlib.sha256(payload).hexdigest()
         (folder / "model.json").write_text(json.dumps(card))
         with pytest.raises(ModelError, match="don't fit"):
@@ -192,6 +267,8 @@ class TestModelFiles:
         ("key", "value", "reason"),
         [
             ("observation_version", 0, "observations of version 0"),
+            ("facts_version", 0, "facts of version 0"),
+            ("facts_version", None, "facts of version None"),
             ("format", 99, "format 99"),
             ("network", {"context": 32, "card": 8, "embedding": 4}, "don't fit"),
             ("network", {"layers": 3}, "don't fit"),
@@ -209,31 +286,22 @@ class TestModelFiles:
             with pytest.raises(ModelError, match=r"was trained for 'krypkasino players=2' and can't play"):
                 agents.make(str(folder), rules)
 
+    def test_a_model_of_several_rules_plays_each_of_them(self, tmp_path: Path) -> None:
+        also = ["krypkasino players=3", "howto players=4 teams=2"]
+        folder = save_model(tmp_path / "model", CardNetwork(Shape(16, 8, 4)), Rules.preset(), also=also)
+        for text in also:
+            assert agents.make(str(folder), Rules.parse(text)).rules == Rules.parse(text)
+        with pytest.raises(ModelError, match="and can't play 'krypkasino players=4'"):
+            agents.make(str(folder), Rules.preset(players=4))
+        card = json.loads((folder / "model.json").read_text())
+        for junk in (["whist"], [3], 3):
+            (folder / "model.json").write_text(json.dumps({**card, "also": junk}))
+            with pytest.raises(ModelError, match="does not say for which rules"):
+                agents.make(str(folder), Rules.preset(players=4))
+
     def test_no_model_and_no_json_are_refused(self, folder: Path, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="no model"):
             agents.make(str(tmp_path / "nothing"), Rules.preset())
         (folder / "model.json").write_text("{")
         with pytest.raises(ModelError, match="is not JSON"):
             load_model(folder)
-
-
-def test_the_network_scores_legal_actions_only() -> None:
-    """Different masks in each row: no row's scores depend on another's."""
-    torch.manual_seed(1)
-    network = CardNetwork(Shape(16, 8, 4))
-    engine = Engine(Rules.preset(), 200, seed=5, features=True)
-    for _ in range(37):
-        engine.step(engine.sample_actions())
-    observations, masks = torch.from_numpy(engine.observation.copy()), torch.from_numpy(engine.action_mask.copy())
-    scores = network(observations, masks)
-    legal = scores.logits > -1e8
-    assert (legal.sum(1) == masks.sum(1)).all()
-    assert (masks.gather(1, scores.actions)[legal] == 1).all()
-    for row in range(0, 200, 23):
-        alone = network(observations[row : row + 1], masks[row : row + 1])
-        together = dict(zip(scores.actions[row].tolist(), scores.logits[row].tolist(), strict=True))
-        for action, logit in zip(alone.actions[0].tolist(), alone.logits[0].tolist(), strict=True):
-            assert abs(together[action] - logit) < 1e-5
-        assert abs(float((alone.values[0] - scores.values[row]).detach())) < 1e-5
-    assert scores.actions.max() < NUM_ACTIONS
-    assert np.isfinite(scores.values.detach().numpy()).all()

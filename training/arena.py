@@ -24,6 +24,7 @@ from krypenv.training.deals import deal_seeds, describe_list
 from krypenv.training.evaluation import Progress
 from krypenv.training.games import Games
 from krypenv.training.lineups import Seating, matches
+from krypenv.training.processes import pool_of
 from krypenv.training.results import (
     FILE,
     FORMAT,
@@ -34,7 +35,7 @@ from krypenv.training.results import (
     read_header,
     read_results,
 )
-from krypenv.training.shards import AgentSource, Player, Shard, local_player, make_agent
+from krypenv.training.shards import AgentSource, Player, Shard, make_agent, play_shard
 
 MANY_ENOUGH = 200  # deals before which `precision` ends nothing
 
@@ -55,6 +56,7 @@ class ArenaSettings:
     seed: int = 0  # of what the agents do at random
     chunk: int = 100  # deals that are played and written at once
     pairs: bool = False  # with more than 2 sides: tables of one agent against S - 1 of another
+    first: int = 0  # only matches in which one of so many first agents plays; 0 for all matches
     precision: float | None = (
         None  # points: let a match rest when its pairs' intervals are at most so much to both sides
     )
@@ -69,6 +71,8 @@ class ArenaSettings:
                 raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
         if self.seed < 0:
             raise ValueError(f"seed is at least 0, not {self.seed}")
+        if not 0 <= self.first <= len(self.agents):
+            raise ValueError(f"first is a number of the {len(self.agents)} agents, or 0, not {self.first}")
         if self.precision is not None and not self.precision > 0:
             raise ValueError(f"precision is above 0 points, not {self.precision}")
         if len(self.agents) < 2:
@@ -85,7 +89,7 @@ class ArenaSettings:
             "agents": tuple(agent["name"] for agent in header["agents"]),
             "rules": Rules.parse(header["rules"]),
             "out": folder,
-            **{name: header[name] for name in ("deals", "deals_from", "seed", "chunk", "pairs", "precision")},
+            **{name: header[name] for name in ("deals", "deals_from", "seed", "chunk", "pairs", "first", "precision")},
             "cheaters": any(agent["cheats"] for agent in header["agents"]),
         }
         return cls(**{**fields, **changes})
@@ -93,7 +97,8 @@ class ArenaSettings:
     @property
     def matches(self) -> list[list[Seating]]:
         """The seatings of each match; see `krypenv.training.lineups`."""
-        return matches(len(self.agents), self.rules.num_teams, self.pairs)
+        everyone = matches(len(self.agents), self.rules.num_teams, self.pairs)
+        return [seatings for seatings in everyone if not self.first or min(seatings[0]) < self.first]
 
     @property
     def num_games(self) -> int:
@@ -106,6 +111,7 @@ class ArenaSettings:
         words = ["krypenv", "arena", *map(_name_of, self.agents), "--rules", str(self.rules)]
         for name in ("deals", "deals_from", "seed", "chunk"):
             words += [f"--{name.replace('_', '-')}", str(getattr(self, name))]
+        words += ["--first", str(self.first)] if self.first else []
         words += ["--precision", f"{self.precision:g}"] if self.precision else []
         words += [f"--{name}" for name in ("pairs", "cheaters") if getattr(self, name)]
         return shlex.join([*words, "--out", str(self.out)])
@@ -114,8 +120,9 @@ class ArenaSettings:
 def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: None) -> Games:
     """Play an arena, or go on with one in the same folder, and return all its games; none is lost if this is killed.
 
-    The games, without their times, depend on `agents`, `rules`, `deals`, `deals_from`, `seed`, `chunk`, `pairs` and
-    `precision` alone. More deals than before extend an arena; with fewer, what is there already stays and counts.
+    The games, without their times, depend on `agents`, `rules`, `deals`, `deals_from`, `seed`, `chunk`, `pairs`,
+    `first` and `precision` alone. More deals than before extend an arena; with fewer, what is there already stays
+    and counts.
 
     Raises ValueError, and writes nothing, for agents that can't be made, play other rules, are named twice or cheat
     without leave, and for a folder with the results of another arena or that another process is writing to.
@@ -141,7 +148,7 @@ def _player(settings: ArenaSettings) -> AbstractContextManager[Player]:
         from krypenv.training.remote import ray_player
 
         return ray_player(settings.ray_address)
-    return local_player(settings.workers)
+    return pool_of(play_shard, settings.workers)
 
 
 def _missing(settings: ArenaSettings, results: Results) -> Iterator[Shard]:
@@ -215,6 +222,7 @@ def make_header(settings: ArenaSettings) -> Header:
         "seed": settings.seed,
         "chunk": settings.chunk,
         "pairs": settings.pairs,
+        "first": settings.first,
         "precision": settings.precision,
         "command": settings.command,
         "machine": _machine(),

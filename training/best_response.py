@@ -32,10 +32,9 @@ class SideGames(LearnerGames):
 class Response(Run):
     """A run whose learner plays all seats of one side, and whose rivals play all other sides."""
 
-    def _make_games(self, rows: int, seat: str, seed: int) -> KrypkasinoVecEnv | None:
-        games, it = super()._make_games(rows, seat, seed), self.settings
-        if games:
-            games.batch = SideGames(self.rules, rows, seat, reward=it.reward, dense=it.dense, features=True, seed=seed)
+    def _make_games(self, rules: Rules, rows: int, seat: str, seed: int) -> KrypkasinoVecEnv:
+        games, it = super()._make_games(rules, rows, seat, seed), self.settings
+        games.batch = SideGames(rules, rows, seat, reward=it.reward, dense=it.dense, seed=seed)
         return games
 
 

@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
+
+from krypenv.agents.facts import Facts
+from krypenv.agents.network import Choices
+from krypenv.training.policy import Position
+
+
+class Decisions(NamedTuple):
+    """What B rows show to the seats that are to act."""
+
+    observations: np.ndarray  # (B, 433) int8
+    facts: Facts  # of their legal actions
+    hidden: np.ndarray  # (B, H) int8, the others' hands
+    seats: np.ndarray  # (B,) ints, who is to act
+
+    def tensors(self, device: torch.device | str) -> Position:
+        """Return all that the policy is asked with."""
+        observations, hidden = (torch.as_tensor(each, device=device) for each in (self.observations, self.hidden))
+        return Position(observations, Choices.of(self.facts, device), hidden)
 
 
 class SeatRolloutBuffer(MaskableRolloutBuffer):
@@ -17,37 +35,37 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     then is the decision's reward. Streams of different seats never mix (Schulman et al. 2016 for the estimator). The
     last decision of a seat that is not to act when the rollout ends has no successor yet and is left out of training.
 
-    Extra arrays: `seats` (T, B) ints, who decided; `earned` (T, B, P) float32, what each seat earned from that step on
-    to the next; `ends` (T, B) bool, whether the step ended the episode.
+    Extra arrays: `hidden` (T, B, H) int8, the others' hands; `facts`, those of each step; `seats` (T, B) ints, who
+    decided; `earned` (T, B, P) float32, what each seat earned from that step on to the next; `ends` (T, B) bool,
+    whether the step ended the episode.
     """
 
-    def __init__(self, *args: Any, seats: int = 2, seed: int | None = None, **kwargs: Any) -> None:
-        self.num_seats = seats
-        self.rng = np.random.default_rng(seed)
+    def __init__(self, *args: Any, seats: int = 2, hidden: int = 0, **kwargs: Any) -> None:
+        self.num_seats, self.num_hidden = seats, hidden
+        self.rng = np.random.default_rng(0)  # of the batches
         super().__init__(*args, **kwargs)
 
     def reset(self) -> None:
         """Empty the buffer."""
-        super().reset()
         steps, rows = self.buffer_size, self.n_envs
-        self.action_masks = np.zeros((steps, rows, self.mask_dims), np.int8)
+        self.pos, self.full = 0, False
+        self.observations = np.zeros((steps, rows, *self.obs_shape), np.int8)
+        self.actions = np.zeros((steps, rows, 1), np.int64)
+        self.values, self.log_probs, self.advantages, self.returns = np.zeros((4, steps, rows), np.float32)
+        self.hidden = np.zeros((steps, rows, self.num_hidden), np.int8)
+        self.facts: list[Facts] = []
         self.seats = np.zeros((steps, rows), np.int64)
         self.earned = np.zeros((steps, rows, self.num_seats), np.float32)
         self.ends = np.zeros((steps, rows), np.bool_)
         self.valid = np.ones((steps, rows), np.bool_)
 
-    def put(
-        self,
-        observations: np.ndarray,
-        masks: np.ndarray,
-        seats: np.ndarray,
-        actions: np.ndarray,
-        values: np.ndarray,
-        log_probs: np.ndarray,
-    ) -> None:
+    def put(self, decisions: Decisions, actions: np.ndarray, values: np.ndarray, log_probs: np.ndarray) -> None:
         """Add one decision a row; `earned` and `ends` of the step are written when it has been played."""
         at = self.pos
-        self.observations[at], self.action_masks[at], self.seats[at] = observations, masks, seats
+        self.observations[at], self.hidden[at], self.seats[at] = (
+            decisions.observations, decisions.hidden, decisions.seats,
+        )  # fmt: skip
+        self.facts.append(decisions.facts)
         self.actions[at, :, 0], self.values[at], self.log_probs[at] = actions, values, log_probs
         self.pos += 1
         self.full = self.pos == self.buffer_size
@@ -76,12 +94,24 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:  # type: ignore[override]
         """Yield random batches of the decisions that are valid; a rest of less than half a batch joins none."""
         indices = self.rng.permutation(np.flatnonzero(self.valid))
+        facts = Facts(*(np.concatenate(parts) for parts in zip(*self.facts, strict=True)))
+        starts = np.cumsum(facts.counts) - facts.counts
         arrays = (
-            self.observations, self.actions, self.values, self.log_probs, self.advantages, self.returns,
-            self.action_masks,
+            self.actions, self.values, self.log_probs, self.advantages, self.returns, self.observations, self.hidden
         )  # fmt: skip
         flat = [array.reshape(array.shape[0] * array.shape[1], *array.shape[2:]) for array in arrays]
         size = batch_size or len(indices)
         for start in range(0, max(len(indices) - size // 2, 1), size):
             chosen = indices[start : start + size]
-            yield MaskableRolloutBufferSamples(*(torch.as_tensor(array[chosen], device=self.device) for array in flat))
+            *targets, observations, hidden = (torch.as_tensor(array[chosen], device=self.device) for array in flat)
+            choices = Choices.of(select(facts, starts, chosen), self.device)
+            position: Any = Position(observations, choices, hidden)  # which holds the legal actions: no masks
+            yield MaskableRolloutBufferSamples(position, *targets, None)  # type: ignore[call-arg]
+
+
+def select(facts: Facts, starts: np.ndarray, rows: np.ndarray) -> Facts:
+    """Return the facts of some rows, in their order; `starts`, (B,), is where each row's actions begin."""
+    counts = facts.counts[rows]
+    ends = np.cumsum(counts)
+    at = np.repeat(starts[rows] - ends + counts, counts) + np.arange(ends[-1] if len(ends) else 0)
+    return Facts(counts, facts.actions[at], facts.facts[at])

@@ -1,9 +1,11 @@
-"""The console command `krypenv`: train, evaluate, arena, analyze, exploit, bench, show."""
+"""The console command `krypenv`: train, teach, evaluate, arena, analyze, exploit, bench, show."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import shlex
+import sys
 import typing
 from collections.abc import Callable
 from pathlib import Path
@@ -110,6 +112,9 @@ def arena(
     chunk: Annotated[
         int | None, typer.Option(help=escape("deals that are played and written at once [default: 100]"))
     ] = None,
+    first: Annotated[
+        int | None, typer.Option(help=escape("only matches in which one of the first N agents plays [default: all]"))
+    ] = None,
     pairs: Annotated[
         bool, typer.Option("--pairs", help="with more than two sides: one agent against several of another")
     ] = False,
@@ -134,7 +139,7 @@ def arena(
     from krypenv.training.standings import print_standings, standings
 
     options: dict[str, Any] = {
-        "deals": deals, "deals_from": deals_from, "seed": seed, "chunk": chunk, "pairs": pairs or None,
+        "deals": deals, "deals_from": deals_from, "seed": seed, "chunk": chunk, "pairs": pairs or None, "first": first,
         "precision": precision, "cheaters": cheaters or None,
     }  # fmt: skip
     given = {key: value for key, value in options.items() if value is not None}
@@ -219,9 +224,63 @@ def train(ctx: typer.Context) -> None:
         run(settings)
 
     trainer = typer.Typer(add_completion=False)
-    trainer.command(epilog="Example: krypenv train --minutes 10")(command_of(Settings, start))
+    trainer.command(epilog="Example: krypenv train --preset good --out runs/good")(
+        command_of(Settings, start, Settings.of)
+    )
     command = typer.main.get_command(trainer)
     with command.make_context("train", ctx.args, parent=ctx.parent) as own:
+        command.invoke(own)
+
+
+@app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def teach(ctx: typer.Context) -> None:
+    """Let a search give lessons and clone them: a warm start for training."""
+    from krypenv.training.teach import TeachSettings
+
+    def start(settings: TeachSettings) -> None:
+        """Let a search play against itself, store its values of all moves, and clone them in a network."""
+        from krypenv.training.report import print_matches
+        from krypenv.training.teach import run
+
+        print_matches(run(settings, shlex.join(["krypenv", *sys.argv[1:]])))
+
+    teacher = typer.Typer(add_completion=False)
+    teacher.command(epilog="Example: krypenv teach --games 4000 --out runs/lessons")(command_of(TeachSettings, start))
+    command = typer.main.get_command(teacher)
+    with command.make_context("teach", ctx.args, parent=ctx.parent) as own:
+        command.invoke(own)
+
+
+@app.command(epilog="Example: krypenv card runs/good/model --arena runs/arena --out card.md")
+def card(
+    model: Annotated[Path, typer.Argument(help="a model's folder")],
+    arena: Annotated[Path, typer.Option(metavar="DIR", help="folder of an arena in which it played")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="the card, in Markdown")],
+    exploit: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="what exploit --json wrote of it")] = None,
+    title: Annotated[str, typer.Option(help="its heading")] = "Model card",
+) -> None:
+    """Write the card of a model: how it was made, its margins, what exploiters gain, what it can't do."""
+    from krypenv.training.model_card import model_card, write_card
+
+    write_card(out, model_card(model, arena, exploit or [], title))
+    typer.echo(f"wrote {out}")
+
+
+@app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def ablate(ctx: typer.Context) -> None:
+    """Measure what each part of the training is worth."""
+    from krypenv.training.ablation import AblationSettings
+
+    def start(settings: AblationSettings) -> None:
+        """Train without each part in turn, over several seeds, and print what each is worth, with intervals."""
+        from krypenv.training.ablation import ablate
+
+        ablate(settings, shlex.join(["krypenv", *sys.argv[1:]]))
+
+    ablater = typer.Typer(add_completion=False)
+    ablater.command(epilog="Example: krypenv ablate --seeds 3 --out runs/ablation")(command_of(AblationSettings, start))
+    command = typer.main.get_command(ablater)
+    with command.make_context("ablate", ctx.args, parent=ctx.parent) as own:
         command.invoke(own)
 
 
@@ -261,12 +320,15 @@ def _rules(
     return Rules.parse(" ".join([preset or "krypkasino", *words]))
 
 
-def command_of(settings: type, run: Callable[[Any], None]) -> Callable[..., None]:
+def command_of(
+    settings: type, run: Callable[[Any], None], make: Callable[..., Any] | None = None
+) -> Callable[..., None]:
     """Return a function for typer whose options are the fields of a dataclass, and which calls `run` with an instance.
 
     Every field has a default; `metadata["help"]` is its help; `tuple[X, ...]` is an option that may be given more than
-    once.
+    once. `make` is called with the options that were given, and is the dataclass itself if it is None.
     """
+    make = make or settings
     hints, defaults = typing.get_type_hints(settings), settings()
     tuples = {name for name, kind in hints.items() if typing.get_origin(kind) is tuple}
     parameters = []
@@ -280,10 +342,14 @@ def command_of(settings: type, run: Callable[[Any], None]) -> Callable[..., None
             inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         )
 
-    def command(**values: Any) -> None:
-        run(settings(**{key: tuple(value) if key in tuples else value for key, value in values.items()}))
+    def command(ctx: typer.Context, **values: Any) -> None:
+        sources = {key: getattr(ctx.get_parameter_source(key), "name", "") for key in values}
+        given = {key: value for key, value in values.items() if sources[key] != "DEFAULT"}
+        run(make(**{key: tuple(value) if key in tuples else value for key, value in given.items()}))
 
     command.__doc__ = run.__doc__
+    context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    parameters.insert(0, context)
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     return command

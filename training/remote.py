@@ -8,7 +8,8 @@ import os
 import socket
 from collections.abc import Iterable, Iterator
 
-from krypenv.training.shards import Line, Player, Shard, play_shard, use_one_thread
+from krypenv.training.processes import use_one_thread
+from krypenv.training.shards import Line, Player, Shard, play_shard
 
 RETRIES = 5  # of a shard whose worker died
 AHEAD = 4  # shards handed out for each processor

@@ -31,8 +31,9 @@ LINE_KEYS = {"match", "chunk", "of", "deal", "seats", "scores", "forfeits", "age
 IDENTITY = {
     "rules": "rules", "rules_sha256": "fields of the rules", "agents": "agents", "deals_list": "deals",
     "seed": "seed", "chunk": "deals in a chunk", "pairs": "choice of pairs",
+    "first": "choice of the agents that all matches hold",
 }  # fmt: skip
-HEADER_KEYS = {*IDENTITY, "deals", "deals_from", "precision", "machine"}
+HEADER_KEYS = {*IDENTITY, "deals", "deals_from", "precision", "machine"} - {"first"}  # which older results lack
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ def read_header(folder: Path) -> Header:
     header = _parse(text, path, 1, {"format"})
     if header["format"] != FORMAT:
         raise ValueError(f"{path} holds results in format {header['format']!r}; this version reads format {FORMAT}")
-    return _parse(text, path, 1, HEADER_KEYS)
+    return {"first": 0, **_parse(text, path, 1, HEADER_KEYS)}
 
 
 def read_results(folder: Path) -> Results:

@@ -1,10 +1,11 @@
-"""A training run: self-play, snapshots, checkpoints, learning curve, and the evaluation at the end."""
+"""A training run: warm start, self-play, snapshots, checkpoints, learning curve, and the evaluation at the end."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
 import math
+import shlex
 import subprocess
 import sys
 import time
@@ -12,26 +13,32 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 
 from krypenv import __version__, agents
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
+from krypenv.agents import Agent
 from krypenv.agents.learned import LearnedAgent
 from krypenv.agents.model_file import save_model
 from krypenv.agents.network import CardNetwork, Shape
 from krypenv.rules import Rules
-from krypenv.training.checkpoint import load_checkpoint, read_progress, save_checkpoint
+from krypenv.training.checkpoint import CHECKPOINT, load_checkpoint, load_games, read_progress, save_checkpoint
 from krypenv.training.curve import CurvePoint, draw_curve
 from krypenv.training.evaluation import MatchResult, duplicate_match, evaluate
+from krypenv.training.metagame import Metagame
 from krypenv.training.ppo import SelfPlayPPO
+from krypenv.training.progress import progress_bar
 from krypenv.training.report import print_matches, write_json
 from krypenv.training.settings import Settings
+from krypenv.training.teach import TeachSettings, load_start, teach
+from krypenv.vector import LearnerGames, Opponent
 
 LAST_RATE = 0.05  # of the learning rate, at the end
+NOW = "learner"  # among the rivals: the learner as it is
 
 
 class _Quiet(BaseCallback):
@@ -40,43 +47,61 @@ class _Quiet(BaseCallback):
 
 
 class Run:
-    """A run in a folder, from its beginning or from its last checkpoint."""
+    """A run in a folder, from its beginning or from its last checkpoint.
+
+    Each update draws all that is random from its own stream, which follows from the seed and the number of the update.
+    So with a length in frames, and on one thread, a run that is gone on with makes the same weights, bit by bit, as an
+    unbroken one.
+    """
 
     def __init__(self, settings: Settings, folder: Path, resumed: bool) -> None:
         self.settings, self.folder, self.rules = settings, folder, settings.game_rules()
         for name in (*settings.rivals, *settings.against):
             agents.make(name, self.rules)  # unknown ones are told now, not after the training
+        if settings.lessons:
+            self._lessons()
         torch.set_num_threads(settings.threads)
         progress: dict[str, Any] = read_progress(folder) if resumed else {}
         self.seconds: float = progress.get("seconds", 0.0)  # trained before this process began
         self.curve = [CurvePoint(**point) for point in progress.get("curve", [])]
-        self.resumes: int = progress.get("resumes", -1) + 1
+        self.updates: int = progress.get("updates", 0)
+        self.is_warm: bool = progress.get("is_warm", not (settings.warm or settings.lessons))
+        self.metagame = Metagame.from_json(progress.get("metagame", {}))
         self.model = self._make_model()
-        self.snapshots: list[CardNetwork] = []
+        self.snapshots: dict[str, CardNetwork] = {}
+        self.rivals: list[tuple[str, float]] = []  # names and weights of those that are drawn from
         if resumed:
-            self.snapshots = load_checkpoint(folder, self.model)
+            names: list[str] = progress["snapshots"]
+            self.snapshots = dict(zip(names, load_checkpoint(folder, self.model), strict=True))
             self.model.num_timesteps, self.model.games_played = progress["frames"], progress["games"]
-            self.model._n_updates = progress["updates"]
+            self.model._n_updates = progress["sb3_updates"]
+        elif settings.warm:
+            load_start(self.model.policy, Path(settings.warm))
+            self.is_warm = True
+        self._choose_rivals()
+        if resumed:
+            load_games(folder, self.model)
         self._began = time.perf_counter()
-        self._next_snapshot = math.floor(self.done / settings.snapshot_every + 1) * settings.snapshot_every
+        self._start = self.model.num_timesteps, self.elapsed  # of this process
+        self._snapshots_due = self._count_due()
 
-    def _make_games(self, rows: int, seat: str, seed: int) -> KrypkasinoVecEnv | None:
-        """Return the games in which all seats learn, or one at random, if there are any."""
-        if rows == 0:
-            return None
+    def _make_games(self, rules: Rules, rows: int, seat: str, seed: int) -> KrypkasinoVecEnv:
+        """Return games in which all seats learn, or one at random."""
         it = self.settings
-        return KrypkasinoVecEnv(self.rules, rows, seat=seat, reward=it.reward, dense=it.dense, features=True, seed=seed)
+        return KrypkasinoVecEnv(rules, rows, seat=seat, reward=it.reward, dense=it.dense, seed=seed)
 
     def _make_model(self) -> SelfPlayPPO:
-        """Build environments and learner; games after a resume are dealt from fresh seeds."""
+        """Build environments and learner."""
         it = self.settings
-        seeds = [3 * (it.seed + 1_000_003 * self.resumes) + part for part in range(3)]
+        parts = [(self.rules, it.rows, "all"), (self.rules, it.rival_rows, "random")]
+        parts += [(rules, it.rows or it.rival_rows, "all") for rules in it.other_rules()]
         return SelfPlayPPO(
-            self._make_games(it.rows, "all", seeds[0]), self._make_games(it.rival_rows, "random", seeds[1]),
+            [self._make_games(*part, _seed(it.seed, 0, at)) for at, part in enumerate(parts) if part[1]], it.critic,
+            {"shape": Shape(it.context, it.card, it.embedding), "entropy": it.entropy, "pull": it.pull,
+             "slowness": it.slowness},
             n_steps=it.steps, batch_size=it.batch, n_epochs=it.epochs, gamma=it.discount, gae_lambda=it.gae_lambda,
             learning_rate=lambda left: it.learning_rate * max(left, LAST_RATE), clip_range=it.clip,
-            ent_coef=it.entropy, vf_coef=it.value_weight, seed=seeds[2], device=it.device,
-            policy_kwargs={"shape": Shape(it.context, it.card, it.embedding)},
+            vf_coef=it.value_weight, seed=it.seed, device=it.device,
         )  # fmt: skip
 
     @property
@@ -86,31 +111,33 @@ class Run:
 
     @property
     def done(self) -> float:
-        """The part of the run that is over, 0 to 1."""
+        """The part of the self-play that is over, 0 to 1."""
         if self.settings.frames:
             return min(self.model.num_timesteps / self.settings.frames, 1.0)
         return min(self.elapsed / (60 * self.settings.minutes), 1.0)
 
     def train(self, console: Console) -> None:
         """Train to the end of the budget; raises FloatingPointError where the learner diverges."""
+        if not self.is_warm:
+            self._warm_up(console)
         self.model.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
         _, callback = self.model._setup_learn(sys.maxsize, _Quiet(), reset_num_timesteps=False)
-        self._choose_rivals()
         if not self.curve:
+            self.save()
             self._add_point()
         last_point = self.curve[-1].seconds
         last_saved = self.elapsed
-        with _progress_bar(console) as bar:
+        with progress_bar(console) as bar:
             task = bar.add_task("", total=1.0, text="starting")
             while self.done < 1:
                 self.model._current_progress_remaining = 1 - self.done
                 self._update(callback)
+                past, self._snapshots_due = self._snapshots_due, self._count_due()
+                if self._snapshots_due > past and self.done < 1:
+                    self._take_snapshot()
                 if self.elapsed - last_point >= self.settings.curve_every:
                     last_point = self.elapsed
                     self._add_point()
-                if self.done >= self._next_snapshot:
-                    self._next_snapshot += self.settings.snapshot_every
-                    self._take_snapshot()
                 if self.elapsed - last_saved >= self.settings.checkpoint_every:
                     last_saved = self.elapsed
                     self.save()
@@ -118,14 +145,38 @@ class Run:
         self._add_point()
         self.save()
 
+    def _count_due(self) -> int:
+        """Return how many times a snapshot was due up to now."""
+        return math.floor(self.done / self.settings.snapshot_every)
+
+    def _lessons(self) -> TeachSettings:
+        """Return what the run begins with; raises ValueError for a teacher that can't teach."""
+        it = self.settings
+        return TeachSettings(
+            rules=str(self.rules), teacher=it.teacher, games=it.lessons, passes=it.passes, workers=it.workers,
+            discount=it.discount, context=it.context, card=it.card, embedding=it.embedding, seed=it.seed,
+        )  # fmt: skip
+
+    def _warm_up(self, console: Console) -> None:
+        """Clone the teacher; interrupted, this begins anew with the lessons that are there."""
+        self.save()
+        teach(self._lessons(), self.model.policy, self.folder / "lessons", console)
+        self.is_warm = True
+        self._choose_rivals()
+        self.save()
+
     def _update(self, callback: BaseCallback) -> None:
         """Collect one rollout, learn from it and log."""
         model = self.model
+        self.updates += 1
+        torch.manual_seed(_seed(self.settings.seed, self.updates, 0))
+        model.rollout_buffer.rng = np.random.default_rng(_seed(self.settings.seed, self.updates, 1))
+        self._refresh_rivals()
         began, frames, environment = time.perf_counter(), model.num_timesteps, model.environment_seconds
         model.collect_rollouts(model.games_env, callback, model.rollout_buffer, model.n_steps)
         collected = time.perf_counter()
         model.train()
-        if not all(bool(torch.isfinite(weight).all()) for weight in model.network.parameters()):
+        if not all(bool(torch.isfinite(weight).all()) for weight in model.policy.parameters()):
             raise FloatingPointError("the weights are no longer finite numbers; try a smaller --learning-rate")
         seconds = time.perf_counter() - began
         model.logger.record("time/frames_per_second", (model.num_timesteps - frames) / seconds)
@@ -147,27 +198,58 @@ class Run:
         self.curve.append(point)
 
     def _take_snapshot(self) -> None:
-        self.snapshots.append(copy.deepcopy(self.model.network).eval())
-        kept = self.settings.snapshots
-        while len(self.snapshots) > kept:  # keep the spread over time: drop from the denser, later half
-            del self.snapshots[max(kept // 2, 0)]
+        """Keep the learner as it is among the rivals, and see how it does against those that are there."""
+        it, name = self.settings, f"update {self.updates}"
+        network = copy.deepcopy(self.model.network).eval()
+        scripted = [(rival, agents.make(rival, self.rules, seed=it.seed)) for rival in it.rivals]
+        before = [(old, LearnedAgent(each, self.rules, old)) for old, each in self.snapshots.items()]
+        player = LearnedAgent(network, self.rules, name)
+        self.metagame.add(name, player, [*scripted, *before], it.metagame_deals, it.seed)
+        for other, margin in self.metagame.margins[name].items():
+            self.model.logger.record(f"metagame/{other}", margin)
+        self.metagame.write(self.folder)
+        self.snapshots[name] = network
+        while len(self.snapshots) > it.snapshots:  # keep the spread over time: drop from the denser, later half
+            del self.snapshots[list(self.snapshots)[it.snapshots // 2]]
         self._choose_rivals()
 
     def _choose_rivals(self) -> None:
-        """Tell the rival rows whom to draw from: the scripted agents, and the learner now and at its snapshots."""
+        """Decide whom the rival rows draw from: scripted agents, and the learner now and at its snapshots.
+
+        A snapshot is drawn the more often the better it did against the last one.
+        """
         it = self.settings
-        if self.model.rivals is None:
-            return
-        scripted = [agents.make(name, self.rules, seed=it.seed + place) for place, name in enumerate(it.rivals)]
-        learned = [
-            LearnedAgent(network, self.rules, "snapshot", seed=it.seed + place, temperature=1.0)
-            for place, network in enumerate([self.model.network, *self.snapshots])
+        names = list(self.snapshots)
+        share = it.scripted_share if it.rivals else 0.0
+        latest = names[-1] if names else NOW
+        weights = [1.0, *self.metagame.weights(latest, names, it.hardness)]  # the learner, as often as all snapshots
+        self.rivals = [(rival, share / len(it.rivals)) for rival in it.rivals]
+        self.rivals += [
+            (name, (1 - share) * weight / sum(weights)) for name, weight in zip([NOW, *names], weights, strict=True)
         ]
-        share = it.scripted_share if scripted else 0.0
-        self.model.rivals.batch.set_opponents(
-            [(agent, share / len(scripted)) for agent in scripted]
-            + [(agent, (1 - share) / len(learned)) for agent in learned]
-        )
+        for part in self._rival_parts():
+            part.set_opponents(self._make_rivals())
+
+    def _refresh_rivals(self) -> None:
+        """Let all rivals draw from this update's random numbers."""
+        for part in self._rival_parts():
+            part.pool = self._make_rivals()
+
+    def _rival_parts(self) -> list[LearnerGames]:
+        return [part for part in self.model.parts if part.seat != "all"]
+
+    def _make_rivals(self) -> list[tuple[Opponent, float]]:
+        it = self.settings
+        rivals: list[tuple[Opponent, float]] = []
+        for place, (name, weight) in enumerate(self.rivals):
+            seed = _seed(it.seed, self.updates, 2 + place)
+            if name == NOW or name in self.snapshots:
+                network = self.snapshots.get(name, self.model.network)
+                rival: Agent = LearnedAgent(network, self.rules, name, seed=seed, temperature=1.0)
+            else:
+                rival = agents.make(name, self.rules, seed=seed)
+            rivals.append((rival, weight))
+        return rivals
 
     def agent(self) -> LearnedAgent:
         """Return the learner as it is now, playing its best actions."""
@@ -180,15 +262,23 @@ class Run:
             "seconds": self.elapsed,
             "frames": self.model.num_timesteps,
             "games": self.model.games_played,
-            "updates": self.model._n_updates,
-            "resumes": self.resumes,
+            "updates": self.updates,
+            "sb3_updates": self.model._n_updates,
+            "is_warm": self.is_warm,
+            "snapshots": list(self.snapshots),
+            "metagame": dataclasses.asdict(self.metagame),
             "curve": [dataclasses.asdict(point) for point in self.curve],
         }
-        save_checkpoint(self.folder, self.model, self.snapshots, progress)
+        save_checkpoint(self.folder, self.model, list(self.snapshots.values()), progress)
 
     def _status(self) -> str:
-        left = int(self.elapsed / max(self.done, 1e-6) - self.elapsed)
-        rate = self.model.num_timesteps / max(self.elapsed, 1e-6)
+        frames, seconds = self._start
+        rate = (self.model.num_timesteps - frames) / max(self.elapsed - seconds, 1e-6)
+        if self.settings.frames:
+            left = int((self.settings.frames - self.model.num_timesteps) / max(rate, 1e-6))
+        else:
+            left = int(60 * self.settings.minutes - self.elapsed)
+        left = max(left, 0)
         opponent, (margin, *_) = list(self.curve[-1].margins.items())[-1]
         return (
             f"{left // 60}:{left % 60:02d} left  {self.model.games_played:,} games  {rate / 1000:.1f}k frames/s  "
@@ -207,6 +297,7 @@ class Run:
             self.folder / "model",
             self.model.network,
             self.rules,
+            also=[str(rules) for rules in self.settings.other_rules()],
             settings=dataclasses.asdict(self.settings),
             command=command,
             seed=self.settings.seed,
@@ -217,21 +308,19 @@ class Run:
             created=datetime.now().astimezone().isoformat(timespec="seconds"),
         )
         draw_curve(self.folder / "curve.png", self.curve, self.rules)
+        self.metagame.write(self.folder)
 
 
-def _progress_bar(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.percentage:>3.0f}%"), BarColumn(bar_width=6), TextColumn("{task.fields[text]}"),
-        console=console, refresh_per_second=2,
-    )  # fmt: skip
+def _seed(seed: int, update: int, use: int) -> int:
+    """Return a seed for one use in one update of a run."""
+    return int(np.random.SeedSequence([seed, update, use]).generate_state(1)[0])
 
 
 def _commit() -> str | None:
-    """Return the commit of the checkout that the package runs from, if it runs from one."""
+    """Return the commit of the checkout that the package runs from, if it runs from one; "-dirty" if it was changed."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
-        found = subprocess.run(
-            ["git", "rev-parse", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True, check=False
-        )
+        found = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
     except OSError:
         return None
     return found.stdout.strip() or None
@@ -250,22 +339,30 @@ def open_run(settings: Settings) -> Run:
     return new
 
 
-def run(settings: Settings, command: str = "") -> list[MatchResult]:
+def run(settings: Settings, command: str = "", quiet: bool = False) -> list[MatchResult]:
     """Train as the settings say, print the evaluation and where everything is, and return the evaluation."""
-    console = Console()
+    console = Console(quiet=quiet)
     session = open_run(settings)
     rules: Rules = session.rules
+    kept = session.folder / CHECKPOINT
     console.print(f"Training on '{rules}' in {session.folder}")
     try:
         session.train(console)
-    except KeyboardInterrupt:
-        session.save()
-        console.print(f"Stopped. Go on with: krypenv train --resume {session.folder}")
+    except KeyboardInterrupt:  # in the middle of an update: what counts is the last checkpoint
+        console.print(f"Stopped. Go on from the last checkpoint with: krypenv train --resume {session.folder}")
         raise SystemExit(130) from None
     except FloatingPointError as error:
-        raise ValueError(f"training has diverged: {error}; the last good checkpoint is in {session.folder}") from None
-    results = session.finish(command or " ".join(["krypenv", *sys.argv[1:]]))
+        raise ValueError(f"training has diverged: {error}; the last good checkpoint is {kept}") from None
+    except OSError as error:
+        reason = f"{error.strerror or error}{f' ({error.filename})' if error.filename else ''}"
+        raise ValueError(
+            f"training has stopped: {reason}; the last good checkpoint is {kept}; "
+            f"go on with: krypenv train --resume {session.folder}"
+        ) from None
+    results = session.finish(command or shlex.join(["krypenv", *sys.argv[1:]]))
     write_json(session.folder / "evaluation.json", {"matches": [result.to_json() for result in results]})
+    if quiet:
+        return results
     print_matches(results)
     for name, what in (("model", "model"), ("tensorboard", "TensorBoard log"), ("curve.png", "learning curve")):
         console.print(f"{what:>15}: {session.folder / name}", highlight=False, soft_wrap=True)

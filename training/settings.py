@@ -2,100 +2,138 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
 from krypenv.rewards import check_reward
 from krypenv.rules import Rules
+from krypenv.training.fields import parse_rules, setting
 
-
-def _setting(default: Any, text: str) -> Any:
-    return dataclasses.field(default=default, metadata={"help": text})
+PRESETS: dict[str, dict[str, Any]] = {  # frames and not minutes, so that a preset and a seed make one model
+    "quick": {"lessons": 1000, "passes": 3, "frames": 1_500_000},
+    "good": {"lessons": 4000, "passes": 4, "frames": 8_000_000},
+    "strong": {"lessons": 20_000, "passes": 4, "frames": 55_000_000, "context": 192, "card": 96},
+    "long": {"lessons": 60_000, "passes": 4, "frames": 500_000_000, "context": 192, "card": 96},
+}
 
 
 @dataclass(frozen=True)
 class Settings:
     """All that decides a training run. A new one checks itself and raises ValueError with the reason."""
 
-    rules: str = _setting("krypkasino", "preset of the rules")
-    players: int | None = _setting(None, "number of players [default: 2]")
-    teams: int | None = _setting(None, "number of teams [default: everyone alone]")
-    rule: tuple[str, ...] = _setting((), "a field of the rules to change, as in forced_sweep=False")
-    out: str = _setting("", "folder of the run; it must not exist yet [default: runs/ and the time]")
-    resume: str = _setting("", "folder of a run to go on with, with its own settings")
-    minutes: float = _setting(2.0, "length of the training, with the evaluations on the way")
-    frames: int = _setting(
+    preset: str = setting("", "quick (2 minutes on two cores), good (10), strong (60) or long: sets what is not given")
+    rules: str = setting("krypkasino", "preset of the rules")
+    players: int | None = setting(None, "number of players [default: 2]")
+    teams: int | None = setting(None, "number of teams [default: everyone alone]")
+    rule: tuple[str, ...] = setting((), "a field of the rules to change, as in forced_sweep=False")
+    also: tuple[str, ...] = setting((), "other rules that the network learns too, as in 'krypkasino players=4'")
+    out: str = setting("", "folder of the run; it must not exist yet [default: runs/ and the time]")
+    resume: str = setting("", "folder of a run to go on with, with its own settings")
+    minutes: float = setting(2.0, "length of the training, with the evaluations on the way")
+    frames: int = setting(
         0, "length in decisions of the learner instead of minutes, so that the result does not depend on the machine"
     )
-    seed: int = _setting(0, "seed of deals, weights and batches")
-    device: str = _setting("auto", "cpu, cuda, or auto: a GPU where there is one")
-    threads: int = _setting(1, "threads of torch; one is fastest for this network")
-    rows: int = _setting(384, "games at once in which all seats learn")
-    rival_rows: int = _setting(128, "games at once in which one seat learns and rivals play the others")
-    rivals: tuple[str, ...] = _setting(("tactician",), "scripted agents among the rivals")
-    scripted_share: float = _setting(0.5, "how often a rival is scripted; else it is a snapshot")
-    snapshots: int = _setting(6, "past versions of the learner that are kept as rivals")
-    snapshot_every: float = _setting(0.1, "part of the run between snapshots")
-    steps: int = _setting(32, "decisions of each row between updates")
-    batch: int = _setting(4096, "decisions in a minibatch")
-    epochs: int = _setting(3, "passes over the decisions in an update")
-    learning_rate: float = _setting(2e-3, "of Adam at the start; it falls linearly to a twentieth")
-    discount: float = _setting(0.95, "of rewards, per decision of a seat")
-    gae_lambda: float = _setting(0.9, "of generalized advantage estimation")
-    clip: float = _setting(0.2, "range of PPO's probability ratios")
-    entropy: float = _setting(0.01, "weight of the entropy bonus")
-    value_weight: float = _setting(0.5, "weight of the value loss")
-    reward: str = _setting("centred", "centred, points or win")
-    dense: bool = _setting(True, "pay rewards as points fall, not at the end of the game")
-    context: int = _setting(128, "units of the network's layer that reads the whole observation")
-    card: int = _setting(64, "units of the network's layers that score a card")
-    embedding: int = _setting(8, "entries that the network learns for each action")
-    checkpoint_every: float = _setting(15.0, "seconds between checkpoints")
-    curve_every: float = _setting(15.0, "seconds between points of the learning curve")
-    curve_deals: int = _setting(200, "duplicate deals for a point of the learning curve")
-    deals: int = _setting(1000, "duplicate deals of the evaluation at the end")
-    against: tuple[str, ...] = _setting(("random", "greedy", "tactician"), "opponents in the evaluations")
+    seed: int = setting(0, "seed of deals, weights and batches")
+    device: str = setting("auto", "cpu, cuda, or auto: a GPU where there is one")
+    threads: int = setting(1, "threads of torch; one is fastest for this network")
+    warm: str = setting("", "begin with the network of a model's folder, or of krypenv teach")
+    lessons: int = setting(0, "begin by cloning so many games of the teacher; 0 for a network that knows nothing")
+    teacher: str = setting("search(worlds=16, plies=2)", "the agent that gives the lessons")
+    passes: int = setting(4, "times that the network sees each lesson")
+    workers: int = setting(0, "processes that play lessons, 0 for all processors")
+    rows: int = setting(384, "games at once in which all seats learn")
+    rival_rows: int = setting(128, "games at once in which one seat learns and rivals play the others")
+    rivals: tuple[str, ...] = setting(("tactician(shed=True)",), "scripted or search agents among the rivals")
+    scripted_share: float = setting(0.25, "how often a rival is one of these; else it is the learner or a snapshot")
+    snapshots: int = setting(6, "past versions of the learner that are kept as rivals")
+    snapshot_every: float = setting(0.1, "part of the run between snapshots")
+    hardness: float = setting(
+        5.0, "points: a snapshot is drawn by exp(its margin against the learner / hardness); 0 for all alike"
+    )
+    metagame_deals: int = setting(200, "duplicate deals of each new snapshot against each rival")
+    steps: int = setting(32, "decisions of each row between updates")
+    batch: int = setting(1024, "decisions in a minibatch")
+    epochs: int = setting(2, "passes over the decisions in an update")
+    learning_rate: float = setting(1e-3, "of Adam at the start; it falls linearly to a twentieth")
+    discount: float = setting(0.95, "of rewards, per decision of a seat")
+    gae_lambda: float = setting(0.8, "of generalized advantage estimation")
+    clip: float = setting(0.2, "range of PPO's probability ratios")
+    entropy: float = setting(0.01, "weight of the entropy bonus")
+    pull: float = setting(0.05, "weight of the divergence from the slow copy of the policy")
+    slowness: float = setting(0.98, "part of itself that the slow copy keeps in each update")
+    value_weight: float = setting(0.5, "weight of the value loss")
+    critic: bool = setting(True, "let the value function of the training see the hidden hands")
+    reward: str = setting("centred", "centred, points or win")
+    dense: bool = setting(True, "pay rewards as points fall, not at the end of the game")
+    context: int = setting(128, "units of the network's layer that reads the whole observation")
+    card: int = setting(64, "units of the network's layers that score an action")
+    embedding: int = setting(8, "entries that the network learns for each action")
+    checkpoint_every: float = setting(30.0, "seconds between checkpoints")
+    curve_every: float = setting(30.0, "seconds between points of the learning curve")
+    curve_deals: int = setting(200, "duplicate deals for a point of the learning curve")
+    deals: int = setting(1000, "duplicate deals of the evaluation at the end")
+    against: tuple[str, ...] = setting(("greedy", "tactician", "tactician(shed=True)"), "opponents in the evaluations")
 
     def __post_init__(self) -> None:
-        for name in (
-            "steps",
-            "batch",
-            "epochs",
-            "context",
-            "card",
-            "embedding",
-            "threads",
-            "deals",
-            "curve_deals",
-        ):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
+        for name in ("steps", "batch", "epochs", "passes", "context", "card", "embedding", "threads"):
+            self._check(name, getattr(self, name) >= 1, "at least 1")
+        for name in ("deals", "curve_deals", "metagame_deals"):
+            self._check(name, getattr(self, name) >= 1, "at least 1")
         for name in ("minutes", "learning_rate", "checkpoint_every", "curve_every", "snapshot_every"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is above 0, not {getattr(self, name)}")
-        for name in ("frames", "seed", "rows", "rival_rows", "snapshots", "entropy", "value_weight"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is at least 0, not {getattr(self, name)}")
-        for name in ("discount", "gae_lambda", "scripted_share"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} is from 0 to 1, not {getattr(self, name)}")
+            self._check(name, getattr(self, name) > 0, "above 0")
+        for name in (
+            "frames", "seed", "rows", "rival_rows", "snapshots", "lessons", "workers", "entropy", "pull", "hardness",
+            "value_weight",
+        ):  # fmt: skip
+            self._check(name, getattr(self, name) >= 0, "at least 0")
+        for name in ("discount", "gae_lambda", "scripted_share", "slowness"):
+            self._check(name, 0 <= getattr(self, name) <= 1, "from 0 to 1")
         if self.rows + self.rival_rows == 0:
             raise ValueError("rows and rival_rows are not both 0")
         if not self.against:
             raise ValueError("against names at least one opponent for the evaluations")
         if self.device not in ("auto", "cpu", "cuda"):
             raise ValueError(f"device is auto, cpu or cuda, not {self.device!r}")
+        if self.warm and self.lessons:
+            raise ValueError("warm and lessons are two ways to begin; give one of them")
+        _check_preset(self.preset)
         check_reward(self.reward)
         self.game_rules()
+        self.other_rules()
+
+    def _check(self, name: str, is_right: bool, bounds: str) -> None:
+        if not is_right:
+            raise ValueError(f"{name} is {bounds}, not {getattr(self, name)}")
+
+    @classmethod
+    def of(cls, **given: Any) -> Settings:
+        """Return settings whose preset, quick if none is named, decides all that is not given.
+
+        A length in minutes takes the place of the preset's frames, and another start that of its lessons.
+        """
+        given = {"preset": "quick", **given}
+        _check_preset(given["preset"])
+        filled = dict(PRESETS.get(given["preset"], {}))
+        for name, other in (("minutes", "frames"), ("warm", "lessons")):
+            if name in given:
+                filled.pop(other, None)
+        return cls(**{**filled, **given})
 
     def game_rules(self) -> Rules:
         """Return the rules that the run is about."""
-        words = [f"{name}={getattr(self, name)}" for name in ("players", "teams") if getattr(self, name) is not None]
-        return Rules.parse(" ".join([self.rules, *words, *(word.replace(" ", "") for word in self.rule)]))
+        return parse_rules(self.rules, self.players, self.teams, self.rule)
+
+    def other_rules(self) -> tuple[Rules, ...]:
+        """Return the other rules that the network learns too."""
+        return tuple(map(Rules.parse, self.also))
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Settings:
         """Return settings from the plain values of `dataclasses.asdict`."""
         values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
         return cls(**values)
+
+
+def _check_preset(preset: str) -> None:
+    if preset and preset not in PRESETS:
+        raise ValueError(f"preset is {', '.join(PRESETS)} or not given, not {preset!r}")

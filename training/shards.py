@@ -1,20 +1,12 @@
-"""Shards: one match of an arena over one chunk of deals, played here or in several processes."""
+"""Shards: one match of an arena over one chunk of deals."""
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
-import os
-import signal
 import textwrap
-import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -109,46 +101,3 @@ def _by_deal(played: Played, deals: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the decisions of each agent in each deal, and its seconds shared out by decisions: (deals, A) each."""
     decisions = played.decisions.reshape(deals, -1, played.decisions.shape[1]).sum(axis=1)
     return decisions, played.seconds * decisions / np.maximum(1, decisions.sum(axis=0))
-
-
-# ---------------------------------------------------------------------- here and in processes
-
-
-@contextlib.contextmanager
-def local_player(workers: int) -> Iterator[Player]:
-    """Give what plays shards one after another in this process, or with more workers in as many new processes."""
-    if workers == 1:
-        yield lambda shards: map(play_shard, shards)
-        return
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin_worker)
-
-    def play(shards: Iterable[Shard]) -> Iterator[list[Line]]:
-        for future in as_completed([pool.submit(play_shard, shard) for shard in shards]):
-            yield future.result()
-
-    try:
-        yield play
-    except BrokenProcessPool:
-        raise ChildProcessError("a worker process has died; the same command goes on where the arena stopped") from None
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def use_one_thread() -> None:
-    """Let this process compute on one thread, as one of several workers."""
-    os.environ["OMP_NUM_THREADS"] = "1"  # torch reads it when it is loaded, with the first learned agent
-    numba.set_num_threads(1)
-
-
-def _begin_worker() -> None:
-    use_one_thread()
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends a worker without a traceback
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that started it is gone, even if it was killed."""
-    parent = multiprocessing.parent_process()
-    if parent:
-        parent.join()
-        os._exit(1)

@@ -1,0 +1,75 @@
+"""The champion: the best that the package has for some rules."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from krypenv.agents.base import Agent, IntArray
+from krypenv.agents.guided import Guided
+from krypenv.agents.rollout import Rollout
+from krypenv.agents.sampler import name_of
+from krypenv.agents.search import Search
+from krypenv.rules import Rules
+
+MODELS = Path(__file__).parent / "models"
+SHIPPED = {  # folder in `MODELS` -> rules that it was trained for
+    "two": Rules.preset("krypkasino", players=2),
+    "four": Rules.preset("krypkasino", players=4),
+}
+WORLDS = 100  # that a decision looks at, where the network is helped by search
+
+
+def shipped_model(rules: Rules) -> Path | None:
+    """Return the folder of the model that comes with the package for some rules; None if there is none.
+
+    The length of a session doesn't matter.
+    """
+    game = dataclasses.replace(rules, games=1, threshold=None)
+    return next((MODELS / name for name, trained in SHIPPED.items() if trained == game), None)
+
+
+class Champion:
+    """Plays as the best agent that the package has for its rules.
+
+    Where a model for these rules comes with the package, that is its network, with worlds played out by it (`Guided`).
+    For other rules it is `Search` between two sides, and `Rollout` among more.
+
+    Args:
+        worlds: worlds that a decision looks at; 0 for the network alone.
+        threads: threads that share the games of a call, 0 for all processors.
+
+    Raises ValueError where `worlds` is 0 and there is no network for these rules.
+    """
+
+    def __init__(self, rules: Rules, seed: int = 0, *, worlds: int = WORLDS, threads: int = 1) -> None:
+        if worlds < 0:
+            raise ValueError(f"worlds is 0, for the network alone, or more, not {worlds}")
+        self.name, self.rules = name_of("champion", self, locals()), rules
+        self.player = _player(rules, seed, worlds, threads)
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
+        """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
+        return self.player.act(observations, action_masks)
+
+
+def _player(rules: Rules, seed: int, worlds: int, threads: int) -> Agent:
+    model, options = shipped_model(rules), dict[str, Any](worlds=worlds, threads=threads)
+    if model and worlds:
+        return Guided(rules, seed, model=str(model), **options)
+    if model:
+        return _learned(model, rules, seed)
+    if not worlds:
+        raise ValueError(f"no network for '{rules}' comes with the package; give the champion some worlds")
+    return Search(rules, seed, **options) if rules.num_teams == 2 else Rollout(rules, seed, **options)
+
+
+def _learned(model: Path, rules: Rules, seed: int) -> Any:
+    try:
+        from krypenv.agents.learned import load_agent
+    except ImportError:
+        raise ValueError('learned agents need more than the bare package: pip install "krypenv[train]"') from None
+    return load_agent(model, rules, seed)

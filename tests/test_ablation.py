@@ -1,0 +1,108 @@
+"""Ablations: which runs are made, the interquartile mean and its interval, and model cards."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from krypenv.training import ablation
+from krypenv.training.ablation import ALL, VARIANTS, AblationSettings, ablate, interquartile_mean, summarize
+from krypenv.training.arena import ArenaSettings, run_arena
+from krypenv.training.model_card import model_card
+from krypenv.training.settings import Settings
+
+TINY = {"rows": 16, "rival_rows": 8, "steps": 8, "curve_every": 1e9, "deals": 1, "curve_deals": 1, "metagame_deals": 1}
+
+
+def test_the_interquartile_mean_leaves_out_the_outer_quarters() -> None:
+    mean, low, high = interquartile_mean([[1.0, 2.0, 100.0, 3.0], [-50.0, 4.0, 5.0, 6.0]])
+    assert mean == pytest.approx((2 + 3 + 4 + 5) / 4)
+    assert low <= mean <= high
+    assert interquartile_mean([[2.0] * 4, [2.0] * 4]) == (2.0, 2.0, 2.0)
+    assert np.isnan(interquartile_mean([[1.0], [3.0]])[1:]).all()
+
+
+def test_the_interval_of_normal_runs_covers_their_mean() -> None:
+    random = np.random.default_rng(0)
+    covered = 0
+    for _ in range(60):
+        _, low, high = interquartile_mean([random.normal(3, 2, 12).tolist() for _ in range(3)])
+        covered += low <= 3 <= high
+    assert covered >= 50  # of 60 intervals of 95%, by a bootstrap of 12 runs a task
+
+
+def test_every_variant_is_a_valid_run_that_differs_from_the_whole() -> None:
+    whole = Settings(warm="lessons")
+    for variant, fields in VARIANTS.items():
+        assert (Settings(**{"warm": "lessons", **fields}) == whole) == (variant == ALL)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"seeds": 0}, "seeds is at least 1"),
+        ({"only": ("no luck",)}, "no variant 'no luck'"),
+        ({"against": ()}, "at least one"),
+    ],
+)
+def test_bad_settings_are_refused(fields: dict[str, object], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        AblationSettings(**fields)  # type: ignore[arg-type]
+
+
+def test_summaries_keep_tasks_apart() -> None:
+    summary = summarize({"a": [{"x": 1.0, "y": 5.0}, {"x": 2.0, "y": 6.0}]})
+    assert summary["a"]["margins"] == {"x": [1.0, 2.0], "y": [5.0, 6.0]}
+    assert summary["a"]["mean"] == pytest.approx(3.5)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("ablation")
+    settings = AblationSettings(
+        out=str(out), seeds=2, frames=400, games=2, passes=1, workers=1, deals=2, against=("tactician",),
+        only=("no warm start",), context=16, card=8,
+    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ablation, "WHOLE", TINY)
+        ablate(settings, "krypenv ablate")
+        done = {path: path.stat().st_mtime_ns for path in out.rglob("model.json")}
+        ablate(settings, "krypenv ablate")
+    assert done == {path: path.stat().st_mtime_ns for path in out.rglob("model.json")}, "finished runs are left alone"
+    assert len(done) == 5  # two variants with two seeds each, and the lessons
+    return out
+
+
+def test_an_ablation_leaves_figures_and_a_picture(finished: Path) -> None:
+    result = json.loads((finished / "ablation.json").read_text())
+    assert set(result["variants"]) == {ALL, "no warm start"}
+    for variant in result["variants"].values():
+        assert len(variant["margins"]["tactician"]) == 2
+        assert variant["low"] <= variant["mean"] <= variant["high"]
+    assert (finished / "ablation.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_model_card_says_how_the_model_was_made_and_how_it_does(finished: Path, tmp_path: Path) -> None:
+    model = next((finished / "runs").glob("*/model"))
+    rules = Settings().game_rules()
+    run_arena(ArenaSettings((str(model), "greedy", "random"), rules, tmp_path / "arena", deals=4))
+    text = model_card(model, tmp_path / "arena", [], "A small model")
+    facts = json.loads((model / "model.json").read_text())
+    for part in (
+        "# A small model",
+        facts["weights_sha256"],
+        "krypkasino players=2",
+        "`greedy`",
+        "`random`",
+        "Not measured",
+    ):
+        assert part in text
+    run_arena(ArenaSettings(("greedy", "random"), rules, tmp_path / "other", deals=2))
+    with pytest.raises(ValueError, match="did not play in the arena"):
+        model_card(model, tmp_path / "other", [], "A small model")
+    (tmp_path / "torn.json").write_text("{")
+    with pytest.raises(ValueError, match="is not what krypenv exploit --json writes"):
+        model_card(model, tmp_path / "arena", [tmp_path / "torn.json"], "A small model")

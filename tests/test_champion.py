@@ -1,0 +1,82 @@
+"""The champion, and the models that come with the package."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from krypenv import Engine, Rules, agents
+from krypenv.agents.champion import MODELS, SHIPPED, shipped_model
+from krypenv.agents.guided import Guided
+from krypenv.agents.learned import LearnedAgent
+from krypenv.agents.model_file import load_model
+from krypenv.agents.rollout import Rollout
+from krypenv.agents.search import Search
+from krypenv.training.evaluation import duplicate_match
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_model_is_whole_and_for_its_rules(name: str) -> None:
+    network, card = load_model(MODELS / name)
+    assert Rules.parse(card["rules"]) == SHIPPED[name]
+    assert {"command", "seed", "frames", "seconds"} <= set(card)
+    assert all(bool(weight.isfinite().all()) for weight in network.parameters())
+    assert shipped_model(SHIPPED[name]) == MODELS / name
+
+
+def test_the_shipped_models_are_small_and_all_are_known() -> None:
+    assert {path.name for path in MODELS.iterdir() if path.is_dir()} == set(SHIPPED)
+    assert sum(path.stat().st_size for path in MODELS.rglob("*") if path.is_file()) < 5e6
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("krypkasino players=2", Guided),
+        ("krypkasino players=2 games=3", Guided),
+        ("krypkasino players=4", Guided),
+        ("howto players=2", Search),
+        ("krypkasino players=6 teams=2", Search),
+        ("krypkasino players=5", Rollout),
+    ],
+)
+def test_the_champion_is_what_the_package_has_for_the_rules(text: str, kind: type) -> None:
+    rules = Rules.parse(text)
+    champion = agents.make("champion(worlds=2)", rules, seed=1)
+    assert champion.name == "champion(worlds=2)"
+    assert champion.rules == rules
+    assert isinstance(champion.player, kind)  # type: ignore[attr-defined]
+    engine = Engine(rules, 8, seed=2)
+    for _ in range(40):
+        actions = champion.act(engine.observation, engine.action_mask)
+        assert (engine.action_mask[np.arange(8), actions] == 1).all()
+        engine.step(actions)
+
+
+def test_without_worlds_it_is_the_network_alone() -> None:
+    rules = Rules.preset(players=2)
+    champion, network = agents.make("champion(worlds=0)", rules), agents.make(str(MODELS / "two"), rules)
+    assert isinstance(champion.player, LearnedAgent)  # type: ignore[attr-defined]
+    engine = Engine(rules, 64, seed=3)
+    for _ in range(60):
+        actions = champion.act(engine.observation, engine.action_mask)
+        assert (actions == network.act(engine.observation, engine.action_mask)).all()
+        engine.step(actions)
+
+
+def test_it_beats_the_tactician() -> None:
+    """The shipped networks alone, over deals that follow from the seed: the interval is above 0."""
+    rules = Rules.preset(players=2)
+    assert duplicate_match("champion(worlds=0)", "tactician", rules, deals=300, seed=5).low > 0
+
+
+@pytest.mark.parametrize(
+    ("spec", "rules", "reason"),
+    [
+        ("champion(worlds=-1)", "krypkasino", "worlds is 0, for the network alone, or more"),
+        ("champion(worlds=0)", "howto", "no network for 'howto players=2' comes with the package"),
+    ],
+)
+def test_what_it_cannot_do_is_told(spec: str, rules: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        agents.make(spec, Rules.parse(rules))

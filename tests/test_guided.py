@@ -1,0 +1,249 @@
+"""The network as a kernel and the agent that plays deals out with it: the network's own choices, legal, seeded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from support import RULES
+
+from krypenv import Engine, Rules, agents
+from krypenv.agents.facts import gather_facts
+from krypenv.agents.guided import Guided, play_on
+from krypenv.agents.inference import MAX_UNITS, Weights, make_work, score_legal
+from krypenv.agents.learned import LearnedAgent
+from krypenv.agents.model_file import save_model
+from krypenv.agents.network import ILLEGAL, CardNetwork, Choices, Shape
+from krypenv.agents.scripted import list_legal
+from krypenv.captures import make_scratch
+from krypenv.cards import TAKE
+from krypenv.jit import handle, kernel
+from krypenv.observation import LAYOUT
+from krypenv.tables import compile_rules
+
+MAIN = RULES["krypkasino players=2"]
+DEALS_LEFT = LAYOUT["deals_left"].start
+TEAMS = RULES["krypkasino players=4 teams=2"]
+every_rules = pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
+
+
+def some_network(shape: Shape | None = None) -> CardNetwork:
+    """A network that was never trained, whose logits are of the order of one."""
+    torch.manual_seed(1)
+    network = CardNetwork(shape or Shape(context=24, card=16, embedding=4))
+    with torch.no_grad():
+        network.score.weight *= 300
+        network.score.bias += 0.5
+    return network.eval()
+
+
+def some_games(rules: Rules, games: int = 24, steps: int = 12) -> Engine:
+    """Games some random steps after their beginning."""
+    engine = Engine(rules, games, seed=3)
+    for _ in range(steps):
+        engine.step(engine.sample_actions())
+    return engine
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[Rules, str]:
+    """A model's folder for each of the rules."""
+    folder = tmp_path_factory.mktemp("models")
+    return {
+        rules: str(save_model(folder / str(number), some_network(), rules))
+        for number, rules in enumerate(RULES.values())
+    }
+
+
+def guided(models: dict[Rules, str], rules: Rules = MAIN, seed: int = 5, **options: float | str) -> Guided:
+    """The agent with a few worlds."""
+    return Guided(rules, seed, model=models[rules], **{"worlds": 10, **options})
+
+
+# ---------------------------------------------------------------------- the network as a kernel
+
+
+@kernel
+def _score_rows(
+    tables: np.ndarray,
+    weights: Weights,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    works: np.ndarray,
+    scratch: np.ndarray,
+    out: np.ndarray,
+    best: np.ndarray,
+) -> None:
+    work = works[0]
+    for row in range(len(observations)):
+        count = list_legal(masks[row], work.legal)
+        best[row] = score_legal(tables[0], weights, observations[row], count, work, scratch[0])
+        for at in range(count):
+            out[row, at] = work.logits[at]
+
+
+@every_rules
+@pytest.mark.parametrize("shape", [Shape(24, 16, 4), Shape(41, 64, 8)], ids=str)
+def test_the_kernel_gives_the_logits_of_the_network(rules: Rules, shape: Shape) -> None:
+    network, engine, looks = some_network(shape), some_games(rules, steps=0), []
+    for _ in range(25):
+        looks.append((engine.observation.copy(), engine.action_mask.copy()))
+        engine.step(engine.sample_actions())
+    observations, masks = (np.concatenate(each) for each in zip(*looks, strict=True))
+    choices = Choices.of(gather_facts(rules, observations, masks))
+    with torch.no_grad():
+        expected = network(torch.from_numpy(observations), choices).logits.numpy()
+    found, best = np.full_like(expected, ILLEGAL), np.empty(len(masks), np.int64)
+    _score_rows(
+        compile_rules(rules), Weights.of(network), observations, masks, make_work(), make_scratch(), found, best
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+    np.testing.assert_array_equal(found[np.arange(len(best)), best], found.max(axis=1))
+    assert masks[:, TAKE:].any() or rules.deck_size < 52
+
+
+def test_a_network_that_is_too_wide_is_refused() -> None:
+    with pytest.raises(ValueError, match=f"{MAX_UNITS} units .* not for {MAX_UNITS + 1}"):
+        Weights.of(CardNetwork(Shape(context=MAX_UNITS + 1)))
+
+
+# ---------------------------------------------------------------------- playing on
+
+
+@kernel
+def _play_rows(
+    tables: np.ndarray, weights: Weights, state: np.ndarray, deals: int, works: np.ndarray, scratch: np.ndarray
+) -> None:
+    for row in range(len(state)):
+        play_on(tables[0], weights, state[row], state[row].deal_number + deals - 1, works[0], scratch[0])
+
+
+@pytest.mark.parametrize("text", ["krypkasino players=2", "krypkasino players=4 teams=2", "howto players=3"])
+@pytest.mark.parametrize("deals", [1, 2])
+def test_games_are_played_on_as_the_learned_agent_plays_them(text: str, deals: int) -> None:
+    """Row by row, up to the first position of the deal after the last one."""
+    rules, network = RULES[text], some_network()
+    engine, agent = some_games(rules), LearnedAgent(network, RULES[text], "network")
+    state = engine.state.copy()
+    _play_rows(compile_rules(rules), Weights.of(network), handle(state), deals, make_work(), make_scratch())
+    ends = engine.state.deal_number + deals
+    waiting = np.ones(engine.num_games, bool)
+    while waiting.any():
+        engine.step(agent.act(engine.observation, engine.action_mask))
+        for row in np.flatnonzero(waiting & (engine.state.deal_number == ends)):
+            for name in ("hands", "table", "points", "sweeps", "seat", "set_aside"):
+                np.testing.assert_array_equal(state[row][name], engine.state[row][name])
+            waiting[row] = False
+
+
+# ---------------------------------------------------------------------- the agent
+
+
+@every_rules
+def test_actions_are_legal(models: dict[Rules, str], rules: Rules) -> None:
+    """The engine refuses others."""
+    engine = some_games(rules, 4)
+    players = [guided(models, rules, worlds=2), guided(models, rules, worlds=3, deals=2, value="margin", prior=0.0)]
+    for step in range(24):
+        engine.step(players[step % 2].act(engine.observation, engine.action_mask))
+
+
+def test_the_seed_decides(models: dict[Rules, str]) -> None:
+    engine = some_games(MAIN)
+    actions = guided(models).act(engine.observation, engine.action_mask)
+    assert actions.dtype == np.int64
+    np.testing.assert_array_equal(actions, guided(models).act(engine.observation, engine.action_mask))
+    others = [guided(models, seed=seed).act(engine.observation, engine.action_mask) for seed in range(6, 12)]
+    assert any((other != actions).any() for other in others)
+
+
+@pytest.mark.parametrize("rules", [MAIN, TEAMS], ids=str)
+def test_threads_change_nothing(models: dict[Rules, str], rules: Rules) -> None:
+    engine = some_games(rules, 13)
+    alone, shared = guided(models, rules), guided(models, rules, threads=3)
+    asked = engine.observation, engine.action_mask
+    np.testing.assert_array_equal(alone.action_values(*asked), shared.action_values(*asked))
+    np.testing.assert_array_equal(alone.act(*asked), shared.act(*asked))
+    assert alone.name == shared.name
+
+
+def test_a_look_at_the_clock_changes_nothing_while_there_is_time(models: dict[Rules, str]) -> None:
+    engine = some_games(MAIN)
+    asked = engine.observation, engine.action_mask
+    np.testing.assert_array_equal(guided(models).act(*asked), guided(models, ms=1e9).act(*asked))
+    hasty = guided(models, worlds=10**9, ms=0.01).act(*asked)
+    assert np.take_along_axis(engine.action_mask, hasty[:, None], axis=1).all()
+
+
+@pytest.mark.parametrize("rules", [MAIN, TEAMS], ids=str)
+def test_values_are_of_legal_actions_and_the_best_is_played(models: dict[Rules, str], rules: Rules) -> None:
+    engine = some_games(rules)
+    masks = engine.action_mask
+    values = guided(models, rules).action_values(engine.observation, masks)
+    assert values.shape == masks.shape
+    assert (values[masks == 0] == -np.inf).all()
+    assert not np.isnan(values).any()
+    assert (np.isfinite(values).sum(axis=1) > 1).any()
+    np.testing.assert_array_equal(values.argmax(axis=1), guided(models, rules).act(engine.observation, masks))
+
+
+def test_a_large_prior_leaves_the_choice_to_the_network(models: dict[Rules, str]) -> None:
+    engine = some_games(MAIN)
+    actions = guided(models, prior=1e6).act(engine.observation, engine.action_mask)
+    network = LearnedAgent(some_network(), MAIN, "network")
+    np.testing.assert_array_equal(actions, network.act(engine.observation, engine.action_mask))
+    assert (guided(models, prior=0.0).act(engine.observation, engine.action_mask) != actions).any()
+
+
+def test_a_hand_that_was_counted_is_searched(models: dict[Rules, str]) -> None:
+    """In the last deal of two the network has no say."""
+    engine = Engine(MAIN, 16, seed=3)
+    while engine.observation[0, DEALS_LEFT] > 0:
+        engine.step(engine.sample_actions())
+    asked = engine.observation, engine.action_mask
+    last = engine.observation[:, DEALS_LEFT] == 0
+    searched = agents.make("search", MAIN).action_values(*asked)
+    np.testing.assert_array_equal(guided(models).action_values(*asked)[last], searched[last])
+
+
+# ---------------------------------------------------------------------- its name
+
+
+def test_the_name_makes_the_agent_again(models: dict[Rules, str]) -> None:
+    spec = f"guided(model={models[MAIN]!r}, worlds=7)"
+    agent = agents.make(spec, MAIN)
+    assert agent.name == spec
+    assert "guided" not in agents.names()
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"model": ""}, "name its folder, as in guided"),
+        ({"model": "nowhere"}, "nowhere is no model"),
+        ({"rules": TEAMS}, "was trained for 'krypkasino players=2' and can't play"),
+        ({"worlds": 0}, "worlds is at least 1, not 0"),
+        ({"deals": 0}, "deals.* is at least 1, not 0"),
+        ({"prior": -1.0}, "prior.* is 0 or above, not -1"),
+        ({"value": "x"}, "value is .* not 'x'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(models: dict[Rules, str], options: dict, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint) as caught:
+        Guided(**{"rules": MAIN, "model": models[MAIN], **options})
+    assert "\n" not in str(caught.value)
+
+
+def test_the_bare_package_names_the_extra(models: dict[Rules, str]) -> None:
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(['torch', 'safetensors']))\n"
+        "from krypenv import Rules\n"
+        "from krypenv.agents.guided import Guided\n"
+        f"Guided(Rules.preset('krypkasino', players=2), model={models[MAIN]!r})\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode != 0
+    assert 'pip install "krypenv[train]"' in run.stderr

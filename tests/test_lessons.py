@@ -1,0 +1,278 @@
+"""Lessons: the same bytes however they were made, what they replay, what is refused, and what cloning makes of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from krypenv import Engine, Rules, agents
+from krypenv.agents.facts import gather_facts
+from krypenv.training import lessons as module
+from krypenv.training.clone import Cloning, clone
+from krypenv.training.lessons import Plan, file_of, give_lessons, play_lesson, read_index, read_lesson
+from krypenv.training.teach import TeachSettings, load_start, make_policy, save_start
+from krypenv.vector import running_scores
+
+torch.set_num_threads(1)
+SEARCH, ROLLOUT = "search(worlds=2, plies=1)", "rollout(worlds=1)"
+PLAN = Plan("krypkasino players=2", SEARCH, seed=3, chunk=3, temperature=1.0, stray=0.2)
+PLANS = [
+    PLAN,
+    Plan("krypkasino players=4 teams=2", ROLLOUT, seed=0, chunk=2, temperature=2.0, stray=0.5),
+    Plan("howto players=3", ROLLOUT, seed=7, chunk=2, temperature=0.5, stray=0.0),
+    Plan("mini-high players=2 games=2", SEARCH, seed=1, chunk=3, temperature=1.0, stray=0.3),
+]
+every_plan = pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.rules)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four files of lessons."""
+    folder = tmp_path_factory.mktemp("lessons") / "there"
+    assert give_lessons(folder, PLAN, games=10, workers=1) == 4
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_files_depend_on_the_plan_alone(folder: Path, tmp_path: Path) -> None:
+    """One after the other, on two processes, or one file on its own: the same bytes, and no file like another."""
+    assert give_lessons(tmp_path / "other", PLAN, games=12, workers=2) == 4
+    assert contents(tmp_path / "other") == contents(folder)
+    assert play_lesson(PLAN, 2) == file_of(folder, 2).read_bytes()
+    files = {file_of(folder, number).read_bytes() for number in range(4)}
+    assert len(files) == 4
+    assert play_lesson(dataclasses.replace(PLAN, seed=4), 2) not in files
+
+
+def test_what_is_missing_is_made_anew_and_what_is_there_is_kept(folder: Path, tmp_path: Path) -> None:
+    for name, data in contents(folder).items():
+        (tmp_path / name).write_bytes(data)
+    file_of(tmp_path, 1).unlink()
+    (tmp_path / ".lessons-00001.npz.1.part").write_bytes(b"what a kill has left")
+    kept = file_of(tmp_path, 2).stat().st_mtime_ns
+    told: list[tuple[int, int]] = []
+    assert give_lessons(tmp_path, PLAN, 10, 1, lambda done, games: told.append((done, games))) == 4
+    assert {name: data for name, data in contents(tmp_path).items() if name[0] != "."} == contents(folder)
+    assert file_of(tmp_path, 2).stat().st_mtime_ns == kept
+    assert told == [(9, 12), (12, 12)]
+    assert give_lessons(tmp_path, PLAN, 13, 1) == 5
+
+
+def test_a_folder_of_another_plan_is_refused_and_untouched(folder: Path, tmp_path: Path) -> None:
+    before = contents(folder)
+    for field, value in (("seed", 4), ("teacher", ROLLOUT), ("chunk", 5), ("stray", 0.1), ("rules", "howto players=2")):
+        with pytest.raises(ValueError, match="holds lessons of another plan") as error:
+            give_lessons(folder, dataclasses.replace(PLAN, **{field: value}), 10, 1)
+        assert str(value) in str(error.value)
+    assert contents(folder) == before
+    assert read_index(folder) == PLAN
+    (tmp_path / "lessons-00000.npz").write_bytes(before["lessons-00000.npz"])
+    with pytest.raises(ValueError, match=r"but no lessons\.json"):
+        give_lessons(tmp_path, PLAN, 10, 1)
+    assert len(contents(tmp_path)) == 1
+    with pytest.raises(ValueError, match="holds no lessons; krypenv teach makes them"):
+        read_index(tmp_path)
+    for text in ("{", "[]", "3", '{"format": 99}', '{"format": 1, "rules": "whist"}'):
+        (tmp_path / "lessons.json").write_text(text)
+        with pytest.raises(ValueError, match="torn or of another version"):
+            read_index(tmp_path)
+
+
+def test_a_torn_or_changed_file_is_told_in_one_sentence(folder: Path, tmp_path: Path) -> None:
+    """Cut anywhere, or with any byte changed, a file gives what it was or one sentence."""
+    data, rng = file_of(folder, 0).read_bytes(), np.random.default_rng(0)
+    good, path = read_lesson(folder, PLAN, 0, 0.9), file_of(tmp_path, 0)
+    damaged = [data[:size] for size in (0, 1, 30, len(data) // 2, len(data) - 1)]
+    for at in [*range(60), *rng.integers(0, len(data), 150), *range(len(data) - 60, len(data))]:
+        damaged.append(data[:at] + bytes([data[at] ^ int(rng.integers(1, 256))]) + data[at + 1 :])
+    sentences = set()
+    for each in damaged:
+        path.write_bytes(each)
+        lesson = None
+        try:
+            lesson = read_lesson(tmp_path, PLAN, 0, 0.9)
+        except ValueError as error:
+            sentences.add(str(error))
+        if lesson:  # what was changed does not matter, such as the time of the file
+            assert np.array_equal(lesson.values, good.values)
+            assert np.array_equal(lesson.observations, good.observations)
+    assert sentences == {f"{path} is torn or was changed; remove it, and the same command makes it anew"}
+
+
+def test_whole_files_that_do_not_fit_the_games_are_refused(folder: Path, tmp_path: Path) -> None:
+    with np.load(file_of(folder, 0)) as file:
+        actions, values = file["actions"], file["values"]
+    for changed in (
+        {"actions": actions[:-1], "values": values},
+        {"actions": actions, "values": values[1:]},
+        {"actions": np.append(actions, 0), "values": values},
+        {"actions": actions * 0 + 104, "values": values},
+        {"actions": actions * 0 + 255, "values": values},
+        {"actions": actions.astype("U3"), "values": values},
+        {"values": values},
+    ):
+        np.savez_compressed(file_of(tmp_path, 0), **changed)
+        with pytest.raises(ValueError, match="torn or was changed"):
+            read_lesson(tmp_path, PLAN, 0, 0.9)
+    np.savez_compressed(file_of(tmp_path, 0), actions=np.array([{}], object), values=values)  # a pickle
+    with pytest.raises(ValueError, match="torn or was changed"):
+        read_lesson(tmp_path, PLAN, 0, 0.9)
+
+
+@every_plan
+@pytest.mark.parametrize("discount", [1.0, 0.8])
+def test_a_replay_shows_what_a_plain_engine_shows(plan: Plan, discount: float, tmp_path: Path) -> None:
+    """Game after game by hand: what the seats saw and held, and their returns as slow discounted sums."""
+    give_lessons(tmp_path, plan, plan.chunk, 1)
+    lesson, rules = read_lesson(tmp_path, plan, 0, discount), Rules.parse(plan.rules)
+    with np.load(file_of(tmp_path, 0)) as file:
+        actions = file["actions"]
+    dealt = plan.deal(0)
+    games = [dealt.select([row]) for row in range(plan.chunk)]
+    streams: list[list[tuple[int, int, list[float]]]] = [[] for _ in games]  # a row of the lesson, its seat, gains
+    live, row = list(range(plan.chunk)), 0
+    starts = np.cumsum(lesson.facts.counts) - lesson.facts.counts
+    while live:
+        ended = []
+        for number in live:
+            engine = games[number]
+            seat, mask = int(engine.seat[0]), engine.action_mask[0]
+            assert np.array_equal(lesson.observations[row], engine.observation[0])
+            others = [engine.state.hands[0, (seat + place) % rules.players] for place in range(1, rules.players)]
+            assert lesson.hidden[row].tolist() == np.concatenate(others).tolist()
+            facts = gather_facts(rules, engine.observation, engine.action_mask)
+            part = slice(starts[row], starts[row] + lesson.facts.counts[row])
+            assert lesson.facts.actions[part].tolist() == np.flatnonzero(mask).tolist()
+            assert np.array_equal(lesson.facts.facts[part], facts.facts)
+            values = lesson.values[part]
+            assert not np.isnan(values).any()
+            assert np.isfinite(values[list(np.flatnonzero(mask)).index(actions[row])]) or plan.stray
+            assert np.isfinite(values).any()
+            before = centred(rules, running_scores(rules, engine.state)[0])
+            engine.step([actions[row]])
+            if engine.finished[0]:
+                after = centred(rules, engine.final_scores[0])
+                ended.append(number)
+            else:
+                after = centred(rules, running_scores(rules, engine.state)[0])
+            streams[number].append((row, seat, [new - old for new, old in zip(after, before, strict=True)]))
+            row += 1
+        live = [number for number in live if number not in ended]
+    assert row == len(lesson.returns) == len(actions)
+    for stream in streams:
+        for place, (row, seat, _) in enumerate(stream):
+            total, weight = 0.0, 1.0
+            for later, (_, actor, gains) in enumerate(stream[place:]):
+                if later and actor == seat:
+                    weight *= discount
+                total += weight * gains[seat]
+            assert abs(total - lesson.returns[row]) < 1e-4
+
+
+def centred(rules: Rules, scores: np.ndarray) -> list[float]:
+    """What each seat has won: the mean of all sides' scores less its own side's; a side's score is its seats' sum."""
+    sides = [
+        sum(int(scores[seat]) for seat in range(side, rules.players, rules.num_teams))
+        for side in range(rules.num_teams)
+    ]
+    return [sum(sides) / len(sides) - sides[seat % len(sides)] for seat in range(rules.players)]
+
+
+def test_values_are_the_teachers() -> None:
+    """Of legal actions alone, and the same as a teacher of the same seed gives."""
+    engine = Engine(Rules.preset(), 50, seed=2)
+    for _ in range(11):
+        engine.step(engine.sample_actions())
+    for name in (SEARCH, ROLLOUT):
+        teacher, twin = (agents.make(name, engine.rules, seed=5) for _ in range(2))
+        values = teacher.action_values(engine.observation, engine.action_mask)
+        assert values.shape == (50, 105)
+        assert not np.isfinite(values[engine.action_mask == 0]).any()
+        best = twin.act(engine.observation, engine.action_mask)
+        assert (values[np.arange(50), best] == values.max(1)).all()
+        assert (values[engine.action_mask.sum(1) == 1].max(1) == 0).all()
+
+
+@pytest.mark.parametrize("teacher", ["random", "greedy", "tactician", "ismcts", "oracle-deck"])
+def test_who_values_no_actions_cannot_teach(teacher: str) -> None:
+    with pytest.raises(ValueError, match="can't teach, as it does not value actions; search and rollout can"):
+        dataclasses.replace(PLAN, teacher=teacher)
+    with pytest.raises(ValueError, match="can't teach"):
+        TeachSettings(teacher=teacher)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "reason"),
+    [
+        ("games", 0, "games is at least 1"), ("passes", 0, "passes is at least 1"), ("stray", 1.5, "stray is from 0"),
+        ("temperature", 0.0, "temperature is above 0"), ("softness", 0.0, "softness is above 0"),
+        ("seed", -1, "seed is at least 0"), ("workers", -1, "workers is 0"), ("discount", 2.0, "discount is from 0"),
+        ("teacher", "serch", "unknown agent"), ("players", 9, "not played by 9 players"),
+        ("learning_rate", float("nan"), "learning_rate is above 0"), ("temperature", float("nan"), "temperature"),
+    ],
+)  # fmt: skip
+def test_bad_settings_are_told(field: str, value: object, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        TeachSettings(**{field: value})
+
+
+SETTINGS = TeachSettings(rules=PLAN.rules, teacher=SEARCH, games=10, seed=3, context=16, card=8, embedding=4)
+HOW = Cloning(passes=5, batch=64, learning_rate=0.01, softness=1.0, discount=0.9, seed=1)
+
+
+def test_cloning_lowers_the_regret_and_depends_on_its_arguments_alone(folder: Path) -> None:
+    first, again, other, weights = make_policy(SETTINGS), make_policy(SETTINGS), make_policy(SETTINGS), []
+    told: list[tuple[float, float]] = []
+    regret = clone(first, folder, PLAN, 4, HOW, lambda done, regret: told.append((done, regret)))
+    assert regret == told[-1][1] < 0.7 * told[0][1]
+    assert told[-1][0] == 1
+    torch.manual_seed(99)
+    assert clone(again, folder, PLAN, 4, HOW) == regret
+    clone(other, folder, PLAN, 4, dataclasses.replace(HOW, seed=2))
+    weights = [each.state_dict() for each in (first, again, other)]
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    assert not torch.equal(weights[0]["network.read.weight"], weights[2]["network.read.weight"])
+    assert all(torch.equal(value, weights[0][f"network.{name}"]) for name, value in first.slow.state_dict().items())
+
+
+def test_a_start_is_a_model_and_its_critic(tmp_path: Path) -> None:
+    policy, rules = make_policy(SETTINGS), SETTINGS.game_rules()
+    save_start(tmp_path, policy, rules, seed=3)
+    fresh = make_policy(dataclasses.replace(SETTINGS, seed=4))
+    load_start(fresh, tmp_path)
+    for name, value in policy.state_dict().items():
+        assert torch.equal(value, fresh.state_dict()[name])
+    assert agents.make(str(tmp_path / "model"), rules).rules == rules
+    with pytest.raises(ValueError, match="the settings ask for"):
+        load_start(make_policy(dataclasses.replace(SETTINGS, card=9)), tmp_path)
+    with pytest.raises(ValueError, match="for another number of players"):
+        load_start(make_policy(dataclasses.replace(SETTINGS, rules="krypkasino players=3")), tmp_path)
+    data = (tmp_path / "critic.safetensors").read_bytes()
+    for torn in (b"", data[:20], data[:-4], b"\x80\x04pickle"):
+        (tmp_path / "critic.safetensors").write_bytes(torn)
+        with pytest.raises(ValueError, match="is torn"):
+            load_start(fresh, tmp_path)
+    (tmp_path / "critic.safetensors").unlink()
+    load_start(fresh, tmp_path)
+
+
+def test_an_interrupted_teacher_loses_a_file_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    play, played = play_lesson, []
+
+    def stopped(plan: Plan, number: int) -> bytes:
+        if len(played) == 2:
+            raise KeyboardInterrupt
+        played.append(number)
+        return play(plan, number)
+
+    monkeypatch.setattr(module, "play_lesson", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        give_lessons(tmp_path, PLAN, 10, 1)
+    assert sorted(contents(tmp_path)) == ["lessons-00000.npz", "lessons-00001.npz", "lessons.json"]

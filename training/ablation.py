@@ -1,0 +1,220 @@
+"""`krypenv ablate`: what each part of the training is worth: runs without it, over several seeds, with intervals."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.figure import Figure
+from rich.console import Console
+from scipy.stats import bootstrap, trim_mean
+
+from krypenv.files import write_whole
+from krypenv.rules import Rules
+from krypenv.training.evaluation import duplicate_match
+from krypenv.training.fields import parse_rules, setting
+from krypenv.training.processes import pool_of
+from krypenv.training.report import print_table, write_json
+from krypenv.training.selfplay import run
+from krypenv.training.settings import Settings
+from krypenv.training.teach import TeachSettings
+from krypenv.training.teach import run as teach
+
+ALL = "all of it"
+LESSONS, RUNS, RESULT, PICTURE = "lessons", "runs", "ablation.json", "ablation.png"
+VARIANTS: dict[str, dict[str, Any]] = {  # settings that differ from those of the whole
+    ALL: {},
+    "no warm start": {"warm": ""},
+    "no self-play": {"frames": 1},
+    "no pull towards the slow copy": {"pull": 0.0},
+    "no entropy bonus": {"entropy": 0.0},
+    "no hidden hands for the critic": {"critic": False},
+    "no rivals, all seats learn": {"rows": 512, "rival_rows": 0},
+    "snapshots all alike": {"hardness": 0.0},
+}
+WHOLE: dict[str, Any] = {"curve_every": 1e9, "deals": 1, "curve_deals": 1, "metagame_deals": 50}  # of every run
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class AblationSettings:
+    """All that decides an ablation. A new one checks itself and raises ValueError with the reason."""
+
+    rules: str = setting("krypkasino", "preset of the rules")
+    players: int | None = setting(None, "number of players [default: 2]")
+    teams: int | None = setting(None, "number of teams [default: everyone alone]")
+    rule: tuple[str, ...] = setting((), "a field of the rules to change, as in forced_sweep=False")
+    out: str = setting("runs/ablation", "folder of all runs; the same command goes on with what is missing")
+    seeds: int = setting(3, "runs of each variant")
+    frames: int = setting(2_000_000, "length of each run in decisions of the learner")
+    games: int = setting(1000, "games of the lessons, which all runs with a warm start have in common")
+    passes: int = setting(3, "times that the clone sees each lesson")
+    context: int = setting(128, "units of the network's layer that reads the whole observation")
+    card: int = setting(64, "units of the network's layers that score an action")
+    workers: int = setting(2, "runs at a time, each on one thread")
+    deals: int = setting(2000, "duplicate deals of each run against each opponent")
+    against: tuple[str, ...] = setting(("tactician", "tactician(shed=True)", "search"), "opponents")
+    only: tuple[str, ...] = setting((), "variants to run [default: all]")
+
+    def __post_init__(self) -> None:
+        for name in ("seeds", "frames", "games", "passes", "workers", "deals"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
+        for name in self.only:
+            if name not in VARIANTS:
+                raise ValueError(f"there is no variant {name!r}; there are {', '.join(VARIANTS)}")
+        if not self.against:
+            raise ValueError("against names at least one opponent")
+        self.game_rules()
+
+    def game_rules(self) -> Rules:
+        """Return the rules of all runs."""
+        return parse_rules(self.rules, self.players, self.teams, self.rule)
+
+    @property
+    def variants(self) -> list[str]:
+        """The variants that are run, the whole first."""
+        return [name for name in VARIANTS if name == ALL or not self.only or name in self.only]
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One run of one variant."""
+
+    settings: Settings
+    against: tuple[str, ...]
+    deals: int
+
+
+def _train(task: _Task) -> str:
+    """Do a run, or go on with it, and keep its margins; return its folder."""
+    folder = Path(task.settings.out)
+    result = folder / RESULT
+    if not result.exists():
+        if (folder / "checkpoint.safetensors").exists():
+            run(dataclasses.replace(task.settings, resume=str(folder)), quiet=True)
+        else:
+            run(task.settings, quiet=True)
+        agent, rules = str(folder / "model"), task.settings.game_rules()
+        margins = {
+            name: duplicate_match(agent, name, rules, task.deals, deals_from="dev").margin for name in task.against
+        }
+        write_json(result, {"margins": margins})
+    return str(folder)
+
+
+def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
+    """Run all variants that have not been run, print the table, write it as JSON and as a picture, and return it."""
+    console, out, rules = Console(), Path(settings.out), str(settings.game_rules())
+    lessons = TeachSettings(
+        rules=rules, out=str(out / LESSONS), games=settings.games, passes=settings.passes, deals=100,
+        context=settings.context, card=settings.card,
+    )  # fmt: skip
+    if not (out / LESSONS / "model").is_dir():
+        teach(lessons, command)
+    tasks = [
+        _Task(_settings_of(settings, variant, seed), settings.against, settings.deals)
+        for seed in range(settings.seeds)
+        for variant in settings.variants
+    ]
+    with pool_of(_train, settings.workers) as train:
+        for done, folder in enumerate(train(tasks), 1):
+            console.print(f"{done} of {len(tasks)} runs: {folder}", highlight=False)
+    margins = {
+        variant: [_margins(f"{_folder(settings, variant)}{seed}") for seed in range(settings.seeds)]
+        for variant in settings.variants
+    }
+    variants = summarize(margins)
+    result = {"command": command, "settings": dataclasses.asdict(settings), "variants": variants}
+    write_json(out / RESULT, result)
+    title = f"{rules}: {settings.frames / 1e6:g} million decisions, {settings.seeds} seeds"
+    draw(out / PICTURE, variants, title)
+    print_ablation(variants, settings.against)
+    return result
+
+
+def _settings_of(settings: AblationSettings, variant: str, seed: int) -> Settings:
+    whole: dict[str, Any] = {
+        "rules": str(settings.game_rules()), "out": f"{_folder(settings, variant)}{seed}", "seed": seed,
+        "frames": settings.frames, "warm": str(Path(settings.out) / LESSONS), "against": settings.against[:1],
+        "context": settings.context, "card": settings.card,
+    }  # fmt: skip
+    return Settings(**{**WHOLE, **whole, **VARIANTS[variant]})
+
+
+def _folder(settings: AblationSettings, variant: str) -> str:
+    return str(Path(settings.out) / RUNS / variant.replace(",", "").replace(" ", "-")) + "-"
+
+
+def _margins(folder: str) -> dict[str, float]:
+    return dict(json.loads((Path(folder) / RESULT).read_text())["margins"])
+
+
+def summarize(margins: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
+    """Return for each variant the margins of its runs and their interquartile mean with its 95% interval.
+
+    Agarwal et al. 2021 (rliable): opponents are tasks; the runs of each are resampled on their own.
+    """
+    summary = {}
+    for variant, runs in margins.items():
+        scores = {name: [run[name] for run in runs] for name in runs[0]}
+        mean, low, high = interquartile_mean(list(scores.values()))
+        summary[variant] = {"margins": scores, "mean": mean, "low": low, "high": high}
+    return summary
+
+
+def interquartile_mean(scores: list[list[float]]) -> tuple[float, float, float]:
+    """Return the mean of the middle half of all scores, with its stratified bootstrap interval (95%).
+
+    `scores` holds the runs of each task; with a single run of each there is no interval (nan).
+    """
+
+    def mean(*tasks: npt.NDArray[np.float64]) -> float:
+        return float(trim_mean(np.concatenate(tasks), 0.25))
+
+    found = mean(*map(np.asarray, scores))
+    if len(scores[0]) < 2:
+        return found, np.nan, np.nan
+    interval = bootstrap(
+        tuple(map(np.asarray, scores)), mean, n_resamples=RESAMPLES, vectorized=False, method="percentile",
+        rng=np.random.default_rng(0),
+    ).confidence_interval  # fmt: skip
+    return found, float(interval.low), float(interval.high)
+
+
+def print_ablation(variants: dict[str, Any], against: tuple[str, ...]) -> None:
+    """Print a line for each variant: the mean margin against each opponent, and the interquartile mean over all."""
+    rows = [
+        (
+            name,
+            *(f"{np.mean(each['margins'][opponent]):+.1f}" for opponent in against),
+            f"{each['mean']:+.1f}",
+            f"{each['low']:+.1f} to {each['high']:+.1f}",
+        )
+        for name, each in variants.items()
+    ]
+    print_table(("training", *against, "IQM", "95% interval"), rows)
+
+
+def draw(path: Path, variants: dict[str, Any], title: str) -> None:
+    """Draw the interquartile means with their intervals, and every run as a dot."""
+    figure = Figure(figsize=(8, 1.2 + 0.45 * len(variants)), layout="constrained")
+    axes = figure.subplots()
+    for place, each in enumerate(reversed(variants.values())):
+        runs = np.mean(list(each["margins"].values()), axis=0)
+        axes.plot(runs, np.full(len(runs), place), "o", color="grey", markersize=4, alpha=0.6)
+        axes.plot([each["low"], each["high"]], [place, place], color="tab:blue", linewidth=3)
+        axes.plot(each["mean"], place, "|", color="black", markersize=14)
+    axes.set_yticks(range(len(variants)), list(reversed(variants)))
+    axes.set_xlabel("margin over all opponents, points a game: interquartile mean, 95% interval; a dot is a run")
+    axes.set_title(title, fontsize=10)
+    axes.grid(axis="x", alpha=0.3)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=120)
+    write_whole(path, picture.getvalue())

@@ -1,0 +1,156 @@
+"""`krypenv teach`: lessons from a searching teacher, and a network that clones it: a warm start for self-play."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import safetensors.torch
+import torch
+from rich.console import Console
+from safetensors import SafetensorError
+
+from krypenv.agents.learned import LearnedAgent
+from krypenv.agents.model_file import load_model, save_model
+from krypenv.agents.network import Shape
+from krypenv.cards import NUM_ACTIONS, NUM_KINDS
+from krypenv.files import write_whole
+from krypenv.observation import SIZE
+from krypenv.rules import Rules
+from krypenv.training.clone import Cloning, clone
+from krypenv.training.evaluation import MatchResult, evaluate
+from krypenv.training.fields import parse_rules, setting
+from krypenv.training.lessons import Plan, give_lessons
+from krypenv.training.policy import CardPolicy
+from krypenv.training.progress import progress_bar
+from krypenv.vector import observation_space
+
+MODEL, CRITIC = "model", "critic.safetensors"
+TEACHER = "search(worlds=16, plies=2)"
+CHUNK = 250  # games in a file of lessons
+
+
+@dataclass(frozen=True)
+class TeachSettings:
+    """All that decides what a network is taught. A new one checks itself and raises ValueError with the reason."""
+
+    rules: str = setting("krypkasino", "preset of the rules")
+    players: int | None = setting(None, "number of players [default: 2]")
+    teams: int | None = setting(None, "number of teams [default: everyone alone]")
+    rule: tuple[str, ...] = setting((), "a field of the rules to change, as in forced_sweep=False")
+    out: str = setting("runs/lessons", "folder of the lessons and the model; lessons that are there already are kept")
+    teacher: str = setting(TEACHER, "the agent that plays both sides and values every legal action")
+    games: int = setting(4000, "games of the lessons")
+    temperature: float = setting(1.5, "points: the teacher draws actions by exp(value / temperature)")
+    stray: float = setting(0.03, "share of actions drawn at random instead, to see other positions too")
+    workers: int = setting(0, "processes that play lessons, 0 for all processors")
+    passes: int = setting(6, "times that the network sees each lesson")
+    batch: int = setting(2048, "decisions in a minibatch")
+    learning_rate: float = setting(2e-3, "of Adam at the start; it falls linearly")
+    softness: float = setting(1.5, "points: the policy that is cloned is a softmax of value / softness")
+    discount: float = setting(0.95, "of rewards, per decision of a seat; as in the training that follows")
+    context: int = setting(128, "units of the network's layer that reads the whole observation")
+    card: int = setting(64, "units of the network's layers that score an action")
+    embedding: int = setting(8, "entries that the network learns for each action")
+    seed: int = setting(0, "seed of deals, weights and batches")
+    threads: int = setting(1, "threads of torch; one is fastest for this network")
+    deals: int = setting(1000, "duplicate deals of the evaluation at the end")
+    against: tuple[str, ...] = setting(("greedy", "tactician"), "opponents in the evaluation")
+
+    def __post_init__(self) -> None:
+        for name in ("games", "passes", "batch", "context", "card", "embedding", "threads", "deals"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
+        for name in ("learning_rate", "softness"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} is above 0, not {getattr(self, name)}")
+        if self.workers < 0:
+            raise ValueError(f"workers is 0, for all processors, or more, not {self.workers}")
+        if not 0 <= self.discount <= 1:
+            raise ValueError(f"discount is from 0 to 1, not {self.discount}")
+        self.plan()
+
+    def game_rules(self) -> Rules:
+        """Return the rules that are taught."""
+        return parse_rules(self.rules, self.players, self.teams, self.rule)
+
+    def plan(self) -> Plan:
+        """Return what decides the lessons."""
+        chunk = min(CHUNK, self.games)
+        return Plan(str(self.game_rules()), self.teacher, self.seed, chunk, self.temperature, self.stray)
+
+    def cloning(self) -> Cloning:
+        """Return what decides how the network learns from them."""
+        return Cloning(self.passes, self.batch, self.learning_rate, self.softness, self.discount, self.seed)
+
+
+def teach(settings: TeachSettings, policy: CardPolicy, folder: Path, console: Console) -> float:
+    """Make the lessons in a folder, or what is missing of them, clone them, and return the regret of the clone."""
+    with progress_bar(console) as bar:
+        task = bar.add_task("", total=1.0, text="lessons")
+
+        def played(done: int, games: int) -> None:
+            bar.update(task, completed=done / games, text=f"lessons: {done:,} of {games:,} games")
+
+        files = give_lessons(folder, settings.plan(), settings.games, settings.workers or os.cpu_count() or 1, played)
+
+        def learned(done: float, regret: float) -> None:
+            bar.update(task, completed=done, text=f"cloning: regret {regret:.2f} points a decision")
+
+        return clone(policy, folder, settings.plan(), files, settings.cloning(), learned)
+
+
+def make_policy(settings: TeachSettings) -> CardPolicy:
+    """Return a fresh policy with a critic."""
+    torch.manual_seed(settings.seed)
+    rules = settings.game_rules()
+    return CardPolicy(
+        observation_space(SIZE), gym.spaces.Discrete(NUM_ACTIONS), lambda left: settings.learning_rate, rules=rules,
+        shape=Shape(settings.context, settings.card, settings.embedding), hidden=(rules.players - 1) * NUM_KINDS,
+    )  # fmt: skip
+
+
+def save_start(folder: Path, policy: CardPolicy, rules: Rules, **facts: Any) -> None:
+    """Write a policy as a warm start: its network as a model, and its critic beside it."""
+    critic = {name: tensor.contiguous() for name, tensor in policy.critic.state_dict().items()}
+    write_whole(folder / CRITIC, safetensors.torch.save(critic))
+    save_model(folder / MODEL, policy.network, rules, **facts)
+
+
+def load_start(policy: CardPolicy, folder: Path) -> None:
+    """Put the network of a model, or of what `save_start` wrote, into a policy, and the critic if there is one.
+
+    Raises ValueError where it is of other sizes.
+    """
+    network, _ = load_model(folder / MODEL if (folder / MODEL).is_dir() else folder)
+    if network.shape != policy.network.shape:
+        raise ValueError(
+            f"the network in {folder} has {network.shape}, and the settings ask for {policy.network.shape}"
+        )
+    policy.network.load_state_dict(network.state_dict())
+    policy.slow.load_state_dict(network.state_dict())
+    path = folder / CRITIC
+    if hasattr(policy, "critic") and path.exists():
+        try:
+            policy.critic.load_state_dict(safetensors.torch.load(path.read_bytes()))
+        except (RuntimeError, SafetensorError):
+            raise ValueError(f"{path} is torn, or a critic for another number of players or other sizes") from None
+
+
+def run(settings: TeachSettings, command: str) -> list[MatchResult]:
+    """Make lessons, clone them, write the model, and return its evaluation."""
+    console = Console()
+    torch.set_num_threads(settings.threads)
+    folder, rules = Path(settings.out), settings.game_rules()
+    console.print(f"Teaching '{rules}' in {folder}")
+    policy = make_policy(settings)
+    regret = teach(settings, policy, folder, console)
+    facts = {"settings": dataclasses.asdict(settings), "command": command, "seed": settings.seed, "regret": regret}
+    save_start(folder, policy, rules, **facts)
+    console.print(f"Regret of the clone: {regret:.2f} points a decision. The model: {folder / MODEL}", highlight=False)
+    learner = LearnedAgent(policy.network, rules, "clone", settings.seed)
+    return evaluate(learner, settings.against, rules, settings.deals, seed=settings.seed + 1)
