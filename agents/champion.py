@@ -20,6 +20,7 @@ SHIPPED = {  # folder in `MODELS` -> rules that it was trained for
     "two": Rules.preset("krypkasino", players=2),
     "four": Rules.preset("krypkasino", players=4),
 }
+IN_WORLDS = {"two": "two-soft"}  # another network that plays worlds out better, as its choices are softer
 WORLDS = 100  # that a decision looks at, where the network is helped by search
 
 
@@ -59,7 +60,7 @@ class Champion:
 def _player(rules: Rules, seed: int, worlds: int, threads: int) -> Agent:
     model, options = shipped_model(rules), dict[str, Any](worlds=worlds, threads=threads)
     if model and worlds:
-        return Guided(rules, seed, model=str(model), **options)
+        return Guided(rules, seed, model=str(MODELS / IN_WORLDS.get(model.name, model.name)), **options)
     if model:
         return _learned(model, rules, seed)
     if not worlds:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents.champion import MODELS, SHIPPED, shipped_model
+from krypenv.agents.champion import IN_WORLDS, MODELS, SHIPPED, shipped_model
 from krypenv.agents.guided import Guided
 from krypenv.agents.learned import LearnedAgent
 from krypenv.agents.model_file import load_model
@@ -24,8 +24,13 @@ def test_a_shipped_model_is_whole_and_for_its_rules(name: str) -> None:
     assert shipped_model(SHIPPED[name]) == MODELS / name
 
 
+@pytest.mark.parametrize(("name", "other"), IN_WORLDS.items())
+def test_a_network_for_worlds_is_whole_and_for_the_same_rules(name: str, other: str) -> None:
+    assert Rules.parse(load_model(MODELS / other)[1]["rules"]) == SHIPPED[name]
+
+
 def test_the_shipped_models_are_small_and_all_are_known() -> None:
-    assert {path.name for path in MODELS.iterdir() if path.is_dir()} == set(SHIPPED)
+    assert {path.name for path in MODELS.iterdir() if path.is_dir()} == {*SHIPPED, *IN_WORLDS.values()}
     assert sum(path.stat().st_size for path in MODELS.rglob("*") if path.is_file()) < 5e6
 
 
