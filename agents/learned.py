@@ -12,16 +12,38 @@ from krypenv.agents.base import check_decisions
 from krypenv.agents.facts import gather_facts
 from krypenv.agents.model_file import check_rules, load_model, rules_in
 from krypenv.agents.network import ILLEGAL, CardNetwork, Choices, Scores
+from krypenv.agents.sampling import find_open
+from krypenv.agents.search import Search
 from krypenv.cards import NUM_ACTIONS
 from krypenv.observation import SIZE
 from krypenv.rules import Rules
+from krypenv.tables import compile_rules
 
 
 class LearnedAgent:
-    """Plays the best-scored action of a network, or with `temperature` above 0 a random one by its scores."""
+    """Plays the best-scored action of a network, or with `temperature` above 0 a random one by its scores.
 
-    def __init__(self, network: CardNetwork, rules: Rules, name: str, seed: int = 0, temperature: float = 0.0) -> None:
+    Where nothing is hidden any more, in the last deal of a game of two, it plays the deal out exactly, as `Search` does.
+
+    Args:
+        network: what scores the actions.
+        rules, name, seed: as of every agent.
+        temperature: what the scores are divided by before they are drawn from; 0 for the best one.
+        solve: False to ask the network in the last deal too.
+    """
+
+    def __init__(
+        self,
+        network: CardNetwork,
+        rules: Rules,
+        name: str,
+        seed: int = 0,
+        temperature: float = 0.0,
+        solve: bool = True,
+    ) -> None:
         self.network, self.rules, self.name, self.temperature = network, rules, name, temperature
+        self._tables = compile_rules(rules)
+        self._solver = Search(rules, seed, worlds=1) if solve and rules.players == 2 else None
         self._device = next(network.parameters()).device
         self._generator = torch.Generator(self._device).manual_seed(seed)
 
@@ -38,6 +60,10 @@ class LearnedAgent:
             logits = logits / self.temperature - noise
         actions = choices.spread(choices.actions, len(observations), 0)
         chosen: npt.NDArray[np.int64] = actions.gather(1, logits.argmax(1, keepdim=True)).squeeze(1).cpu().numpy()
+        if self._solver:
+            is_open = np.zeros(len(chosen), np.bool_)
+            find_open(self._tables, observations, is_open)
+            chosen[is_open] = self._solver.act(observations[is_open], action_masks[is_open])
         return chosen
 
     @torch.no_grad()

@@ -17,17 +17,27 @@ _SEEN, _HAND_SIZE = LAYOUT["seen"].start, LAYOUT["hand_size"].start
 
 @kernel
 def look_around(tables: np.record, seen: np.ndarray, space: np.record) -> bool:
-    """Write what an observation, (433,) int8, of the seat to act tells into `space.root`.
-
-    Returns whether it tells all: with two players, a seat that has seen all cards but the other hand knows that hand.
-    """
+    """Write what an observation, (433,) int8, of the seat to act tells into `space.root`; return whether it tells all."""
     space.root = space.blank
     copy_public(tables, space.root, seen)
     prepare(tables, space.root, space.scratch)
+    return tells_all(tables, seen)
+
+
+@kernel
+def tells_all(tables: np.record, seen: np.ndarray) -> bool:
+    """Return whether nothing is hidden: with two players, a seat that has seen all but the other hand knows that hand."""
     unseen = np.int64(0)
     for kind in range(NUM_KINDS):
         unseen += tables.deck_counts[kind] - seen[_SEEN + kind]
     return tables.players == 2 and unseen == seen[_HAND_SIZE + 1]
+
+
+@kernel
+def find_open(tables: np.ndarray, observations: np.ndarray, out: np.ndarray) -> None:
+    """Write for each row of observations, (B, >= 433) int8, whether it hides nothing into `out`, (B,) bool."""
+    for row in range(len(out)):
+        out[row] = tells_all(tables[0], observations[row])
 
 
 @kernel

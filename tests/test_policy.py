@@ -116,7 +116,8 @@ def test_what_the_policy_is_asked_in_different_ways_agrees(rules: Rules) -> None
         if deterministic:
             assert torch.equal(distribution.mode(), actions)
             assert torch.equal(
-                torch.from_numpy(LearnedAgent(policy.network, rules, "it").act(plain.numpy(), masks)), actions
+                torch.from_numpy(LearnedAgent(policy.network, rules, "it", solve=False).act(plain.numpy(), masks)),
+                actions,
             )
     assert torch.allclose(policy.predict_values(position), values, atol=1e-5)
     assert torch.allclose(policy.predict_values(plain), policy(plain, action_masks=masks)[1], atol=1e-5)

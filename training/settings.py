@@ -9,11 +9,18 @@ from krypenv.rewards import check_reward
 from krypenv.rules import Rules
 from krypenv.training.fields import parse_rules, setting
 
+_HARD: dict[str, Any] = {  # longer runs: softer, so that there is something left to learn, and with harder opponents
+    "entropy": 0.05,
+    "rivals": ("tactician(shed=True)", "search(worlds=8, plies=2)"),
+    "against": ("tactician", "tactician(shed=True)", "search"),
+    "curve_every": 180.0,
+    "curve_deals": 400,
+}
 PRESETS: dict[str, dict[str, Any]] = {  # frames and not minutes, so that a preset and a seed make one model
     "quick": {"lessons": 1000, "passes": 3, "frames": 1_500_000},
-    "good": {"lessons": 4000, "passes": 4, "frames": 8_000_000},
-    "strong": {"lessons": 20_000, "passes": 4, "frames": 55_000_000, "context": 192, "card": 96},
-    "long": {"lessons": 60_000, "passes": 4, "frames": 500_000_000, "context": 192, "card": 96},
+    "good": {"lessons": 4000, "passes": 4, "frames": 6_000_000},
+    "strong": {"lessons": 10_000, "passes": 4, "frames": 30_000_000, **_HARD},
+    "long": {"lessons": 40_000, "passes": 4, "frames": 400_000_000, **_HARD},
 }
 
 

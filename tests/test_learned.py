@@ -1,0 +1,64 @@
+"""Learned agents: the network's best action, and the last deal of a game of two solved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from krypenv import Engine, Rules, agents
+from krypenv.agents.learned import LearnedAgent
+from krypenv.agents.network import CardNetwork, Shape
+from krypenv.observation import LAYOUT
+
+torch.set_num_threads(1)
+NETWORK = CardNetwork(Shape(context=8, card=6, embedding=2))
+
+
+def play_some(rules: Rules, games: int, steps: int = 130) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the observations and masks before each step of random games."""
+    engine, seen = Engine(rules, games, seed=5), []
+    for _ in range(steps):
+        seen.append((engine.observation.copy(), engine.action_mask.copy()))
+        engine.step(engine.sample_actions())
+    return seen
+
+
+@pytest.mark.parametrize("text", ["krypkasino players=2", "krypkasino players=2 games=2", "mini-high players=2"])
+def test_where_nothing_is_hidden_the_rest_of_the_deal_is_solved(text: str) -> None:
+    """In the last deal of two players all cards but the other hand have been seen, by the first of its decisions."""
+    rules = Rules.parse(text)
+    agent, solver = LearnedAgent(NETWORK, rules, "it", seed=1), agents.make("search(worlds=1)", rules)
+    plain = LearnedAgent(NETWORK, rules, "it", solve=False)
+    open_rows = differ = 0
+    for observations, masks in play_some(rules, 12):
+        played, of_network = agent.act(observations, masks), plain.act(observations, masks)
+        is_last = observations[:, LAYOUT["deals_left"]].ravel() == 0
+        assert np.array_equal(played[~is_last], of_network[~is_last])
+        if is_last.any():
+            values = solver.action_values(observations[is_last], masks[is_last])
+            chosen = values[np.arange(len(values)), played[is_last]]
+            assert chosen == pytest.approx(values.max(axis=1))
+            open_rows += len(values)
+            differ += int((played != of_network).sum())
+    assert open_rows > 20
+    assert differ > 0
+
+
+@pytest.mark.parametrize("text", ["krypkasino players=3", "krypkasino players=4 teams=2"])
+def test_among_more_players_the_network_decides_to_the_end(text: str) -> None:
+    rules = Rules.parse(text)
+    for observations, masks in play_some(rules, 3):
+        logits, _ = LearnedAgent(NETWORK, rules, "it").judge(observations, masks)
+        assert np.array_equal(LearnedAgent(NETWORK, rules, "it").act(observations, masks), logits.argmax(axis=1))
+
+
+def test_no_decisions_are_no_actions_and_a_temperature_draws() -> None:
+    rules = Rules.preset("krypkasino", players=2)
+    engine = Engine(rules, 64, seed=3)
+    agent = LearnedAgent(NETWORK, rules, "it", seed=0, temperature=50.0)
+    assert agent.act(engine.observation[:0], engine.action_mask[:0]).shape == (0,)
+    drawn = {tuple(agent.act(engine.observation, engine.action_mask).tolist()) for _ in range(3)}
+    assert len(drawn) == 3
+    again = LearnedAgent(NETWORK, rules, "it", seed=0, temperature=50.0)
+    assert tuple(again.act(engine.observation, engine.action_mask).tolist()) in drawn
