@@ -19,6 +19,15 @@ from krypenv.rules import Rules
 
 __all__ = ["Agent", "format_spec", "make", "names", "parse_spec", "rules_of"]
 
+
+def _make_learned(
+    rules: Rules, seed: int = 0, *, model: str = "", temperature: float = 0.0, solve: bool = True
+) -> Agent:
+    if not model:
+        raise ValueError("learned plays with a trained network: name its folder, as in learned(model='folder')")
+    return _learned().load_agent(model, rules, seed, temperature=temperature, solve=solve)
+
+
 _AGENTS: dict[str, Callable[..., Agent]] = {
     "random": Random,
     "greedy": Greedy,
@@ -26,6 +35,7 @@ _AGENTS: dict[str, Callable[..., Agent]] = {
     "rollout": Rollout,
     "ismcts": Ismcts,
     "search": Search,
+    "learned": _make_learned,
     "guided": Guided,
     "champion": Champion,
     "oracle-hand": OracleHand,
@@ -66,7 +76,7 @@ def rules_of(spec: str) -> Rules | None:
     return _learned().trained_rules(spec) if os.path.isdir(spec) else None
 
 
-def _learned() -> Any:
+def _learned() -> Any:  # the module, which needs torch
     try:
         from krypenv.agents import learned
     except ImportError:

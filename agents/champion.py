@@ -50,25 +50,31 @@ class Champion:
         if worlds < 0:
             raise ValueError(f"worlds is 0, for the network alone, or more, not {worlds}")
         self.name, self.rules = name_of("champion", self, locals()), rules
-        self.player = _player(rules, seed, worlds, threads)
+        self.models = _models(rules, worlds)  # folders of the networks that it plays with
+        self.player = _player(self.models, rules, seed, worlds, threads)
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         return self.player.act(observations, action_masks)
 
 
-def _player(rules: Rules, seed: int, worlds: int, threads: int) -> Agent:
-    model, options = shipped_model(rules), dict[str, Any](worlds=worlds, threads=threads)
-    if model and worlds:
-        return Guided(rules, seed, model=str(MODELS / IN_WORLDS.get(model.name, model.name)), **options)
-    if model:
-        return _learned(model, rules, seed)
+def _models(rules: Rules, worlds: int) -> list[str]:
+    model = shipped_model(rules)
+    return [str(MODELS / IN_WORLDS.get(model.name, model.name) if worlds else model)] if model else []
+
+
+def _player(models: list[str], rules: Rules, seed: int, worlds: int, threads: int) -> Agent:
+    options = dict[str, Any](worlds=worlds, threads=threads)
+    if models and worlds:
+        return Guided(rules, seed, model=models[0], **options)
+    if models:
+        return _learned(models[0], rules, seed)
     if not worlds:
         raise ValueError(f"no network for '{rules}' comes with the package; give the champion some worlds")
     return Search(rules, seed, **options) if rules.num_teams == 2 else Rollout(rules, seed, **options)
 
 
-def _learned(model: Path, rules: Rules, seed: int) -> Any:
+def _learned(model: str, rules: Rules, seed: int) -> Any:
     try:
         from krypenv.agents.learned import load_agent
     except ImportError:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from krypenv.agents.base import check_decisions
+from krypenv.agents.base import check_decisions, format_spec
 from krypenv.agents.facts import gather_facts
 from krypenv.agents.model_file import check_rules, load_model, rules_in
 from krypenv.agents.network import ILLEGAL, CardNetwork, Choices, Scores
@@ -23,7 +23,7 @@ from krypenv.tables import compile_rules
 class LearnedAgent:
     """Plays the best-scored action of a network, or with `temperature` above 0 a random one by its scores.
 
-    Where nothing is hidden any more, in the last deal of a game of two, it plays the deal out exactly, as `Search` does.
+    Where nothing is hidden any more, in the last deal of a game of two, it solves the rest as `Search` does.
 
     Args:
         network: what scores the actions.
@@ -85,11 +85,18 @@ class LearnedAgent:
         return choices, self.network(torch.from_numpy(observations[:, :SIZE]).to(self._device), choices)
 
 
-def load_agent(folder: str | Path, rules: Rules, seed: int = 0) -> LearnedAgent:
+def load_agent(
+    folder: str | Path, rules: Rules, seed: int = 0, *, temperature: float = 0.0, solve: bool = True
+) -> LearnedAgent:
     """Return the agent of a model folder; raises ModelError where it can't be loaded or plays other rules."""
+    if not temperature >= 0:
+        raise ValueError(f"temperature, which scores are divided by, is 0 or above, not {temperature}")
     network, card = load_model(folder)
     check_rules(card, rules, folder)
-    return LearnedAgent(network, rules, str(folder), seed)
+    given = {"temperature": (temperature, 0.0), "solve": (solve, True)}
+    options = {name: value for name, (value, default) in given.items() if value != default}
+    name = format_spec("learned", {"model": str(folder), **options}) if options else str(folder)
+    return LearnedAgent(network, rules, name, seed, temperature, solve)
 
 
 def trained_rules(folder: str | Path) -> Rules:

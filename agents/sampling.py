@@ -17,7 +17,7 @@ _SEEN, _HAND_SIZE = LAYOUT["seen"].start, LAYOUT["hand_size"].start
 
 @kernel
 def look_around(tables: np.record, seen: np.ndarray, space: np.record) -> bool:
-    """Write what an observation, (433,) int8, of the seat to act tells into `space.root`; return whether it tells all."""
+    """Write what an observation, (433,) int8, of the seat to act tells into `space.root`; return `tells_all` of it."""
     space.root = space.blank
     copy_public(tables, space.root, seen)
     prepare(tables, space.root, space.scratch)
@@ -26,7 +26,7 @@ def look_around(tables: np.record, seen: np.ndarray, space: np.record) -> bool:
 
 @kernel
 def tells_all(tables: np.record, seen: np.ndarray) -> bool:
-    """Return whether nothing is hidden: with two players, a seat that has seen all but the other hand knows that hand."""
+    """Return whether nothing is hidden: of two players, one who has seen all cards but the other hand knows it."""
     unseen = np.int64(0)
     for kind in range(NUM_KINDS):
         unseen += tables.deck_counts[kind] - seen[_SEEN + kind]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,9 @@ from krypenv.agents.learned import LearnedAgent
 from krypenv.agents.model_file import load_model
 from krypenv.agents.rollout import Rollout
 from krypenv.agents.search import Search
+from krypenv.training.arena import ArenaSettings, run_arena
 from krypenv.training.evaluation import duplicate_match
+from krypenv.training.results import read_results
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -67,6 +71,14 @@ def test_without_worlds_it_is_the_network_alone() -> None:
         actions = champion.act(engine.observation, engine.action_mask)
         assert (actions == network.act(engine.observation, engine.action_mask)).all()
         engine.step(actions)
+
+
+def test_an_arena_notes_the_weights_that_it_plays_with(tmp_path: Path) -> None:
+    agents_of_two = ("champion(worlds=1)", "champion(worlds=0)", "greedy")
+    run_arena(ArenaSettings(agents=agents_of_two, rules=Rules.preset(players=2), out=tmp_path, deals=1))
+    models = (IN_WORLDS.get("two", "two"), "two")
+    hashes = [[load_model(MODELS / name)[1]["weights_sha256"]] for name in models]
+    assert [each["weights_sha256"] for each in read_results(tmp_path).header["agents"]] == [*hashes, []]
 
 
 def test_it_beats_the_tactician() -> None:

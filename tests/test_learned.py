@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.learned import LearnedAgent
+from krypenv.agents.model_file import save_model
 from krypenv.agents.network import CardNetwork, Shape
 from krypenv.observation import LAYOUT
 
@@ -62,3 +65,28 @@ def test_no_decisions_are_no_actions_and_a_temperature_draws() -> None:
     assert len(drawn) == 3
     again = LearnedAgent(NETWORK, rules, "it", seed=0, temperature=50.0)
     assert tuple(again.act(engine.observation, engine.action_mask).tolist()) in drawn
+
+
+def test_a_learned_agent_has_a_name_with_options(tmp_path: Path) -> None:
+    rules = Rules.preset("krypkasino", players=2)
+    folder = str(save_model(tmp_path / "model", NETWORK, rules))
+    assert agents.make(folder, rules).name == folder
+    assert agents.make(f"learned(model={folder!r})", rules).name == folder
+    for options, same in (("solve=False", "solve=False"), ("temperature=2, solve=True", "temperature=2.0")):
+        agent = agents.make(f"learned(model={folder!r}, {options})", rules)
+        assert agents.make(agent.name, rules).name == agent.name
+        assert agent.name.startswith("learned(")
+        assert same.partition("=")[0] in agent.name
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("", "name its folder"), ("model='nowhere'", "is no model"),
+        ("model='nowhere', temperature=-1", "temperature, which scores are divided by, is 0 or above"),
+        ("model='nowhere', solve=1", "solve is of type bool"),
+    ],
+)  # fmt: skip
+def test_what_a_learned_agent_is_not_made_of(options: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        agents.make(f"learned({options})", Rules.preset("krypkasino"))

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents import parse_spec
+from krypenv.agents import Agent, parse_spec
 from krypenv.rules import Rules
 from krypenv.training.benchmark import machine
 from krypenv.training.deals import deal_seeds, describe_list
@@ -213,8 +213,8 @@ def make_header(settings: ArenaSettings) -> Header:
         "rules": str(rules),
         "rules_sha256": hashlib.sha256(fields).hexdigest(),
         "agents": [
-            {"name": name, "cheats": cheat, "weights_sha256": _weights(source)}
-            for name, cheat, source in zip(names, cheats, settings.agents, strict=True)
+            {"name": name, "cheats": cheat, "weights_sha256": _weights(source, agent)}
+            for name, cheat, source, agent in zip(names, cheats, settings.agents, made, strict=True)
         ],
         "deals": settings.deals,
         "deals_from": settings.deals_from,
@@ -240,10 +240,10 @@ def _name_of(source: AgentSource) -> str:
     return source if isinstance(source, str) else source[0]
 
 
-def _weights(source: AgentSource) -> list[str]:
-    """Return the SHA-256 of the weights of the model folders that an agent's string names, itself or in its options."""
-    if not isinstance(source, str):
-        return []
-    words = [source] if Path(source).is_dir() else parse_spec(source)[1].values()
+def _weights(source: AgentSource, agent: Agent) -> list[str]:
+    """Return the SHA-256 of the weights of the models that an agent plays with, or that its string names."""
+    words = list(getattr(agent, "models", ()))
+    if isinstance(source, str):
+        words += [source] if Path(source).is_dir() else parse_spec(source)[1].values()
     cards = [Path(word) / "model.json" for word in words if isinstance(word, str)]
     return [json.loads(card.read_text())["weights_sha256"] for card in cards if card.is_file()]
