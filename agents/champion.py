@@ -19,6 +19,7 @@ MODELS = Path(__file__).parent / "models"
 SHIPPED = {  # folder in `MODELS` -> rules that it was trained for
     "two": Rules.preset("krypkasino", players=2),
     "four": Rules.preset("krypkasino", players=4),
+    "pairs": Rules.preset("krypkasino", players=4, teams=2),
 }
 IN_WORLDS = {"two": "two-soft"}  # another network that plays worlds out better, as its choices are softer
 WORLDS = 100  # that a decision looks at, where the network is helped by search

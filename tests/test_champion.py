@@ -44,6 +44,7 @@ def test_the_shipped_models_are_small_and_all_are_known() -> None:
         ("krypkasino players=2", Guided),
         ("krypkasino players=2 games=3", Guided),
         ("krypkasino players=4", Guided),
+        ("krypkasino players=4 teams=2", Guided),
         ("howto players=2", Search),
         ("krypkasino players=6 teams=2", Search),
         ("krypkasino players=5", Rollout),
