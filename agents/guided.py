@@ -5,12 +5,13 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from krypenv.agents.inference import Weights, make_work, score_legal
+from krypenv.agents.inference import REWARD_SCALE, Weights, judge_position, make_work, score_legal
 from krypenv.agents.rollout import final_margin
 from krypenv.agents.sampler import Sampler, name_of
 from krypenv.agents.sampling import NO_ACTION, look_around, sample_world, world_seed
 from krypenv.agents.scripted import list_bits, list_legal
 from krypenv.agents.search import best_of, drop_moves, has_choice, plan_of, search_rows
+from krypenv.agents.tree import margin_of
 from krypenv.cards import NUM_ACTIONS
 from krypenv.jit import kernel, parallel_kernel
 from krypenv.observation import write_observation
@@ -33,6 +34,29 @@ def play_on(
             write_observation(tables, game, game.seat, work.seen)
             best = score_legal(tables, weights, work.seen, count, work, scratch)
         act(tables, game, work.legal[best], scratch)
+
+
+@kernel
+def worth(
+    tables: np.record,
+    model: np.record,
+    weights: Weights,
+    value_unit: float,
+    game: np.record,
+    side: int,
+    work: np.record,
+    scratch: np.record,
+) -> float:
+    """Return the margin that a side can expect where a deal has just ended and the next one's hands are dealt.
+
+    What is to come is the network's value of the position times `value_unit`, or with a unit of 0 what `model` expects.
+    """
+    if game.over or value_unit == 0.0:
+        return final_margin(tables, model, game, side)
+    write_observation(tables, game, game.seat, work.seen)
+    count = list_bits(game.legal_plays, game.legal_takes, work.legal)
+    to_come = value_unit * judge_position(tables, weights, work.seen, count, work, scratch)
+    return margin_of(tables, game, side) + (to_come if game.seat % tables.teams == side else -to_come)
 
 
 @kernel
@@ -81,6 +105,7 @@ def guide_rows(
     worlds: int,
     deals: int,
     prior: float,
+    value_unit: float,
     method: int,
     plies: int,
     few_lines: int,
@@ -126,7 +151,8 @@ def guide_rows(
                     room.ahead = room.stack[0]
                     act(rules, room.ahead, action, room.scratch)
                     play_on(rules, weights, room.ahead, last_deal, work, room.scratch)
-                    totals[action] += final_margin(rules, model[0], room.ahead, side) + prior * work.behind[action]
+                    margin = worth(rules, model[0], weights, value_unit, room.ahead, side, work, room.scratch)
+                    totals[action] += margin + prior * work.behind[action]
             work.worlds = world + 1
             drop_moves(totals, NUM_ACTIONS, work.worlds)
         out[row] = best_of(totals, NUM_ACTIONS) if agrees else NO_ACTION
@@ -146,6 +172,7 @@ def guide_in_parts(
     worlds: int,
     deals: int,
     prior: float,
+    value_unit: float,
     method: int,
     plies: int,
     few_lines: int,
@@ -159,8 +186,8 @@ def guide_in_parts(
     parts = len(space)
     for part in numba.prange(parts):
         guide_rows(
-            tables, model, observations, action_masks, seeds, first, worlds, deals, prior, method, plies, few_lines,
-            part, parts, weights, works, space, means, out,
+            tables, model, observations, action_masks, seeds, first, worlds, deals, prior, value_unit, method, plies,
+            few_lines, part, parts, weights, works, space, means, out,
         )  # fmt: skip
 
 
@@ -176,7 +203,8 @@ class Guided(Sampler):
         worlds, ms, threads: as in `Sampler`; each action is tried once in each world.
         prior: points for each unit of a logit.
         deals: deals that are played out, the one that is being played included; after them comes an expected value.
-        value: what is expected after that: the next deal's first sweep (sweep), or nothing (margin).
+        value: what is expected after that: the next deal's first sweep (sweep), nothing (margin), or between two sides
+            what the network expects (network).
 
     Raises ValueError without a model, and `ModelError`, a ValueError too, for one that can't be loaded or plays other
     rules.
@@ -202,14 +230,21 @@ class Guided(Sampler):
         if not prior >= 0:
             raise ValueError(f"prior, the points for a unit of a logit, is 0 or above, not {prior}")
         self.name = name_of("guided", self, locals())
-        self._plan = (deals, float(prior), *plan_of(rules, "max_n", 0))
-        weights = load_weights(model, rules)
-        super().__init__(rules, seed, worlds, value, ms, threads)
+        judges = value == "network"
+        if judges and rules.num_teams != 2:
+            raise ValueError(f"the network's value is of use between two sides only, not {rules.num_teams}")
+        weights = load_weights(model, rules, judges)
+        # The margin to come is twice the centred return between two sides.
+        self._plan = (deals, float(prior), 2 / REWARD_SCALE if judges else 0.0, *plan_of(rules, "max_n", 0))
+        super().__init__(rules, seed, worlds, "margin" if judges else value, ms, threads)
         self._work = (weights, make_work(self._threads), self._space)
 
 
-def load_weights(model: str, rules: Rules) -> Weights:
-    """Return the weights of the network in a model's folder; raises ValueError as `Guided` does."""
+def load_weights(model: str, rules: Rules, judges: bool = False) -> Weights:
+    """Return the weights of the network in a model's folder; raises ValueError as `Guided` does.
+
+    One that `judges` has to expect points.
+    """
     if not model:
         raise ValueError("guided plays with a trained network: name its folder, as in guided(model='folder')")
     try:
@@ -218,4 +253,7 @@ def load_weights(model: str, rules: Rules) -> Weights:
         raise ValueError('learned agents need more than the bare package: pip install "krypenv[train]"') from None
     network, card = load_model(model)
     check_rules(card, rules, model)
+    reward = card.get("settings", {}).get("reward", "centred")
+    if judges and reward != "centred":
+        raise ValueError(f"the network in {model} expects {reward}, not points against the other side (centred)")
     return Weights.of(network)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from krypenv.agents.network import CardNetwork
 
 MAX_UNITS = 512  # in a layer, at most
+REWARD_SCALE = 0.1  # what points are multiplied by for the value heads, so that losses are of the order of one
 
 WORK = np.dtype(
     [
@@ -25,6 +26,7 @@ WORK = np.dtype(
         ("shared", np.float32, (MAX_UNITS,)),  # what it gives to the layers that score an action
         ("card", np.float32, (MAX_UNITS,)),  # the first of these
         ("hidden", np.float32, (MAX_UNITS,)),  # and the second
+        ("pooled", np.float32, (MAX_UNITS,)),  # the mean of the second over the actions, by their probabilities
         ("legal", np.int64, (NUM_ACTIONS,)),  # the legal actions
         ("logits", np.float32, (NUM_ACTIONS,)),  # and their scores, in the same order
         ("behind", np.float64, (NUM_ACTIONS,)),  # by action: its logit at the root less the best one
@@ -53,6 +55,9 @@ class Weights(NamedTuple):
     hidden: npt.NDArray[np.float32]  # (H, H)
     hidden_bias: npt.NDArray[np.float32]  # (H,)
     score: npt.NDArray[np.float32]  # (H + 1,): the bias comes last
+    judge: npt.NDArray[np.float32]  # (C + H, H)
+    judge_bias: npt.NDArray[np.float32]  # (H,)
+    value: npt.NDArray[np.float32]  # (H + 1,): the bias comes last
 
     @classmethod
     def of(cls, network: CardNetwork) -> Weights:
@@ -71,6 +76,9 @@ class Weights(NamedTuple):
             state["hidden.weight"].T,
             state["hidden.bias"],
             np.append(state["score.weight"], state["score.bias"]),
+            state["judge.weight"].T,
+            state["judge.bias"],
+            np.append(state["value.weight"], state["value.bias"]),
         )
         return cls(*(np.array(array, np.float32, order="C") for array in arrays))
 
@@ -92,14 +100,56 @@ def score_legal(
     read_context(weights, observation, work)
     best = 0
     for at in range(count):
-        action = work.legal[at]
-        for entry in range(WIDTH):
-            work.facts[entry] = 0
-        write_fact(tables, observation, action, work.look, scratch, work.prices, work.facts)
-        work.logits[at] = score_action(weights, action, work)
+        work.logits[at] = score_one(tables, weights, observation, work.legal[at], work, scratch)
         if work.logits[at] > work.logits[best]:
             best = at
     return best
+
+
+@kernel
+def judge_position(
+    tables: np.record, weights: Weights, observation: np.ndarray, count: int, work: np.record, scratch: np.record
+) -> float:
+    """Return what the network expects for the seat to act, whose legal actions are the first `count` of `work.legal`.
+
+    It is in the units that the network was trained on.
+    """
+    look(tables, observation, work.look)
+    read_context(weights, observation, work)
+    units, size = len(weights.read_bias), len(weights.hidden_bias)
+    pooled, card = work.pooled, work.card
+    for unit in range(size):
+        pooled[unit] = 0
+    total, top = np.float32(0), np.float32(-np.inf)
+    for at in range(count):  # a softmax over what has been scored so far
+        logit = score_one(tables, weights, observation, work.legal[at], work, scratch)
+        highest = max(top, logit)
+        before, weight = np.exp(top - highest), np.exp(logit - highest)
+        total, top = total * before + weight, highest
+        for unit in range(size):
+            pooled[unit] = pooled[unit] * before + weight * max(work.hidden[unit], 0)
+    for unit in range(size):
+        card[unit] = weights.judge_bias[unit]
+    for at in range(units):
+        if work.context[at] > 0:
+            add_row(card, work.context[at], weights.judge[at], size)
+    for at in range(size):
+        add_row(card, pooled[at] / total, weights.judge[units + at], size)
+    value = weights.value[size]
+    for unit in range(size):
+        value += max(card[unit], 0) * weights.value[unit]
+    return value
+
+
+@kernel
+def score_one(
+    tables: np.record, weights: Weights, observation: np.ndarray, action: int, work: np.record, scratch: np.record
+) -> float:
+    """Return the logit of one action; `look` and `read_context` come first."""
+    for entry in range(WIDTH):
+        work.facts[entry] = 0
+    write_fact(tables, observation, action, work.look, scratch, work.prices, work.facts)
+    return score_action(weights, action, work)
 
 
 @kernel
@@ -121,7 +171,7 @@ def read_context(weights: Weights, observation: np.ndarray, work: np.record) -> 
 
 @kernel
 def score_action(weights: Weights, action: int, work: np.record) -> float:
-    """Return the logit of the action that `work.facts` tells of; `read_context` comes first."""
+    """Return the logit of the action that `work.facts` tells of."""
     card, hidden, size = work.card, work.hidden, len(weights.hidden_bias)
     for unit in range(size):
         card[unit] = work.shared[unit] + weights.kinds[action, unit]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from support import RULES
 from krypenv import Engine, Rules, agents
 from krypenv.agents.facts import gather_facts
 from krypenv.agents.guided import Guided, play_on
-from krypenv.agents.inference import MAX_UNITS, Weights, make_work, score_legal
+from krypenv.agents.inference import MAX_UNITS, REWARD_SCALE, Weights, judge_position, make_work, score_legal
 from krypenv.agents.learned import LearnedAgent
 from krypenv.agents.model_file import save_model
 from krypenv.agents.network import ILLEGAL, CardNetwork, Choices, Shape
@@ -103,6 +104,38 @@ def test_the_kernel_gives_the_logits_of_the_network(rules: Rules, shape: Shape) 
     np.testing.assert_allclose(found, expected, atol=1e-4)
     np.testing.assert_array_equal(found[np.arange(len(best)), best], found.max(axis=1))
     assert masks[:, TAKE:].any() or rules.deck_size < 52
+
+
+@kernel
+def _judge_rows(
+    tables: np.ndarray,
+    weights: Weights,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    works: np.ndarray,
+    scratch: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    work = works[0]
+    for row in range(len(observations)):
+        count = list_legal(masks[row], work.legal)
+        out[row] = judge_position(tables[0], weights, observations[row], count, work, scratch[0])
+
+
+@pytest.mark.parametrize("text", ["krypkasino players=2", "krypkasino players=4 teams=2", "mini-high players=3"])
+def test_the_kernel_gives_the_value_of_the_network(text: str) -> None:
+    rules, network = RULES[text], some_network(Shape(41, 24, 8))
+    with torch.no_grad():
+        network.value.weight *= 300
+    engine = some_games(rules, steps=0)
+    for _ in range(20):
+        observations, masks = engine.observation, engine.action_mask
+        expected = LearnedAgent(network, rules, "network").judge(observations, masks)[1]
+        found = np.empty(len(masks))
+        _judge_rows(compile_rules(rules), Weights.of(network), observations, masks, make_work(), make_scratch(), found)
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+        assert len(np.unique(found.round(4))) > 10
+        engine.step(engine.sample_actions())
 
 
 def test_a_network_that_is_too_wide_is_refused() -> None:
@@ -196,6 +229,50 @@ def test_a_large_prior_leaves_the_choice_to_the_network(models: dict[Rules, str]
     network = LearnedAgent(some_network(), MAIN, "network")
     np.testing.assert_array_equal(actions, network.act(engine.observation, engine.action_mask))
     assert (guided(models, prior=0.0).act(engine.observation, engine.action_mask) != actions).any()
+
+
+@pytest.mark.parametrize("rules", [MAIN, TEAMS], ids=str)
+def test_what_follows_the_deal_can_be_valued_by_the_network(rules: Rules, tmp_path: Path) -> None:
+    """A network that expects 3 points against the mean for whoever leads: 6 for that side's margin, or against it.
+
+    After the last play of a deal the same seat leads the next one whatever was played, so nothing else changes.
+    """
+    network = some_network()
+    with torch.no_grad():
+        network.value.weight *= 0
+        network.value.bias[:] = 3 * REWARD_SCALE
+    model = str(save_model(tmp_path / "model", network, rules))
+    engine = some_games(rules, games=64, steps=3 * rules.players)
+    values = {
+        value: Guided(rules, 5, model=model, worlds=4, prior=0.0, value=value).action_values(
+            engine.observation, engine.action_mask
+        )
+        for value in ("network", "margin")
+    }
+    leader = (engine.state.dealer + 1) % rules.players  # R5
+    sign = np.where(leader % rules.num_teams == engine.seat % rules.num_teams, 1, -1)
+    tried = np.isfinite(values["margin"]) & (engine.action_mask.sum(axis=1) > 1)[:, None]
+    assert tried.any(axis=1).sum() > 20
+    assert set(sign[tried.any(axis=1)]) == {-1, 1}
+    np.testing.assert_array_equal(np.isfinite(values["network"]), np.isfinite(values["margin"]))
+    difference = values["network"] - np.where(tried, values["margin"], 0)
+    assert difference[tried] == pytest.approx(np.broadcast_to(6 * sign[:, None], tried.shape)[tried], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("rules", "settings", "message"),
+    [
+        (RULES["krypkasino players=3"], {}, "of use between two sides only, not 3"),
+        (MAIN, {"reward": "win"}, "expects win, not points against the other side"),
+    ],
+)
+def test_where_the_network_has_no_value_to_give(
+    rules: Rules, settings: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    model = str(save_model(tmp_path / "model", some_network(), rules, settings=settings))
+    with pytest.raises(ValueError, match=message):
+        Guided(rules, model=model, value="network")
+    assert Guided(rules, model=model).name == f"guided(model={model!r})"
 
 
 def test_a_hand_that_was_counted_is_searched(models: dict[Rules, str]) -> None:

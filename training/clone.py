@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from krypenv.agents.facts import Facts
+from krypenv.agents.inference import REWARD_SCALE
 from krypenv.agents.network import ILLEGAL, Scores
 from krypenv.training.buffer import Decisions, select
 from krypenv.training.lessons import Plan, read_lesson
 from krypenv.training.policy import CardPolicy, Position
-from krypenv.training.ppo import REWARD_SCALE
 
 SHUFFLED = 8  # files whose decisions are shuffled together
 LAST_RATE = 0.03  # of the learning rate, at the end

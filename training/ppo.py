@@ -14,13 +14,13 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.agents.facts import Facts, gather_facts
+from krypenv.agents.inference import REWARD_SCALE
 from krypenv.agents.network import CardNetwork
 from krypenv.cards import NUM_KINDS
 from krypenv.training.buffer import Decisions, SeatRolloutBuffer
 from krypenv.training.policy import CardPolicy
 from krypenv.vector import LearnerGames
 
-REWARD_SCALE = 0.1  # rewards are points, and losses like numbers of the order of one
 RIVAL_GAMES = 1000  # whose mean return is told
 
 
