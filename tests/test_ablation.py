@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -71,6 +72,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ablate(settings, "krypenv ablate")
         done = {path: path.stat().st_mtime_ns for path in out.rglob("model.json")}
         ablate(settings, "krypenv ablate")
+        ablate(dataclasses.replace(settings, against=("tactician", "greedy")), "krypenv ablate")
+        with pytest.raises(ValueError, match="holds a run with other settings"):
+            ablate(dataclasses.replace(settings, frames=500), "krypenv ablate")
     assert done == {path: path.stat().st_mtime_ns for path in out.rglob("model.json")}, "finished runs are left alone"
     assert len(done) == 5  # two variants with two seeds each, and the lessons
     return out
@@ -80,7 +84,7 @@ def test_an_ablation_leaves_figures_and_a_picture(finished: Path) -> None:
     result = json.loads((finished / "ablation.json").read_text())
     assert set(result["variants"]) == {ALL, "no warm start"}
     for variant in result["variants"].values():
-        assert len(variant["margins"]["tactician"]) == 2
+        assert len(variant["margins"]["tactician"]) == len(variant["margins"]["greedy"]) == 2
         assert variant["low"] <= variant["mean"] <= variant["high"]
     assert (finished / "ablation.png").read_bytes().startswith(b"\x89PNG")
 

@@ -17,6 +17,7 @@ from scipy.stats import bootstrap, trim_mean
 
 from krypenv.files import write_whole
 from krypenv.rules import Rules
+from krypenv.training.checkpoint import CHECKPOINT, read_progress
 from krypenv.training.evaluation import duplicate_match
 from krypenv.training.fields import parse_rules, setting
 from krypenv.training.processes import pool_of
@@ -93,19 +94,25 @@ class _Task:
 
 
 def _train(task: _Task) -> str:
-    """Do a run, or go on with it, and keep its margins; return its folder."""
-    folder = Path(task.settings.out)
-    result = folder / RESULT
-    if not result.exists():
-        if (folder / "checkpoint.safetensors").exists():
-            run(dataclasses.replace(task.settings, resume=str(folder)), quiet=True)
-        else:
-            run(task.settings, quiet=True)
-        agent, rules = str(folder / "model"), task.settings.game_rules()
-        margins = {
-            name: duplicate_match(agent, name, rules, task.deals, deals_from="dev").margin for name in task.against
-        }
-        write_json(result, {"margins": margins})
+    """Do a run, or go on with it, and keep its margins; return its folder. What is finished is not done again.
+
+    Raises ValueError where the folder holds a run with other settings.
+    """
+    folder, rules = Path(task.settings.out), task.settings.game_rules()
+    if (folder / CHECKPOINT).exists():
+        there = Settings.from_json(read_progress(folder)["settings"])
+        if there != task.settings:
+            raise ValueError(f"{folder} holds a run with other settings; choose another folder with --out")
+    if not (folder / "model").is_dir():
+        is_begun = (folder / CHECKPOINT).exists()
+        run(dataclasses.replace(task.settings, resume=str(folder)) if is_begun else task.settings, quiet=True)
+    result = json.loads((folder / RESULT).read_text()) if (folder / RESULT).exists() else {}
+    margins = result["margins"] if result.get("deals") == task.deals else {}
+    for name in task.against:
+        if name not in margins:
+            match = duplicate_match(str(folder / "model"), name, rules, task.deals, deals_from="dev")
+            margins[name] = match.margin
+            write_json(folder / RESULT, {"deals": task.deals, "margins": margins})
     return str(folder)
 
 
@@ -127,7 +134,10 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
         for done, folder in enumerate(train(tasks), 1):
             console.print(f"{done} of {len(tasks)} runs: {folder}", highlight=False)
     margins = {
-        variant: [_margins(f"{_folder(settings, variant)}{seed}") for seed in range(settings.seeds)]
+        variant: [
+            {name: _margins(Path(f"{_folder(settings, variant)}{seed}"))[name] for name in settings.against}
+            for seed in range(settings.seeds)
+        ]
         for variant in settings.variants
     }
     variants = summarize(margins)
@@ -152,8 +162,8 @@ def _folder(settings: AblationSettings, variant: str) -> str:
     return str(Path(settings.out) / RUNS / variant.replace(",", "").replace(" ", "-")) + "-"
 
 
-def _margins(folder: str) -> dict[str, float]:
-    return dict(json.loads((Path(folder) / RESULT).read_text())["margins"])
+def _margins(folder: Path) -> dict[str, float]:
+    return dict(json.loads((folder / RESULT).read_text())["margins"])
 
 
 def summarize(margins: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
