@@ -18,7 +18,7 @@ _HARD: dict[str, Any] = {  # longer runs: softer, so that there is something lef
 }
 PRESETS: dict[str, dict[str, Any]] = {  # frames and not minutes, so that a preset and a seed make one model
     "quick": {"lessons": 1000, "passes": 3, "frames": 1_500_000},
-    "good": {"lessons": 4000, "passes": 4, "frames": 6_000_000},
+    "good": {"lessons": 4000, "passes": 4, "frames": 5_000_000},
     "strong": {"lessons": 10_000, "passes": 4, "frames": 30_000_000, **_HARD},
     "long": {"lessons": 40_000, "passes": 4, "frames": 400_000_000, **_HARD},
 }
