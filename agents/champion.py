@@ -21,7 +21,6 @@ SHIPPED = {  # folder in `MODELS` -> rules that it was trained for
     "four": Rules.preset("krypkasino", players=4),
     "pairs": Rules.preset("krypkasino", players=4, teams=2),
 }
-IN_WORLDS = {"two": "two-soft"}  # another network that plays worlds out better, as its choices are softer
 WORLDS = 100  # that a decision looks at, where the network is helped by search
 
 
@@ -51,17 +50,13 @@ class Champion:
         if worlds < 0:
             raise ValueError(f"worlds is 0, for the network alone, or more, not {worlds}")
         self.name, self.rules = name_of("champion", self, locals()), rules
-        self.models = _models(rules, worlds)  # folders of the networks that it plays with
+        model = shipped_model(rules)
+        self.models = [str(model)] if model else []  # folders of the networks that it plays with
         self.player = _player(self.models, rules, seed, worlds, threads)
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         return self.player.act(observations, action_masks)
-
-
-def _models(rules: Rules, worlds: int) -> list[str]:
-    model = shipped_model(rules)
-    return [str(MODELS / IN_WORLDS.get(model.name, model.name) if worlds else model)] if model else []
 
 
 def _player(models: list[str], rules: Rules, seed: int, worlds: int, threads: int) -> Agent:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents.champion import IN_WORLDS, MODELS, SHIPPED, shipped_model
+from krypenv.agents.champion import MODELS, SHIPPED, shipped_model
 from krypenv.agents.guided import Guided
 from krypenv.agents.learned import LearnedAgent
 from krypenv.agents.model_file import load_model
@@ -28,13 +28,8 @@ def test_a_shipped_model_is_whole_and_for_its_rules(name: str) -> None:
     assert shipped_model(SHIPPED[name]) == MODELS / name
 
 
-@pytest.mark.parametrize(("name", "other"), IN_WORLDS.items())
-def test_a_network_for_worlds_is_whole_and_for_the_same_rules(name: str, other: str) -> None:
-    assert Rules.parse(load_model(MODELS / other)[1]["rules"]) == SHIPPED[name]
-
-
 def test_the_shipped_models_are_small_and_all_are_known() -> None:
-    assert {path.name for path in MODELS.iterdir() if path.is_dir()} == {*SHIPPED, *IN_WORLDS.values()}
+    assert {path.name for path in MODELS.iterdir() if path.is_dir()} == set(SHIPPED)
     assert sum(path.stat().st_size for path in MODELS.rglob("*") if path.is_file()) < 5e6
 
 
@@ -77,9 +72,8 @@ def test_without_worlds_it_is_the_network_alone() -> None:
 def test_an_arena_notes_the_weights_that_it_plays_with(tmp_path: Path) -> None:
     agents_of_two = ("champion(worlds=1)", "champion(worlds=0)", "greedy")
     run_arena(ArenaSettings(agents=agents_of_two, rules=Rules.preset(players=2), out=tmp_path, deals=1))
-    models = (IN_WORLDS.get("two", "two"), "two")
-    hashes = [[load_model(MODELS / name)[1]["weights_sha256"]] for name in models]
-    assert [each["weights_sha256"] for each in read_results(tmp_path).header["agents"]] == [*hashes, []]
+    weights = [load_model(MODELS / "two")[1]["weights_sha256"]]
+    assert [each["weights_sha256"] for each in read_results(tmp_path).header["agents"]] == [weights, weights, []]
 
 
 def test_it_beats_the_tactician() -> None:

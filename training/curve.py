@@ -33,10 +33,10 @@ def draw_curve(path: Path, curve: list[CurvePoint], rules: Rules) -> None:
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set_xlabel("minutes of training")
     axes.set_ylabel("margin, points a game (95% interval)")
-    axes.set_title(f"Self-play on {rules}")
+    axes.set_title(f"Self-play on {rules}: {curve[-1].frames / 1e6 if curve else 0:.1f} million decisions")
     axes.grid(alpha=0.3)
     if curve:
-        axes.legend(title=f"{curve[-1].frames / 1e6:.1f} million decisions")
+        figure.legend(loc="outside lower center", ncols=len(curve[0].margins))
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=120)
     write_whole(path, picture.getvalue())
