@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -14,16 +15,19 @@ from rich.table import Table
 from krypenv.files import write_whole
 from krypenv.training.evaluation import MATCH_COLUMNS, POINTS_COLUMNS, MatchResult, match_rows, points_rows
 
-NAME_COLUMNS = ("agent", "against", "points a game", "what", "move", "played", "best")
+NAME_COLUMNS = ("agent", "against", "points a game", "what", "move", "played", "best", "training")
+NARROWEST = 12  # heading that is not folded
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; all columns but the first are set to the right, and long names are folded, not figures."""
+    """Print a table; all columns but the first are set to the right. Names and headings are folded, not figures."""
     table = Table()
     for number, column in enumerate(columns):
         is_name = column in NAME_COLUMNS
+        width = max([NARROWEST, *(len(row[number]) for row in rows)])
+        heading = column if is_name else textwrap.fill(column, width)
         justify: Literal["left", "right"] = "left" if number == 0 else "right"
-        table.add_column(escape(column), justify=justify, no_wrap=not is_name, overflow="fold")
+        table.add_column(escape(heading), justify=justify, no_wrap=not is_name, overflow="fold")
     for row in rows:
         table.add_row(*map(escape, row))
     Console().print(table)
