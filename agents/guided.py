@@ -5,9 +5,12 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from krypenv.agents.base import IntArray, check_decisions
+from krypenv.agents.belief import log_chance, make_belief, remember, share_out
 from krypenv.agents.inference import REWARD_SCALE, Weights, judge_position, make_work, score_legal
+from krypenv.agents.recall import Recall
 from krypenv.agents.rollout import final_margin
-from krypenv.agents.sampler import Sampler, name_of
+from krypenv.agents.sampler import BATCH, Sampler, name_of
 from krypenv.agents.sampling import NO_ACTION, look_around, sample_world, world_seed
 from krypenv.agents.scripted import list_bits, list_legal
 from krypenv.agents.search import best_of, drop_moves, has_choice, plan_of, search_rows
@@ -60,6 +63,28 @@ def worth(
 
 
 @kernel
+def weigh_worlds(
+    tables: np.record,
+    weights: Weights,
+    heat: float,
+    observation: np.ndarray,
+    seed: np.uint64,
+    start: int,
+    count: int,
+    belief: np.record,
+    work: np.record,
+    space: np.record,
+    out: np.ndarray,
+) -> bool:
+    """Write `log_chance` of so many worlds into `out`, (count,); return whether there are any."""
+    for at in range(count):
+        if not sample_world(tables, observation, world_seed(seed, start + at), True, space):
+            return False
+        out[at] = log_chance(tables, weights, heat, space.stack[0], belief, work, space.scratch)
+    return True
+
+
+@kernel
 def look_first(
     tables: np.record,
     weights: Weights,
@@ -106,6 +131,8 @@ def guide_rows(
     deals: int,
     prior: float,
     value_unit: float,
+    candidates: int,
+    heat: float,
     method: int,
     plies: int,
     few_lines: int,
@@ -113,6 +140,9 @@ def guide_rows(
     parts: int,
     weights: Weights,
     works: np.ndarray,
+    beliefs: np.ndarray,
+    logs: np.ndarray,
+    shares: np.ndarray,
     space: np.ndarray,
     means: np.ndarray,
     out: np.ndarray,
@@ -122,7 +152,7 @@ def guide_rows(
     `means`, (B, 105) float64 or empty, gets the value of each action: its mean margin, and `prior` for each unit of its
     logit; minus infinity for those that were not tried, were dropped or are illegal.
     """
-    rules, work, room = tables[0], works[part], space[part]
+    rules, work, room, belief = tables[0], works[part], space[part], beliefs[part]
     totals = room.totals
     for row in range(part, len(out), parts):
         if not has_choice(action_masks[row]):
@@ -139,11 +169,24 @@ def guide_rows(
             look_first(rules, weights, observations[row], action_masks[row], work, room.scratch, totals)
         side = room.root.seat % rules.teams
         last_deal = room.root.deal_number + deals - 1
-        agrees = True
-        for world in range(first, first + worlds):
-            if count_open(totals) == 1:
+        agrees, tried, start = True, worlds, first
+        belief.count = 0
+        if candidates > 1:
+            remember(rules, observations[row], belief, room)
+            look_around(rules, observations[row], room)
+        if belief.count > 0:
+            tried, start = worlds * candidates, first * candidates
+            agrees = weigh_worlds(
+                rules, weights, heat, observations[row], seeds[row], start, tried, belief, work, room, logs[part]
+            )
+            share_out(logs[part], tried, worlds, shares[part])
+        for at in range(tried):
+            if count_open(totals) == 1 or not agrees:
                 break
-            agrees = sample_world(rules, observations[row], world_seed(seeds[row], world), True, room)
+            share = shares[part, at] if belief.count > 0 else np.int64(1)
+            if share == 0:
+                continue
+            agrees = sample_world(rules, observations[row], world_seed(seeds[row], start + at), True, room)
             if not agrees:
                 break
             for action in range(NUM_ACTIONS):
@@ -152,8 +195,8 @@ def guide_rows(
                     act(rules, room.ahead, action, room.scratch)
                     play_on(rules, weights, room.ahead, last_deal, work, room.scratch)
                     margin = worth(rules, model[0], weights, value_unit, room.ahead, side, work, room.scratch)
-                    totals[action] += margin + prior * work.behind[action]
-            work.worlds = world + 1
+                    totals[action] += share * (margin + prior * work.behind[action])
+            work.worlds += share
             drop_moves(totals, NUM_ACTIONS, work.worlds)
         out[row] = best_of(totals, NUM_ACTIONS) if agrees else NO_ACTION
         if len(means) > 0:
@@ -173,11 +216,16 @@ def guide_in_parts(
     deals: int,
     prior: float,
     value_unit: float,
+    candidates: int,
+    heat: float,
     method: int,
     plies: int,
     few_lines: int,
     weights: Weights,
     works: np.ndarray,
+    beliefs: np.ndarray,
+    logs: np.ndarray,
+    shares: np.ndarray,
     space: np.ndarray,
     means: np.ndarray,
     out: np.ndarray,
@@ -186,8 +234,8 @@ def guide_in_parts(
     parts = len(space)
     for part in numba.prange(parts):
         guide_rows(
-            tables, model, observations, action_masks, seeds, first, worlds, deals, prior, value_unit, method, plies,
-            few_lines, part, parts, weights, works, space, means, out,
+            tables, model, observations, action_masks, seeds, first, worlds, deals, prior, value_unit, candidates,
+            heat, method, plies, few_lines, part, parts, weights, works, beliefs, logs, shares, space, means, out,
         )  # fmt: skip
 
 
@@ -202,6 +250,11 @@ class Guided(Sampler):
         model: the folder of a trained network; there is no default.
         worlds, ms, threads: as in `Sampler`; each action is tried once in each world.
         prior: points for each unit of a logit.
+        candidates: worlds that are drawn for one that is played out. With more than 1, and two players, the agent
+            remembers its own decisions; what the other has played in this deal it knows from them
+            (`krypenv.agents.recall`), and worlds are kept by the chance that the network would have played it with the
+            hand that the other has there.
+        heat: what the network's logits are divided by in that.
         deals: deals that are played out, the one that is being played included; after them comes an expected value.
         value: what is expected after that: the next deal's first sweep (sweep), nothing (margin), or between two sides
             what the network expects (network).
@@ -220,6 +273,8 @@ class Guided(Sampler):
         model: str = "",
         worlds: int = 100,
         prior: float = 1.0,
+        candidates: int = 1,
+        heat: float = 1.0,
         deals: int = 1,
         value: str = "sweep",
         ms: float = 0.0,
@@ -229,15 +284,38 @@ class Guided(Sampler):
             raise ValueError(f"deals, those played out, is at least 1, not {deals}")
         if not prior >= 0:
             raise ValueError(f"prior, the points for a unit of a logit, is 0 or above, not {prior}")
+        if candidates < 1:
+            raise ValueError(
+                f"candidates, the worlds drawn for one that is played out, is at least 1, not {candidates}"
+            )
+        if not heat > 0:
+            raise ValueError(f"heat, which logits are divided by, is above 0, not {heat}")
         self.name = name_of("guided", self, locals())
         judges = value == "network"
         if judges and rules.num_teams != 2:
             raise ValueError(f"the network's value is of use between two sides only, not {rules.num_teams}")
         weights = load_weights(model, rules, judges)
         # The margin to come is twice the centred return between two sides.
-        self._plan = (deals, float(prior), 2 / REWARD_SCALE if judges else 0.0, *plan_of(rules, "max_n", 0))
+        value_unit = 2 / REWARD_SCALE if judges else 0.0
+        self._recall = Recall() if candidates > 1 and rules.players == 2 else None
+        candidates = candidates if self._recall else 1
+        self._plan = (deals, float(prior), value_unit, candidates, float(heat), *plan_of(rules, "max_n", 0))
         super().__init__(rules, seed, worlds, "margin" if judges else value, ms, threads)
-        self._work = (weights, make_work(self._threads), self._space)
+        at_once = min(worlds, BATCH) if ms else worlds
+        logs = np.zeros((self._threads, at_once * candidates if self._recall else 0))
+        beliefs = make_belief(self._threads)
+        self._work = (
+            weights, make_work(self._threads), beliefs, logs, np.zeros(logs.shape, np.int64), self._space
+        )  # fmt: skip
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
+        """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
+        if not self._recall:
+            return super().act(observations, action_masks)
+        observations, action_masks = check_decisions(observations, action_masks)
+        actions = super().act(self._recall.extend(observations), action_masks)
+        self._recall.note(observations, actions)
+        return actions
 
 
 def load_weights(model: str, rules: Rules, judges: bool = False) -> Weights:
