@@ -22,6 +22,7 @@ SHIPPED = {  # folder in `MODELS` -> rules that it was trained for
     "pairs": Rules.preset("krypkasino", players=4, teams=2),
 }
 WORLDS = 100  # that a decision looks at, where the network is helped by search
+CANDIDATES = 4  # worlds for each of them, which are kept by what the other has played
 
 
 def shipped_model(rules: Rules) -> Path | None:
@@ -36,8 +37,9 @@ def shipped_model(rules: Rules) -> Path | None:
 class Champion:
     """Plays as the best agent that the package has for its rules.
 
-    Where a model for these rules comes with the package, that is its network, with worlds played out by it (`Guided`).
-    For other rules it is `Search` between two sides, and `Rollout` among more.
+    Where a model for these rules comes with the package, that is its network, with worlds that are played out by it and,
+    between two players, weighed by it (`Guided`): then it remembers its own decisions. For other rules it is `Search`
+    between two sides, and `Rollout` among more.
 
     Args:
         worlds: worlds that a decision looks at; 0 for the network alone.
@@ -62,7 +64,7 @@ class Champion:
 def _player(models: list[str], rules: Rules, seed: int, worlds: int, threads: int) -> Agent:
     options = dict[str, Any](worlds=worlds, threads=threads)
     if models and worlds:
-        return Guided(rules, seed, model=models[0], **options)
+        return Guided(rules, seed, model=models[0], candidates=CANDIDATES, **options)
     if models:
         return _learned(models[0], rules, seed)
     if not worlds:
