@@ -37,9 +37,9 @@ def shipped_model(rules: Rules) -> Path | None:
 class Champion:
     """Plays as the best agent that the package has for its rules.
 
-    Where a model for these rules comes with the package, that is its network, with worlds that are played out by it and,
-    between two players, weighed by it (`Guided`): then it remembers its own decisions. For other rules it is `Search`
-    between two sides, and `Rollout` among more.
+    Where a model for these rules comes with the package, that is its network, with worlds that are played out by it
+    and, between two players, weighed by it (`Guided`): then it remembers its own decisions. For other rules it is
+    `Search` between two sides, and `Rollout` among more.
 
     Args:
         worlds: worlds that a decision looks at; 0 for the network alone.
