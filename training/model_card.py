@@ -16,8 +16,8 @@ from krypenv.training.standings import format_milliseconds
 
 LIMITS = """\
 - It plays the rules above and no others; `agents.make` refuses it elsewhere with one sentence.
-- It acts on one observation and remembers nothing: what the others' earlier plays tell of their hands is lost on it, \
-apart from the ranks that forced sweeps exclude (R10).
+- The network acts on one observation and remembers nothing: what the others' earlier plays tell of their hands is \
+lost on it, apart from the ranks that forced sweeps exclude (R10). With two players `champion` makes up for it in part.
 - It plays one fixed way. Who knows it can plan against it: see the lower bound above; how much more there is to gain, \
 nobody knows.
 - It plays for points, not for the place: it does not gamble when it is behind, nor play safe when it is ahead.
