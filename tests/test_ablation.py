@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from krypenv.training import ablation
-from krypenv.training.ablation import ALL, VARIANTS, AblationSettings, ablate, interquartile_mean, summarize
+from krypenv.training.ablation import ALL, VARIANTS, AblationSettings, ablate, interquartile_gain, summarize
 from krypenv.training.arena import ArenaSettings, run_arena
 from krypenv.training.model_card import model_card
 from krypenv.training.settings import Settings
@@ -18,20 +18,27 @@ from krypenv.training.settings import Settings
 TINY = {"rows": 16, "rival_rows": 8, "steps": 8, "curve_every": 1e9, "deals": 1, "curve_deals": 1, "metagame_deals": 1}
 
 
-def test_the_interquartile_mean_leaves_out_the_outer_quarters() -> None:
-    mean, low, high = interquartile_mean([[1.0, 2.0, 100.0, 3.0], [-50.0, 4.0, 5.0, 6.0]])
-    assert mean == pytest.approx((2 + 3 + 4 + 5) / 4)
-    assert low <= mean <= high
-    assert interquartile_mean([[2.0] * 4, [2.0] * 4]) == (2.0, 2.0, 2.0)
-    assert np.isnan(interquartile_mean([[1.0], [3.0]])[1:]).all()
+def test_the_interquartile_gain_leaves_out_the_outer_quarters() -> None:
+    scores, whole = [[11.0, 12.0, 110.0, 13.0], [-50.0, 4.0, 5.0, 6.0]], [[9.0, 11.0], [0.0, 0.0]]
+    gain, low, high = interquartile_gain(scores, whole)
+    assert gain == pytest.approx((2 + 3 + 4 + 5) / 4)
+    assert low is not None
+    assert high is not None
+    assert low <= gain <= high
+    assert interquartile_gain([[2.0] * 4, [3.0] * 4], [[1.0] * 3, [2.0] * 3]) == (1.0, 1.0, 1.0)
+    assert interquartile_gain([[1.0], [3.0]], [[1.0], [1.0]]) == (1.0, None, None)
 
 
-def test_the_interval_of_normal_runs_covers_their_mean() -> None:
+def test_the_interval_of_normal_runs_covers_their_gain() -> None:
+    """Opponents of unlike strength, runs of like noise: the gain is 1 whatever the opponent."""
     random = np.random.default_rng(0)
     covered = 0
     for _ in range(60):
-        _, low, high = interquartile_mean([random.normal(3, 2, 12).tolist() for _ in range(3)])
-        covered += low <= 3 <= high
+        scores, whole = ([random.normal(mean + gain, 2, 12).tolist() for mean in (18, 11, -2)] for gain in (1, 0))
+        _, low, high = interquartile_gain(scores, whole)
+        assert low is not None
+        assert high is not None
+        covered += low <= 1 <= high
     assert covered >= 50  # of 60 intervals of 95%, by a bootstrap of 12 runs a task
 
 
@@ -55,9 +62,10 @@ def test_bad_settings_are_refused(fields: dict[str, object], reason: str) -> Non
 
 
 def test_summaries_keep_tasks_apart() -> None:
-    summary = summarize({"a": [{"x": 1.0, "y": 5.0}, {"x": 2.0, "y": 6.0}]})
-    assert summary["a"]["margins"] == {"x": [1.0, 2.0], "y": [5.0, 6.0]}
-    assert summary["a"]["mean"] == pytest.approx(3.5)
+    summary = summarize({"a": [{"x": 1.0, "y": 5.0}, {"x": 2.0, "y": 6.0}], "b": [{"x": 3.0, "y": 9.0}] * 2})
+    assert summary["a"] == {"margins": {"x": [1.0, 2.0], "y": [5.0, 6.0]}, "gain": None, "low": None, "high": None}
+    assert summary["b"]["margins"] == {"x": [3.0, 3.0], "y": [9.0, 9.0]}
+    assert summary["b"]["gain"] == pytest.approx((1.5 + 3.5) / 2)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +93,9 @@ def test_an_ablation_leaves_figures_and_a_picture(finished: Path) -> None:
     assert set(result["variants"]) == {ALL, "no warm start"}
     for variant in result["variants"].values():
         assert len(variant["margins"]["tactician"]) == len(variant["margins"]["greedy"]) == 2
-        assert variant["low"] <= variant["mean"] <= variant["high"]
+    without = result["variants"]["no warm start"]
+    assert without["low"] <= without["gain"] <= without["high"]
+    assert result["variants"][ALL]["gain"] is None
     assert (finished / "ablation.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -167,62 +167,74 @@ def _margins(folder: Path) -> dict[str, float]:
 
 
 def summarize(margins: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
-    """Return for each variant the margins of its runs and their interquartile mean with its 95% interval.
+    """Return for each variant the margins of its runs, and what it gains on the first one, the whole, with an interval.
 
-    Agarwal et al. 2021 (rliable): opponents are tasks; the runs of each are resampled on their own.
+    The gain is the interquartile mean over runs and opponents of the margin less the whole's mean against the same
+    opponent, so that opponents of unlike strength count alike. Agarwal et al. 2021 (rliable): opponents are tasks; the
+    runs of each are resampled on their own. It is None for the whole, and bounds are None for single runs.
     """
-    summary = {}
+    summary: dict[str, Any] = {}
+    whole: list[list[float]] = []
     for variant, runs in margins.items():
         scores = {name: [run[name] for run in runs] for name in runs[0]}
-        mean, low, high = interquartile_mean(list(scores.values()))
-        summary[variant] = {"margins": scores, "mean": mean, "low": low, "high": high}
+        tasks = list(scores.values())
+        gain, low, high = interquartile_gain(tasks, whole) if whole else (None, None, None)
+        whole = whole or tasks
+        summary[variant] = {"margins": scores, "gain": gain, "low": low, "high": high}
     return summary
 
 
-def interquartile_mean(scores: list[list[float]]) -> tuple[float, float, float]:
-    """Return the mean of the middle half of all scores, with its stratified bootstrap interval (95%).
+def interquartile_gain(scores: list[list[float]], whole: list[list[float]]) -> tuple[float, float | None, float | None]:
+    """Return the mean of the middle half of all gains on the mean of the whole, with its stratified bootstrap interval.
 
-    `scores` holds the runs of each task; with a single run of each there is no interval (nan).
+    `scores` and `whole` hold the runs of each task; with a single run of each there is no interval.
     """
+    tasks = [np.asarray(runs, np.float64) for runs in (*scores, *whole)]
 
-    def mean(*tasks: npt.NDArray[np.float64]) -> float:
-        return float(trim_mean(np.concatenate(tasks), 0.25))
+    def gain(*samples: npt.NDArray[np.float64]) -> float:
+        runs, base = samples[: len(scores)], samples[len(scores) :]
+        return float(
+            trim_mean(np.concatenate([one - other.mean() for one, other in zip(runs, base, strict=True)]), 0.25)
+        )
 
-    found = mean(*map(np.asarray, scores))
-    if len(scores[0]) < 2:
-        return found, np.nan, np.nan
+    found = gain(*tasks)
+    if min(map(len, tasks)) < 2:
+        return found, None, None
     interval = bootstrap(
-        tuple(map(np.asarray, scores)), mean, n_resamples=RESAMPLES, vectorized=False, method="percentile",
-        rng=np.random.default_rng(0),
-    ).confidence_interval  # fmt: skip
+        tuple(tasks), gain, n_resamples=RESAMPLES, vectorized=False, method="percentile", rng=np.random.default_rng(0)
+    ).confidence_interval
     return found, float(interval.low), float(interval.high)
 
 
 def print_ablation(variants: dict[str, Any], against: tuple[str, ...]) -> None:
-    """Print a line for each variant: the mean margin against each opponent, and the interquartile mean over all."""
+    """Print a line for each variant: the mean margin against each opponent, and its gain on the whole over all."""
     rows = [
         (
             name,
             *(f"{np.mean(each['margins'][opponent]):+.1f}" for opponent in against),
-            f"{each['mean']:+.1f}",
-            f"{each['low']:+.1f} to {each['high']:+.1f}",
+            "" if each["gain"] is None else f"{each['gain']:+.1f}",
+            "" if each["low"] is None else f"{each['low']:+.1f} to {each['high']:+.1f}",
         )
         for name, each in variants.items()
     ]
-    print_table(("training", *against, "IQM", "95% interval"), rows)
+    print_table(("training", *against, "gain on the whole", "95% interval"), rows)
 
 
 def draw(path: Path, variants: dict[str, Any], title: str) -> None:
-    """Draw the interquartile means with their intervals, and every run as a dot."""
-    figure = Figure(figsize=(8, 1.2 + 0.45 * len(variants)), layout="constrained")
+    """Draw the gains on the whole with their intervals, and every run, over all opponents, as a dot."""
+    figure = Figure(figsize=(8, 1.4 + 0.45 * len(variants)), layout="constrained")
     axes = figure.subplots()
+    whole = next(iter(variants.values()))["margins"]
     for place, each in enumerate(reversed(variants.values())):
-        runs = np.mean(list(each["margins"].values()), axis=0)
+        runs = np.mean([np.asarray(each["margins"][name]) - np.mean(whole[name]) for name in whole], axis=0)
         axes.plot(runs, np.full(len(runs), place), "o", color="grey", markersize=4, alpha=0.6)
-        axes.plot([each["low"], each["high"]], [place, place], color="tab:blue", linewidth=3)
-        axes.plot(each["mean"], place, "|", color="black", markersize=14)
+        if each["low"] is not None:
+            axes.plot([each["low"], each["high"]], [place, place], color="tab:blue", linewidth=3)
+        if each["gain"] is not None:
+            axes.plot(each["gain"], place, "|", color="black", markersize=14)
+    axes.axvline(0, color="black", linewidth=0.8)
     axes.set_yticks(range(len(variants)), list(reversed(variants)))
-    axes.set_xlabel("margin over all opponents, points a game: interquartile mean, 95% interval; a dot is a run")
+    axes.set_xlabel("points a game gained on the whole: interquartile mean, 95% interval, runs")
     axes.set_title(title, fontsize=10)
     axes.grid(axis="x", alpha=0.3)
     picture = io.BytesIO()
