@@ -62,7 +62,7 @@ def _made(model: Path, card: dict[str, Any]) -> str:
         "command": f"`{card.get('command')}`",
         "seed": card.get("seed"),
         "self-play": f"{card['frames']:,} decisions" if "frames" in card else None,
-        "time": f"{card['seconds'] / 60:.0f} minutes, the warm start not included" if "seconds" in card else None,
+        "time": _time(card),
         "commit": card.get("commit"),
         "network": ", ".join(f"{name} {size}" for name, size in card["network"].items()),
         "size": f"{(model / WEIGHTS).stat().st_size / 1e6:.1f} MB",
@@ -70,6 +70,13 @@ def _made(model: Path, card: dict[str, Any]) -> str:
     }
     lines = [f"| {key} | {value} |" for key, value in rows.items() if value is not None]
     return "\n".join(["## How it was made", "", "| | |", "|---|---|", *lines, "", f"All settings are in its `{CARD}`."])
+
+
+def _time(card: dict[str, Any]) -> str | None:
+    if "seconds" not in card:
+        return None
+    apart = ", the warm start not included" if card.get("settings", {}).get("warm") else ""
+    return f"{card['seconds'] / 60:.0f} minutes{apart}"
 
 
 def _margins(table: Payoffs, place: int, names: list[str], milliseconds: np.ndarray) -> str:
