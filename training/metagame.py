@@ -17,6 +17,8 @@ from krypenv.files import write_whole
 from krypenv.training.evaluation import duplicate_match
 from krypenv.training.report import write_json
 
+LONGEST = 28  # letters of a name in the picture; of a longer one its end is shown
+
 
 @dataclass
 class Metagame:
@@ -64,15 +66,16 @@ class Metagame:
             return
         values = np.array(matrix)
         most = max(1.0, float(np.nanmax(np.abs(values), initial=0.0)))
-        size = 2.5 + 0.55 * len(self.names)
+        size = 3.0 + 0.55 * len(self.names)
         figure = Figure(figsize=(size + 1, size), layout="constrained")
         axes = figure.subplots()
         picture = axes.imshow(values, cmap="RdYlGn", vmin=-most, vmax=most)
         for row, column in zip(*np.nonzero(~np.isnan(values)), strict=True):
             axes.text(column, row, f"{values[row, column]:+.1f}", ha="center", va="center", fontsize=7)
-        axes.set_xticks(range(len(self.names)), self.names, rotation=45, ha="right")
-        axes.set_yticks(range(len(self.names)), self.names)
-        axes.set_title("margin of the row over the column, points a game")
+        names = [name if len(name) <= LONGEST else "…" + name[1 - LONGEST :] for name in self.names]
+        axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
+        axes.set_yticks(range(len(names)), names)
+        axes.set_title("margin of the row over the\ncolumn, points a game", fontsize=10)
         figure.colorbar(picture, shrink=0.8)
         data = io.BytesIO()
         figure.savefig(data, format="png", dpi=110)
