@@ -5,9 +5,8 @@ if __name__ != "krypenv.agents":
 
 import os
 from collections.abc import Callable
-from typing import Any
 
-from krypenv.agents.base import Agent, check_options, did_you_mean, format_spec, options_of, parse_spec
+from krypenv.agents.base import Agent, check_options, did_you_mean, format_spec, load_module, options_of, parse_spec
 from krypenv.agents.champion import Champion
 from krypenv.agents.guided import Guided
 from krypenv.agents.ismcts import Ismcts
@@ -25,7 +24,7 @@ def _make_learned(
 ) -> Agent:
     if not model:
         raise ValueError("learned plays with a trained network: name its folder, as in learned(model='folder')")
-    return _learned().load_agent(model, rules, seed, temperature=temperature, solve=solve)
+    return load_module("learned").load_agent(model, rules, seed, temperature=temperature, solve=solve)
 
 
 _AGENTS: dict[str, Callable[..., Agent]] = {
@@ -60,7 +59,7 @@ def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
     if spec not in _AGENTS and (_is_path(spec) or os.path.isdir(spec)):
         if not os.path.isdir(spec):
             raise ValueError(f"there is no model folder {spec!r}; the agents with a name are {', '.join(_AGENTS)}")
-        return _learned().load_agent(spec, rules, seed)
+        return load_module("learned").load_agent(spec, rules, seed)
     name, options = parse_spec(spec)
     if name not in _AGENTS:
         raise ValueError(
@@ -73,15 +72,7 @@ def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
 
 def rules_of(spec: str) -> Rules | None:
     """Return the rules that a model was trained for, or None where the string does not name a model's folder."""
-    return _learned().trained_rules(spec) if os.path.isdir(spec) else None
-
-
-def _learned() -> Any:  # the module, which needs torch
-    try:
-        from krypenv.agents import learned
-    except ImportError:
-        raise ValueError('learned agents need more than the bare package: pip install "krypenv[train]"') from None
-    return learned
+    return load_module("learned").trained_rules(spec) if os.path.isdir(spec) else None
 
 
 def _is_path(spec: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import difflib
+import importlib
 import inspect
 import re
 from collections.abc import Callable
@@ -94,6 +95,14 @@ def check_options(name: str, agent: Callable[..., Agent], options: dict[str, Any
         wanted = type(known[key])
         if type(value) is not wanted and not (wanted is float and type(value) is int):
             raise ValueError(f"{name}({key}={value!r}): {key} is of type {wanted.__name__}, as in {key}={known[key]!r}")
+
+
+def load_module(name: str) -> Any:
+    """Return a module of the package that needs torch; raises ValueError where that is not installed."""
+    try:
+        return importlib.import_module(f"krypenv.agents.{name}")
+    except ImportError:
+        raise ValueError('learned agents need more than the bare package: pip install "krypenv[train]"') from None
 
 
 def did_you_mean(word: str, known: dict[str, Any]) -> str:

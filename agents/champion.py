@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.base import Agent, IntArray
+from krypenv.agents.base import Agent, IntArray, load_module
 from krypenv.agents.guided import Guided
 from krypenv.agents.rollout import Rollout
 from krypenv.agents.sampler import name_of
@@ -66,15 +66,8 @@ def _player(models: list[str], rules: Rules, seed: int, worlds: int, threads: in
     if models and worlds:
         return Guided(rules, seed, model=models[0], candidates=CANDIDATES, **options)
     if models:
-        return _learned(models[0], rules, seed)
+        player: Agent = load_module("learned").load_agent(models[0], rules, seed)
+        return player
     if not worlds:
         raise ValueError(f"no network for '{rules}' comes with the package; give the champion some worlds")
     return Search(rules, seed, **options) if rules.num_teams == 2 else Rollout(rules, seed, **options)
-
-
-def _learned(model: str, rules: Rules, seed: int) -> Any:
-    try:
-        from krypenv.agents.learned import load_agent
-    except ImportError:
-        raise ValueError('learned agents need more than the bare package: pip install "krypenv[train]"') from None
-    return load_agent(model, rules, seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from krypenv.agents.base import IntArray, check_decisions
+from krypenv.agents.base import IntArray, check_decisions, load_module
 from krypenv.agents.belief import log_chance, make_belief, remember, share_out
 from krypenv.agents.inference import REWARD_SCALE, Weights, judge_position, make_work, score_legal
 from krypenv.agents.recall import Recall
@@ -325,12 +325,9 @@ def load_weights(model: str, rules: Rules, judges: bool = False) -> Weights:
     """
     if not model:
         raise ValueError("guided plays with a trained network: name its folder, as in guided(model='folder')")
-    try:
-        from krypenv.agents.model_file import check_rules, load_model
-    except ImportError:
-        raise ValueError('learned agents need more than the bare package: pip install "krypenv[train]"') from None
-    network, card = load_model(model)
-    check_rules(card, rules, model)
+    models = load_module("model_file")
+    network, card = models.load_model(model)
+    models.check_rules(card, rules, model)
     reward = card.get("settings", {}).get("reward", "centred")
     if judges and reward != "centred":
         raise ValueError(f"the network in {model} expects {reward}, not points against the other side (centred)")

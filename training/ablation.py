@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from scipy.stats import bootstrap, trim_mean
 
+from krypenv.agents.model_file import CARD
 from krypenv.files import write_whole
 from krypenv.rules import Rules
 from krypenv.training.checkpoint import CHECKPOINT, read_progress
@@ -41,6 +42,7 @@ VARIANTS: dict[str, dict[str, Any]] = {  # settings that differ from those of th
 }
 WHOLE: dict[str, Any] = {"curve_every": 1e9, "deals": 1, "curve_deals": 1, "metagame_deals": 50}  # of every run
 RESAMPLES = 2000
+MODEL = f"model/{CARD}"  # written last: where it is there, the run is finished
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ def _train(task: _Task) -> str:
         there = Settings.from_json(read_progress(folder)["settings"])
         if there != task.settings:
             raise ValueError(f"{folder} holds a run with other settings; choose another folder with --out")
-    if not (folder / "model").is_dir():
+    if not (folder / MODEL).is_file():
         is_begun = (folder / CHECKPOINT).exists()
         run(dataclasses.replace(task.settings, resume=str(folder)) if is_begun else task.settings, quiet=True)
     result = json.loads((folder / RESULT).read_text()) if (folder / RESULT).exists() else {}
@@ -123,7 +125,7 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
         rules=rules, out=str(out / LESSONS), games=settings.games, passes=settings.passes, deals=100,
         context=settings.context, card=settings.card,
     )  # fmt: skip
-    if not (out / LESSONS / "model").is_dir():
+    if not (out / LESSONS / MODEL).is_file():
         teach(lessons, command)
     tasks = [
         _Task(_settings_of(settings, variant, seed), settings.against, settings.deals)
