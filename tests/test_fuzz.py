@@ -1,0 +1,22 @@
+"""All fuzzers for a moment; `make soak` runs them for long. A right result or one sentence, and nothing else."""
+
+import importlib
+from pathlib import Path
+
+import pytest
+from fuzzing import watchdog
+
+SHORT = 400  # mutants of each fuzzer
+MODULES = sorted(path.stem for path in Path(__file__).parent.glob("fuzz_*.py"))
+FUZZERS = {
+    f"{module}.{name}": fuzzer for module in MODULES for name, fuzzer in importlib.import_module(module).FUZZERS.items()
+}
+
+
+@pytest.mark.parametrize("name", FUZZERS)
+def test_a_right_result_or_one_sentence(name):
+    FUZZERS[name](0, 1)  # compiles, which may take longer than a minute on a busy machine
+    with watchdog():
+        tally = FUZZERS[name](1, SHORT)
+    assert tally["right"] + tally["refused"] >= SHORT
+    assert tally["refused"] > 0
