@@ -14,8 +14,6 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NUM_ACTIONS
-from krypenv.observation import SIZE
 from krypenv.rules import Rules
 from krypenv.state import State
 
@@ -109,19 +107,3 @@ def did_you_mean(word: str, known: dict[str, Any]) -> str:
     """Return a hint at the known name closest to a word, or nothing."""
     close = difflib.get_close_matches(word, known, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
-
-
-def check_decisions(observations: np.ndarray, action_masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return both arrays as contiguous int8, as the kernels take them.
-
-    Raises ValueError for other shapes and for a row without a legal action.
-    """
-    observations, masks = np.asarray(observations), np.asarray(action_masks)
-    if observations.ndim != 2 or observations.shape[1] < SIZE or masks.shape != (len(observations), NUM_ACTIONS):
-        raise ValueError(
-            f"an agent acts on observations (B, {SIZE} or more) and action masks (B, {NUM_ACTIONS}), "
-            f"not on {observations.shape} and {masks.shape}"
-        )
-    if not masks.any(axis=1).all():
-        raise ValueError(f"row {masks.any(axis=1).argmin()} has no legal action")
-    return np.ascontiguousarray(observations, np.int8), np.ascontiguousarray(masks, np.int8)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 
-from krypenv.agents.base import IntArray, check_decisions, load_module
+from krypenv.agents.base import IntArray, load_module
 from krypenv.agents.belief import log_chance, make_belief, remember, share_out
 from krypenv.agents.inference import REWARD_SCALE, Weights, judge_position, make_work, score_legal
 from krypenv.agents.recall import Recall
@@ -16,6 +18,7 @@ from krypenv.agents.scripted import list_bits, list_legal
 from krypenv.agents.search import best_of, drop_moves, has_choice, plan_of, search_rows
 from krypenv.agents.tree import margin_of
 from krypenv.cards import NUM_ACTIONS
+from krypenv.checks import check_decisions
 from krypenv.jit import kernel, parallel_kernel
 from krypenv.observation import write_observation
 from krypenv.play import act
@@ -136,8 +139,6 @@ def guide_rows(
     method: int,
     plies: int,
     few_lines: int,
-    part: int,
-    parts: int,
     weights: Weights,
     works: np.ndarray,
     beliefs: np.ndarray,
@@ -146,6 +147,8 @@ def guide_rows(
     space: np.ndarray,
     means: np.ndarray,
     out: np.ndarray,
+    part: int,
+    parts: int,
 ) -> None:
     """Write the action of the best value of every `parts`-th row into `out`, (B,) int64.
 
@@ -162,7 +165,7 @@ def guide_rows(
             if first == 0:
                 search_rows(
                     tables, model, observations[row : row + 1], action_masks[row : row + 1], seeds[row : row + 1], 0, 1,
-                    method, plies, few_lines, 0, 1, space[part : part + 1], means[row : row + 1], out[row : row + 1],
+                    method, plies, few_lines, space[part : part + 1], means[row : row + 1], out[row : row + 1], 0, 1,
                 )  # fmt: skip
             continue
         if first == 0:
@@ -204,39 +207,27 @@ def guide_rows(
                 means[row, action] = totals[action] / max(work.worlds, 1)
 
 
+@kernel
+def guide_part(given: tuple[Any, ...], part: int, parts: int) -> None:
+    """Do what `guide_rows` does, given all its arguments but the last two."""
+    guide_rows(*given, part, parts)
+
+
+@kernel
+def try_guide_part(given: tuple[Any, ...], part: int, parts: int) -> bool:
+    """Do what `guide_part` does; return whether it came to its end."""
+    try:
+        guide_part(given, part, parts)
+    except Exception:
+        return False
+    return True
+
+
 @parallel_kernel
-def guide_in_parts(
-    tables: np.ndarray,
-    model: np.ndarray,
-    observations: np.ndarray,
-    action_masks: np.ndarray,
-    seeds: np.ndarray,
-    first: int,
-    worlds: int,
-    deals: int,
-    prior: float,
-    value_unit: float,
-    candidates: int,
-    heat: float,
-    method: int,
-    plies: int,
-    few_lines: int,
-    weights: Weights,
-    works: np.ndarray,
-    beliefs: np.ndarray,
-    logs: np.ndarray,
-    shares: np.ndarray,
-    space: np.ndarray,
-    means: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Do what `guide_rows` does, with a thread for each work space."""
-    parts = len(space)
-    for part in numba.prange(parts):
-        guide_rows(
-            tables, model, observations, action_masks, seeds, first, worlds, deals, prior, value_unit, candidates,
-            heat, method, plies, few_lines, part, parts, weights, works, beliefs, logs, shares, space, means, out,
-        )  # fmt: skip
+def guide_parts(given: tuple[Any, ...], done: np.ndarray) -> None:
+    """Do what `guide_rows` does a thread a part; write which came to their ends into `done`, (parts,) bool."""
+    for part in numba.prange(len(done)):
+        done[part] = try_guide_part(given, part, len(done))
 
 
 class Guided(Sampler):
@@ -263,7 +254,7 @@ class Guided(Sampler):
     rules.
     """
 
-    _serial, _parallel = staticmethod(guide_rows), staticmethod(guide_in_parts)
+    _serial, _parallel = staticmethod(guide_rows), staticmethod(guide_parts)
 
     def __init__(
         self,
@@ -312,7 +303,7 @@ class Guided(Sampler):
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         if not self._recall:
             return super().act(observations, action_masks)
-        observations, action_masks = check_decisions(observations, action_masks)
+        observations, action_masks = check_decisions(self.rules, observations, action_masks)
         actions = super().act(self._recall.extend(observations), action_masks)
         self._recall.note(observations, actions)
         return actions

@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from krypenv.agents.base import check_decisions, format_spec
+from krypenv.agents.base import format_spec
 from krypenv.agents.facts import gather_facts
 from krypenv.agents.model_file import check_rules, load_model, rules_in
 from krypenv.agents.network import ILLEGAL, CardNetwork, Choices, Scores
 from krypenv.agents.sampling import find_open
 from krypenv.agents.search import Search
 from krypenv.cards import NUM_ACTIONS
+from krypenv.checks import check_decisions
 from krypenv.observation import SIZE
 from krypenv.rules import Rules
 from krypenv.tables import compile_rules
@@ -50,7 +51,7 @@ class LearnedAgent:
     @torch.no_grad()
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
         """Return an action for each row: (B, N >= 433) int8 and (B, 105) int8 to (B,) int64."""
-        observations, action_masks = check_decisions(observations, action_masks)
+        observations, action_masks = check_decisions(self.rules, observations, action_masks)
         if len(observations) == 0:
             return np.zeros(0, np.int64)
         choices, scores = self._look(observations, action_masks)
@@ -74,7 +75,7 @@ class LearnedAgent:
 
         The returns are in the units that the network was trained on.
         """
-        observations, action_masks = check_decisions(observations, action_masks)
+        observations, action_masks = check_decisions(self.rules, observations, action_masks)
         choices, scores = self._look(observations, action_masks)
         logits = torch.full((len(observations), NUM_ACTIONS), ILLEGAL, device=self._device)
         logits[choices.row, choices.actions] = scores.logits[choices.row, choices.place]

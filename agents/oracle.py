@@ -11,6 +11,7 @@ from krypenv.agents.sampler import name_of
 from krypenv.agents.search import best_of, first_action, has_choice, plan_of, value_moves
 from krypenv.agents.space import make_space
 from krypenv.agents.tree import list_moves
+from krypenv.checks import check_state, check_states
 from krypenv.jit import handle, kernel
 from krypenv.play import mix
 from krypenv.rules import Rules
@@ -80,9 +81,9 @@ class _Oracle:
 
     def act_on(self, state: State, action_masks: np.ndarray) -> IntArray:
         """Return the action of the best move of each row, (B,) int64; see `krypenv.agents.base.Cheater`."""
+        masks = check_states(self.rules, state, action_masks)
         seeds = self._rng.integers(0, 1 << 63, len(state)).astype(np.uint64)
         out = np.empty(len(state), np.int64)
-        masks = np.ascontiguousarray(action_masks, np.int8)
         choose_knowing(self._tables, self._model, handle(state), masks, seeds, *self._plan, self._space, out)
         return out
 
@@ -111,6 +112,7 @@ class OracleHand(_Oracle):
 
         `state` is (1,) of `GAME`, with a seat to act; see `Search.examine`.
         """
+        check_state(self.rules, state, 1)
         seed = np.uint64(self._rng.integers(0, 1 << 63))
         count = value_knowing(self._tables, self._model, handle(state), seed, *self._plan, self._space)
         return self._space["moves"][0, :count].copy(), self._space["values"][:, :count].copy()

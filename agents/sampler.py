@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import Agent, IntArray, check_decisions, format_spec, options_of
+from krypenv.agents.base import Agent, IntArray, format_spec, options_of
 from krypenv.agents.horizon import make_model
 from krypenv.agents.sampling import NO_ACTION
 from krypenv.agents.space import make_space
 from krypenv.cards import NUM_ACTIONS
+from krypenv.checks import check_decisions
 from krypenv.rules import Rules
 from krypenv.tables import compile_rules
+from krypenv.worlds import check_genuine
 
 BATCH = 5  # worlds between two looks at the clock
 NOT_ASKED = np.empty((0, NUM_ACTIONS))  # in place of values that nobody asked for
@@ -40,9 +42,10 @@ class Sampler:
 
     name: str
 
-    # Kernels that choose for every `parts`-th row from `part` on, and for all rows on a thread for each work space:
-    # (tables, model, observations, masks, seeds, first world, worlds, *plan, [part, parts,] *work, values, out). Where
-    # the first world is not 0 they go on with what is in the work space, and a thread has one row.
+    # Kernels that choose for every `parts`-th row from `part` on, and for all rows on a thread for each work space.
+    # The first takes (tables, model, observations, masks, seeds, first world, worlds, *plan, *work, values, out) and
+    # (part, parts), the second a tuple of the former and (threads,) bool. Where the first world is not 0 they go on
+    # with what is in the work space, and a thread has one row.
     _serial: Any
     _parallel: Any
     _plan: tuple[Any, ...]
@@ -65,8 +68,7 @@ class Sampler:
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
-        observations, masks = check_decisions(observations, action_masks)
-        seeds = self._rng.integers(0, 1 << 63, len(observations)).astype(np.uint64)
+        observations, masks, seeds = self._begin(observations, action_masks)
         out = np.empty(len(observations), np.int64)
         if not self._ms:
             self._choose(observations, masks, seeds, 0, self._worlds, out)
@@ -89,11 +91,18 @@ class Sampler:
         """
         if not self.gives_values:
             raise ValueError(f"{self.name} does not value actions; search and rollout do")
-        observations, masks = check_decisions(observations, action_masks)
-        seeds = self._rng.integers(0, 1 << 63, len(observations)).astype(np.uint64)
+        observations, masks, seeds = self._begin(observations, action_masks)
         values = np.where(masks > 0, 0.0, -np.inf)
         self._choose(observations, masks, seeds, 0, self._worlds, np.empty(len(masks), np.int64), values)
         return values
+
+    def _begin(
+        self, observations: np.ndarray, action_masks: np.ndarray
+    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.uint64]]:
+        """Return decisions as the kernels take them, with a seed for each; raises ValueError where one is none."""
+        observations, masks = check_decisions(self.rules, observations, action_masks)
+        check_genuine(self.rules, observations, masks)
+        return observations, masks, self._rng.integers(0, 1 << 63, len(observations)).astype(np.uint64)
 
     def _choose(
         self,
@@ -105,10 +114,15 @@ class Sampler:
         out: np.ndarray,
         values: npt.NDArray[np.float64] = NOT_ASKED,
     ) -> None:
-        given = (self._tables, self._model, observations, masks, seeds, first, worlds, *self._plan)
+        given = (
+            self._tables, self._model, observations, masks, seeds, first, worlds, *self._plan, *self._work, values, out
+        )  # fmt: skip
         if self._threads > 1 and len(out) > 1:
-            self._parallel(*given, *self._work, values, out)
+            done = np.zeros(self._threads, np.bool_)
+            self._parallel(given, done)
+            for part in np.flatnonzero(~done).tolist():  # once more on this thread, where its error is not lost
+                self._serial(*given, part, self._threads)
         else:
-            self._serial(*given, 0, 1, *self._work, values, out)
+            self._serial(*given, 0, 1)
         if (out == NO_ACTION).any():
             raise ValueError(f"no deal of the unseen cards agrees with observation {np.argmax(out == NO_ACTION)}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.agents.base import IntArray, check_decisions, format_spec
+from krypenv.agents.base import IntArray, format_spec
 from krypenv.captures import bit_index, make_scratch
 from krypenv.cards import NUM_ACTIONS, TAKE
+from krypenv.checks import check_decisions
 from krypenv.features import look, make_view, weigh
 from krypenv.jit import kernel
 from krypenv.rules import Rules
@@ -138,7 +139,7 @@ class _Scripted:
     def _choose_best(
         self, observations: np.ndarray, action_masks: np.ndarray, looks_ahead: bool, shed_weight: float
     ) -> IntArray:
-        observations, masks = check_decisions(observations, action_masks)
+        observations, masks = check_decisions(self.rules, observations, action_masks)
         out = np.empty(len(masks), np.int64)
         choose_best(
             self._tables,
@@ -162,7 +163,7 @@ class Random(_Scripted):
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return a random legal action for each row, (B,) int64; see `krypenv.agents.Agent`."""
-        _, masks = check_decisions(observations, action_masks)
+        _, masks = check_decisions(self.rules, observations, action_masks)
         out = np.empty(len(masks), np.int64)
         choose_any(masks, self._luck(len(masks)), self._legal, out)
         return out

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import check_decisions
 from krypenv.agents.sampler import Sampler, name_of
 from krypenv.agents.sampling import NO_ACTION, look_around, sample_world, world_seed
 from krypenv.agents.solve import MAX_N, PARANOID, alpha_beta, key_after, max_n
 from krypenv.agents.space import MAX_PLIES
 from krypenv.agents.tree import list_moves, make_move
 from krypenv.cards import NO_CARD, NUM_ACTIONS, TAKE
+from krypenv.checks import check_decisions
 from krypenv.jit import kernel, parallel_kernel
 from krypenv.play import mix
 from krypenv.rules import Rules
@@ -102,11 +104,11 @@ def search_rows(
     method: int,
     plies: int,
     few_lines: int,
-    part: int,
-    parts: int,
     space: np.ndarray,
     values: np.ndarray,
     out: np.ndarray,
+    part: int,
+    parts: int,
 ) -> None:
     """Write the action of the best move of every `parts`-th row into `out`, (B,) int64.
 
@@ -165,42 +167,27 @@ def drop_moves(totals: np.ndarray, end: int, worlds: int) -> None:
                 totals[at] = -np.inf
 
 
+@kernel
+def search_part(given: tuple[Any, ...], part: int, parts: int) -> None:
+    """Do what `search_rows` does, given all its arguments but the last two."""
+    search_rows(*given, part, parts)
+
+
+@kernel
+def try_search_part(given: tuple[Any, ...], part: int, parts: int) -> bool:
+    """Do what `search_part` does; return whether it came to its end."""
+    try:
+        search_part(given, part, parts)
+    except Exception:
+        return False
+    return True
+
+
 @parallel_kernel
-def search_in_parts(
-    tables: np.ndarray,
-    model: np.ndarray,
-    observations: np.ndarray,
-    action_masks: np.ndarray,
-    seeds: np.ndarray,
-    first: int,
-    worlds: int,
-    method: int,
-    plies: int,
-    few_lines: int,
-    space: np.ndarray,
-    values: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Do what `search_rows` does, with a thread for each work space."""
-    parts = len(space)
-    for part in numba.prange(parts):
-        search_rows(
-            tables,
-            model,
-            observations,
-            action_masks,
-            seeds,
-            first,
-            worlds,
-            method,
-            plies,
-            few_lines,
-            part,
-            parts,
-            space,
-            values,
-            out,
-        )
+def search_parts(given: tuple[Any, ...], done: np.ndarray) -> None:
+    """Do what `search_rows` does a thread a part; write which came to their ends into `done`, (parts,) bool."""
+    for part in numba.prange(len(done)):
+        done[part] = try_search_part(given, part, len(done))
 
 
 @kernel
@@ -275,7 +262,7 @@ class Search(Sampler):
         value: what is expected after a deal: the next deal's first sweep (sweep), or nothing (margin).
     """
 
-    _serial, _parallel = staticmethod(search_rows), staticmethod(search_in_parts)
+    _serial, _parallel = staticmethod(search_rows), staticmethod(search_parts)
 
     def __init__(
         self,
@@ -298,7 +285,7 @@ class Search(Sampler):
 
         Where nothing is hidden there is one world. `observation` is (433 or more,) int8, `action_mask` (105,) int8.
         """
-        observations, _ = check_decisions(observation[None], action_mask[None])
+        observations, _ = check_decisions(self.rules, observation[None], action_mask[None])
         seed = np.uint64(self._rng.integers(0, 1 << 63))
         count, is_known = list_root(self._tables, observations[0], self._space)
         margins = np.empty((1 if is_known else self._worlds, count))

@@ -91,7 +91,8 @@ class Game:
     def from_state(cls, rules: Rules, state: np.ndarray, captured: npt.ArrayLike) -> Game:
         """Return a game that goes on from a row of a `State` in which no card is pending.
 
-        `captured` are the counts in the piles, (P, 52). Later games of the session are dealt at random.
+        `captured` are the counts in the piles, (P, 52). Later games of the session are dealt at random. Raises
+        ValueError for what is no state by these rules.
         """
         history = History(rules)
         history.resume(state, captured)

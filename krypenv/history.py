@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, combinations, product
@@ -13,20 +14,31 @@ import numpy.typing as npt
 
 from krypenv.captures import find_captures, make_scratch
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, TAKE
+from krypenv.checks import POINTS, SOUND, fault_of_course, tell_fault
 from krypenv.engine import is_legal
 from krypenv.features import make_view, write_features
 from krypenv.jit import handle, kernel
 from krypenv.observation import SIZE, write_mask, write_observation
-from krypenv.play import act, begin_game, end_session, next_game, refresh, score_of, seed_game, shuffle_deck
+from krypenv.play import act, begin_game, end_session, next_game, prepare, score_of, seed_game, shuffle_deck
 from krypenv.rules import Rules
-from krypenv.state import allocate
+from krypenv.state import GAME, allocate
 from krypenv.tables import NIBBLE, compile_rules
 
 Int8Array = npt.NDArray[np.int8]
 Play = tuple[int, tuple[int, ...], int]  # a card, the kinds it takes, ascending, and the sweeps that this makes
 
 _KINDS = np.arange(NUM_KINDS)
-_STATE_DTYPE, _SCRATCH_DTYPE, _VIEW_DTYPE = handle(allocate(1)).dtype, make_scratch().dtype, make_view().dtype
+_STATE_DTYPE = handle(allocate(1)).dtype
+
+
+class _Work(threading.local):
+    """Work space of the kernels, one for each thread: it is large, and a game needs it only while it is acted on."""
+
+    def __init__(self) -> None:
+        self.scratch, self.view = make_scratch(), make_view()
+
+
+_WORK = _Work()
 
 
 # ---------------------------------------------------------------------- entry kernels
@@ -65,9 +77,12 @@ def begin_stack(tables: np.ndarray, stack: np.ndarray, scratch: np.ndarray) -> N
 
 
 @kernel
-def refresh_stack(tables: np.ndarray, stack: np.ndarray, scratch: np.ndarray) -> None:
-    """Find sweeps and legal plays of the first state."""
-    refresh(tables[0], stack[0], scratch[0])
+def resume_stack(tables: np.ndarray, stack: np.ndarray, twin: np.ndarray, scratch: np.ndarray) -> int:
+    """Check the first state and find what is legal there; return the fault, or SOUND. `twin` is (1,) of `GAME`."""
+    fault = fault_of_course(tables[0], stack[0], True, twin)
+    if fault == SOUND:
+        prepare(tables[0], stack[0], scratch[0])
+    return fault
 
 
 @kernel
@@ -138,7 +153,6 @@ class History:
         )
         self._captured = np.zeros((rules.players, NUM_KINDS), np.int64)  # counts captured before the first state
         self._inner: set[int] = set()  # the places within pushed plays, where `pop` does not stop
-        self._scratch, self._view = np.zeros(1, _SCRATCH_DTYPE), np.zeros(1, _VIEW_DTYPE)
 
     def deal(self, seed: int | None, deck: list[int] | None, dealer: int, number: int, totals: list[int]) -> None:
         """Deal the first state from a deck of kinds or, without one, from a seed; without either at random."""
@@ -147,16 +161,39 @@ class History:
         self._shuffle(seed)
         if deck is not None:
             first["deck"][: len(deck)] = deck
-        begin_stack(self.tables, self.states, self._scratch)
+        begin_stack(self.tables, self.states, _WORK.scratch)
 
     def resume(self, state: np.ndarray, captured: npt.ArrayLike) -> None:
-        """Begin from a state in which no card is pending, and piles of these counts, (P, 52)."""
-        self._captured[:] = captured
-        self.states[0] = state
+        """Begin from a state in which no card is pending, and piles of these counts, (P, 52).
+
+        Raises ValueError for what is no state of these rules, and for piles that are not those of the state.
+        """
+        row, piles = np.asarray(state), np.asarray(captured)
+        if row.dtype.fields != GAME.fields or row.size != 1 or piles.shape != self._captured.shape:
+            raise ValueError(
+                f"a game goes on from one record of krypenv.state.GAME and piles {self._captured.shape}, "
+                f"not from {row.dtype.name} {row.shape} and {piles.shape}"
+            )
+        self.states[0] = row.reshape(())[()]
+        if self.pendings[0] != NO_CARD:
+            raise ValueError("a game goes on from a state in which no card is pending")
+        self._captured[:] = piles
+        fault = int(resume_stack(self.tables, self.states, handle(allocate(1)), _WORK.scratch))
+        first = self.state
+        captured_cards = first["seen"].astype(np.int64) - first["table"] - first["set_aside"]
+        points = self._captured @ self.rules.card_points.astype(np.int64)
+        if fault == SOUND and (
+            (self._captured < 0).any()
+            or (self._captured != piles).any()
+            or (self._captured.sum(axis=0) != captured_cards).any()
+            or (points != first["points"][: self.rules.players]).any()
+        ):
+            fault = POINTS
+        if fault != SOUND:
+            raise ValueError(tell_fault(self.rules, "the state", fault))
+        deck = first["deck"].copy()
         self._shuffle(None)
-        self.state["deck"] = state["deck"]
-        if not self.overs[0]:
-            refresh_stack(self.tables, self.states, self._scratch)
+        self.state["deck"] = deck
 
     def _shuffle(self, seed: int | None) -> None:
         shuffle_stack(self.tables, self.states, np.uint64(secrets.randbits(64) if seed is None else seed))
@@ -227,7 +264,7 @@ class History:
     def observation(self, seat: int, size: int) -> Int8Array:
         """Return what a seat sees, (size,) int8, which has room for the features or has not."""
         out = np.empty(size, np.int8)
-        observe(self.tables, self.states, self.at, seat, out, self._view, self._scratch)
+        observe(self.tables, self.states, self.at, seat, out, _WORK.view, _WORK.scratch)
         return out
 
     def mask(self) -> Int8Array:
@@ -254,7 +291,7 @@ class History:
         plays: list[Play] = []
         place = self.at + 1
         for action in self.legal_actions():
-            step_game(self.tables, self.states, self.at, action, self._scratch)
+            step_game(self.tables, self.states, self.at, action, _WORK.scratch)
             plays += [self.play_at(place)] if self.pendings[place] == NO_CARD else self._expand(place)
         return plays
 
@@ -264,9 +301,9 @@ class History:
         None is a sweep, for a capture of the whole table would be the only one.
         """
         row = self.states[place]
-        count = list_captures(self.tables, self.states, place, self._scratch)
+        count = list_captures(self.tables, self.states, place, _WORK.scratch)
         found: set[tuple[int, ...]] = set()
-        for capture in self._scratch["captures"][0, :count].tolist():
+        for capture in _WORK.scratch["captures"][0, :count].tolist():
             choices = []
             for rank in range(NUM_RANKS):
                 kinds = np.repeat(_KINDS[rank::NUM_RANKS], row["table"][rank::NUM_RANKS]).tolist()
@@ -277,7 +314,7 @@ class History:
 
     def act(self, action: int) -> bool:
         """Carry out a staged action and return whether it is legal; if it is not, change nothing."""
-        is_done = bool(step_game(self.tables, self.states, self.at, action, self._scratch))
+        is_done = bool(step_game(self.tables, self.states, self.at, action, _WORK.scratch))
         if is_done:
             self.at += 1
             self.actions.append(action)
@@ -343,7 +380,7 @@ class History:
         following = History(self.rules)
         close_session(self.tables, self.states, self.at)
         following.states[0] = self.states[self.at + 1]
-        deal_next(following.tables, following.states, following._scratch)
+        deal_next(following.tables, following.states, _WORK.scratch)
         return following
 
 

@@ -160,7 +160,11 @@ class _Position:
         self.check_table()
         self.read_captures()
         state = self.build(cards)
-        game = Game.from_state(rules, state, np.array([self.counts[f"captured {seat}"] for seat in seats]))
+        piles = np.array([self.counts[f"captured {seat}"] for seat in seats])
+        try:
+            game = Game.from_state(rules, state, piles)
+        except ValueError as error:
+            raise NotationError(self.last_line, error) from None
         if cards["pending"]:
             [card], took = cards["pending"], self.parse_cards("took")
             reached = begin_play(game, card, took)

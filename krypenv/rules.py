@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from krypenv.bounds import check_bounds
 from krypenv.cards import ACE, DIAMONDS, NUM_KINDS, NUM_RANKS, NUM_SUITS, PICTURES, SPADES, TEN, TWO, card_of
 
 Batches = tuple[tuple[int, int], ...]  # one pair a round of dealing: cards to each hand, then cards to the table
@@ -213,6 +214,7 @@ class Rules:
             )
         if max(max(hands) for hands, _ in self.deal_sizes()) > MAX_HAND:
             raise ValueError(f"a hand may have at most {MAX_HAND} cards; deal fewer at a time")
+        check_bounds(self)
 
 
 def _frozen(value: Any) -> Any:

@@ -21,6 +21,7 @@ PACKAGE_DIRS = {"krypenv": "krypenv", "krypenv.agents": "agents", "krypenv.train
 # `krypenv` itself is the public face, krypenv/__init__.py.
 FLOORS = [
     {"krypenv.cards"},
+    {"krypenv.bounds"},
     {"krypenv.rules", "krypenv.files"},
     {"krypenv.rewards"},
     {"krypenv.jit"},
@@ -29,6 +30,7 @@ FLOORS = [
     {"krypenv.captures"},
     {"krypenv.play"},
     {"krypenv.observation"},
+    {"krypenv.checks"},
     {"krypenv.features"},
     {"krypenv.worlds"},
     {"krypenv.engine"},
