@@ -296,7 +296,7 @@ class Guided(Sampler):
         logs = np.zeros((self._threads, at_once * candidates if self._recall else 0))
         beliefs = make_belief(self._threads)
         self._work = (
-            weights, make_work(self._threads), beliefs, logs, np.zeros(logs.shape, np.int64), self._space
+            weights, make_work(self._threads), beliefs, logs, np.zeros(logs.shape, np.int64)
         )  # fmt: skip
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:

@@ -206,4 +206,4 @@ class Ismcts(Sampler):
         super().__init__(rules, seed, worlds, value, ms, threads)
         nodes = handle(records(NODE, (self._threads, worlds + 1)))
         path = np.zeros((self._threads, LONGEST_PATH), np.int64)
-        self._work = (nodes, path, *make_playout_work(self._threads), self._space)
+        self._work = (nodes, path, *make_playout_work(self._threads))

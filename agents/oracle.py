@@ -9,7 +9,7 @@ from krypenv.agents.base import IntArray
 from krypenv.agents.horizon import make_model
 from krypenv.agents.sampler import name_of
 from krypenv.agents.search import best_of, first_action, has_choice, plan_of, value_moves
-from krypenv.agents.space import make_space
+from krypenv.agents.space import make_space, with_room
 from krypenv.agents.tree import list_moves
 from krypenv.checks import check_state, check_states
 from krypenv.jit import handle, kernel
@@ -84,7 +84,11 @@ class _Oracle:
         masks = check_states(self.rules, state, action_masks)
         seeds = self._rng.integers(0, 1 << 63, len(state)).astype(np.uint64)
         out = np.empty(len(state), np.int64)
-        choose_knowing(self._tables, self._model, handle(state), masks, seeds, *self._plan, self._space, out)
+
+        def choose() -> None:
+            choose_knowing(self._tables, self._model, handle(state), masks, seeds, *self._plan, self._space, out)
+
+        with_room(self, choose)
         return out
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
@@ -114,7 +118,11 @@ class OracleHand(_Oracle):
         """
         check_state(self.rules, state, 1)
         seed = np.uint64(self._rng.integers(0, 1 << 63))
-        count = value_knowing(self._tables, self._model, handle(state), seed, *self._plan, self._space)
+
+        def value() -> int:
+            return int(value_knowing(self._tables, self._model, handle(state), seed, *self._plan, self._space))
+
+        count = with_room(self, value)
         return self._space["moves"][0, :count].copy(), self._space["values"][:, :count].copy()
 
 

@@ -164,7 +164,7 @@ class Rollout(Sampler):
         self.name = name_of("rollout", self, locals())
         self._plan = (deals,)
         super().__init__(rules, seed, worlds, value, ms, threads)
-        self._work = (*make_playout_work(self._threads), self._space)
+        self._work = make_playout_work(self._threads)
 
 
 def make_playout_work(threads: int) -> tuple[np.ndarray, ...]:

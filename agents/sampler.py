@@ -12,7 +12,7 @@ import numpy.typing as npt
 from krypenv.agents.base import Agent, IntArray, format_spec, options_of
 from krypenv.agents.horizon import make_model
 from krypenv.agents.sampling import NO_ACTION
-from krypenv.agents.space import make_space
+from krypenv.agents.space import make_space, with_room
 from krypenv.cards import NUM_ACTIONS
 from krypenv.checks import check_decisions
 from krypenv.rules import Rules
@@ -43,9 +43,9 @@ class Sampler:
     name: str
 
     # Kernels that choose for every `parts`-th row from `part` on, and for all rows on a thread for each work space.
-    # The first takes (tables, model, observations, masks, seeds, first world, worlds, *plan, *work, values, out) and
-    # (part, parts), the second a tuple of the former and (threads,) bool. Where the first world is not 0 they go on
-    # with what is in the work space, and a thread has one row.
+    # The first takes tables, model, observations, masks, seeds, first world, worlds, *plan, *work, space, values, out,
+    # and then part and parts; the second a tuple of the former, and (threads,) bool. Where the first world is not 0
+    # they go on with what is in the work space, and a thread has one row.
     _serial: Any
     _parallel: Any
     _plan: tuple[Any, ...]
@@ -63,12 +63,15 @@ class Sampler:
         self._threads = threads or os.cpu_count() or 1
         self._tables, self._model = compile_rules(rules), make_model(value)
         self._space = make_space(self._threads)
-        self._work: tuple[Any, ...] = (self._space,)
+        self._work: tuple[Any, ...] = ()
         self._rng = np.random.default_rng(seed)
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         observations, masks, seeds = self._begin(observations, action_masks)
+        return with_room(self, lambda: self._act(observations, masks, seeds))
+
+    def _act(self, observations: np.ndarray, masks: np.ndarray, seeds: np.ndarray) -> IntArray:
         out = np.empty(len(observations), np.int64)
         if not self._ms:
             self._choose(observations, masks, seeds, 0, self._worlds, out)
@@ -93,7 +96,8 @@ class Sampler:
             raise ValueError(f"{self.name} does not value actions; search and rollout do")
         observations, masks, seeds = self._begin(observations, action_masks)
         values = np.where(masks > 0, 0.0, -np.inf)
-        self._choose(observations, masks, seeds, 0, self._worlds, np.empty(len(masks), np.int64), values)
+        out = np.empty(len(masks), np.int64)
+        with_room(self, lambda: self._choose(observations, masks, seeds, 0, self._worlds, out, values))
         return values
 
     def _begin(
@@ -115,7 +119,8 @@ class Sampler:
         values: npt.NDArray[np.float64] = NOT_ASKED,
     ) -> None:
         given = (
-            self._tables, self._model, observations, masks, seeds, first, worlds, *self._plan, *self._work, values, out
+            self._tables, self._model, observations, masks, seeds, first, worlds, *self._plan, *self._work, self._space,
+            values, out,
         )  # fmt: skip
         if self._threads > 1 and len(out) > 1:
             done = np.zeros(self._threads, np.bool_)

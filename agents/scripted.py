@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.agents.base import IntArray, format_spec
-from krypenv.captures import bit_index, make_scratch
+from krypenv.captures import bit_index, borrow_scratch
 from krypenv.cards import NUM_ACTIONS, TAKE
 from krypenv.checks import check_decisions
 from krypenv.features import look, make_view, weigh
@@ -129,7 +129,7 @@ class _Scripted:
         self.name = name
         self.rules = rules
         self._tables = compile_rules(rules)
-        self._work = make_view(), make_scratch()
+        self._view = make_view()
         self._legal = np.empty(NUM_ACTIONS, np.int64)
         self._rng = np.random.default_rng(seed)
 
@@ -148,7 +148,8 @@ class _Scripted:
             looks_ahead,
             shed_weight,
             self._luck(len(masks)),
-            *self._work,
+            self._view,
+            borrow_scratch(),
             self._legal,
             out,
         )

@@ -11,10 +11,9 @@ import numpy.typing as npt
 from krypenv.agents.sampler import Sampler, name_of
 from krypenv.agents.sampling import NO_ACTION, look_around, sample_world, world_seed
 from krypenv.agents.solve import MAX_N, PARANOID, alpha_beta, key_after, max_n
-from krypenv.agents.space import MAX_PLIES
+from krypenv.agents.space import MAX_PLIES, with_room
 from krypenv.agents.tree import list_moves, make_move
 from krypenv.cards import NO_CARD, NUM_ACTIONS, TAKE
-from krypenv.checks import check_decisions
 from krypenv.jit import kernel, parallel_kernel
 from krypenv.play import mix
 from krypenv.rules import Rules
@@ -285,14 +284,14 @@ class Search(Sampler):
 
         Where nothing is hidden there is one world. `observation` is (433 or more,) int8, `action_mask` (105,) int8.
         """
-        observations, _ = check_decisions(self.rules, observation[None], action_mask[None])
-        seed = np.uint64(self._rng.integers(0, 1 << 63))
-        count, is_known = list_root(self._tables, observations[0], self._space)
+        observations, _, seeds = self._begin(np.asarray(observation)[None], np.asarray(action_mask)[None])
+        return with_room(self, lambda: self._examine(observations[0], seeds[0]))
+
+    def _examine(self, observation: np.ndarray, seed: np.uint64) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
+        count, is_known = list_root(self._tables, observation, self._space)
         margins = np.empty((1 if is_known else self._worlds, count))
         self._space["totals"] = 0.0
         for world, values in enumerate(margins):
-            value_world(
-                self._tables, self._model, observations[0], seed, world, count, *self._plan, self._space, values
-            )
-        list_root(self._tables, observations[0], self._space)
+            value_world(self._tables, self._model, observation, seed, world, count, *self._plan, self._space, values)
+        list_root(self._tables, observation, self._space)
         return self._space["moves"][0, :count].copy(), margins

@@ -7,6 +7,8 @@ exist, the bounds that they put on each rank decide which kinds are legal to tak
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 
 from krypenv.bounds import MAX_FITTING, MAX_SUBSETS
@@ -48,9 +50,22 @@ SCRATCH = np.dtype(
 )
 
 
-def make_scratch(threads: int = 1) -> np.ndarray:
-    """Return fresh work space for some threads, (threads,) of `SCRATCH`."""
-    return handle(records(SCRATCH, threads))
+class _Spaces(threading.local):
+    """Work space of this thread, by how many others it hands parts to."""
+
+    def __init__(self) -> None:
+        self.by_parts: dict[int, np.ndarray] = {}
+
+
+_SPACES = _Spaces()
+
+
+def borrow_scratch(parts: int = 1) -> np.ndarray:
+    """Return work space for one call of a kernel, (parts,) of `SCRATCH`; the next call on this thread gets the same."""
+    space = _SPACES.by_parts.get(parts)
+    if space is None:
+        space = _SPACES.by_parts[parts] = handle(records(SCRATCH, parts))
+    return space
 
 
 @kernel

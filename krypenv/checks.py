@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.bounds import MAX_SUBSETS
-from krypenv.captures import make_scratch
+from krypenv.captures import borrow_scratch
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, STOP, TAKE
 from krypenv.jit import handle, kernel
 from krypenv.observation import LAYOUT, SIZE
@@ -34,7 +34,7 @@ MOST_POINTS = 1_000_000  # that a seat of a state may have in a game
 MOST_TOTAL = 1_000_000_000  # and in a session
 
 # What is found wrong with an observation, a mask or a state.
-SOUND, CARDS, TABLE_CARDS, PLAY, HANDS, TURN, POINTS, SESSION, LEGAL, HOLDS, SHOWN, MASK = range(12)
+SOUND, CARDS, TABLE_CARDS, PLAY, HANDS, TURN, POINTS, SESSION, LEGAL, KNOWN, HOLDS, SHOWN, MASK = range(13)
 FAULTS = {
     CARDS: "the cards that it shows are not those of the deck, each in one place",
     TABLE_CARDS: "play can't lead to these cards on the table",
@@ -44,6 +44,7 @@ FAULTS = {
     POINTS: "the points or the sweeps are not those of the cards captured",
     SESSION: "the games and the totals of the session can't be these",
     LEGAL: "what is legal is not what the table and the hands make legal",
+    KNOWN: "nothing in this deal tells that a seat can't hold such ranks",
     HOLDS: "no deal of the unseen cards gives each seat cards that it can hold",
     SHOWN: "no game shows it",
     MASK: "the action mask is not the one that belongs to it",
@@ -186,7 +187,7 @@ def check_state(rules: Rules, state: State, num_games: int | None = None) -> Non
         raise ValueError(f"a state is an array of krypenv.state.GAME, one record a game, not {kind:.80}")
     if num_games is not None and len(state) != num_games:
         raise ValueError(f"this is a state of {len(state)} games, and there are {num_games}")
-    row, fault = find_broken(compile_rules(rules), handle(state), handle(allocate(1)), make_scratch())
+    row, fault = find_broken(compile_rules(rules), handle(state), handle(allocate(1)), borrow_scratch())
     if fault != SOUND:
         raise ValueError(tell_fault(rules, f"game {row}", fault))
 
@@ -329,7 +330,7 @@ def _fault_of_cards(tables: np.record, game: np.record, twin: np.record) -> int:
             return PLAY
         held = np.int64(0)
         for seat in range(tables.players):
-            if game.hands[seat, kind] < 0 or (game.hands[seat, kind] > 0) != (game.hand_kinds[seat] >> kind & 1):
+            if game.hands[seat, kind] < 0:
                 return HANDS
             if game.hands[seat, kind] > 0 and game.cannot_hold[seat] >> (kind % NUM_RANKS) & 1:
                 return HOLDS
@@ -360,10 +361,11 @@ def _fault_of_turn(tables: np.record, game: np.record, twin: np.record) -> int:
             left[(leader + tables.destination[place]) % players] += 1
             plays += 1
     for seat in range(players):
-        held = np.int64(0)
+        held, kinds = np.int64(0), np.int64(0)
         for kind in range(NUM_KINDS):
             held += game.hands[seat, kind]
-        if held != game.hand_size[seat]:
+            kinds |= np.int64(game.hands[seat, kind] > 0) << kind
+        if held != game.hand_size[seat] or kinds != game.hand_kinds[seat]:
             return HANDS
         plays -= held
     if plays < 0:
@@ -384,7 +386,7 @@ def _fault_of_turn(tables: np.record, game: np.record, twin: np.record) -> int:
         held += left[other]
         known = np.int64(game.cannot_hold[other])
         if known != 0 and (known >> NUM_RANKS != 0 or not tables.forced_sweep or played >> other & 1 == 0):
-            return HOLDS
+            return KNOWN
     is_over = held + begun == 0
     if is_over != game.over or (is_over and game.next_card != tables.deck_size):
         return HANDS
@@ -411,7 +413,7 @@ def _fault_of_points(tables: np.record, game: np.record) -> int:
         points -= game.points[seat]
         sweeps += game.sweeps[seat]
         bonus += game.bonus[seat]
-        is_cut |= abs(game.points[seat] + game.bonus[seat]) >= 127  # a world of an observation that shows no more
+        is_cut |= abs(game.points[seat] + game.bonus[seat]) == 127  # a world of an observation, which shows no more
         if seat != leader and game.bonus[seat] != 0 and not game.over:
             return POINTS
     bonus -= tables.last_capture_points * np.int64(game.over and game.last_capturer != NO_SEAT)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from krypenv import features as feature_block
 from krypenv import observation as base_block
-from krypenv.captures import bit_index, count_bits, make_scratch
+from krypenv.captures import bit_index, borrow_scratch, count_bits
 from krypenv.cards import NUM_ACTIONS, STOP, TAKE, action_name
 from krypenv.checks import check_state
 from krypenv.features import make_view, write_features
@@ -299,7 +299,7 @@ class Engine:
             self._state, self.observation, self.action_mask, self.finished,
             self.final_scores, self.final_points, self.final_sweeps,
         )  # fmt: skip
-        self._view, self._scratch = make_view(self.threads), make_scratch(self.threads)
+        self._view = make_view(self.threads)
         self._all_rows = np.arange(self.num_games)
 
     def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike) -> None:
@@ -310,8 +310,9 @@ class Engine:
         self._write(rows, np.full(len(rows), NEW_SESSION))
 
     def _write(self, rows: np.ndarray, actions: np.ndarray) -> None:
-        given = self.tables, *self._arrays, rows, actions, self._view, self._scratch
-        if self._threads_for(rows) == 1:
+        threads = self._threads_for(rows)
+        given = self.tables, *self._arrays, rows, actions, self._view, borrow_scratch(threads)
+        if threads == 1:
             step_rows(*given, 0, 1)
             return
         done = np.zeros(self.threads, np.bool_)
@@ -379,7 +380,7 @@ class Engine:
         Raises ValueError unless `steps` is a whole number from 0 to 10**12.
         """
         steps = check_whole("steps", steps, 0, 10**12)
-        ended = play_games(self.tables, self._state, self._all_rows, steps, self._scratch)
+        ended = play_games(self.tables, self._state, self._all_rows, steps, borrow_scratch())
         self._write(self._all_rows, np.full(self.num_games, LOOK))
         return int(ended)
 

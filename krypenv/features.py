@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.captures import bit_index, find_captures, find_sweep_values, fits, make_scratch, support
+from krypenv.captures import bit_index, borrow_scratch, find_captures, find_sweep_values, fits, support
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, TAKE
 from krypenv.checks import check_decisions
 from krypenv.jit import handle, kernel, records
@@ -328,5 +328,5 @@ def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -
     observations, masks = check_decisions(rules, observations, masks)
     out = np.empty((len(observations), BASE_SIZE + SIZE), np.int8)
     out[:, :BASE_SIZE] = observations
-    _write_all(compile_rules(rules), out, masks, make_view(), make_scratch(), out[:, BASE_SIZE:])
+    _write_all(compile_rules(rules), out, masks, make_view(), borrow_scratch(), out[:, BASE_SIZE:])
     return out

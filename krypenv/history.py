@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, combinations, product
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.captures import find_captures, make_scratch
+from krypenv.captures import borrow_scratch, find_captures
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, TAKE
 from krypenv.checks import POINTS, SOUND, fault_of_course, tell_fault
 from krypenv.engine import is_legal
@@ -28,17 +27,7 @@ Int8Array = npt.NDArray[np.int8]
 Play = tuple[int, tuple[int, ...], int]  # a card, the kinds it takes, ascending, and the sweeps that this makes
 
 _KINDS = np.arange(NUM_KINDS)
-_STATE_DTYPE = handle(allocate(1)).dtype
-
-
-class _Work(threading.local):
-    """Work space of the kernels, one for each thread: it is large, and a game needs it only while it is acted on."""
-
-    def __init__(self) -> None:
-        self.scratch, self.view = make_scratch(), make_view()
-
-
-_WORK = _Work()
+_STATE_DTYPE, _VIEW = handle(allocate(1)).dtype, make_view()
 
 
 # ---------------------------------------------------------------------- entry kernels
@@ -152,6 +141,7 @@ class History:
             self.states[name] for name in ("seat", "over", "pending", "legal_plays", "legal_takes")
         )
         self._captured = np.zeros((rules.players, NUM_KINDS), np.int64)  # counts captured before the first state
+        self._view = _VIEW.copy()
         self._inner: set[int] = set()  # the places within pushed plays, where `pop` does not stop
 
     def deal(self, seed: int | None, deck: list[int] | None, dealer: int, number: int, totals: list[int]) -> None:
@@ -161,7 +151,7 @@ class History:
         self._shuffle(seed)
         if deck is not None:
             first["deck"][: len(deck)] = deck
-        begin_stack(self.tables, self.states, _WORK.scratch)
+        begin_stack(self.tables, self.states, borrow_scratch())
 
     def resume(self, state: np.ndarray, captured: npt.ArrayLike) -> None:
         """Begin from a state in which no card is pending, and piles of these counts, (P, 52).
@@ -178,22 +168,31 @@ class History:
         if self.pendings[0] != NO_CARD:
             raise ValueError("a game goes on from a state in which no card is pending")
         self._captured[:] = piles
-        fault = int(resume_stack(self.tables, self.states, handle(allocate(1)), _WORK.scratch))
-        first = self.state
-        captured_cards = first["seen"].astype(np.int64) - first["table"] - first["set_aside"]
-        points = self._captured @ self.rules.card_points.astype(np.int64)
-        if fault == SOUND and (
-            (self._captured < 0).any()
-            or (self._captured != piles).any()
-            or (self._captured.sum(axis=0) != captured_cards).any()
-            or (points != first["points"][: self.rules.players]).any()
-        ):
+        fault = int(resume_stack(self.tables, self.states, handle(allocate(1)), borrow_scratch()))
+        if fault == SOUND and not self._has_piles(piles):
             fault = POINTS
         if fault != SOUND:
             raise ValueError(tell_fault(self.rules, "the state", fault))
-        deck = first["deck"].copy()
+        deck = self.state["deck"].copy()
         self._shuffle(None)
         self.state["deck"] = deck
+
+    def _has_piles(self, piles: np.ndarray) -> bool:
+        """Whether the first state can have these piles, counts (P, 52)."""
+        first, players = self.states[0], self.rules.players
+        sizes = self._captured.sum(axis=1)
+        last = int(first["last_capturer"])
+        return bool(
+            (self._captured == piles).all()
+            and (self._captured >= 0).all()
+            and (
+                self._captured.sum(axis=0) == first["seen"].astype(np.int64) - first["table"] - first["set_aside"]
+            ).all()
+            and (self._captured @ self.rules.card_points.astype(np.int64) == first["points"][:players]).all()
+            and (first["sweeps"][:players] <= sizes).all()
+            and (sizes != 1).all()
+            and (last == NO_SEAT or sizes[last] > 0)
+        )
 
     def _shuffle(self, seed: int | None) -> None:
         shuffle_stack(self.tables, self.states, np.uint64(secrets.randbits(64) if seed is None else seed))
@@ -264,7 +263,7 @@ class History:
     def observation(self, seat: int, size: int) -> Int8Array:
         """Return what a seat sees, (size,) int8, which has room for the features or has not."""
         out = np.empty(size, np.int8)
-        observe(self.tables, self.states, self.at, seat, out, _WORK.view, _WORK.scratch)
+        observe(self.tables, self.states, self.at, seat, out, self._view, borrow_scratch())
         return out
 
     def mask(self) -> Int8Array:
@@ -291,7 +290,7 @@ class History:
         plays: list[Play] = []
         place = self.at + 1
         for action in self.legal_actions():
-            step_game(self.tables, self.states, self.at, action, _WORK.scratch)
+            step_game(self.tables, self.states, self.at, action, borrow_scratch())
             plays += [self.play_at(place)] if self.pendings[place] == NO_CARD else self._expand(place)
         return plays
 
@@ -301,9 +300,9 @@ class History:
         None is a sweep, for a capture of the whole table would be the only one.
         """
         row = self.states[place]
-        count = list_captures(self.tables, self.states, place, _WORK.scratch)
+        count = list_captures(self.tables, self.states, place, borrow_scratch())
         found: set[tuple[int, ...]] = set()
-        for capture in _WORK.scratch["captures"][0, :count].tolist():
+        for capture in borrow_scratch()["captures"][0, :count].tolist():
             choices = []
             for rank in range(NUM_RANKS):
                 kinds = np.repeat(_KINDS[rank::NUM_RANKS], row["table"][rank::NUM_RANKS]).tolist()
@@ -314,7 +313,7 @@ class History:
 
     def act(self, action: int) -> bool:
         """Carry out a staged action and return whether it is legal; if it is not, change nothing."""
-        is_done = bool(step_game(self.tables, self.states, self.at, action, _WORK.scratch))
+        is_done = bool(step_game(self.tables, self.states, self.at, action, borrow_scratch()))
         if is_done:
             self.at += 1
             self.actions.append(action)
@@ -380,7 +379,7 @@ class History:
         following = History(self.rules)
         close_session(self.tables, self.states, self.at)
         following.states[0] = self.states[self.at + 1]
-        deal_next(following.tables, following.states, _WORK.scratch)
+        deal_next(following.tables, following.states, borrow_scratch())
         return following
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.captures import make_scratch
+from krypenv.captures import borrow_scratch
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
 from krypenv.checks import HOLDS, MASK, SHOWN, SOUND, fault_of, fault_of_state, is_mask_of, tell_fault
 from krypenv.jit import handle, kernel
@@ -71,7 +71,9 @@ def _build(rules: Rules, seen: np.ndarray, masks: np.ndarray, state: np.ndarray,
     """Fill the rows of a state, or one row again and again; raise ValueError for an observation that no game shows."""
     owner, pool = np.empty((2, MAX_DECK), np.int64)
     spare, shown = handle(allocate(2)), np.empty(SIZE, np.int8)
-    row, fault = _build_rows(compile_rules(rules), seen, masks, state, seeds, owner, pool, spare, shown, make_scratch())
+    row, fault = _build_rows(
+        compile_rules(rules), seen, masks, state, seeds, owner, pool, spare, shown, borrow_scratch()
+    )
     if fault != SOUND:
         raise ValueError(tell_fault(rules, f"observation {row}", fault))
 
