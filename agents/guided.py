@@ -10,7 +10,7 @@ from krypenv.agents.belief import log_chance, make_belief, remember, share_out
 from krypenv.agents.inference import REWARD_SCALE, Weights, judge_position, make_work, score_legal
 from krypenv.agents.recall import Recall
 from krypenv.agents.rollout import final_margin
-from krypenv.agents.sampler import BATCH, Sampler, name_of
+from krypenv.agents.sampler import BATCH, Sampler, check_memory, name_of
 from krypenv.agents.sampling import NO_ACTION, look_around, sample_world, world_seed
 from krypenv.agents.scripted import list_bits, list_legal
 from krypenv.agents.search import best_of, drop_moves, has_choice, plan_of, search_rows
@@ -280,16 +280,6 @@ class Guided(Sampler):
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:
-        if deals < 1:
-            raise ValueError(f"deals, those played out, is at least 1, not {deals}")
-        if not prior >= 0:
-            raise ValueError(f"prior, the points for a unit of a logit, is 0 or above, not {prior}")
-        if candidates < 1:
-            raise ValueError(
-                f"candidates, the worlds drawn for one that is played out, is at least 1, not {candidates}"
-            )
-        if not heat > 0:
-            raise ValueError(f"heat, which logits are divided by, is above 0, not {heat}")
         self.name = name_of("guided", self, locals())
         judges = value == "network"
         if judges and rules.num_teams != 2:
@@ -302,6 +292,7 @@ class Guided(Sampler):
         self._plan = (deals, float(prior), value_unit, candidates, float(heat), *plan_of(rules, "max_n", 0))
         super().__init__(rules, seed, worlds, "margin" if judges else value, ms, threads)
         at_once = min(worlds, BATCH) if ms else worlds
+        check_memory(at_once * candidates, self._threads)
         logs = np.zeros((self._threads, at_once * candidates if self._recall else 0))
         beliefs = make_belief(self._threads)
         self._work = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.agents.base import IntArray, check_decisions, format_spec
+from krypenv.agents.base import IntArray, check_decisions, check_options, check_seed, format_spec
 from krypenv.captures import bit_index, make_scratch
 from krypenv.cards import NUM_ACTIONS, TAKE
 from krypenv.features import look, make_view, weigh
@@ -130,7 +130,7 @@ class _Scripted:
         self._tables = compile_rules(rules)
         self._work = make_view(), make_scratch()
         self._legal = np.empty(NUM_ACTIONS, np.int64)
-        self._rng = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(check_seed(seed))
 
     def _luck(self, count: int) -> IntArray:
         return self._rng.integers(0, 1 << 32, count)
@@ -186,6 +186,7 @@ class Tactician(_Scripted):
     """
 
     def __init__(self, rules: Rules, seed: int = 0, *, shed: bool = False) -> None:
+        check_options("tactician", Tactician, {"shed": shed})
         super().__init__(format_spec("tactician", {"shed": True} if shed else {}), rules, seed)
         self._shed_weight = SHED_WEIGHT if shed else 0.0
 
