@@ -69,8 +69,8 @@ def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
     """
     check_rules(rules)
     seed = check_seed(seed)
-    if not isinstance(spec, str):
-        raise ValueError(f"an agent is named by a text, as in 'greedy', not by {shown(spec)}")
+    if not isinstance(spec, str) or not spec.isprintable():
+        raise ValueError(f"an agent is named by a printable text, as in 'greedy', not by {shown(spec)}")
     if spec not in _AGENTS and (_is_path(spec) or _is_folder(spec)):
         if not _is_folder(spec):
             raise ValueError(f"there is no model folder {shown(spec)}; the agents with a name are {', '.join(_AGENTS)}")

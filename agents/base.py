@@ -25,6 +25,7 @@ from krypenv.words import is_whole, shown
 IntArray = npt.NDArray[np.int64]
 
 MAX_SPEC = 10_000  # characters of the string that names an agent
+MAX_TEXT = 1000  # characters of an option that is a text
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*")
 _TEXT = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
 _NUMBER = r"[-+]?(?:[0-9]{1,300}(?:\.[0-9]{0,300})?|\.[0-9]{1,300})(?:[eE][-+]?[0-9]{1,3})?"
@@ -135,6 +136,8 @@ def check_options(name: str, agent: Callable[..., Agent], options: dict[str, Any
             raise ValueError(
                 f"{name}({key}={shown(value)}): {key} is of type {wanted.__name__}, as in {key}={known[key]!r}"
             )
+        if isinstance(value, str) and not (value.isprintable() and len(value) <= MAX_TEXT):
+            raise ValueError(f"{name}({key}={shown(value)}): {key} is at most {MAX_TEXT} characters, all printable")
         limited = f"{name}.{key}" if f"{name}.{key}" in LIMITS else key
         if limited in LIMITS:
             check_limit(limited, value)

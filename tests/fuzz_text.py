@@ -36,7 +36,8 @@ SPECS = (
     "random", "greedy", "tactician", "tactician(shed=True)", "rollout(worlds=3, deals=2, value='margin')",
     "ismcts(worlds=20, explore=2.5, guided=False, ms=3.5, threads=2)", "search(worlds=4, plies=2, method='paranoid')",
     "learned(model='nowhere', temperature=0.5, solve=False)", "guided(model='no where', prior=0.5, heat=2, deals=3)",
-    "guided(candidates=2)", "champion(worlds=0)", "oracle-hand(plies=3)", "oracle-deck(deals=3, value='sweep')", "runs/missing/model",
+    "guided(candidates=2)", "champion(worlds=0)", "oracle-hand(plies=3)", "runs/missing/model",
+    "oracle-deck(deals=3, value='sweep')",
 )  # fmt: skip
 WORDS_OF_RULES = [field.name for field in dataclasses.fields(Rules)] + Rules.presets()
 
@@ -315,7 +316,8 @@ def fuzz_agents(seed: int, mutants: int) -> Tally:
         spec: Any = _odd_or(rng, lambda: mutate_text(rng.choice(SPECS), rng, words))
         parsed = attempt(partial(parse_spec, spec), tally, spec)
         if parsed is not REFUSED:
-            assert parse_spec(format_spec(*parsed)) == parsed, spec
+            if not {*parsed[1].values()} & {float("inf"), -float("inf")}:
+                assert parse_spec(format_spec(*parsed)) == parsed, spec
             if _is_large(parsed[1]):
                 continue
         agent = attempt(partial(agents.make, spec, game), tally, spec)
@@ -340,7 +342,7 @@ def _is_large(options: dict[str, Any]) -> bool:
 
 
 def fuzz_games(seed: int, mutants: int) -> Tally:
-    """Values of every kind for what a game is handed: arguments, moves, actions, seats, tags. A refusal changes nothing."""
+    """Values of every kind for what a game is handed; where one is refused nothing changes."""
     rng, tally = random.Random(seed), Tally()
     small = ("mini-low players=2", "mini-double players=2", "mini-high players=3")
     game = some_game(rng, small)
@@ -349,12 +351,12 @@ def fuzz_games(seed: int, mutants: int) -> Tally:
             game = some_game(rng, small)
         odd = rng.choice(ODD)
         kind = rng.randrange(7)
-        before = game.position()
+        before, told = game.position(), None
         if kind == 0:
-            attempt(partial(game.act, odd), tally, odd)
+            told = attempt(partial(game.act, odd), tally, odd)
         elif kind == 1:
             move = rng.choice((odd, Move(odd), Move("8S", odd), Move("8S", ("2C",), odd), Move("8S", (odd,))))
-            attempt(partial(game.push, move), tally, move)
+            told = attempt(partial(game.push, move), tally, move)
         elif kind == 2:
             calls = (game.hand, game.captured, game.points, game.sweeps, game.observation, game.action_mask)
             attempt(partial(rng.choice(calls), odd), tally, odd)
@@ -373,7 +375,7 @@ def fuzz_games(seed: int, mutants: int) -> Tally:
                 assert Game.replay(text).tags == noted.tags
         else:
             attempt(partial(parse_record, odd), tally, odd)
-        if kind > 1 or game.position() == before:
+        if kind > 1 or told is REFUSED:
             assert game.position() == before
     return tally
 
