@@ -143,7 +143,7 @@ def check_options(name: str, agent: Callable[..., Agent], options: dict[str, Any
             check_limit(limited, value)
 
 
-def check_limit(key: str, value: float) -> None:
+def check_limit(key: str, value: Any) -> None:
     """Raise ValueError for a number beyond one of `LIMITS`."""
     low, high, what = LIMITS[key]
     if not (isinstance(value, numbers.Real) and low <= value <= high):

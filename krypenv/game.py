@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from krypenv import features as feature_block
 from krypenv import observation as base_block
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_RANKS, action_name, card_name, card_names
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, action_name, card_name, card_names
 from krypenv.engine import IllegalMove
 from krypenv.history import History, Int8Array, bits
 from krypenv.moves import Move
 from krypenv.rules import Rules, check_rules
+from krypenv.state import GAME
 from krypenv.words import is_whole, listed, shown, unquoted
 
 
@@ -102,8 +103,15 @@ class Game:
         """Return a game that goes on from a row of a `State` in which no card is pending.
 
         `captured` are the counts in the piles, (P, 52). Later games of the session are dealt at random.
+
+        Raises ValueError for a state or piles of another form, and where a card is pending.
         """
         history = History(check_rules(rules))
+        shape = (rules.players, NUM_KINDS)
+        if getattr(state, "dtype", None) != GAME or np.shape(state) != () or state["pending"] != NO_CARD:
+            raise ValueError(f"a game goes on from one row of a State with no card pending, not {shown(state)}")
+        if np.shape(captured) != shape or np.asarray(captured).dtype.kind not in "iu":
+            raise ValueError(f"captured are whole numbers of shape {shape}, not {shown(captured)}")
         history.resume(state, captured)
         return cls._of(history, None)
 

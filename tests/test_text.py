@@ -13,7 +13,7 @@ import pytest
 from fuzz_text import CARDS, ODD, check_rules, some_rules
 from fuzzing import REFUSED, attempt, check_sentence, watchdog
 
-from krypenv import Game, Move, Rules, agents
+from krypenv import Engine, Game, Move, Rules, agents
 from krypenv.agents.base import LIMITS, options_of, parse_spec
 from krypenv.agents.sampler import MOST_SHARED
 from krypenv.cards import parse_card, parse_rank
@@ -308,12 +308,12 @@ def test_the_bounds_stand_in_the_documentation():
 @pytest.mark.parametrize(
     "spec",
     [
-        "tactician(shed={[]:1})", "tactician(shed=" + "-" * 100_000 + "1)", "search(worlds=10**30)",
+        "tactician(shed={[]:1})", "tactician(shed=" + "-" * 100_000 + "1)", "search(worlds=10**30)", "", "(", ")",
         "search(worlds=9" + "9" * 5000 + ")", "search(" + "worlds=1, " * 500 + ")", "tactician(shed=True, shed=True)",
-        "tactician(shed=True,,)", "tactician(shed=\u0661)", "search(worlds=\u0663)", "\uff47reedy", "greedy(" + "(" * 5000,
-        "learned(model='\x00')", "learned(model='a\nb')", "learned(model='a\\tb')", "learned(model='" + "a" * 2000 + "')",
-        "runs/a\tb", "\x00", "a/\x00", "/" * 100_000, "x" * 10**6, "", "(", ")", "greedy)", "greedy(", "greedy()x", None,
-        3, b"greedy", ["greedy"],
+        "tactician(shed=True,,)", "tactician(shed=\u0661)", "search(worlds=\u0663)", "\uff47reedy", None, 3, b"greedy",
+        "greedy(" + "(" * 5000, "learned(model='\x00')", "learned(model='a\nb')", "learned(model='a\\tb')", ["greedy"],
+        "learned(model='" + "a" * 2000 + "')", "runs/a\tb", "\x00", "a/\x00", "/" * 100_000, "x" * 10**6, "greedy)",
+        "greedy(", "greedy()x",
     ],
 )  # fmt: skip
 def test_a_string_that_names_no_agent_is_refused_in_one_sentence(spec):
@@ -383,6 +383,19 @@ def test_a_game_of_a_session_is_checked():
         refusal(Game.replay, text.format(number, totals))
     with watchdog():
         assert Game.replay(text.format(100_000, "1 1")).game_number == 100_000
+
+
+def test_a_game_goes_on_from_a_row_of_a_state():
+    state, piles = Engine(MAIN, 2, seed=1).state, np.zeros((2, 52), np.int64)
+    assert Game.from_state(MAIN, state[1], piles).deal_number == 1
+    for odd in (state, None, 3, state[1].table):
+        assert "one row of a State" in refusal(Game.from_state, MAIN, odd, piles)
+    for odd in (0, piles[:1], piles.astype(float), [["x"] * 52] * 2, None):
+        assert "captured are whole numbers" in refusal(Game.from_state, MAIN, state[0], odd)
+    pending = Game.from_position(
+        "rules: krypkasino; table: 2C 3C 4C 5C 8C TD; hand 1: 2D; captured 1: rest; pending: AC; took: 2C"
+    )
+    assert "no card pending" in refusal(Game.from_state, MAIN, pending.state, piles)
 
 
 def test_moves_and_actions_of_a_wrong_kind_are_illegal():
