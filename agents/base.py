@@ -7,7 +7,6 @@ import contextlib
 import difflib
 import importlib
 import inspect
-import numbers
 import re
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -37,7 +36,7 @@ _OPTION = re.compile(
 LIMITS: dict[str, tuple[float, float, str]] = {
     "worlds": (1, 1_000_000, "the worlds that a decision looks at"),
     "champion.worlds": (0, 1_000_000, "the worlds that a decision looks at (0 for the network alone)"),
-    "ms": (0, 3_600_000, "the milliseconds for a decision (0 for no limit)"),
+    "ms": (0, 1_000_000_000, "the milliseconds for a decision (0 for no limit)"),
     "threads": (0, 1024, "the threads that share the games of a call (0 for all processors)"),
     "plies": (0, MAX_PLIES, "the plays after which a line is cut (0 for what suits the players)"),
     "deals": (1, MAX_DECK, "the deals that are played out"),
@@ -146,7 +145,7 @@ def check_options(name: str, agent: Callable[..., Agent], options: dict[str, Any
 def check_limit(key: str, value: Any) -> None:
     """Raise ValueError for a number beyond one of `LIMITS`."""
     low, high, what = LIMITS[key]
-    if not (isinstance(value, numbers.Real) and low <= value <= high):
+    if not (isinstance(value, (int, float)) and low <= value <= high):
         raise ValueError(f"{key.rpartition('.')[2]}, {what}, is from {low} to {high}, not {shown(value)}")
 
 

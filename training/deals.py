@@ -49,6 +49,7 @@ def _seed(source: str | int) -> int:
         source = int(source)
     if not is_whole(source, 0, (1 << 64) - 1):
         raise ValueError(
-            f"deals come from {', '.join(LISTS)} or a seed, a whole number from 0 to 2**64 - 1, not {shown(source)}"
+            f"a seed is a whole number from 0 on and below 2**64, not {shown(source)}; "
+            f"deals come from one, or from {' or '.join(LISTS)}"
         )
     return int(source)
