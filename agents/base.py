@@ -34,8 +34,8 @@ _OPTION = re.compile(
 
 # What the number in an option may be, the same for all agents that have it unless its name says which.
 LIMITS: dict[str, tuple[float, float, str]] = {
-    "worlds": (1, 1_000_000, "the worlds that a decision looks at"),
-    "champion.worlds": (0, 1_000_000, "the worlds that a decision looks at (0 for the network alone)"),
+    "worlds": (1, 1_000_000_000, "the worlds that a decision looks at"),
+    "champion.worlds": (0, 1_000_000_000, "the worlds that a decision looks at (0 for the network alone)"),
     "ms": (0, 1_000_000_000, "the milliseconds for a decision (0 for no limit)"),
     "threads": (0, 1024, "the threads that share the games of a call (0 for all processors)"),
     "plies": (0, MAX_PLIES, "the plays after which a line is cut (0 for what suits the players)"),

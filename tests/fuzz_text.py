@@ -334,7 +334,7 @@ def fuzz_agents(seed: int, mutants: int) -> Tally:
 def _is_large(options: dict[str, Any]) -> bool:
     """Return whether an agent with some options is made, and takes long to make."""
     return any(type(value) is int and 8 < value <= 1024 for key, value in options.items() if key == "threads") or any(
-        type(value) is int and 1000 < value <= 10**6 for key, value in options.items() if key == "worlds"
+        type(value) is int and 1000 < value <= 10**9 for key, value in options.items() if key == "worlds"
     )
 
 

@@ -302,7 +302,7 @@ def test_the_name_makes_the_agent_again(models: dict[Rules, str]) -> None:
         ({"model": ""}, "name its folder, as in guided"),
         ({"model": "nowhere"}, "nowhere is no model"),
         ({"rules": TEAMS}, "was trained for 'krypkasino players=2' and can't play"),
-        ({"worlds": 0}, "worlds, .* from 1 to 1000000, not 0"),
+        ({"worlds": 0}, "worlds, .* from 1 to 1000000000, not 0"),
         ({"deals": 0}, "deals, .* from 1 to 104, not 0"),
         ({"prior": -1.0}, "prior, .* from 0 to 1000000, not -1"),
         ({"prior": float("nan")}, "prior, .* not nan"),

@@ -75,9 +75,9 @@ def test_a_name_makes_the_agent_again(spec: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "complaint"),
     [
-        ("search(worlds=0)", "worlds, .* from 1 to 1000000, not 0"),
-        ("rollout(worlds=-3)", "worlds, .* from 1 to 1000000, not -3"),
-        ("ismcts(worlds=0)", "worlds, .* from 1 to 1000000, not 0"),
+        ("search(worlds=0)", "worlds, .* from 1 to 1000000000, not 0"),
+        ("rollout(worlds=-3)", "worlds, .* from 1 to 1000000000, not -3"),
+        ("ismcts(worlds=0)", "worlds, .* from 1 to 1000000000, not 0"),
         ("search(plies=-1)", "plies, .* from 0 to 32, not -1"),
         ("search(plies=1000)", "plies, .* from 0 to 32, not 1000"),
         ("oracle-hand(plies=33)", "plies, .* from 0 to 32, not 33"),
@@ -93,7 +93,7 @@ def test_a_name_makes_the_agent_again(spec: str, name: str) -> None:
         ("ismcts(explore=-1)", "explore, .* from 0 to 1000000, not -1"),
         ("rollout(deals=0)", "deals, .* from 1 to 104, not 0"),
         ("oracle-deck(deals=0)", "deals, .* from 1 to 104, not 0"),
-        ("search(worlds=1000001)", "worlds, .* from 1 to 1000000, not 1000001"),
+        ("search(worlds=1000000001)", "worlds, .* from 1 to 1000000000, not 1000000001"),
         ("rollout(worlds=99999999999999999999)", "worlds, .* not 99999999999999999999"),
         ("search(worlds=10**30)", "names no agent"),
         ("search(threads=1000000)", "threads, .* from 0 to 1024, not 1000000"),
