@@ -47,8 +47,8 @@ def check_memory(worlds: int, threads: int) -> None:
     """Raise ValueError where the worlds that all threads keep at once need too much memory."""
     if worlds * threads > MOST_SHARED:
         raise ValueError(
-            f"{threads} threads that keep {worlds} worlds each need too much memory; "
-            f"worlds, candidates and threads come to {MOST_SHARED} at most"
+            f"{worlds * threads} worlds that are kept at once need too much memory; "
+            f"worlds times candidates times threads is {MOST_SHARED} at most"
         )
 
 
