@@ -12,7 +12,7 @@ from krypenv.agents.belief import log_chance, make_belief, remember, share_out
 from krypenv.agents.inference import REWARD_SCALE, Weights, judge_position, make_work, score_legal
 from krypenv.agents.recall import Recall
 from krypenv.agents.rollout import final_margin
-from krypenv.agents.sampler import BATCH, Sampler, name_of
+from krypenv.agents.sampler import BATCH, Sampler, check_memory, name_of
 from krypenv.agents.sampling import NO_ACTION, look_around, sample_world, world_seed
 from krypenv.agents.scripted import list_bits, list_legal
 from krypenv.agents.search import best_of, drop_moves, has_choice, plan_of, search_rows
@@ -208,26 +208,33 @@ def guide_rows(
 
 
 @kernel
-def guide_part(given: tuple[Any, ...], part: int, parts: int) -> None:
-    """Do what `guide_rows` does, given all its arguments but the last two."""
+def guide_part(before: tuple[Any, ...], weights: Weights, after: tuple[Any, ...], part: int, parts: int) -> None:
+    """Do what `guide_rows` does, given all its arguments but the last two: the weights, and those around them."""
+    given = (*before, weights, *after)
     guide_rows(*given, part, parts)
 
 
 @kernel
-def try_guide_part(given: tuple[Any, ...], part: int, parts: int) -> bool:
+def try_guide_part(before: tuple[Any, ...], weights: Weights, after: tuple[Any, ...], part: int, parts: int) -> bool:
     """Do what `guide_part` does; return whether it came to its end."""
     try:
-        guide_part(given, part, parts)
+        guide_part(before, weights, after, part, parts)
     except Exception:
         return False
     return True
 
 
 @parallel_kernel
-def guide_parts(given: tuple[Any, ...], done: np.ndarray) -> None:
-    """Do what `guide_rows` does a thread a part; write which came to their ends into `done`, (parts,) bool."""
+def guide_parts(before: tuple[Any, ...], weights: Weights, after: tuple[Any, ...], done: np.ndarray) -> None:
+    """Do what `guide_rows` does, a thread a part; write which came to their ends into `done`, (parts,) bool."""
     for part in numba.prange(len(done)):
-        done[part] = try_guide_part(given, part, len(done))
+        done[part] = try_guide_part(before, weights, after, part, len(done))
+
+
+def guide_on_threads(given: tuple[Any, ...], done: np.ndarray) -> None:
+    """Call `guide_parts` with the arguments of `guide_rows`; to `prange` a tuple can't be handed inside of another."""
+    at = next(at for at, each in enumerate(given) if isinstance(each, Weights))
+    guide_parts(given[:at], given[at], given[at + 1 :], done)
 
 
 class Guided(Sampler):
@@ -254,7 +261,7 @@ class Guided(Sampler):
     rules.
     """
 
-    _serial, _parallel = staticmethod(guide_rows), staticmethod(guide_parts)
+    _serial, _parallel = staticmethod(guide_rows), staticmethod(guide_on_threads)
 
     def __init__(
         self,
@@ -271,16 +278,6 @@ class Guided(Sampler):
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:
-        if deals < 1:
-            raise ValueError(f"deals, those played out, is at least 1, not {deals}")
-        if not prior >= 0:
-            raise ValueError(f"prior, the points for a unit of a logit, is 0 or above, not {prior}")
-        if candidates < 1:
-            raise ValueError(
-                f"candidates, the worlds drawn for one that is played out, is at least 1, not {candidates}"
-            )
-        if not heat > 0:
-            raise ValueError(f"heat, which logits are divided by, is above 0, not {heat}")
         self.name = name_of("guided", self, locals())
         judges = value == "network"
         if judges and rules.num_teams != 2:
@@ -293,6 +290,7 @@ class Guided(Sampler):
         self._plan = (deals, float(prior), value_unit, candidates, float(heat), *plan_of(rules, "max_n", 0))
         super().__init__(rules, seed, worlds, "margin" if judges else value, ms, threads)
         at_once = min(worlds, BATCH) if ms else worlds
+        check_memory(at_once * candidates, self._threads)
         logs = np.zeros((self._threads, at_once * candidates if self._recall else 0))
         beliefs = make_belief(self._threads)
         self._work = (

@@ -8,7 +8,7 @@ import numba
 import numpy as np
 
 from krypenv.agents.rollout import final_margin, make_playout_work, play_out
-from krypenv.agents.sampler import Sampler, name_of
+from krypenv.agents.sampler import Sampler, check_memory, name_of
 from krypenv.agents.sampling import NO_ACTION, look_around, sample_world, world_seed
 from krypenv.agents.scripted import list_bits
 from krypenv.agents.search import has_choice
@@ -199,11 +199,10 @@ class Ismcts(Sampler):
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:
-        if not explore >= 0:
-            raise ValueError(f"explore is 0 or above, not {explore}")
         self.name = name_of("ismcts", self, locals())
         self._plan = (explore, guided)
         super().__init__(rules, seed, worlds, value, ms, threads)
+        check_memory(worlds, self._threads)
         nodes = handle(records(NODE, (self._threads, worlds + 1)))
         path = np.zeros((self._threads, LONGEST_PATH), np.int64)
         self._work = (nodes, path, *make_playout_work(self._threads))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from krypenv.agents.base import format_spec
+from krypenv.agents.base import check_limit, format_spec
 from krypenv.agents.facts import gather_facts
 from krypenv.agents.model_file import check_rules, load_model, rules_in
 from krypenv.agents.network import ILLEGAL, CardNetwork, Choices, Scores
@@ -90,8 +90,7 @@ def load_agent(
     folder: str | Path, rules: Rules, seed: int = 0, *, temperature: float = 0.0, solve: bool = True
 ) -> LearnedAgent:
     """Return the agent of a model folder; raises ModelError where it can't be loaded or plays other rules."""
-    if not temperature >= 0:
-        raise ValueError(f"temperature, which scores are divided by, is 0 or above, not {temperature}")
+    check_limit("temperature", temperature)
     network, card = load_model(folder)
     check_rules(card, rules, folder)
     given = {"temperature": (temperature, 0.0), "solve": (solve, True)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import IntArray
+from krypenv.agents.base import IntArray, check_seed
 from krypenv.agents.horizon import make_model
 from krypenv.agents.sampler import name_of
 from krypenv.agents.search import best_of, first_action, has_choice, plan_of, value_moves
@@ -77,7 +77,7 @@ class _Oracle:
         self._tables, self._model = compile_rules(rules), make_model(value)
         self._model["deals"] = deals
         self._space = make_space()
-        self._rng = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(check_seed(seed))
 
     def act_on(self, state: State, action_masks: np.ndarray) -> IntArray:
         """Return the action of the best move of each row, (B,) int64; see `krypenv.agents.base.Cheater`."""
@@ -143,7 +143,5 @@ class OracleDeck(_Oracle):
         value: str = "sweep",
         deals: int = 2,
     ) -> None:
-        if deals < 1:
-            raise ValueError(f"deals, those played on with the known deck, is at least 1, not {deals}")
         self.name = name_of("oracle-deck", self, locals())
         super().__init__(rules, seed, plies, method, value, deals)

@@ -159,8 +159,6 @@ class Rollout(Sampler):
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:
-        if deals < 1:
-            raise ValueError(f"deals, those played out, is at least 1, not {deals}")
         self.name = name_of("rollout", self, locals())
         self._plan = (deals,)
         super().__init__(rules, seed, worlds, value, ms, threads)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import Agent, IntArray, format_spec, options_of
+from krypenv.agents.base import Agent, IntArray, check_options, check_seed, format_spec, options_of
 from krypenv.agents.horizon import make_model
 from krypenv.agents.sampling import NO_ACTION
 from krypenv.agents.space import make_space, with_room
@@ -20,14 +20,30 @@ from krypenv.tables import compile_rules
 from krypenv.worlds import check_genuine
 
 BATCH = 5  # worlds between two looks at the clock
+MOST_SHARED = 20_000_000  # worlds of all threads that are kept at once, each in 16 to 56 bytes
 NOT_ASKED = np.empty((0, NUM_ACTIONS))  # in place of values that nobody asked for
 
 
 def name_of(name: str, agent: Agent, options: dict[str, Any]) -> str:
-    """Return the string that makes an agent, from the values of its options; `threads` and defaults are left out."""
+    """Return the string that makes an agent, from the values of its options; `threads` and defaults are left out.
+
+    Raises ValueError for a value that an option can't have.
+    """
     defaults = options_of(type(agent))
-    named = {key: options[key] for key in defaults if key != "threads" and options[key] != defaults[key]}
+    given = {key: options[key] for key in defaults}
+    given = {key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()}
+    check_options(name, type(agent), given)
+    named = {key: given[key] for key in defaults if key != "threads" and given[key] != defaults[key]}
     return format_spec(name, named)
+
+
+def check_memory(worlds: int, threads: int) -> None:
+    """Raise ValueError where the worlds that all threads keep at once need too much memory."""
+    if worlds * threads > MOST_SHARED:
+        raise ValueError(
+            f"{worlds * threads} worlds that are kept at once need too much memory; "
+            f"worlds times candidates times threads is {MOST_SHARED} at most"
+        )
 
 
 class Sampler:
@@ -52,19 +68,13 @@ class Sampler:
     gives_values = True  # whether the kernels fill in `values`
 
     def __init__(self, rules: Rules, seed: int, worlds: int, value: str, ms: float, threads: int) -> None:
-        if worlds < 1:
-            raise ValueError(f"worlds is at least 1, not {worlds}")
-        if not ms >= 0:
-            raise ValueError(f"ms, the time for a decision, is 0 for no limit or above, not {ms}")
-        if threads < 0:
-            raise ValueError(f"threads is 0, for all processors, or more, not {threads}")
         self.rules = rules
         self._worlds, self._ms = worlds, ms
         self._threads = threads or os.cpu_count() or 1
         self._tables, self._model = compile_rules(rules), make_model(value)
         self._space = make_space(self._threads)
         self._work: tuple[Any, ...] = ()
-        self._rng = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(check_seed(seed))
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.agents.base import IntArray, format_spec
+from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
 from krypenv.captures import bit_index, borrow_scratch
 from krypenv.cards import NUM_ACTIONS, TAKE
 from krypenv.checks import check_decisions
@@ -131,7 +131,7 @@ class _Scripted:
         self._tables = compile_rules(rules)
         self._view = make_view()
         self._legal = np.empty(NUM_ACTIONS, np.int64)
-        self._rng = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(check_seed(seed))
 
     def _luck(self, count: int) -> IntArray:
         return self._rng.integers(0, 1 << 32, count)
@@ -188,6 +188,7 @@ class Tactician(_Scripted):
     """
 
     def __init__(self, rules: Rules, seed: int = 0, *, shed: bool = False) -> None:
+        check_options("tactician", Tactician, {"shed": shed})
         super().__init__(format_spec("tactician", {"shed": True} if shed else {}), rules, seed)
         self._shed_weight = SHED_WEIGHT if shed else 0.0
 

@@ -8,6 +8,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.agents.base import check_limit
 from krypenv.agents.sampler import Sampler, name_of
 from krypenv.agents.sampling import NO_ACTION, look_around, sample_world, world_seed
 from krypenv.agents.solve import MAX_N, PARANOID, alpha_beta, key_after, max_n
@@ -17,6 +18,7 @@ from krypenv.cards import NO_CARD, NUM_ACTIONS, TAKE
 from krypenv.jit import kernel, parallel_kernel
 from krypenv.play import mix
 from krypenv.rules import Rules
+from krypenv.words import shown
 
 MANY_PLIES, FEW_PLIES = 4, 2  # after which a line is cut: with two sides, and with more
 METHODS = {"paranoid": PARANOID, "max_n": MAX_N}
@@ -31,9 +33,8 @@ FEWEST_WORLDS, RACE = 8, 25.0
 def plan_of(rules: Rules, method: str, plies: int) -> tuple[int, int, int]:
     """Return how to search and how far; raises ValueError for an unknown method or an impossible depth."""
     if method not in METHODS:
-        raise ValueError(f"method is {' or '.join(METHODS)}, not {method!r}")
-    if not 0 <= plies <= MAX_PLIES:
-        raise ValueError(f"plies is from 1 to {MAX_PLIES}, or 0 for a number that suits the players; not {plies}")
+        raise ValueError(f"method is {' or '.join(METHODS)}, not {shown(method)}")
+    check_limit("plies", plies)
     two_sides = rules.num_teams == 2
     depth = plies or (MANY_PLIES if two_sides else FEW_PLIES)
     return PARANOID if two_sides else METHODS[method], depth, FEW_LINES[rules.players]

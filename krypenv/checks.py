@@ -31,6 +31,7 @@ _HAND_SIZE, _DEALS_LEFT = (LAYOUT[name].start for name in ("hand_size", "deals_l
 Rows = npt.NDArray[np.int8]
 
 MOST_POINTS = 1_000_000  # that a seat of a state may have in a game
+MOST_GAMES = 1_000_000  # of a session without a number of games
 MOST_TOTAL = 1_000_000_000  # and in a session
 
 # What is found wrong with an observation, a mask or a state.
@@ -285,7 +286,7 @@ def _fault_of_numbers(tables: np.record, game: np.record, may_be_over: bool) -> 
             return PLAY
     if game.last_sweep < 0 or game.last_sweep > 2:
         return PLAY
-    if game.game_number < 1 or (tables.games > 0 and game.game_number > tables.games):
+    if game.game_number < 1 or game.game_number > (tables.games or MOST_GAMES):
         return SESSION
     for seat in range(tables.players):
         if abs(np.int64(game.points[seat])) > MOST_POINTS or abs(np.int64(game.bonus[seat])) > MOST_POINTS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from typing import Any
 
@@ -19,9 +18,10 @@ from krypenv.features import make_view, write_features
 from krypenv.jit import handle, kernel, parallel_kernel
 from krypenv.observation import write_mask, write_observation
 from krypenv.play import act, end_session, first_game, mix, next_game, random_below, seed_game
-from krypenv.rules import Rules
+from krypenv.rules import Rules, check_rules
 from krypenv.state import ACTIONS, State, allocate
 from krypenv.tables import compile_rules
+from krypenv.words import check_whole
 
 IntArray = npt.NDArray[np.int64]
 MIN_SHARED = 256  # fewer rows are not worth the threads
@@ -203,23 +203,6 @@ def row_seeds(seed: int | npt.ArrayLike, num_games: int) -> npt.NDArray[np.uint6
 def mix_array(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Scramble an array of 64-bit words, as `krypenv.play.mix` does one."""
     return np.array([mix(word) for word in words], np.uint64)
-
-
-def check_rules(rules: Rules) -> None:
-    """Raise ValueError for what is no `Rules`."""
-    if not isinstance(rules, Rules):
-        raise ValueError(f"rules are made by Rules.preset(...), and {rules!r:.80} is none")
-
-
-def check_whole(name: str, number: Any, low: int, high: int) -> int:
-    """Return a whole number, whatever its type; raises ValueError for what is none or lies outside of the bounds."""
-    try:
-        whole = None if isinstance(number, (bool, np.bool_)) else operator.index(number)
-    except TypeError:
-        whole = None
-    if whole is None or not low <= whole <= high:
-        raise ValueError(f"{name} is a whole number from {low:,} to {high:,}, not {number!r:.80}")
-    return whole
 
 
 class Engine:

@@ -159,7 +159,8 @@ class History:
         Raises ValueError for what is no state of these rules, and for piles that are not those of the state.
         """
         row, piles = np.asarray(state), np.asarray(captured)
-        if row.dtype.fields != GAME.fields or row.size != 1 or piles.shape != self._captured.shape:
+        is_one = row.dtype.fields == GAME.fields and row.size == 1
+        if not is_one or piles.shape != self._captured.shape or piles.dtype.kind not in "iu":
             raise ValueError(
                 f"a game goes on from one record of krypenv.state.GAME and piles {self._captured.shape}, "
                 f"not from {row.dtype.name} {row.shape} and {piles.shape}"
@@ -195,7 +196,12 @@ class History:
         )
 
     def _shuffle(self, seed: int | None) -> None:
-        shuffle_stack(self.tables, self.states, np.uint64(secrets.randbits(64) if seed is None else seed))
+        first = self.states[0]
+        number = int(first["game_number"])
+        if seed is None:  # one random shuffle is as good as many
+            first["game_number"], seed = 1, secrets.randbits(64)
+        shuffle_stack(self.tables, self.states, np.uint64(seed))
+        first["game_number"] = number
 
     def copy(self) -> History:
         """Return an independent copy."""
@@ -311,6 +317,44 @@ class History:
         taken = Counter(np.repeat(_KINDS, row["taken"]).tolist())
         return [(int(row["pending"]), takes, 0) for takes in sorted(found) if not taken - Counter(takes)]
 
+    def take(self, kinds: list[int]) -> bool:
+        """Take some kinds for the pending card, which stays pending; return whether that is legal in any order.
+
+        If it is not, change nothing.
+        """
+        start = self.at
+        for kind in self._order(kinds):
+            if not self.act(TAKE + kind):
+                break
+        if self.pendings[self.at] != NO_CARD and self.at == start + len(kinds):
+            return True
+        self.go_back(start)
+        return False
+
+    def _order(self, kinds: list[int]) -> list[int]:
+        """Return some kinds in an order in which the pending card may take them, empty where there is none.
+
+        What may be taken after some cards may be taken before them as well. So whichever may be taken last is put last.
+        """
+        table = self.state["table"].astype(np.int64)
+        taken = self.state["taken"] + np.bincount(np.array(kinds, np.int64), minlength=NUM_KINDS)
+        if (taken > table).any():
+            return []
+        scratch = borrow_scratch()
+        count = list_captures(self.tables, self.states, self.at, scratch)
+        shifts = NIBBLE * np.arange(NUM_RANKS)
+        captures = scratch["captures"][0, :count, None] >> shifts & 15
+        order: list[int] = []
+        left = sorted(kinds)
+        while left:
+            last = next((kind for kind in left if _may_take(captures, table, taken - (kind == _KINDS), kind)), None)
+            if last is None:
+                return []
+            left.remove(last)
+            taken[last] -= 1
+            order.append(last)
+        return order[::-1]
+
     def act(self, action: int) -> bool:
         """Carry out a staged action and return whether it is legal; if it is not, change nothing."""
         is_done = bool(step_game(self.tables, self.states, self.at, action, borrow_scratch()))
@@ -381,6 +425,17 @@ class History:
         following.states[0] = self.states[self.at + 1]
         deal_next(following.tables, following.states, borrow_scratch())
         return following
+
+
+def _may_take(captures: np.ndarray, table: np.ndarray, taken: np.ndarray, kind: int) -> bool:
+    """Return whether captures, (n, 13) counts of ranks, that hold what is taken differ in their copies of a kind."""
+    rank = kind % NUM_RANKS
+    on_table, taken_ranks = table.reshape(-1, NUM_RANKS).sum(axis=0), taken.reshape(-1, NUM_RANKS).sum(axis=0)
+    counts = captures[(captures >= taken_ranks).all(axis=1), rank]
+    if len(counts) == 0:
+        return False
+    fewest = max(taken[kind], counts.min() - (on_table[rank] - table[kind]))
+    return bool(min(table[kind], counts.max() - (taken_ranks[rank] - taken[kind])) > fewest)
 
 
 def bits(number: int) -> Iterator[int]:

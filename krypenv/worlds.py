@@ -11,9 +11,10 @@ from krypenv.checks import HOLDS, MASK, SHOWN, SOUND, fault_of, fault_of_state, 
 from krypenv.jit import handle, kernel
 from krypenv.observation import LAYOUT, SIZE, write_observation
 from krypenv.play import add_to_table, leader_of, prepare, random_below, seed_game
-from krypenv.rules import MAX_PLAYERS, Rules
+from krypenv.rules import MAX_PLAYERS, Rules, check_rules
 from krypenv.state import DEALS, MAX_DECK, State, allocate
 from krypenv.tables import NIBBLE, compile_rules
+from krypenv.words import is_whole, shown
 
 MAX_TRIES = 200  # whole shuffles before a shuffle is mended
 MIXING_SWAPS = 2_000  # swaps that forget how a world was mended
@@ -51,7 +52,7 @@ def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rule
     seen = np.atleast_2d(np.asarray(observation))
     if seen.ndim != 2 or seen.shape[1] < SIZE or seen.dtype != np.int8:
         raise ValueError(f"an observation is int8 of shape ({SIZE},) or more, not {seen.dtype} {seen.shape[1:]}")
-    rules = rules or _rules_of(seen)
+    rules = _rules_of(seen) if rules is None else check_rules(rules)
     seeds = make_generator(rng).integers(0, 2**63, len(seen)).astype(np.uint64)
     state = allocate(len(seen))
     _build(rules, np.ascontiguousarray(seen[:, :SIZE]), NO_MASKS, handle(state), seeds)
@@ -93,8 +94,8 @@ def make_generator(rng: np.random.Generator | int) -> np.random.Generator:
     """Return a numpy generator from one or from a seed; raises ValueError for what is neither."""
     if isinstance(rng, np.random.Generator):
         return rng
-    if isinstance(rng, (bool, np.bool_)) or not isinstance(rng, (int, np.integer)) or rng < 0:
-        raise ValueError(f"rng is a numpy generator or a seed from 0 on, not {rng!r:.80}")
+    if not is_whole(rng, 0, 1 << 128):
+        raise ValueError(f"rng is a numpy generator or a seed from 0 on, not {shown(rng)}")
     return np.random.default_rng(rng)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from krypenv.rewards import check_reward
 from krypenv.rules import Rules
 from krypenv.training.fields import parse_rules, setting
+from krypenv.words import shown
 
 _HARD: dict[str, Any] = {  # longer runs: softer, so that there is something left to learn, and with harder opponents
     "entropy": 0.05,
@@ -142,5 +143,5 @@ class Settings:
 
 
 def _check_preset(preset: str) -> None:
-    if preset and preset not in PRESETS:
-        raise ValueError(f"preset is {', '.join(PRESETS)} or not given, not {preset!r}")
+    if preset and not (isinstance(preset, str) and preset in PRESETS):
+        raise ValueError(f"preset is {', '.join(PRESETS)} or not given, not {shown(preset)}")
