@@ -21,7 +21,7 @@ PACKAGE_DIRS = {"krypenv": "krypenv", "krypenv.agents": "agents", "krypenv.train
 # `krypenv` itself is the public face, krypenv/__init__.py.
 FLOORS = [
     {"krypenv.cards"},
-    {"krypenv.rules", "krypenv.files"},
+    {"krypenv.rules", "krypenv.files", "krypenv.schema"},
     {"krypenv.rewards"},
     {"krypenv.jit"},
     {"krypenv.state"},
