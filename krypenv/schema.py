@@ -6,6 +6,7 @@ A check is a function of a value and of its place, such as ``scores[3]``, that r
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 import reprlib
 import types
@@ -156,7 +157,9 @@ def of_dataclass(kind: type) -> Check:
 
     Fields that have a default may be missing.
     """
-    hints, needed, others = typing.get_type_hints(kind), {}, {}
+    hints = typing.get_type_hints(kind)
+    needed: dict[str, Check] = {}
+    others: dict[str, Check] = {}
     for field in dataclasses.fields(kind):
         fields = needed if field.default is dataclasses.MISSING else others
         fields[field.name] = _of_type(hints[field.name])
@@ -164,7 +167,7 @@ def of_dataclass(kind: type) -> Check:
 
 
 def _of_type(hint: Any) -> Check:
-    plain = {str: text, int: whole(), float: number(), bool: flag}
+    plain = {str: text, int: whole(), float: number(-math.inf, math.inf), bool: flag}
     if hint in plain:
         return plain[hint]
     inner = typing.get_args(hint)
