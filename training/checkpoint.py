@@ -91,7 +91,7 @@ def parse_checkpoint(data: bytes) -> Kept:
         progress = parse_json(texts.get("progress", ""), infinite=True)
         settings = check_progress(progress)
     except ValueError as error:
-        raise ValueError(f"has progress that can't be gone on with: {error}") from None
+        raise ValueError(f"has progress that can't be gone on with: {sentence_of(error)}") from None
     if texts.get("snapshots") != str(len(progress["snapshots"])):
         raise ValueError(f"is to have {len(progress['snapshots'])} snapshots, not {tell(texts.get('snapshots'))}")
     check_content(tensors, settings, len(progress["snapshots"]))

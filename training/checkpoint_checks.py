@@ -134,7 +134,7 @@ def digest(tensors: Tensors, texts: dict[str, str]) -> str:
         tensor = tensors[name].detach().cpu().contiguous()
         found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} ".encode())
         if tensor.numel():
-            found.update(memoryview(tensor.reshape(-1).view(torch.uint8).numpy()))
+            found.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
     for name in sorted(texts):
         found.update(f"{name} {texts[name]} ".encode("utf-8", "surrogatepass"))
     return found.hexdigest()
