@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,43 +14,24 @@ from typing import Any
 import pytest
 import safetensors.torch
 import torch
-from filelock import FileLock
-from fuzz_files import (
-    PLAN,
-    TINY,
-    arenas,
-    checkpoint,
-    dumped,
-    lessons,
-    model,
-    scratch,
-    without_checksums,
-)
 from fuzzing import NASTY_VALUES, REFUSED, attempt
+from small_files import PLAN, arenas, checkpoint, dumped, files_of, lessons, model, scratch, without_checksums
 from test_arena import HIGH, LOW, arena
-from test_cli import krypenv
 from test_results import lines
 
 from krypenv import Rules, agents
 from krypenv.agents.model_file import CARD, WEIGHTS, ModelError, load_model, save_model
 from krypenv.agents.network import CardNetwork, Shape
 from krypenv.agents.weights import check_reach
-from krypenv.files import append_whole, parse_json, read_json, write_whole
+from krypenv.files import parse_json, read_json
 from krypenv.schema import a_list, a_record, number, text, whole
-from krypenv.training import exploit as exploiting
 from krypenv.training import load_games
-from krypenv.training.ablation import AblationSettings, ablate
-from krypenv.training.best_response import response_settings, train_response
 from krypenv.training.checkpoint import CHECKPOINT, encode_checkpoint, parse_checkpoint, read_progress
-from krypenv.training.exploit import ExploitSettings
-from krypenv.training.folders import LOCK, is_empty, writing_to
 from krypenv.training.lessons import INDEX, read_index
 from krypenv.training.result_lines import encode
 from krypenv.training.results import FILE, read_results
 from krypenv.training.selfplay import run
 from krypenv.training.settings import Settings
-from krypenv.training.teach import TeachSettings
-from krypenv.training.teach import run as teach
 
 # ---------------------------------------------------------------------- every field, every type
 
@@ -95,8 +73,8 @@ def every_change(value: Any) -> Iterator[Any]:
 
 def test_every_field_of_a_header_and_of_a_line(tmp_path: Path) -> None:
     tally: Counter[str] = Counter()
-    for _, good in arenas()[:3]:
-        texts = good.split(b"\n")[:-1]
+    for _, good in arenas()[:2]:
+        texts = good.split(b"\n")[:4]  # the header and a chunk
         for at in (0, 1):
             for changed in every_change(json.loads(texts[at])):
                 try:
@@ -278,6 +256,11 @@ def test_results_of_earlier_versions_are_read_and_gone_on_with(tmp_path: Path) -
     assert lines(tmp_path / "old")[1:] == lines(tmp_path / "whole")[1:]
 
 
+def signed(text: bytes, key: str, value: Any) -> bytes:
+    """A line with another value and a right checksum."""
+    return encode({**json.loads(text), key: value})[:-1]
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -287,6 +270,9 @@ def test_results_of_earlier_versions_are_read_and_gone_on_with(tmp_path: Path) -
         (lambda texts: texts[:2] + texts[3:], "line 3 .* deal is to be"),
         (lambda texts: [*texts[:4], *texts[5:]], "line 5 .* deal is to be"),
         (lambda texts: [texts[0], texts[1].replace(b'"scores":[[', b'"scores":[[1'), *texts[2:]], "line 2 .* checksum"),
+        (lambda texts: [texts[0], signed(texts[1], "agents", [False, True]), *texts[2:]], "line 2 .* agents is to be"),
+        (lambda texts: [texts[0], signed(texts[1], "seats", [[0.0, 1], [1, 0]]), *texts[2:]], "line 2 .* seats are not"),
+        (lambda texts: [texts[0], signed(texts[1], "scores", [[0, 1], [1, 0]]), *texts[2:]], r"line 2 .* scores\[0\]"),
         (lambda texts: [texts[0].replace(b'"seed":0', b'"seed":1'), *texts[1:]], "line 1 .* checksum"),
         (lambda texts: [texts[0], without_checksums(texts[1] + b"\n")[:-1], *texts[2:]], "line 2 .* lost its checksum"),
     ],
@@ -313,10 +299,6 @@ def started(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / CHECKPOINT).write_bytes(checkpoint()[0])
     return folder
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_checkpoint_of_an_earlier_version_is_gone_on_with(started: Path) -> None:
@@ -356,130 +338,3 @@ def test_a_changed_byte_of_a_checkpoint_is_told(started: Path) -> None:
     (started / CHECKPOINT).write_bytes(data)
     with pytest.raises(ValueError, match=r"checkpoint\.safetensors is torn or was changed"):
         read_progress(started)
-
-
-# ---------------------------------------------------------------------- two processes and one folder
-
-HELD = "another process is writing to .*; wait for its end"
-
-
-@pytest.mark.parametrize("what", ["train", "resume", "teach", "exploit", "ablate", "response"])
-def test_a_folder_that_another_process_writes_to_is_refused(tmp_path: Path, what: str) -> None:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    if what == "resume":
-        (folder / CHECKPOINT).write_bytes(checkpoint()[0])
-    rules = Rules.parse(TINY["rules"])
-    starts: dict[str, Callable[[], Any]] = {
-        "train": lambda: run(Settings(**TINY, out=str(folder)), quiet=True),
-        "resume": lambda: run(Settings(resume=str(folder)), quiet=True),
-        "teach": lambda: teach(TeachSettings(out=str(folder), context=4, card=3, embedding=2), ""),
-        "exploit": lambda: exploiting.exploit(ExploitSettings("greedy", seeds=1, frames=1, out=str(folder)), None),  # type: ignore[arg-type]
-        "ablate": lambda: ablate(AblationSettings(out=str(folder))),
-        "response": lambda: train_response(response_settings("greedy", rules, folder, frames=1), None),  # type: ignore[arg-type]
-    }
-    with FileLock(folder / LOCK):
-        before = files_of(folder)
-        with pytest.raises(ValueError, match=HELD):
-            starts[what]()
-        assert files_of(folder) == before
-
-
-TRAINS = """
-import json, sys
-from krypenv.training.selfplay import run
-from krypenv.training.settings import Settings
-settings = json.loads(sys.argv[1])
-try:
-    run(Settings.from_json(settings), quiet=True)
-except ValueError as error:
-    sys.exit(str(error))
-"""
-
-
-def test_of_two_trainings_into_one_folder_one_is_refused(tmp_path: Path) -> None:
-    settings = {**TINY, "frames": 640, "out": str(tmp_path / "run")}
-    command = [sys.executable, "-c", TRAINS, json.dumps(settings)]
-    both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    said = [process.communicate(timeout=240)[1] for process in both]
-    assert sorted(process.returncode for process in both) == [0, 1], said
-    lost = said[0] if both[0].returncode else said[1]
-    assert "another process is writing to" in lost or "is not empty" in lost
-    assert read_progress(tmp_path / "run")["frames"] >= 640
-    load_model(tmp_path / "run" / "model")
-
-
-def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
-    code = (
-        "import os, sys; from pathlib import Path; from krypenv.training.folders import writing_to\n"
-        "with writing_to(Path(sys.argv[1])):\n    os.kill(os.getpid(), 9)"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run")], check=False)
-    assert done.returncode == -9
-    assert (tmp_path / "run" / LOCK).exists()
-    assert is_empty(tmp_path / "run")
-    with writing_to(tmp_path / "run"), pytest.raises(ValueError, match=HELD), writing_to(tmp_path / "run"):
-        pass
-
-
-# ---------------------------------------------------------------------- no room, no leave
-
-
-def full(*arguments: Any) -> Any:
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-@pytest.mark.parametrize("name", ["fsync", "replace"])
-def test_a_full_disk_names_the_file_and_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    path = tmp_path / "figures.json"
-    write_whole(path, b"old")
-    with monkeypatch.context() as patch:
-        patch.setattr(os, name, full)
-        with pytest.raises(OSError, match="No space left on device") as error:
-            write_whole(path, b"new")
-    assert (error.value.filename, error.value.errno) == (str(path), errno.ENOSPC)
-    assert files_of(tmp_path) == {"figures.json": b"old"}
-
-
-def test_an_arena_on_a_full_disk_keeps_whole_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fsync, calls = os.fsync, []
-
-    def filling(number: int) -> None:
-        calls.append(number)
-        return fsync(number) if len(calls) < 4 else full()
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", filling)
-        done = krypenv("arena", "greedy", "random", "--deals", "12", "--chunk", "3", "--out", str(tmp_path))
-    assert (done.exit_code, done.stderr) == (2, f"krypenv: {tmp_path / FILE}: No space left on device\n")
-    assert (tmp_path / FILE).read_bytes().count(b"\n") == 1 + 2 * 3
-    assert (tmp_path / FILE).read_bytes().endswith(b"\n")
-
-
-def test_an_append_that_does_not_fit_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(b"one\n")
-    with path.open("ab", buffering=0) as file:
-        append_whole(file, b"two\n")
-        monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match="No space left") as error:
-            append_whole(file, b"three\n")
-    assert error.value.filename == str(path)
-    assert path.read_bytes() == b"one\ntwo\n"
-
-
-def test_what_cannot_be_a_folder_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    for path in (tmp_path / "file" / "x.json", tmp_path / ("n" * 300) / "x.json", tmp_path / ("n" * 300)):
-        with pytest.raises(OSError, match=r".") as error:
-            write_whole(path, b"")
-        assert error.value.filename == str(path)
-    for path in (tmp_path / "file" / "run", tmp_path / ("n" * 300)):
-        with pytest.raises(OSError, match=r".") as error, writing_to(path):
-            pass
-        assert str(error.value.filename).startswith(str(path))
-    name = "n" * 250 + ".json"  # as long as a name may be: the partial file's is not longer
-    write_whole(tmp_path / name, b"{}")
-    assert files_of(tmp_path)[name] == b"{}"

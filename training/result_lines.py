@@ -129,9 +129,9 @@ class LineCheck:
         whole(1, self.chunk)(values["of"], "of")
         self._check_place(values)
         seats, members = self.matches[match], self.members[match]
-        if values["seats"] != [list(seating) for seating in seats]:
+        if repr(values["seats"]) != repr([list(seating) for seating in seats]):  # 1 is neither True nor 1.0 here
             raise ValueError(f"seats are not the seatings of match {match}")
-        if values["agents"] != members:
+        if repr(values["agents"]) != repr(members):
             raise wrong(values["agents"], "agents", f"the agents of match {match}, {members}")
         a_list(a_list(_SCORE, self.sides, self.sides), len(seats), len(seats))(values["scores"], "scores")
         a_list(whole(0), len(members), len(members))(values["decisions"], "decisions")
