@@ -101,7 +101,8 @@ def fuzz_arena(seed: int, mutants: int) -> Tally:
         if found is not REFUSED and not signed and not is_old:
             there, whole = figures(found[0]), figures(read_results(home))
             assert all(whole.get(place) == block for place, block in there.items()), f"other figures: {data!r}"
-            assert found[0].header == {**read_header(home), "machine": found[0].header["machine"]}
+            if there:  # a header alone can lose its checksum unseen
+                assert found[0].header == {**read_header(home), "machine": found[0].header["machine"]}
     return tally
 
 

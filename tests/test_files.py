@@ -271,9 +271,10 @@ def signed(text: bytes, key: str, value: Any) -> bytes:
         (lambda texts: [*texts[:4], *texts[5:]], "line 5 .* deal is to be"),
         (lambda texts: [texts[0], texts[1].replace(b'"scores":[[', b'"scores":[[1'), *texts[2:]], "line 2 .* checksum"),
         (lambda texts: [texts[0], signed(texts[1], "agents", [False, True]), *texts[2:]], "line 2 .* agents is to be"),
-        (lambda texts: [texts[0], signed(texts[1], "seats", [[0.0, 1], [1, 0]]), *texts[2:]], "line 2 .* seats are not"),
+        (lambda texts: [texts[0], signed(texts[1], "seats", [[0.0, 1], [1, 0]]), *texts[2:]], "line 2 .* seats are"),
         (lambda texts: [texts[0], signed(texts[1], "scores", [[0, 1], [1, 0]]), *texts[2:]], r"line 2 .* scores\[0\]"),
         (lambda texts: [texts[0].replace(b'"seed":0', b'"seed":1'), *texts[1:]], "line 1 .* checksum"),
+        (lambda texts: [without_checksums(texts[0] + b"\n")[:-1], *texts[1:]], "line 2 .* line 1 has lost its own"),
         (lambda texts: [texts[0], without_checksums(texts[1] + b"\n")[:-1], *texts[2:]], "line 2 .* lost its checksum"),
     ],
 )  # fmt: skip

@@ -66,10 +66,10 @@ def _sign(plain: bytes) -> bytes:
     return plain[:-1] + b',"crc":"%08x"}\n' % zlib.crc32(plain)
 
 
-def parse(data: bytes, signed: bool = False) -> dict[str, Any]:
+def parse(data: bytes, signed: bool | None = None) -> dict[str, Any]:
     """Return the values of a line without its end; raises ValueError where it is none, or not what it was written as.
 
-    Lines of earlier versions have no checksum; one that is `signed` has to have it.
+    Lines of earlier versions have no checksum; one that is `signed` has to have it, and one that is not must not.
     """
     found = _CHECKSUM.search(data)
     if found and zlib.crc32(data[: found.start()] + b"}") != int(found[1], 16):
@@ -79,6 +79,8 @@ def parse(data: bytes, signed: bool = False) -> dict[str, Any]:
         raise ValueError("is no object")
     if ("crc" in values or signed) and not found:
         raise ValueError("has lost its checksum")
+    if found and signed is False:
+        raise ValueError("has a checksum, and line 1 has lost its own")
     return values
 
 
@@ -129,7 +131,7 @@ class LineCheck:
         whole(1, self.chunk)(values["of"], "of")
         self._check_place(values)
         seats, members = self.matches[match], self.members[match]
-        if repr(values["seats"]) != repr([list(seating) for seating in seats]):  # 1 is neither True nor 1.0 here
+        if repr(values["seats"]) != repr([list(seating) for seating in seats]):
             raise ValueError(f"seats are not the seatings of match {match}")
         if repr(values["agents"]) != repr(members):
             raise wrong(values["agents"], "agents", f"the agents of match {match}, {members}")
