@@ -317,7 +317,7 @@ def load_weights(model: str, rules: Rules, judges: bool = False) -> Weights:
     models = load_module("model_file")
     network, card = models.load_model(model)
     models.check_rules(card, rules, model)
-    reward = card.get("settings", {}).get("reward", "centred")
+    reward = (card.get("settings") or {}).get("reward", "centred")
     if judges and reward != "centred":
         raise ValueError(f"the network in {model} expects {reward}, not points against the other side (centred)")
     return Weights.of(network)

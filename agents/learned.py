@@ -101,4 +101,4 @@ def load_agent(
 
 def trained_rules(folder: str | Path) -> Rules:
     """Return the rules that the model in a folder was trained for."""
-    return rules_in(load_model(folder)[1], folder)
+    return rules_in(load_model(folder)[1])

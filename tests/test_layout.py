@@ -23,7 +23,7 @@ FLOORS = [
     {"krypenv.words"},
     {"krypenv.cards"},
     {"krypenv.bounds"},
-    {"krypenv.rules", "krypenv.files"},
+    {"krypenv.rules", "krypenv.files", "krypenv.schema"},
     {"krypenv.rewards"},
     {"krypenv.jit"},
     {"krypenv.state"},
