@@ -408,16 +408,16 @@ def _fault_of_points(tables: np.record, game: np.record) -> int:
         return TURN
     if game.over and game.last_capturer != NO_SEAT and lying > 0:
         return TABLE_CARDS
-    sweeps, bonus, is_cut = np.int64(0), np.int64(0), False
+    sweeps, bonus = np.int64(0), np.int64(0)
     leader = leader_of(tables, game)
     for seat in range(tables.players):
         points -= game.points[seat]
         sweeps += game.sweeps[seat]
         bonus += game.bonus[seat]
-        is_cut |= abs(game.points[seat] + game.bonus[seat]) == 127  # a world of an observation, which shows no more
         if seat != leader and game.bonus[seat] != 0 and not game.over:
             return POINTS
     bonus -= tables.last_capture_points * np.int64(game.over and game.last_capturer != NO_SEAT)
     if points != 0 or sweeps > cards:
         return POINTS
-    return SOUND if is_cut or bonus == 0 or bonus == tables.initial_match_bonus else POINTS
+    # where points may be too many to be seen, worlds make the rest up
+    return SOUND if tables.may_cut or bonus == 0 or bonus == tables.initial_match_bonus else POINTS

@@ -41,6 +41,7 @@ TABLES = np.dtype(
         ("may_crowd", np.bool_),  # whether tables may lie with more choices of ranks than play can lead to
         ("matches", np.int8, (NUM_RANKS,)),  # 1 where the two are equal, so that a card takes all others of its rank
         ("card_points", np.int64, (NUM_KINDS,)),
+        ("may_cut", np.bool_),  # whether a seat may have more points than an observation shows (127)
         ("point_kinds", np.int64),  # bits of the kinds that cost points
         ("is_aside", np.int8, (NUM_KINDS,)),  # 1 where put aside between deals
         ("aside_ranks", np.int64),  # packed: 15 at each rank with such a kind
@@ -101,6 +102,7 @@ def compile_rules(rules: Rules) -> np.ndarray:
     tables.hand_value[:], tables.table_value[:] = np.array(hand_value)[kinds % NUM_RANKS], table_value
     tables.may_crowd = may_crowd(rules)
     tables.matches[:] = np.array(hand_value) == table_value
+    tables.may_cut = rules.total_points + abs(rules.initial_match_bonus) >= 127
     tables.card_points[:], tables.is_aside[:] = rules.card_points, rules.aside_kinds
     for kind in map(int, np.flatnonzero(rules.deck_counts)):
         if tables.is_aside[kind]:

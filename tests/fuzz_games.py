@@ -110,8 +110,17 @@ def player(name: str, rules: Rules) -> Any:
     return agents.make(name, rules)
 
 
+@cache
+def compile_agents() -> None:
+    """Let each agent act once, which compiles its kernels."""
+    engine = played("krypkasino players=2")[3]
+    for name in AGENTS:
+        player(name, engine.rules).act(engine.observation, engine.action_mask)
+
+
 def fuzz_agents(seed: int, mutants: int) -> Tally:
     """An agent that is handed a mutant answers with an action that the mask allows, or refuses it."""
+    compile_agents()
     rng, tally = random.Random(seed), Tally()
     while tally["right"] + tally["refused"] < mutants:
         rules, engine, row = draw_row(rng, list(RULES))
