@@ -86,12 +86,11 @@ def fault_of(tables: np.record, seen: np.ndarray) -> int:
     number = tables.num_deals - seen[_DEALS_LEFT]
     if number < 1 or number > tables.num_deals:
         return HANDS
-    least, held = np.int64(0), np.int64(0)  # the sizes of the other hands
+    held, signs = np.int64(0), np.int8(0)  # of the other hands
     for place in range(1, tables.players):
-        size = np.int64(seen[_HAND_SIZE + place])
-        least = min(least, size)
-        held += size
-    if least < 0 or seen[_HAND_SIZE] != own or held != tables.deal_start[number] - shown:
+        held += seen[_HAND_SIZE + place]
+        signs = np.int8(signs | seen[_HAND_SIZE + place])
+    if signs < 0 or seen[_HAND_SIZE] != own or held != tables.deal_start[number] - shown:
         return HANDS
     return fault_of_table(tables, seen[_TABLE : _TABLE + NUM_KINDS], number)
 
@@ -108,8 +107,10 @@ def fault_of_table(tables: np.record, table: np.ndarray, number: int) -> int:
         count = np.int8(count + table[2 * NUM_RANKS + rank] + table[3 * NUM_RANKS + rank])
         beyond += max(np.int8(count - 1), np.int8(0)) * tables.matches[rank]
         if tables.may_crowd:
-            choices = min(choices * (count + 1), MAX_SUBSETS + 1)
-    return TABLE_CARDS if beyond > tables.laid[number] or choices > MAX_SUBSETS else SOUND
+            choices *= count + 1
+            if choices > MAX_SUBSETS:
+                return TABLE_CARDS
+    return TABLE_CARDS if beyond > tables.laid[number] else SOUND
 
 
 @kernel
