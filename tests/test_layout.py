@@ -20,7 +20,7 @@ PACKAGE_DIRS = {"krypenv": "krypenv", "krypenv.agents": "agents", "krypenv.train
 # From the lowest floor to the highest. A module imports from lower floors only; those of one floor may know each other.
 # `krypenv` itself is the public face, krypenv/__init__.py.
 FLOORS = [
-    {"krypenv.cards"},
+    {"krypenv.cards", "krypenv.stopping", "krypenv.wording"},
     {"krypenv.rules", "krypenv.files"},
     {"krypenv.rewards"},
     {"krypenv.jit"},
@@ -39,6 +39,7 @@ FLOORS = [
     {"krypenv.adapters"},
     {"krypenv.agents"},
     {"krypenv.training"},
+    {"krypenv.__main__"},
 ]
 FLOOR_OF = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}
 WHOLE_PACKAGES = ("krypenv.adapters", "krypenv.agents", "krypenv.training")

@@ -18,6 +18,7 @@ from scipy.stats import bootstrap, trim_mean
 from krypenv.agents.model_file import CARD
 from krypenv.files import write_whole
 from krypenv.rules import Rules
+from krypenv.training import bounds
 from krypenv.training.checkpoint import CHECKPOINT, read_progress
 from krypenv.training.evaluation import duplicate_match
 from krypenv.training.fields import parse_rules, setting
@@ -29,7 +30,7 @@ from krypenv.training.teach import TeachSettings
 from krypenv.training.teach import run as teach
 
 ALL = "all of it"
-LESSONS, RUNS, RESULT, PICTURE = "lessons", "runs", "ablation.json", "ablation.png"
+bounds.LESSONS, bounds.RUNS, RESULT, PICTURE = "lessons", "runs", "ablation.json", "ablation.png"
 VARIANTS: dict[str, dict[str, Any]] = {  # settings that differ from those of the whole
     ALL: {},
     "no warm start": {"warm": ""},
@@ -54,21 +55,21 @@ class AblationSettings:
     teams: int | None = setting(None, "number of teams [default: everyone alone]")
     rule: tuple[str, ...] = setting((), "a field of the rules to change, as in forced_sweep=False")
     out: str = setting("runs/ablation", "folder of all runs; the same command goes on with what is missing")
-    seeds: int = setting(3, "runs of each variant")
-    frames: int = setting(2_000_000, "length of each run in decisions of the learner")
-    games: int = setting(1000, "games of the lessons, which all runs with a warm start have in common")
-    passes: int = setting(3, "times that the clone sees each lesson")
-    context: int = setting(128, "units of the network's layer that reads the whole observation")
-    card: int = setting(64, "units of the network's layers that score an action")
-    workers: int = setting(2, "runs at a time, each on one thread")
-    deals: int = setting(2000, "duplicate deals of each run against each opponent")
+    seeds: int = setting(3, "runs of each variant", bounds.RUNS)
+    frames: int = setting(2_000_000, "length of each run in decisions of the learner", bounds.FRAMES._replace(low=1))
+    games: int = setting(
+        1000, "games of the lessons, which all runs with a warm start have in common", bounds.LESSONS._replace(low=1)
+    )
+    passes: int = setting(3, "times that the clone sees each lesson", bounds.PASSES)
+    context: int = setting(128, "units of the network's layer that reads the whole observation", bounds.UNITS)
+    card: int = setting(64, "units of the network's layers that score an action", bounds.UNITS)
+    workers: int = setting(2, "runs at a time, each on one thread", bounds.WORKERS)
+    deals: int = setting(2000, "duplicate deals of each run against each opponent", bounds.DEALS)
     against: tuple[str, ...] = setting(("tactician", "tactician(shed=True)", "search"), "opponents")
     only: tuple[str, ...] = setting((), "variants to run [default: all]")
 
     def __post_init__(self) -> None:
-        for name in ("seeds", "frames", "games", "passes", "workers", "deals"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
+        bounds.check_numbers(self)
         for name in self.only:
             if name not in VARIANTS:
                 raise ValueError(f"there is no variant {name!r}; there are {', '.join(VARIANTS)}")
@@ -122,10 +123,10 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
     """Run all variants that have not been run, print the table, write it as JSON and as a picture, and return it."""
     console, out, rules = Console(), Path(settings.out), str(settings.game_rules())
     lessons = TeachSettings(
-        rules=rules, out=str(out / LESSONS), games=settings.games, passes=settings.passes, deals=100,
+        rules=rules, out=str(out / bounds.LESSONS), games=settings.games, passes=settings.passes, deals=100,
         context=settings.context, card=settings.card,
     )  # fmt: skip
-    if not (out / LESSONS / MODEL).is_file():
+    if not (out / bounds.LESSONS / MODEL).is_file():
         teach(lessons, command)
     tasks = [
         _Task(_settings_of(settings, variant, seed), settings.against, settings.deals)
@@ -154,14 +155,14 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
 def _settings_of(settings: AblationSettings, variant: str, seed: int) -> Settings:
     whole: dict[str, Any] = {
         "rules": str(settings.game_rules()), "out": f"{_folder(settings, variant)}{seed}", "seed": seed,
-        "frames": settings.frames, "warm": str(Path(settings.out) / LESSONS), "against": settings.against[:1],
+        "frames": settings.frames, "warm": str(Path(settings.out) / bounds.LESSONS), "against": settings.against[:1],
         "context": settings.context, "card": settings.card,
     }  # fmt: skip
     return Settings(**{**WHOLE, **whole, **VARIANTS[variant]})
 
 
 def _folder(settings: AblationSettings, variant: str) -> str:
-    return str(Path(settings.out) / RUNS / variant.replace(",", "").replace(" ", "-")) + "-"
+    return str(Path(settings.out) / bounds.RUNS / variant.replace(",", "").replace(" ", "-")) + "-"
 
 
 def _margins(folder: Path) -> dict[str, float]:
