@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import inspect
 import io
-import os
 import shlex
 import sys
 import typing
@@ -14,81 +12,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-from krypenv import stopping
 from krypenv.rules import Rules
-from krypenv.wording import one_line
 
 try:
     import typer
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import Progress
-    from typer.core import TyperGroup
+
+    from krypenv.training.cli_errors import OneSentence
 except ImportError:
     raise SystemExit('The krypenv command needs more than the bare package: pip install "krypenv[train]"') from None
 
 
-class _OneSentence(TyperGroup):
-    """Commands whose errors are told in one sentence, with exit code 2; an interruption with 130, a torn pipe with 1.
-
-    Whoever closes the pipe that the output goes to, as `head` does, has seen enough: that is not told.
-    """
-
-    def invoke(self, ctx: Any) -> Any:
-        code = 2
-        try:
-            with stopping.as_exception():
-                result = super().invoke(ctx)
-                if sys.stdout:
-                    sys.stdout.flush()
-                return result
-        except KeyboardInterrupt:
-            message, code = stopping.LINE, stopping.EXIT_CODE
-        except BrokenPipeError:
-            message, code = "", 1
-            _drop_output()
-        except MemoryError:
-            message = "krypenv: there is not enough memory for this"
-        except ValueError as error:
-            message = f"krypenv: {error}"
-        except OSError as error:
-            message = f"krypenv: {_reason(error)}"
-        if message:
-            typer.echo(one_line(message, LONGEST_MESSAGE), err=True)
-        raise typer.Exit(code)
-
-
-def _reason(error: OSError) -> str:
-    """Return what went wrong with which file; without a name it is the standard output if that can't be written."""
-    reason = error.strerror or str(error)
-    if error.filename is not None:
-        return f"{error.filename if error.filename2 is None else error.filename2}: {reason}"
-    try:
-        if sys.stdout:
-            sys.stdout.flush()
-    except OSError:
-        _drop_output()
-        return f"the standard output: {reason}"
-    return reason
-
-
-def _drop_output() -> None:
-    """Let nobody write to the standard output any more, not even what is still kept for it when the process ends."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, sys.stdout.fileno())
-        os.close(null)
-
-
 app = typer.Typer(
-    cls=_OneSentence,
+    cls=OneSentence,
     no_args_is_help=True,
     add_completion=False,
     help="Krypkasino: train agents, evaluate them, show games, measure the speed.",
     epilog="Example: krypenv evaluate tactician --against greedy",
 )
 
-LONGEST_MESSAGE = 1000  # characters
 LIST = "dev|test|SEED"
 Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="also write the figures to this file")]
 

@@ -48,11 +48,11 @@ def analyze(
     """Tell what each move of a position is expected to bring, or what the moves of a game gave away."""
     from krypenv.training import analysis_report as report
 
-    if picture and picture.suffix.lower() != ".png":
-        raise ValueError(f"a picture is a PNG file, so its name ends in .png, and {picture.name!r} does not")
     text = _read(source)
     check_files(json_file, picture, source=source)
     check_files(json_file, picture, annotated)
+    if picture and picture.suffix.lower() != ".png":
+        raise ValueError(f"a picture is a PNG file, so its name ends in .png, and {picture.name!r} does not")
     marks = check_marks(Marks(inaccuracy, mistake, blunder))
     if not _is_record(text):
         if seat is not None or annotated:
