@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NUM_ACTIONS
-from krypenv.wording import told
+from krypenv.rules import Rules
+from krypenv.wording import one_line, told
 
 MOST_GAMES = 1_000_000  # games at once: 2 GB
 MOST_THREADS = 1024
+LONGEST = 600  # characters of what is wrong with rules
+
+
+def preset_rules(variant: Any, **fields: Any) -> Rules:
+    """Return the rules of a preset with some fields; raises ValueError with one short sentence where there are none."""
+    if not isinstance(variant, str):
+        raise ValueError(f"variant is the name of a preset, {', '.join(Rules.presets())}, and not {told(variant)}")
+    try:
+        return Rules.preset(variant, **fields)
+    except ValueError as error:
+        raise ValueError(one_line(str(error), LONGEST)) from None
 
 
 def check_games(num_games: Any) -> None:
@@ -66,9 +79,25 @@ def check_options(options: Any) -> dict[str, Any]:
     return options or {}
 
 
+def check_deck(deck: Any) -> list[str] | None:
+    """Return a deck as a list of names, or None for none; raises ValueError where it is no list of texts."""
+    if deck is None:
+        return None
+    try:
+        names = [] if isinstance(deck, str) else list(deck)
+    except TypeError:
+        names = []
+    if not names or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"a deck is a list of the names of all cards, such as ['AS', '10D'], not {told(deck)}")
+    return names
+
+
 def check_action(action: Any) -> int:
     """Return an action as a number; raises ValueError for what is no whole number from 0 to 104."""
-    number = np.asarray(action) if isinstance(action, (int, np.integer, np.ndarray)) else np.array(None)
-    if number.size != 1 or number.dtype.kind not in "iu" or not 0 <= number.item() < NUM_ACTIONS:
+    try:
+        number = operator.index(action.item() if isinstance(action, np.ndarray) and action.size == 1 else action)
+    except TypeError:
+        number = -1
+    if isinstance(action, bool) or not 0 <= number < NUM_ACTIONS:
         raise ValueError(f"an action is a whole number from 0 to {NUM_ACTIONS - 1}, not {told(action)}")
-    return int(number.item())
+    return number

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from operator import attrgetter
 from typing import Any
 
@@ -15,11 +14,10 @@ from pettingzoo.utils import wrappers
 
 from krypenv import features as feature_block
 from krypenv import observation as base_block
-from krypenv.arguments import check_action, check_options, check_seed, check_switch
+from krypenv.arguments import check_action, check_deck, check_options, check_seed, check_switch, preset_rules
 from krypenv.cards import NO_SEAT, NUM_ACTIONS
 from krypenv.game import Game
 from krypenv.rewards import check_reward, illegal_reward, returns_of
-from krypenv.rules import Rules
 from krypenv.wording import told
 
 __all__ = ["env", "raw_env"]
@@ -122,7 +120,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
         if render_mode is not None and (not isinstance(render_mode, str) or render_mode not in RENDER_MODES):
             modes = ", ".join(RENDER_MODES)
             raise ValueError(f"unknown render_mode {told(render_mode)}; it is one of {modes}, or None")
-        self.rules = Rules.preset(variant, players=players, games=games, **rule_fields)
+        self.rules = preset_rules(variant, players=players, games=games, **rule_fields)
         self.render_mode, self.reward, self.dense, self.features = render_mode, reward, dense, features
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
         self.seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -154,7 +152,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
         seed = None if seed is None else check_seed(seed)
         seeds = np.random.default_rng(seed) if seed is not None or self._seeds is None else self._seeds
         deal = int(seeds.integers(1 << 63)) if seed is None else seed
-        self.game = Game(self.rules, seed=deal, deck=chosen.get("deck"))
+        self.game = Game(self.rules, seed=deal, deck=check_deck(chosen.get("deck")))
         self._seeds = seeds
         self.actions: list[int] = []
         self.agents = self.possible_agents.copy()
@@ -179,10 +177,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        try:
-            number = operator.index(action)
-        except TypeError:
-            number = check_action(action)
+        number = check_action(action)
         self.game.act(number)
         self.actions.append(number)
         self._cumulative_rewards[agent] = 0.0

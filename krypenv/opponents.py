@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,9 +29,12 @@ def as_pool(opponents: Opponents) -> list[tuple[Opponent, float]]:
     """Return opponents as a list of (opponent, weight); raises ValueError where that can't be."""
     if isinstance(opponents, str) or hasattr(opponents, "act"):
         return [(_check_opponent(opponents), 1.0)]
-    if not isinstance(opponents, Iterable):
-        raise ValueError(f"{told(opponents)} can't be an opponent{_WHAT_IS}, or a list of pairs (opponent, weight)")
-    pool = [_check_entry(entry) for entry in opponents]
+    try:
+        entries = list(opponents)
+    except TypeError:
+        what = f"{told(opponents)} can't be an opponent{_WHAT_IS}, or a list of pairs (opponent, weight)"
+        raise ValueError(what) from None
+    pool = [_check_entry(entry) for entry in entries]
     if not sum(weight for _, weight in pool) > 0:
         raise ValueError("no opponent has a weight above 0")
     return pool
@@ -47,7 +50,7 @@ def _check_opponent(opponent: Any) -> Opponent:
         return opponent
     if not callable(getattr(opponent, "act", None)):
         raise ValueError(f"{told(opponent)} can't be an opponent{_WHAT_IS}")
-    return opponent  # type: ignore[no-any-return]
+    return opponent
 
 
 def _check_entry(entry: Any) -> tuple[Opponent, float]:

@@ -10,7 +10,15 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector.utils import batch_space
 
-from krypenv.arguments import check_games, check_mode, check_options, check_seeds, check_switch, check_threads
+from krypenv.arguments import (
+    check_games,
+    check_mode,
+    check_options,
+    check_seeds,
+    check_switch,
+    check_threads,
+    preset_rules,
+)
 from krypenv.captures import make_scratch
 from krypenv.cards import NUM_ACTIONS
 from krypenv.engine import Engine, IntArray, is_legal, mix_array, row_seeds
@@ -187,7 +195,7 @@ class LearnerGames:
     def _reseed(self, rows: IntArray, seeds: npt.ArrayLike | None = None) -> None:
         if seeds is None:
             seeds = mix_array(self._seeds[rows] + _DRAW * (self._episodes[rows] + 1).astype(np.uint64))
-        self._seeds[rows] = row_seeds(seeds, len(rows))
+        self._seeds[rows] = row_seeds(check_seeds(seeds), len(rows))
         self._episodes[rows] = 0
         self._paid[rows] = 0
         self.engine.restart(rows, self._seeds[rows])
@@ -327,7 +335,7 @@ class KrypkasinoVectorEnv(gym.vector.VectorEnv):
         **rule_fields: Any,
     ) -> None:
         check_mode(render_mode)
-        rules = Rules.preset(variant, players=players, games=games, **rule_fields)
+        rules = preset_rules(variant, players=players, games=games, **rule_fields)
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.batch = LearnerGames(
@@ -359,7 +367,7 @@ class KrypkasinoVectorEnv(gym.vector.VectorEnv):
             if int(seeds) > (1 << 64) - self.num_envs:
                 raise ValueError(f"row i has the seed {seeds} + i, and a seed is below 2**64")
             super().reset(seed=int(seeds))
-            seeds = seeds + np.arange(self.num_envs, dtype=np.uint64)
+            seeds = np.uint64(seeds) + np.arange(self.num_envs, dtype=np.uint64)
         elif seeds.shape != (self.num_envs,):
             raise ValueError(f"{self.num_envs} games need {self.num_envs} seeds, not an array of shape {seeds.shape}")
         self.batch.restart(rows, seeds[rows])

@@ -22,7 +22,7 @@ PACKAGE_DIRS = {"krypenv": "krypenv", "krypenv.agents": "agents", "krypenv.train
 FLOORS = [
     {"krypenv.cards", "krypenv.stopping", "krypenv.wording"},
     {"krypenv.rules", "krypenv.files"},
-    {"krypenv.rewards", "krypenv.arguments", "krypenv.opponents"},
+    {"krypenv.arguments", "krypenv.rewards", "krypenv.opponents"},
     {"krypenv.jit"},
     {"krypenv.state"},
     {"krypenv.tables"},

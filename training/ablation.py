@@ -30,7 +30,7 @@ from krypenv.training.teach import TeachSettings
 from krypenv.training.teach import run as teach
 
 ALL = "all of it"
-bounds.LESSONS, bounds.RUNS, RESULT, PICTURE = "lessons", "runs", "ablation.json", "ablation.png"
+LESSONS, RUNS, RESULT, PICTURE = "lessons", "runs", "ablation.json", "ablation.png"
 VARIANTS: dict[str, dict[str, Any]] = {  # settings that differ from those of the whole
     ALL: {},
     "no warm start": {"warm": ""},
@@ -123,10 +123,10 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
     """Run all variants that have not been run, print the table, write it as JSON and as a picture, and return it."""
     console, out, rules = Console(), Path(settings.out), str(settings.game_rules())
     lessons = TeachSettings(
-        rules=rules, out=str(out / bounds.LESSONS), games=settings.games, passes=settings.passes, deals=100,
+        rules=rules, out=str(out / LESSONS), games=settings.games, passes=settings.passes, deals=100,
         context=settings.context, card=settings.card,
     )  # fmt: skip
-    if not (out / bounds.LESSONS / MODEL).is_file():
+    if not (out / LESSONS / MODEL).is_file():
         teach(lessons, command)
     tasks = [
         _Task(_settings_of(settings, variant, seed), settings.against, settings.deals)
@@ -155,14 +155,14 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
 def _settings_of(settings: AblationSettings, variant: str, seed: int) -> Settings:
     whole: dict[str, Any] = {
         "rules": str(settings.game_rules()), "out": f"{_folder(settings, variant)}{seed}", "seed": seed,
-        "frames": settings.frames, "warm": str(Path(settings.out) / bounds.LESSONS), "against": settings.against[:1],
+        "frames": settings.frames, "warm": str(Path(settings.out) / LESSONS), "against": settings.against[:1],
         "context": settings.context, "card": settings.card,
     }  # fmt: skip
     return Settings(**{**WHOLE, **whole, **VARIANTS[variant]})
 
 
 def _folder(settings: AblationSettings, variant: str) -> str:
-    return str(Path(settings.out) / bounds.RUNS / variant.replace(",", "").replace(" ", "-")) + "-"
+    return str(Path(settings.out) / RUNS / variant.replace(",", "").replace(" ", "-")) + "-"
 
 
 def _margins(folder: Path) -> dict[str, float]:

@@ -91,6 +91,12 @@ def benchmark(
     bounds.check("games", games, bounds.GAMES)
     bounds.check("seconds", seconds, bounds.SECONDS)
     bounds.check("threads", threads, bounds.THREADS)
+    return _measure(games, seconds, threads, peers, progress)
+
+
+def _measure(
+    games: int, seconds: float, threads: int, peers: bool, progress: Callable[[str], None] | None
+) -> dict[str, Any]:
     tell = progress or (lambda _: None)
     drivers = _drivers(games, threads) + (_peers() if peers else [])
     share = None

@@ -169,7 +169,7 @@ def arena(
         write_report(page, table, games, settings.command, facts(read_header(out)))
     if json_file:
         write_json(json_file, {"arena": read_header(out), "standings": table.to_json()})
-    if table.deals < settings.deals:
+    if settings.precision and table.deals < settings.deals:
         typer.echo(f"stopped after {table.deals} deals: every pair's interval is at most ±{settings.precision:g}")
     print_standings(table)
     for sentence in games.forfeits:

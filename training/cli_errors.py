@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 from typing import Any
@@ -14,6 +15,7 @@ from krypenv import stopping
 from krypenv.wording import one_line
 
 LONGEST_MESSAGE = 1000  # characters
+WRITE_ERRORS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF}
 
 
 class OneSentence(TyperGroup):
@@ -48,14 +50,11 @@ class OneSentence(TyperGroup):
 
 
 def _reason(error: OSError) -> str:
-    """Return what went wrong with which file; without a name it is the standard output if that can't be written."""
+    """Return what went wrong with which file; files are written under their names, so without one it is the output."""
     reason = error.strerror or str(error)
     if error.filename is not None:
         return f"{error.filename if error.filename2 is None else error.filename2}: {reason}"
-    try:
-        if sys.stdout:
-            sys.stdout.flush()
-    except OSError:
+    if error.errno in WRITE_ERRORS:
         _drop_output()
         return f"the standard output: {reason}"
     return reason

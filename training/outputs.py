@@ -68,6 +68,7 @@ def _check_file(path: Path) -> None:
 
 def _check_room(folder: Path, named: Path) -> None:
     """Raise OSError with a name unless files can be written to a folder, or to the one that it would be made in."""
+    folder = Path(os.path.abspath(folder))
     while not _exists(folder) and folder != folder.parent:
         folder = folder.parent
     if not folder.is_dir():

@@ -57,9 +57,9 @@ def make_agent(source: AgentSource, rules: Rules, seed: int) -> Agent:
         raise ValueError(f"an agent is a string, or a pair of a name and maker(rules, seed), not {told(source)}")
     try:
         agent = maker(rules, seed)
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:
+        if type(error) is KeyboardInterrupt:
+            raise
         raise ValueError(f"{one_line(name)} can't be made: its maker {describe_error(error)}") from error
     return check_agent(agent, rules, one_line(name))
 

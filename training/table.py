@@ -110,9 +110,9 @@ def check_agent(agent: Any, rules: Rules, name: str = "") -> Agent:
     try:
         its_name, its_rules, cheats = agent.name, agent.rules, bool(getattr(agent, "cheats", False))
         is_agent = callable(agent.act_on if cheats else agent.act)
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:
+        if type(error) is KeyboardInterrupt:
+            raise
         raise ValueError(f"{name or told(agent)} is no agent: it {describe_error(error)}") from None
     if not is_agent:
         raise ValueError(f"{name or told(agent)} is no agent: what it acts with can't be called")
@@ -122,7 +122,7 @@ def check_agent(agent: Any, rules: Rules, name: str = "") -> Agent:
         raise ValueError(f"{name or one_line(its_name)} is no agent: its rules are {told(its_rules)}, and not Rules")
     if its_rules != rules:
         raise ValueError(f"{name or one_line(its_name)} was made for other rules: {its_rules}, not {rules}")
-    return agent  # type: ignore[no-any-return]
+    return agent
 
 
 def describe_error(error: BaseException) -> str:
@@ -130,9 +130,9 @@ def describe_error(error: BaseException) -> str:
     name = one_line(type(error).__name__)
     try:
         text = one_line(str(error))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:
+    except BaseException as other:
+        if type(other) is KeyboardInterrupt:
+            raise
         return f"raised {name}, which can't be told"
     return f"raised {name}: {text}" if text else f"raised {name}"
 

@@ -8,9 +8,8 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.arguments import check_action, check_mode, check_options, check_seed
+from krypenv.arguments import check_action, check_mode, check_options, check_seed, preset_rules
 from krypenv.cards import NUM_ACTIONS
-from krypenv.rules import Rules
 from krypenv.vector import ALL, RANDOM, LearnerGames, Opponents, observation_space
 
 Observation = npt.NDArray[np.int8]
@@ -47,7 +46,7 @@ class KrypkasinoEnv(gym.Env):
         check_mode(render_mode)
         if isinstance(seat, str) and seat == ALL:
             raise ValueError("one learner plays one seat, 0 or another or 'random'; all seats are for LearnerGames")
-        rules = Rules.preset(variant, players=players, games=games, **rule_fields)
+        rules = preset_rules(variant, players=players, games=games, **rule_fields)
         self.render_mode = render_mode
         self.batch = LearnerGames(rules, 1, seat, opponents, reward, dense, illegal_ends=True, features=features)
         self.observation_space = observation_space(self.batch.observation.shape[1])
