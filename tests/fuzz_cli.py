@@ -25,139 +25,29 @@ from krypenv import Game, Rules
 
 LOW = Rules.preset("mini-low")
 
-COMMANDS: dict[str, list[str]] = {  # legal and tiny; every option of every command stands in one of them
-    "evaluate": [
-        "evaluate",
-        "greedy",
-        "--against",
-        "random",
-        "--deals",
-        "2",
-        "--players",
-        "2",
-        "--rules",
-        "mini-low",
-        "--rule",
-        "games=1",
-        "--seed",
-        "1",
-        "--deals-from",
-        "dev",
-        "--threads",
-        "1",
-        "--json",
-        "out.json",
-    ],
-    "evaluate teams": [
-        "evaluate",
-        "greedy",
-        "--against",
-        "random",
-        "--deals",
-        "1",
-        "--rules",
-        "mini-double",
-        "--players",
-        "4",
-        "--teams",
-        "2",
-    ],
-    "arena": [
-        "arena",
-        "greedy",
-        "random",
-        "--out",
-        "arena",
-        "--players",
-        "2",
-        "--rules",
-        "mini-low",
-        "--rule",
-        "games=1",
-        "--deals",
-        "2",
-        "--deals-from",
-        "7",
-        "--seed",
-        "1",
-        "--chunk",
-        "2",
-        "--first",
-        "1",
-        "--pairs",
-        "--precision",
-        "5",
-        "--cheaters",
-        "--workers",
-        "1",
-        "--json",
-        "out.json",
-    ],
-    "arena teams": [
-        "arena",
-        "greedy",
-        "random",
-        "--out",
-        "arena",
-        "--rules",
-        "mini-double",
-        "--players",
-        "4",
-        "--teams",
-        "2",
-        "--deals",
-        "1",
-    ],
-    "arena page": ["arena", "greedy", "random", "--out", "arena", "--rules", "mini-low", "--deals", "1", "--report"],
-    "arena ray": [
-        "arena",
-        "greedy",
-        "random",
-        "--out",
-        "arena",
-        "--rules",
-        "mini-low",
-        "--deals",
-        "1",
-        "--ray",
-        "--ray-address",
-        "x",
-    ],
-    "show": ["show", "game.krk"],
-    "bench": ["bench", "--seconds", "0.01", "--games", "8", "--threads", "1", "--json", "out.json", "--peers"],
-    "analyze": [
-        "analyze",
-        "position.krk",
-        "--agent",
-        "search",
-        "--worlds",
-        "2",
-        "--seed",
-        "1",
-        "--json",
-        "out.json",
-        "--picture",
-        "out.png",
-    ],
-    "analyze record": [
-        "analyze",
-        "game.krk",
-        "--worlds",
-        "2",
-        "--seat",
-        "0",
-        "--inaccuracy",
-        "1",
-        "--mistake",
-        "2",
-        "--blunder",
-        "3",
-        "--annotate",
-        "out.krk",
-    ],
-    "analyze open": ["analyze", "position.krk", "--open", "--worlds", "2"],
-    "card": ["card", "model", "--arena", "arena", "--out", "card.md", "--exploit", "out.json", "--title", "x"],
+LINES = {  # legal and tiny; every option of every command stands in one of them or in `settings_command`
+    "evaluate": (
+        "evaluate greedy --against random --deals 2 --players 2 --rules mini-low --rule games=1 --seed 1 "
+        "--deals-from dev --threads 1 --json out.json"
+    ),
+    "evaluate teams": "evaluate greedy --against random --deals 1 --rules mini-double --players 4 --teams 2",
+    "arena": (
+        "arena greedy random --out arena --players 2 --rules mini-low --rule games=1 --deals 2 --deals-from 7 --seed 1 "
+        "--chunk 2 --first 1 --pairs --precision 5 --cheaters --workers 1 --json out.json"
+    ),
+    "arena teams": "arena greedy random --out arena --rules mini-double --players 4 --teams 2 --deals 1",
+    "arena page": "arena greedy random --out arena --rules mini-low --deals 1 --report",
+    "arena ray": "arena greedy random --out arena --rules mini-low --deals 1 --ray --ray-address x",
+    "show": "show game.krk",
+    "bench": "bench --seconds 0.01 --games 8 --threads 1 --json out.json --peers",
+    "analyze": "analyze position.krk --agent search --worlds 2 --seed 1 --json out.json --picture out.png",
+    "analyze record": (
+        "analyze game.krk --worlds 2 --seat 0 --inaccuracy 1 --mistake 2 --blunder 3 --annotate out.krk"
+    ),
+    "analyze open": "analyze position.krk --open --worlds 2",
+    "card": "card model --arena arena --out card.md --exploit out.json --title x",
 }
+COMMANDS = {name: line.split() for name, line in LINES.items()}
 SETTINGS = {  # commands whose options are the fields of a dataclass
     "train": ("krypenv.training.settings", "Settings"),
     "teach": ("krypenv.training.teach", "TeachSettings"),
@@ -173,12 +63,14 @@ def settings_command(name: str, rng: random.Random | None = None) -> list[str]:
     """Return a legal command line with some options of a dataclass, or with all its numbers."""
     module, kind = SETTINGS[name]
     fields = [each for each in dataclasses.fields(getattr(importlib.import_module(module), kind)) if each.default != ()]
-    fields = [each for each in fields if each.metadata.get("bounds") or each.name in ("rules", "out", "reward")]
+    fields = [each for each in fields if each.metadata.get("bounds") or each.name in ("rules", "out", "json", "reward")]
     words = [name, "greedy"] if name == "exploit" else [name]
     for field in fields if rng is None else rng.sample(fields, min(5, len(fields))):
         if isinstance(field.default, bool):
             continue
-        default = {"rules": "mini-low", "out": "runs", "deals": "2", "selection": "2"}.get(field.name)
+        default = {"rules": "mini-low", "out": "runs", "json": "out.json", "deals": "2", "selection": "2"}.get(
+            field.name
+        )
         value = str(field.default) if default is None else default
         words += [f"--{field.name.replace('_', '-')}", value] if field.name != "lessons" else []
     return words
@@ -194,6 +86,7 @@ def tiny_work() -> Iterator[None]:
         arena,
         arena_report,
         benchmark,
+        cli_exploit,
         evaluation,
         exploit,
         selfplay,
@@ -226,16 +119,13 @@ def tiny_work() -> Iterator[None]:
             (selfplay, "run", lambda settings: None),
             (teach, "run", lambda settings, command: []),
             (ablation, "ablate", lambda settings, command: {}),
-            (exploit, "exploit", lambda settings, console, command: figures),
+            (cli_exploit, "exploit", lambda settings, console, command: figures),
             (benchmark, "_measure", lambda *_: line),
             (analysis_picture, "_save", lambda path, figure: path.touch()),
             (arena_report, "_picture", lambda agents: None),
             (typer.testing, "_get_command", lambda app: whole_command()),
         ):
             stack.enter_context(mock.patch.object(target, name, instead))
-        from krypenv.training import cli_exploit
-
-        stack.enter_context(mock.patch.object(cli_exploit, "exploit", return_value=figures))
         yield
 
 

@@ -134,6 +134,20 @@ def test_a_file_that_can_not_be_written_is_told_before_the_work(tmp_path, monkey
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.parametrize("words", [*COMMANDS.values(), *map(settings_command, SETTINGS)], ids=lambda words: words[0])
+def test_every_output_of_every_command_is_tried_before_the_work(words):
+    outputs = {"--json", "--out", "--picture", "--annotate"}
+    with folder_with_games() as folder:
+        (folder / "taken").touch()
+        for at in [at + 1 for at, word in enumerate(words) if word in outputs]:
+            place = "taken/below.png" if words[at - 1] == "--picture" else "taken/below"
+            done = krypenv(*words[:at], place, *words[at + 1 :])
+            assert done.exit_code == 2, words[at - 1]
+            assert "taken/below" in done.stderr
+            assert len(done.stderr.splitlines()) == 1
+            assert {path.name for path in folder.iterdir()} == {"taken", "game.krk", "position.krk"}
+
+
 def test_what_can_be_written_is_left_alone(tmp_path):
     file = tmp_path / "there.json"
     file.write_text("kept")
