@@ -5,7 +5,7 @@ VENV := .venv/.installed
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train test check format format-check lint types notebooks nojit playthroughs bench clean
+.PHONY: help train test check format format-check lint types notebooks nojit soak playthroughs bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -40,6 +40,9 @@ notebooks: $(VENV)  ## run every notebook from top to bottom
 
 nojit: $(VENV)  ## run the rules as plain Python, where an index out of bounds is an error
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_examples.py tests/test_rules_played.py
+
+soak: $(VENV)  ## play 10^8 plies with every invariant and try 10^6 mutants of all that is read: an hour or two
+	$(BIN)/python tests/soak.py
 
 playthroughs: $(VENV)  ## write the golden playthroughs anew
 	$(BIN)/python tests/make_playthroughs.py

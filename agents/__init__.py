@@ -3,10 +3,20 @@
 if __name__ != "krypenv.agents":
     raise ImportError(f"this package is krypenv.agents, not {__name__}: import it under its full name")
 
+import contextlib
 import os
 from collections.abc import Callable
 
-from krypenv.agents.base import Agent, check_options, did_you_mean, format_spec, load_module, options_of, parse_spec
+from krypenv.agents.base import (
+    Agent,
+    check_options,
+    check_seed,
+    did_you_mean,
+    format_spec,
+    load_module,
+    options_of,
+    parse_spec,
+)
 from krypenv.agents.champion import Champion
 from krypenv.agents.guided import Guided
 from krypenv.agents.ismcts import Ismcts
@@ -14,7 +24,8 @@ from krypenv.agents.oracle import OracleDeck, OracleHand
 from krypenv.agents.rollout import Rollout
 from krypenv.agents.scripted import Greedy, Random, Tactician
 from krypenv.agents.search import Search
-from krypenv.rules import Rules
+from krypenv.rules import Rules, check_rules
+from krypenv.words import shown
 
 __all__ = ["Agent", "format_spec", "make", "names", "parse_spec", "rules_of"]
 
@@ -56,14 +67,18 @@ def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
     >>> make("tactician(shed=True)", Rules.preset("krypkasino")).name
     'tactician(shed=True)'
     """
-    if spec not in _AGENTS and (_is_path(spec) or os.path.isdir(spec)):
-        if not os.path.isdir(spec):
-            raise ValueError(f"there is no model folder {spec!r}; the agents with a name are {', '.join(_AGENTS)}")
+    check_rules(rules)
+    seed = check_seed(seed)
+    if not isinstance(spec, str) or not spec.isprintable():
+        raise ValueError(f"an agent is named by a printable text, as in 'greedy', not by {shown(spec)}")
+    if spec not in _AGENTS and (_is_path(spec) or _is_folder(spec)):
+        if not _is_folder(spec):
+            raise ValueError(f"there is no model folder {shown(spec)}; the agents with a name are {', '.join(_AGENTS)}")
         return load_module("learned").load_agent(spec, rules, seed)
     name, options = parse_spec(spec)
     if name not in _AGENTS:
         raise ValueError(
-            f"unknown agent {name!r}{did_you_mean(name, _AGENTS)}; the agents are {', '.join(_AGENTS)}, "
+            f"unknown agent {shown(name)}{did_you_mean(name, _AGENTS)}; the agents are {', '.join(_AGENTS)}, "
             "and a path to a model's folder is one too"
         )
     check_options(name, _AGENTS[name], options)
@@ -72,7 +87,13 @@ def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
 
 def rules_of(spec: str) -> Rules | None:
     """Return the rules that a model was trained for, or None where the string does not name a model's folder."""
-    return load_module("learned").trained_rules(spec) if os.path.isdir(spec) else None
+    return load_module("learned").trained_rules(spec) if isinstance(spec, str) and _is_folder(spec) else None
+
+
+def _is_folder(spec: str) -> bool:
+    with contextlib.suppress(ValueError):  # of a name that no file can have
+        return os.path.isdir(spec)
+    return False
 
 
 def _is_path(spec: str) -> bool:

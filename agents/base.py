@@ -14,12 +14,36 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NUM_ACTIONS
-from krypenv.observation import SIZE
+from krypenv.agents.space import MAX_PLIES
 from krypenv.rules import Rules
-from krypenv.state import State
+from krypenv.state import MAX_DECK, State
+from krypenv.words import is_whole, shown
 
 IntArray = npt.NDArray[np.int64]
+
+MAX_SPEC = 10_000  # characters of the string that names an agent
+MAX_TEXT = 1000  # characters of an option that is a text
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*")
+_TEXT = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
+_NUMBER = r"[-+]?(?:[0-9]{1,300}(?:\.[0-9]{0,300})?|\.[0-9]{1,300})(?:[eE][-+]?[0-9]{1,3})?"
+_OPTION = re.compile(
+    rf"\s*(?P<key>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?P<value>{_TEXT}|{_NUMBER}|True|False|None)\s*(?:,\s*|\Z)"
+)
+
+# What the number in an option may be, the same for all agents that have it unless its name says which.
+LIMITS: dict[str, tuple[float, float, str]] = {
+    "worlds": (1, 1_000_000_000, "the worlds that a decision looks at"),
+    "champion.worlds": (0, 1_000_000_000, "the worlds that a decision looks at (0 for the network alone)"),
+    "ms": (0, 1_000_000_000, "the milliseconds for a decision (0 for no limit)"),
+    "threads": (0, 1024, "the threads that share the games of a call (0 for all processors)"),
+    "plies": (0, MAX_PLIES, "the plays after which a line is cut (0 for what suits the players)"),
+    "deals": (1, MAX_DECK, "the deals that are played out"),
+    "explore": (0, 1_000_000, "the weight of the exploration term, in points"),
+    "prior": (0, 1_000_000, "the points for a unit of a logit"),
+    "candidates": (1, 1000, "the worlds drawn for one that is played out"),
+    "heat": (0.001, 1_000_000, "what logits are divided by"),
+    "temperature": (0, 1_000_000, "what scores are divided by (0 for the best one)"),
+}
 
 
 class Agent(Protocol):
@@ -52,22 +76,34 @@ class Cheater(Agent, Protocol):
 
 
 def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
-    """Return the name and the options of an agent's string; the values are Python literals.
+    """Return the name and the options of an agent's string; values are numbers, texts, True, False and None.
 
     Raises ValueError where it is no such string.
 
     >>> parse_spec("tactician(shed=True)")
     ('tactician', {'shed': True})
     """
-    name, bracket, rest = spec.strip().partition("(")
-    with contextlib.suppress(ValueError, SyntaxError):
-        node = ast.parse(f"options({rest}" if bracket else "options()", mode="eval").body
-        is_name = re.fullmatch(r"[A-Za-z_]\w*(-\w+)*", name.rstrip())
-        if is_name and isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
-            return name.rstrip(), {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
+    if isinstance(spec, str) and len(spec) <= MAX_SPEC:
+        name, bracket, rest = spec.strip().partition("(")
+        if _NAME.fullmatch(name.rstrip()) and rest.endswith(")" if bracket else ""):
+            with contextlib.suppress(ValueError, SyntaxError):
+                return name.rstrip(), _parse_options(rest[:-1])
     raise ValueError(
-        f"{spec!r} names no agent; write a name, with options as in tactician(shed=True), or a model's folder"
+        f"{shown(spec)} names no agent; write a name, with options as in tactician(shed=True), or a model's folder"
     )
+
+
+def _parse_options(text: str) -> dict[str, Any]:
+    """Return the options between the brackets; raises ValueError where they are none."""
+    options: dict[str, Any] = {}
+    at = len(text) - len(text.lstrip())
+    while at < len(text):
+        option = _OPTION.match(text, at)
+        if not option or option["key"] in options:
+            raise ValueError("an option is key=value, and given once")
+        options[option["key"]] = ast.literal_eval(option["value"])
+        at = option.end()
+    return options
 
 
 def format_spec(name: str, options: dict[str, Any]) -> str:
@@ -86,15 +122,36 @@ def options_of(agent: Callable[..., Agent]) -> dict[str, Any]:
 
 
 def check_options(name: str, agent: Callable[..., Agent], options: dict[str, Any]) -> None:
-    """Raise ValueError for an option that an agent does not have, or whose value is not of its default's type."""
+    """Raise ValueError for an option that an agent does not have, or a value of another type or beyond `LIMITS`."""
     known = options_of(agent)
     for key, value in options.items():
         if key not in known:
             listed = ", ".join(f"{option}={default!r}" for option, default in known.items()) or "none"
-            raise ValueError(f"{name} has no option {key!r}{did_you_mean(key, known)}; its options are: {listed}")
+            raise ValueError(f"{name} has no option {shown(key)}{did_you_mean(key, known)}; its options are: {listed}")
         wanted = type(known[key])
         if type(value) is not wanted and not (wanted is float and type(value) is int):
-            raise ValueError(f"{name}({key}={value!r}): {key} is of type {wanted.__name__}, as in {key}={known[key]!r}")
+            raise ValueError(
+                f"{name}({key}={shown(value)}): {key} is of type {wanted.__name__}, as in {key}={known[key]!r}"
+            )
+        if isinstance(value, str) and not (value.isprintable() and len(value) <= MAX_TEXT):
+            raise ValueError(f"{name}({key}={shown(value)}): {key} is at most {MAX_TEXT} characters, all printable")
+        limited = f"{name}.{key}" if f"{name}.{key}" in LIMITS else key
+        if limited in LIMITS:
+            check_limit(limited, value)
+
+
+def check_limit(key: str, value: Any) -> None:
+    """Raise ValueError for a number beyond one of `LIMITS`."""
+    low, high, what = LIMITS[key]
+    if not (isinstance(value, (int, float)) and low <= value <= high):
+        raise ValueError(f"{key.rpartition('.')[2]}, {what}, is from {low} to {high}, not {shown(value)}")
+
+
+def check_seed(seed: int) -> int:
+    """Return a seed as Python's int; raises ValueError where it is none."""
+    if not is_whole(seed, 0, (1 << 64) - 1):
+        raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {shown(seed)}")
+    return int(seed)
 
 
 def load_module(name: str) -> Any:
@@ -107,21 +164,5 @@ def load_module(name: str) -> Any:
 
 def did_you_mean(word: str, known: dict[str, Any]) -> str:
     """Return a hint at the known name closest to a word, or nothing."""
-    close = difflib.get_close_matches(word, known, n=1)
+    close = difflib.get_close_matches(word[:80], known, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
-
-
-def check_decisions(observations: np.ndarray, action_masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return both arrays as contiguous int8, as the kernels take them.
-
-    Raises ValueError for other shapes and for a row without a legal action.
-    """
-    observations, masks = np.asarray(observations), np.asarray(action_masks)
-    if observations.ndim != 2 or observations.shape[1] < SIZE or masks.shape != (len(observations), NUM_ACTIONS):
-        raise ValueError(
-            f"an agent acts on observations (B, {SIZE} or more) and action masks (B, {NUM_ACTIONS}), "
-            f"not on {observations.shape} and {masks.shape}"
-        )
-    if not masks.any(axis=1).all():
-        raise ValueError(f"row {masks.any(axis=1).argmin()} has no legal action")
-    return np.ascontiguousarray(observations, np.int8), np.ascontiguousarray(masks, np.int8)

@@ -49,8 +49,6 @@ class Champion:
     """
 
     def __init__(self, rules: Rules, seed: int = 0, *, worlds: int = WORLDS, threads: int = 1) -> None:
-        if worlds < 0:
-            raise ValueError(f"worlds is 0, for the network alone, or more, not {worlds}")
         self.name, self.rules = name_of("champion", self, locals()), rules
         model = shipped_model(rules)
         self.models = [str(model)] if model else []  # folders of the networks that it plays with

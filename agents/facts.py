@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.captures import bit_index, find_sweep_values, make_scratch
+from krypenv.captures import bit_index, borrow_scratch, find_sweep_values
 from krypenv.cards import NO_CARD, NUM_ACTIONS, NUM_RANKS, NUM_SUITS, TAKE
 from krypenv.features import COLUMNS as FEATURES
 from krypenv.features import look, make_view, weigh, write_entries
@@ -71,7 +71,7 @@ def gather_facts(rules: Rules, observations: npt.NDArray[np.int8], masks: npt.ND
         observations,
         masks,
         make_view(),
-        make_scratch(),
+        borrow_scratch(),
         np.empty(NUM_VALUES, np.int64),
         actions,
         facts,

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 
-from krypenv.agents.base import IntArray, check_decisions, load_module
+from krypenv.agents.base import IntArray, load_module
 from krypenv.agents.belief import log_chance, make_belief, remember, share_out
 from krypenv.agents.inference import REWARD_SCALE, Weights, judge_position, make_work, score_legal
 from krypenv.agents.recall import Recall
 from krypenv.agents.rollout import final_margin
-from krypenv.agents.sampler import BATCH, Sampler, name_of
+from krypenv.agents.sampler import BATCH, Sampler, check_memory, name_of
 from krypenv.agents.sampling import NO_ACTION, look_around, sample_world, world_seed
 from krypenv.agents.scripted import list_bits, list_legal
 from krypenv.agents.search import best_of, drop_moves, has_choice, plan_of, search_rows
 from krypenv.agents.tree import margin_of
 from krypenv.cards import NUM_ACTIONS
+from krypenv.checks import check_decisions
 from krypenv.jit import kernel, parallel_kernel
 from krypenv.observation import write_observation
 from krypenv.play import act
@@ -136,8 +139,6 @@ def guide_rows(
     method: int,
     plies: int,
     few_lines: int,
-    part: int,
-    parts: int,
     weights: Weights,
     works: np.ndarray,
     beliefs: np.ndarray,
@@ -146,6 +147,8 @@ def guide_rows(
     space: np.ndarray,
     means: np.ndarray,
     out: np.ndarray,
+    part: int,
+    parts: int,
 ) -> None:
     """Write the action of the best value of every `parts`-th row into `out`, (B,) int64.
 
@@ -162,7 +165,7 @@ def guide_rows(
             if first == 0:
                 search_rows(
                     tables, model, observations[row : row + 1], action_masks[row : row + 1], seeds[row : row + 1], 0, 1,
-                    method, plies, few_lines, 0, 1, space[part : part + 1], means[row : row + 1], out[row : row + 1],
+                    method, plies, few_lines, space[part : part + 1], means[row : row + 1], out[row : row + 1], 0, 1,
                 )  # fmt: skip
             continue
         if first == 0:
@@ -204,39 +207,34 @@ def guide_rows(
                 means[row, action] = totals[action] / max(work.worlds, 1)
 
 
+@kernel
+def guide_part(before: tuple[Any, ...], weights: Weights, after: tuple[Any, ...], part: int, parts: int) -> None:
+    """Do what `guide_rows` does, given all its arguments but the last two: the weights, and those around them."""
+    given = (*before, weights, *after)
+    guide_rows(*given, part, parts)
+
+
+@kernel
+def try_guide_part(before: tuple[Any, ...], weights: Weights, after: tuple[Any, ...], part: int, parts: int) -> bool:
+    """Do what `guide_part` does; return whether it came to its end."""
+    try:
+        guide_part(before, weights, after, part, parts)
+    except Exception:
+        return False
+    return True
+
+
 @parallel_kernel
-def guide_in_parts(
-    tables: np.ndarray,
-    model: np.ndarray,
-    observations: np.ndarray,
-    action_masks: np.ndarray,
-    seeds: np.ndarray,
-    first: int,
-    worlds: int,
-    deals: int,
-    prior: float,
-    value_unit: float,
-    candidates: int,
-    heat: float,
-    method: int,
-    plies: int,
-    few_lines: int,
-    weights: Weights,
-    works: np.ndarray,
-    beliefs: np.ndarray,
-    logs: np.ndarray,
-    shares: np.ndarray,
-    space: np.ndarray,
-    means: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Do what `guide_rows` does, with a thread for each work space."""
-    parts = len(space)
-    for part in numba.prange(parts):
-        guide_rows(
-            tables, model, observations, action_masks, seeds, first, worlds, deals, prior, value_unit, candidates,
-            heat, method, plies, few_lines, part, parts, weights, works, beliefs, logs, shares, space, means, out,
-        )  # fmt: skip
+def guide_parts(before: tuple[Any, ...], weights: Weights, after: tuple[Any, ...], done: np.ndarray) -> None:
+    """Do what `guide_rows` does, a thread a part; write which came to their ends into `done`, (parts,) bool."""
+    for part in numba.prange(len(done)):
+        done[part] = try_guide_part(before, weights, after, part, len(done))
+
+
+def guide_on_threads(given: tuple[Any, ...], done: np.ndarray) -> None:
+    """Call `guide_parts` with the arguments of `guide_rows`; to `prange` a tuple can't be handed inside of another."""
+    at = next(at for at, each in enumerate(given) if isinstance(each, Weights))
+    guide_parts(given[:at], given[at], given[at + 1 :], done)
 
 
 class Guided(Sampler):
@@ -263,7 +261,7 @@ class Guided(Sampler):
     rules.
     """
 
-    _serial, _parallel = staticmethod(guide_rows), staticmethod(guide_in_parts)
+    _serial, _parallel = staticmethod(guide_rows), staticmethod(guide_on_threads)
 
     def __init__(
         self,
@@ -280,16 +278,6 @@ class Guided(Sampler):
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:
-        if deals < 1:
-            raise ValueError(f"deals, those played out, is at least 1, not {deals}")
-        if not prior >= 0:
-            raise ValueError(f"prior, the points for a unit of a logit, is 0 or above, not {prior}")
-        if candidates < 1:
-            raise ValueError(
-                f"candidates, the worlds drawn for one that is played out, is at least 1, not {candidates}"
-            )
-        if not heat > 0:
-            raise ValueError(f"heat, which logits are divided by, is above 0, not {heat}")
         self.name = name_of("guided", self, locals())
         judges = value == "network"
         if judges and rules.num_teams != 2:
@@ -302,17 +290,18 @@ class Guided(Sampler):
         self._plan = (deals, float(prior), value_unit, candidates, float(heat), *plan_of(rules, "max_n", 0))
         super().__init__(rules, seed, worlds, "margin" if judges else value, ms, threads)
         at_once = min(worlds, BATCH) if ms else worlds
+        check_memory(at_once * candidates, self._threads)
         logs = np.zeros((self._threads, at_once * candidates if self._recall else 0))
         beliefs = make_belief(self._threads)
         self._work = (
-            weights, make_work(self._threads), beliefs, logs, np.zeros(logs.shape, np.int64), self._space
+            weights, make_work(self._threads), beliefs, logs, np.zeros(logs.shape, np.int64)
         )  # fmt: skip
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         if not self._recall:
             return super().act(observations, action_masks)
-        observations, action_masks = check_decisions(observations, action_masks)
+        observations, action_masks = check_decisions(self.rules, observations, action_masks)
         actions = super().act(self._recall.extend(observations), action_masks)
         self._recall.note(observations, actions)
         return actions
@@ -328,7 +317,7 @@ def load_weights(model: str, rules: Rules, judges: bool = False) -> Weights:
     models = load_module("model_file")
     network, card = models.load_model(model)
     models.check_rules(card, rules, model)
-    reward = card.get("settings", {}).get("reward", "centred")
+    reward = (card.get("settings") or {}).get("reward", "centred")
     if judges and reward != "centred":
         raise ValueError(f"the network in {model} expects {reward}, not points against the other side (centred)")
     return Weights.of(network)

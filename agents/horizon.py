@@ -8,6 +8,7 @@ from krypenv.captures import bit_index
 from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.jit import handle, kernel, records
 from krypenv.play import leader_of
+from krypenv.words import shown
 
 VALUES = ("sweep", "margin")
 
@@ -27,7 +28,7 @@ def make_model(value: str) -> np.ndarray:
     holds one; `margin` expects nothing.
     """
     if value not in VALUES:
-        raise ValueError(f"value is {' or '.join(VALUES)}, not {value!r}")
+        raise ValueError(f"value is {' or '.join(VALUES)}, not {shown(value)}")
     model = records(MODEL, 1)
     model.counts_sweep = value == "sweep"
     return handle(model)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 
 from krypenv.agents.rollout import final_margin, make_playout_work, play_out
-from krypenv.agents.sampler import Sampler, name_of
+from krypenv.agents.sampler import Sampler, check_memory, name_of
 from krypenv.agents.sampling import NO_ACTION, look_around, sample_world, world_seed
 from krypenv.agents.scripted import list_bits
 from krypenv.agents.search import has_choice
@@ -96,8 +98,6 @@ def grow_trees(
     worlds: int,
     explore: float,
     guided: bool,
-    part: int,
-    parts: int,
     nodes: np.ndarray,
     path: np.ndarray,
     seen: np.ndarray,
@@ -106,6 +106,8 @@ def grow_trees(
     space: np.ndarray,
     values: np.ndarray,
     out: np.ndarray,
+    part: int,
+    parts: int,
 ) -> None:
     """Write the most visited action of every `parts`-th row into `out`, (B,) int64; `values` is left alone."""
     rules, work, tree = tables[0], space[part], nodes[part]
@@ -145,33 +147,27 @@ def _most_visited(tree: np.ndarray) -> int:
     return tree[best].action
 
 
+@kernel
+def grow_part(given: tuple[Any, ...], part: int, parts: int) -> None:
+    """Do what `grow_trees` does, given all its arguments but the last two."""
+    grow_trees(*given, part, parts)
+
+
+@kernel
+def try_grow_part(given: tuple[Any, ...], part: int, parts: int) -> bool:
+    """Do what `grow_part` does; return whether it came to its end."""
+    try:
+        grow_part(given, part, parts)
+    except Exception:
+        return False
+    return True
+
+
 @parallel_kernel
-def grow_in_parts(
-    tables: np.ndarray,
-    model: np.ndarray,
-    observations: np.ndarray,
-    action_masks: np.ndarray,
-    seeds: np.ndarray,
-    first: int,
-    worlds: int,
-    explore: float,
-    guided: bool,
-    nodes: np.ndarray,
-    path: np.ndarray,
-    seen: np.ndarray,
-    legal: np.ndarray,
-    view: np.ndarray,
-    space: np.ndarray,
-    values: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Do what `grow_trees` does, with a thread for each work space."""
-    parts = len(space)
-    for part in numba.prange(parts):
-        grow_trees(
-            tables, model, observations, action_masks, seeds, first, worlds, explore, guided,
-            part, parts, nodes, path, seen, legal, view, space, values, out,
-        )  # fmt: skip
+def grow_parts(given: tuple[Any, ...], done: np.ndarray) -> None:
+    """Do what `grow_trees` does a thread a part; write which came to their ends into `done`, (parts,) bool."""
+    for part in numba.prange(len(done)):
+        done[part] = try_grow_part(given, part, len(done))
 
 
 class Ismcts(Sampler):
@@ -188,7 +184,7 @@ class Ismcts(Sampler):
         value: what is expected after a deal: the next deal's first sweep (sweep), or nothing (margin).
     """
 
-    _serial, _parallel = staticmethod(grow_trees), staticmethod(grow_in_parts)
+    _serial, _parallel = staticmethod(grow_trees), staticmethod(grow_parts)
     gives_values = False
 
     def __init__(
@@ -203,11 +199,10 @@ class Ismcts(Sampler):
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:
-        if not explore >= 0:
-            raise ValueError(f"explore is 0 or above, not {explore}")
         self.name = name_of("ismcts", self, locals())
         self._plan = (explore, guided)
         super().__init__(rules, seed, worlds, value, ms, threads)
+        check_memory(worlds, self._threads)
         nodes = handle(records(NODE, (self._threads, worlds + 1)))
         path = np.zeros((self._threads, LONGEST_PATH), np.int64)
-        self._work = (nodes, path, *make_playout_work(self._threads), self._space)
+        self._work = (nodes, path, *make_playout_work(self._threads))

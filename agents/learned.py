@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from krypenv.agents.base import check_decisions, format_spec
+from krypenv.agents.base import check_limit, format_spec
 from krypenv.agents.facts import gather_facts
 from krypenv.agents.model_file import check_rules, load_model, rules_in
 from krypenv.agents.network import ILLEGAL, CardNetwork, Choices, Scores
 from krypenv.agents.sampling import find_open
 from krypenv.agents.search import Search
 from krypenv.cards import NUM_ACTIONS
+from krypenv.checks import check_decisions
 from krypenv.observation import SIZE
 from krypenv.rules import Rules
 from krypenv.tables import compile_rules
@@ -50,7 +51,7 @@ class LearnedAgent:
     @torch.no_grad()
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
         """Return an action for each row: (B, N >= 433) int8 and (B, 105) int8 to (B,) int64."""
-        observations, action_masks = check_decisions(observations, action_masks)
+        observations, action_masks = check_decisions(self.rules, observations, action_masks)
         if len(observations) == 0:
             return np.zeros(0, np.int64)
         choices, scores = self._look(observations, action_masks)
@@ -74,7 +75,7 @@ class LearnedAgent:
 
         The returns are in the units that the network was trained on.
         """
-        observations, action_masks = check_decisions(observations, action_masks)
+        observations, action_masks = check_decisions(self.rules, observations, action_masks)
         choices, scores = self._look(observations, action_masks)
         logits = torch.full((len(observations), NUM_ACTIONS), ILLEGAL, device=self._device)
         logits[choices.row, choices.actions] = scores.logits[choices.row, choices.place]
@@ -89,8 +90,7 @@ def load_agent(
     folder: str | Path, rules: Rules, seed: int = 0, *, temperature: float = 0.0, solve: bool = True
 ) -> LearnedAgent:
     """Return the agent of a model folder; raises ModelError where it can't be loaded or plays other rules."""
-    if not temperature >= 0:
-        raise ValueError(f"temperature, which scores are divided by, is 0 or above, not {temperature}")
+    check_limit("temperature", temperature)
     network, card = load_model(folder)
     check_rules(card, rules, folder)
     given = {"temperature": (temperature, 0.0), "solve": (solve, True)}
@@ -101,4 +101,4 @@ def load_agent(
 
 def trained_rules(folder: str | Path) -> Rules:
     """Return the rules that the model in a folder was trained for."""
-    return rules_in(load_model(folder)[1], folder)
+    return rules_in(load_model(folder)[1])

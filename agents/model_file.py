@@ -9,16 +9,51 @@ from pathlib import Path
 from typing import Any
 
 import safetensors.torch
-from safetensors import SafetensorError
 
 from krypenv.agents.facts import VERSION as FACTS_VERSION
 from krypenv.agents.network import CardNetwork, Shape
-from krypenv.files import write_whole
+from krypenv.agents.weights import MOST_UNITS, check_network, parse_tensors
+from krypenv.files import parse_json, read_file, write_whole
 from krypenv.observation import VERSION
 from krypenv.rules import Rules
+from krypenv.schema import (
+    a_list,
+    a_record,
+    line,
+    matching,
+    number,
+    optional,
+    rules_text,
+    sentence_of,
+    tell,
+    text,
+    whole,
+)
 
 FORMAT = 2
 WEIGHTS, CARD = "weights.safetensors", "model.json"
+
+
+_UNITS = whole(1, MOST_UNITS)
+_check_card = a_record(
+    {
+        "rules": rules_text,
+        "network": a_record(dict.fromkeys(("context", "card", "embedding"), _UNITS), more=False),
+        "weights_sha256": matching("[0-9a-f]{64}", "64 hexadecimal digits"),
+    },
+    {
+        "also": optional(a_list(rules_text)),
+        "command": optional(text),
+        "seed": optional(whole(0, 2**64)),
+        "frames": optional(whole(0)),
+        "seconds": optional(number(0)),
+        "commit": optional(line),
+        "version": optional(line),
+        "created": optional(line),
+        "regret": optional(number()),
+        "settings": optional(a_record({}, {"reward": line, "warm": text})),
+    },
+)
 
 
 class ModelError(ValueError):
@@ -46,58 +81,78 @@ def save_model(folder: str | Path, network: CardNetwork, rules: Rules, **facts: 
 def load_model(folder: str | Path) -> tuple[CardNetwork, dict[str, Any]]:
     """Return the network of a model folder and what its model.json says.
 
-    Raises ModelError with one sentence for a folder that is no model, is torn, was changed, or is of another version.
+    Raises ModelError with one sentence for a folder that is no model, is torn, was changed, or is of another version,
+    and for weights that come to no finite numbers.
     """
     folder = Path(folder)
+    card = read_card(folder)
+    path = folder / WEIGHTS
+    weights = _read(folder, path)
+    if card["weights_sha256"] != hashlib.sha256(weights).hexdigest():
+        raise ModelError(f"{path} is not the file that {CARD} was written for; the model is torn or was changed")
+    shape = Shape(**card["network"])
     try:
-        card = json.loads((folder / CARD).read_text())
-        weights = (folder / WEIGHTS).read_bytes()
-    except OSError:
-        raise ModelError(f"{folder} is no model; a model is a folder with {CARD} and {WEIGHTS}") from None
-    except ValueError:
-        raise ModelError(f"{folder / CARD} is not JSON; the model was not written whole or was changed") from None
-    if not isinstance(card, dict) or card.get("format") != FORMAT:
-        found = card.get("format") if isinstance(card, dict) else card
-        raise ModelError(f"{folder} is a model of format {found!r}; this version reads format {FORMAT}")
-    if card.get("observation_version") != VERSION:
+        tensors = parse_tensors(weights)
+        check_network(tensors, shape)
+    except ValueError as error:
         raise ModelError(
-            f"{folder} was trained on observations of version {card.get('observation_version')}, "
-            f"and this krypenv gives version {VERSION}; train it anew"
-        )
-    if card.get("facts_version") != FACTS_VERSION:
-        raise ModelError(
-            f"{folder} was trained on facts of version {card.get('facts_version')}, "
-            f"and this krypenv gives version {FACTS_VERSION}; train it anew"
-        )
-    if card.get("weights_sha256") != hashlib.sha256(weights).hexdigest():
-        raise ModelError(
-            f"{folder / WEIGHTS} is not the file that {CARD} was written for; the model is torn or was changed"
-        )
-    try:
-        network = CardNetwork(Shape(**card["network"]))
-        network.load_state_dict(safetensors.torch.load(weights))
-    except (KeyError, TypeError, ValueError, RuntimeError, SafetensorError):
-        raise ModelError(f"the weights in {folder} don't fit the network that {CARD} describes") from None
+            f"the weights in {folder} don't fit the network that {CARD} describes: {WEIGHTS} {error}"
+        ) from None
+    network = CardNetwork(shape)
+    network.load_state_dict(tensors)
     network.eval()
     return network, card
 
 
-def rules_in(card: dict[str, Any], folder: str | Path) -> Rules:
-    """Return the rules that a model was trained for; raises ModelError where its model.json names none."""
-    return _all_rules_in(card, folder)[0]
-
-
-def _all_rules_in(card: dict[str, Any], folder: str | Path) -> list[Rules]:
-    """Return the rules that a model was trained for, and then those that it learned too."""
+def read_card(folder: str | Path) -> dict[str, Any]:
+    """Return what the model.json in a folder says; raises ModelError where it is not one of this version."""
+    folder = Path(folder)
+    path = folder / CARD
     try:
-        return [Rules.parse(text) for text in (card["rules"], *card.get("also", ()))]
-    except (KeyError, TypeError, AttributeError, ValueError):
-        raise ModelError(f"{Path(folder) / CARD} does not say for which rules the model was trained") from None
+        card = parse_json(_read(folder, path))
+    except ModelError:
+        raise
+    except ValueError as error:
+        raise ModelError(f"{path} {error}") from None
+    if not isinstance(card, dict) or type(card.get("format")) is not int or card["format"] != FORMAT:
+        found = card.get("format") if isinstance(card, dict) else card
+        raise ModelError(f"{folder} is a model of format {tell(found)}; this version reads format {FORMAT}")
+    for what, key, version in (
+        ("observations", "observation_version", VERSION),
+        ("facts", "facts_version", FACTS_VERSION),
+    ):
+        if card.get(key) != version or isinstance(card[key], bool):
+            raise ModelError(
+                f"{folder} was trained on {what} of version {tell(card.get(key))}, "
+                f"and this krypenv gives version {version}; train it anew"
+            )
+    try:
+        _check_card(card, "")
+    except ValueError as error:
+        raise ModelError(f"{path}: {sentence_of(error)}") from None
+    return card
+
+
+def _read(folder: Path, path: Path) -> bytes:
+    try:
+        return read_file(path)
+    except (OSError, ValueError):
+        raise ModelError(f"{folder} is no model; a model is a folder with {CARD} and {WEIGHTS}") from None
+
+
+def rules_in(card: dict[str, Any]) -> Rules:
+    """Return the rules that a model was trained for."""
+    return _all_rules_in(card)[0]
+
+
+def _all_rules_in(card: dict[str, Any]) -> list[Rules]:
+    """Return the rules that a model was trained for, and then those that it learned too."""
+    return [Rules.parse(text) for text in (card["rules"], *(card.get("also") or ()))]
 
 
 def check_rules(card: dict[str, Any], rules: Rules, folder: str | Path) -> None:
     """Raise ModelError unless a model was trained for these rules; the length of a session doesn't matter."""
-    trained = _all_rules_in(card, folder)
+    trained = _all_rules_in(card)
     if _one_game(rules) not in map(_one_game, trained):
         texts = " and ".join(f"'{each}'" for each in trained)
         raise ModelError(f"{folder} was trained for {texts} and can't play '{rules}'")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import IntArray
+from krypenv.agents.base import IntArray, check_seed
 from krypenv.agents.horizon import make_model
 from krypenv.agents.sampler import name_of
 from krypenv.agents.search import best_of, first_action, has_choice, plan_of, value_moves
-from krypenv.agents.space import make_space
+from krypenv.agents.space import make_space, with_room
 from krypenv.agents.tree import list_moves
+from krypenv.checks import check_state, check_states
 from krypenv.jit import handle, kernel
 from krypenv.play import mix
 from krypenv.rules import Rules
@@ -76,14 +77,18 @@ class _Oracle:
         self._tables, self._model = compile_rules(rules), make_model(value)
         self._model["deals"] = deals
         self._space = make_space()
-        self._rng = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(check_seed(seed))
 
     def act_on(self, state: State, action_masks: np.ndarray) -> IntArray:
         """Return the action of the best move of each row, (B,) int64; see `krypenv.agents.base.Cheater`."""
+        masks = check_states(self.rules, state, action_masks)
         seeds = self._rng.integers(0, 1 << 63, len(state)).astype(np.uint64)
         out = np.empty(len(state), np.int64)
-        masks = np.ascontiguousarray(action_masks, np.int8)
-        choose_knowing(self._tables, self._model, handle(state), masks, seeds, *self._plan, self._space, out)
+
+        def choose() -> None:
+            choose_knowing(self._tables, self._model, handle(state), masks, seeds, *self._plan, self._space, out)
+
+        with_room(self, choose)
         return out
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
@@ -111,8 +116,13 @@ class OracleHand(_Oracle):
 
         `state` is (1,) of `GAME`, with a seat to act; see `Search.examine`.
         """
+        check_state(self.rules, state, 1)
         seed = np.uint64(self._rng.integers(0, 1 << 63))
-        count = value_knowing(self._tables, self._model, handle(state), seed, *self._plan, self._space)
+
+        def value() -> int:
+            return int(value_knowing(self._tables, self._model, handle(state), seed, *self._plan, self._space))
+
+        count = with_room(self, value)
         return self._space["moves"][0, :count].copy(), self._space["values"][:, :count].copy()
 
 
@@ -133,7 +143,5 @@ class OracleDeck(_Oracle):
         value: str = "sweep",
         deals: int = 2,
     ) -> None:
-        if deals < 1:
-            raise ValueError(f"deals, those played on with the known deck, is at least 1, not {deals}")
         self.name = name_of("oracle-deck", self, locals())
         super().__init__(rules, seed, plies, method, value, deals)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 
@@ -65,14 +67,14 @@ def roll_out(
     first: int,
     worlds: int,
     deals: int,
-    part: int,
-    parts: int,
     seen: np.ndarray,
     legal: np.ndarray,
     view: np.ndarray,
     space: np.ndarray,
     means: np.ndarray,
     out: np.ndarray,
+    part: int,
+    parts: int,
 ) -> None:
     """Write the action with the best mean margin of every `parts`-th row into `out`, (B,) int64.
 
@@ -109,30 +111,27 @@ def roll_out(
                     means[row, action] = values[action] / (first + worlds)
 
 
+@kernel
+def roll_out_part(given: tuple[Any, ...], part: int, parts: int) -> None:
+    """Do what `roll_out` does, given all its arguments but the last two."""
+    roll_out(*given, part, parts)
+
+
+@kernel
+def try_roll_out_part(given: tuple[Any, ...], part: int, parts: int) -> bool:
+    """Do what `roll_out_part` does; return whether it came to its end."""
+    try:
+        roll_out_part(given, part, parts)
+    except Exception:
+        return False
+    return True
+
+
 @parallel_kernel
-def roll_out_in_parts(
-    tables: np.ndarray,
-    model: np.ndarray,
-    observations: np.ndarray,
-    action_masks: np.ndarray,
-    seeds: np.ndarray,
-    first: int,
-    worlds: int,
-    deals: int,
-    seen: np.ndarray,
-    legal: np.ndarray,
-    view: np.ndarray,
-    space: np.ndarray,
-    means: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Do what `roll_out` does, with a thread for each work space."""
-    parts = len(space)
-    for part in numba.prange(parts):
-        roll_out(
-            tables, model, observations, action_masks, seeds, first, worlds, deals,
-            part, parts, seen, legal, view, space, means, out,
-        )  # fmt: skip
+def roll_out_parts(given: tuple[Any, ...], done: np.ndarray) -> None:
+    """Do what `roll_out` does a thread a part; write which came to their ends into `done`, (parts,) bool."""
+    for part in numba.prange(len(done)):
+        done[part] = try_roll_out_part(given, part, len(done))
 
 
 class Rollout(Sampler):
@@ -147,7 +146,7 @@ class Rollout(Sampler):
         value: what is expected after that: the next deal's first sweep (sweep), or nothing (margin).
     """
 
-    _serial, _parallel = staticmethod(roll_out), staticmethod(roll_out_in_parts)
+    _serial, _parallel = staticmethod(roll_out), staticmethod(roll_out_parts)
 
     def __init__(
         self,
@@ -160,12 +159,10 @@ class Rollout(Sampler):
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:
-        if deals < 1:
-            raise ValueError(f"deals, those played out, is at least 1, not {deals}")
         self.name = name_of("rollout", self, locals())
         self._plan = (deals,)
         super().__init__(rules, seed, worlds, value, ms, threads)
-        self._work = (*make_playout_work(self._threads), self._space)
+        self._work = make_playout_work(self._threads)
 
 
 def make_playout_work(threads: int) -> tuple[np.ndarray, ...]:

@@ -9,23 +9,41 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import Agent, IntArray, check_decisions, format_spec, options_of
+from krypenv.agents.base import Agent, IntArray, check_options, check_seed, format_spec, options_of
 from krypenv.agents.horizon import make_model
 from krypenv.agents.sampling import NO_ACTION
-from krypenv.agents.space import make_space
+from krypenv.agents.space import make_space, with_room
 from krypenv.cards import NUM_ACTIONS
+from krypenv.checks import check_decisions
 from krypenv.rules import Rules
 from krypenv.tables import compile_rules
+from krypenv.worlds import check_genuine
 
 BATCH = 5  # worlds between two looks at the clock
+MOST_SHARED = 20_000_000  # worlds of all threads that are kept at once, each in 16 to 56 bytes
 NOT_ASKED = np.empty((0, NUM_ACTIONS))  # in place of values that nobody asked for
 
 
 def name_of(name: str, agent: Agent, options: dict[str, Any]) -> str:
-    """Return the string that makes an agent, from the values of its options; `threads` and defaults are left out."""
+    """Return the string that makes an agent, from the values of its options; `threads` and defaults are left out.
+
+    Raises ValueError for a value that an option can't have.
+    """
     defaults = options_of(type(agent))
-    named = {key: options[key] for key in defaults if key != "threads" and options[key] != defaults[key]}
+    given = {key: options[key] for key in defaults}
+    given = {key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()}
+    check_options(name, type(agent), given)
+    named = {key: given[key] for key in defaults if key != "threads" and given[key] != defaults[key]}
     return format_spec(name, named)
+
+
+def check_memory(worlds: int, threads: int) -> None:
+    """Raise ValueError where the worlds that all threads keep at once need too much memory."""
+    if worlds * threads > MOST_SHARED:
+        raise ValueError(
+            f"{worlds * threads} worlds that are kept at once need too much memory; "
+            f"worlds times candidates times threads is {MOST_SHARED} at most"
+        )
 
 
 class Sampler:
@@ -40,33 +58,30 @@ class Sampler:
 
     name: str
 
-    # Kernels that choose for every `parts`-th row from `part` on, and for all rows on a thread for each work space:
-    # (tables, model, observations, masks, seeds, first world, worlds, *plan, [part, parts,] *work, values, out). Where
-    # the first world is not 0 they go on with what is in the work space, and a thread has one row.
+    # Kernels that choose for every `parts`-th row from `part` on, and for all rows on a thread for each work space.
+    # The first takes tables, model, observations, masks, seeds, first world, worlds, *plan, *work, space, values, out,
+    # and then part and parts; the second a tuple of the former, and (threads,) bool. Where the first world is not 0
+    # they go on with what is in the work space, and a thread has one row.
     _serial: Any
     _parallel: Any
     _plan: tuple[Any, ...]
     gives_values = True  # whether the kernels fill in `values`
 
     def __init__(self, rules: Rules, seed: int, worlds: int, value: str, ms: float, threads: int) -> None:
-        if worlds < 1:
-            raise ValueError(f"worlds is at least 1, not {worlds}")
-        if not ms >= 0:
-            raise ValueError(f"ms, the time for a decision, is 0 for no limit or above, not {ms}")
-        if threads < 0:
-            raise ValueError(f"threads is 0, for all processors, or more, not {threads}")
         self.rules = rules
         self._worlds, self._ms = worlds, ms
         self._threads = threads or os.cpu_count() or 1
         self._tables, self._model = compile_rules(rules), make_model(value)
         self._space = make_space(self._threads)
-        self._work: tuple[Any, ...] = (self._space,)
-        self._rng = np.random.default_rng(seed)
+        self._work: tuple[Any, ...] = ()
+        self._rng = np.random.default_rng(check_seed(seed))
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
-        observations, masks = check_decisions(observations, action_masks)
-        seeds = self._rng.integers(0, 1 << 63, len(observations)).astype(np.uint64)
+        observations, masks, seeds = self._begin(observations, action_masks)
+        return with_room(self, lambda: self._act(observations, masks, seeds))
+
+    def _act(self, observations: np.ndarray, masks: np.ndarray, seeds: np.ndarray) -> IntArray:
         out = np.empty(len(observations), np.int64)
         if not self._ms:
             self._choose(observations, masks, seeds, 0, self._worlds, out)
@@ -89,11 +104,19 @@ class Sampler:
         """
         if not self.gives_values:
             raise ValueError(f"{self.name} does not value actions; search and rollout do")
-        observations, masks = check_decisions(observations, action_masks)
-        seeds = self._rng.integers(0, 1 << 63, len(observations)).astype(np.uint64)
+        observations, masks, seeds = self._begin(observations, action_masks)
         values = np.where(masks > 0, 0.0, -np.inf)
-        self._choose(observations, masks, seeds, 0, self._worlds, np.empty(len(masks), np.int64), values)
+        out = np.empty(len(masks), np.int64)
+        with_room(self, lambda: self._choose(observations, masks, seeds, 0, self._worlds, out, values))
         return values
+
+    def _begin(
+        self, observations: np.ndarray, action_masks: np.ndarray
+    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.uint64]]:
+        """Return decisions as the kernels take them, with a seed for each; raises ValueError where one is none."""
+        observations, masks = check_decisions(self.rules, observations, action_masks)
+        check_genuine(self.rules, observations, masks)
+        return observations, masks, self._rng.integers(0, 1 << 63, len(observations)).astype(np.uint64)
 
     def _choose(
         self,
@@ -105,10 +128,16 @@ class Sampler:
         out: np.ndarray,
         values: npt.NDArray[np.float64] = NOT_ASKED,
     ) -> None:
-        given = (self._tables, self._model, observations, masks, seeds, first, worlds, *self._plan)
+        given = (
+            self._tables, self._model, observations, masks, seeds, first, worlds, *self._plan, *self._work, self._space,
+            values, out,
+        )  # fmt: skip
         if self._threads > 1 and len(out) > 1:
-            self._parallel(*given, *self._work, values, out)
+            done = np.zeros(self._threads, np.bool_)
+            self._parallel(given, done)
+            for part in np.flatnonzero(~done).tolist():  # once more on this thread, where its error is not lost
+                self._serial(*given, part, self._threads)
         else:
-            self._serial(*given, 0, 1, *self._work, values, out)
+            self._serial(*given, 0, 1)
         if (out == NO_ACTION).any():
             raise ValueError(f"no deal of the unseen cards agrees with observation {np.argmax(out == NO_ACTION)}")

@@ -7,8 +7,8 @@ import numpy as np
 from krypenv.cards import NUM_KINDS
 from krypenv.jit import kernel
 from krypenv.observation import LAYOUT
-from krypenv.play import mix, seed_game
-from krypenv.worlds import copy_public, deal_hidden, prepare
+from krypenv.play import mix, prepare, seed_game
+from krypenv.worlds import copy_public, deal_hidden
 
 NO_ACTION = -1  # where no world agrees with an observation; a kernel on several threads can't raise
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.agents.base import IntArray, check_decisions, format_spec
-from krypenv.captures import bit_index, make_scratch
+from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
+from krypenv.captures import bit_index, borrow_scratch
 from krypenv.cards import NUM_ACTIONS, TAKE
+from krypenv.checks import check_decisions
 from krypenv.features import look, make_view, weigh
 from krypenv.jit import kernel
 from krypenv.rules import Rules
@@ -128,9 +129,9 @@ class _Scripted:
         self.name = name
         self.rules = rules
         self._tables = compile_rules(rules)
-        self._work = make_view(), make_scratch()
+        self._view = make_view()
         self._legal = np.empty(NUM_ACTIONS, np.int64)
-        self._rng = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(check_seed(seed))
 
     def _luck(self, count: int) -> IntArray:
         return self._rng.integers(0, 1 << 32, count)
@@ -138,7 +139,7 @@ class _Scripted:
     def _choose_best(
         self, observations: np.ndarray, action_masks: np.ndarray, looks_ahead: bool, shed_weight: float
     ) -> IntArray:
-        observations, masks = check_decisions(observations, action_masks)
+        observations, masks = check_decisions(self.rules, observations, action_masks)
         out = np.empty(len(masks), np.int64)
         choose_best(
             self._tables,
@@ -147,7 +148,8 @@ class _Scripted:
             looks_ahead,
             shed_weight,
             self._luck(len(masks)),
-            *self._work,
+            self._view,
+            borrow_scratch(),
             self._legal,
             out,
         )
@@ -162,7 +164,7 @@ class Random(_Scripted):
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return a random legal action for each row, (B,) int64; see `krypenv.agents.Agent`."""
-        _, masks = check_decisions(observations, action_masks)
+        _, masks = check_decisions(self.rules, observations, action_masks)
         out = np.empty(len(masks), np.int64)
         choose_any(masks, self._luck(len(masks)), self._legal, out)
         return out
@@ -186,6 +188,7 @@ class Tactician(_Scripted):
     """
 
     def __init__(self, rules: Rules, seed: int = 0, *, shed: bool = False) -> None:
+        check_options("tactician", Tactician, {"shed": shed})
         super().__init__(format_spec("tactician", {"shed": True} if shed else {}), rules, seed)
         self._shed_weight = SHED_WEIGHT if shed else 0.0
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import check_decisions
+from krypenv.agents.base import check_limit
 from krypenv.agents.sampler import Sampler, name_of
 from krypenv.agents.sampling import NO_ACTION, look_around, sample_world, world_seed
 from krypenv.agents.solve import MAX_N, PARANOID, alpha_beta, key_after, max_n
-from krypenv.agents.space import MAX_PLIES
+from krypenv.agents.space import MAX_PLIES, with_room
 from krypenv.agents.tree import list_moves, make_move
 from krypenv.cards import NO_CARD, NUM_ACTIONS, TAKE
 from krypenv.jit import kernel, parallel_kernel
 from krypenv.play import mix
 from krypenv.rules import Rules
+from krypenv.words import shown
 
 MANY_PLIES, FEW_PLIES = 4, 2  # after which a line is cut: with two sides, and with more
 METHODS = {"paranoid": PARANOID, "max_n": MAX_N}
@@ -30,9 +33,8 @@ FEWEST_WORLDS, RACE = 8, 25.0
 def plan_of(rules: Rules, method: str, plies: int) -> tuple[int, int, int]:
     """Return how to search and how far; raises ValueError for an unknown method or an impossible depth."""
     if method not in METHODS:
-        raise ValueError(f"method is {' or '.join(METHODS)}, not {method!r}")
-    if not 0 <= plies <= MAX_PLIES:
-        raise ValueError(f"plies is from 1 to {MAX_PLIES}, or 0 for a number that suits the players; not {plies}")
+        raise ValueError(f"method is {' or '.join(METHODS)}, not {shown(method)}")
+    check_limit("plies", plies)
     two_sides = rules.num_teams == 2
     depth = plies or (MANY_PLIES if two_sides else FEW_PLIES)
     return PARANOID if two_sides else METHODS[method], depth, FEW_LINES[rules.players]
@@ -102,11 +104,11 @@ def search_rows(
     method: int,
     plies: int,
     few_lines: int,
-    part: int,
-    parts: int,
     space: np.ndarray,
     values: np.ndarray,
     out: np.ndarray,
+    part: int,
+    parts: int,
 ) -> None:
     """Write the action of the best move of every `parts`-th row into `out`, (B,) int64.
 
@@ -165,42 +167,27 @@ def drop_moves(totals: np.ndarray, end: int, worlds: int) -> None:
                 totals[at] = -np.inf
 
 
+@kernel
+def search_part(given: tuple[Any, ...], part: int, parts: int) -> None:
+    """Do what `search_rows` does, given all its arguments but the last two."""
+    search_rows(*given, part, parts)
+
+
+@kernel
+def try_search_part(given: tuple[Any, ...], part: int, parts: int) -> bool:
+    """Do what `search_part` does; return whether it came to its end."""
+    try:
+        search_part(given, part, parts)
+    except Exception:
+        return False
+    return True
+
+
 @parallel_kernel
-def search_in_parts(
-    tables: np.ndarray,
-    model: np.ndarray,
-    observations: np.ndarray,
-    action_masks: np.ndarray,
-    seeds: np.ndarray,
-    first: int,
-    worlds: int,
-    method: int,
-    plies: int,
-    few_lines: int,
-    space: np.ndarray,
-    values: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Do what `search_rows` does, with a thread for each work space."""
-    parts = len(space)
-    for part in numba.prange(parts):
-        search_rows(
-            tables,
-            model,
-            observations,
-            action_masks,
-            seeds,
-            first,
-            worlds,
-            method,
-            plies,
-            few_lines,
-            part,
-            parts,
-            space,
-            values,
-            out,
-        )
+def search_parts(given: tuple[Any, ...], done: np.ndarray) -> None:
+    """Do what `search_rows` does a thread a part; write which came to their ends into `done`, (parts,) bool."""
+    for part in numba.prange(len(done)):
+        done[part] = try_search_part(given, part, len(done))
 
 
 @kernel
@@ -275,7 +262,7 @@ class Search(Sampler):
         value: what is expected after a deal: the next deal's first sweep (sweep), or nothing (margin).
     """
 
-    _serial, _parallel = staticmethod(search_rows), staticmethod(search_in_parts)
+    _serial, _parallel = staticmethod(search_rows), staticmethod(search_parts)
 
     def __init__(
         self,
@@ -298,14 +285,14 @@ class Search(Sampler):
 
         Where nothing is hidden there is one world. `observation` is (433 or more,) int8, `action_mask` (105,) int8.
         """
-        observations, _ = check_decisions(observation[None], action_mask[None])
-        seed = np.uint64(self._rng.integers(0, 1 << 63))
-        count, is_known = list_root(self._tables, observations[0], self._space)
+        observations, _, seeds = self._begin(np.asarray(observation)[None], np.asarray(action_mask)[None])
+        return with_room(self, lambda: self._examine(observations[0], seeds[0]))
+
+    def _examine(self, observation: np.ndarray, seed: np.uint64) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
+        count, is_known = list_root(self._tables, observation, self._space)
         margins = np.empty((1 if is_known else self._worlds, count))
         self._space["totals"] = 0.0
         for world, values in enumerate(margins):
-            value_world(
-                self._tables, self._model, observations[0], seed, world, count, *self._plan, self._space, values
-            )
-        list_root(self._tables, observations[0], self._space)
+            value_world(self._tables, self._model, observation, seed, world, count, *self._plan, self._space, values)
+        list_root(self._tables, observation, self._space)
         return self._space["moves"][0, :count].copy(), margins

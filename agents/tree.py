@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.agents.space import MAX_MOVES, MEMO_CAPTURES, MEMO_SIZE
+from krypenv.agents.space import MEMO_CAPTURES, MEMO_SIZE
 from krypenv.captures import (
     bit_index,
     bound_captures,
@@ -62,7 +62,7 @@ def _list_captures(tables: np.record, game: np.record, card: int, start: int, sp
 @kernel
 def write_move(moves: np.ndarray, at: int, card: int, ranks: int, once: int, twice: int) -> None:
     """Write one move."""
-    if at >= MAX_MOVES:
+    if at >= len(moves):
         raise OverflowError("more moves on one line of a search than there is room for")
     move = moves[at]
     move.card = card

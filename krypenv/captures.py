@@ -7,19 +7,25 @@ exist, the bounds that they put on each rank decide which kinds are legal to tak
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 
+from krypenv.bounds import MAX_FITTING, MAX_SUBSETS
 from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.jit import handle, kernel, leading_zeros, records, trailing_zeros
 from krypenv.tables import NIBBLE, NUM_VALUES
 
-# Scratch capacities. A value of at most 16 has fewer than 256 partitions, so never more groups. A group or a take has
-# at least one card, so a search path is no longer than the deck (104). Maximal captures have no such simple bound: a
-# search over layouts of six cards and whatever can creep onto them found no table with more than 19, and
-# `find_captures` raises where there is no room.
-MAX_FITTING = 256
+# Scratch capacities. `Rules` refuses more than MAX_FITTING groups of a value and tables with more than MAX_SUBSETS
+# sub-multisets of ranks (`krypenv.bounds`). A group or a take has at least one card, so a search path is no longer than
+# the deck (104). No maximal capture holds another: along one rank each chain of sub-multisets has one at most, so there
+# are at most half as many as sub-multisets.
 MAX_DEPTH = 128
-MAX_CAPTURES = 4096
+MAX_CAPTURES = MAX_SUBSETS // 2
+
+# The work of one search: depth first it comes to at most MAX_NODES ends or steps back, enough for nearly every table.
+# Where it is not, each sub-multiset of the table is looked at once, at most MAX_SUBSETS of them, with each group.
+MAX_NODES = 2048
 
 _LOW = 0x0F0F0F0F0F0F0F  # every second rank of a packed multiset
 _GUARD = 0x10101010101010
@@ -28,20 +34,38 @@ _ONES = 0x1111111111111  # bit 0 of every rank
 
 SCRATCH = np.dtype(
     [
-        ("groups", np.int64, (MAX_FITTING,)),  # groups that fit the table
+        ("groups", np.int64, (MAX_FITTING + 1,)),  # groups that fit the table
         ("captures", np.int64, (MAX_CAPTURES,)),  # the maximal captures found, as packed ranks
         ("stack", np.int64, (MAX_DEPTH,)),  # multisets left, for the searches
         ("index", np.int64, (MAX_DEPTH,)),  # next group to try, for the searches
         ("reach", np.int64, (MAX_FITTING + 1,)),  # mask over the packed ranks of a group and all after it
         ("least", np.int64, (NUM_RANKS,)),  # least copies of a rank in the captures still possible
         ("most", np.int64, (NUM_RANKS,)),  # most copies of a rank in the captures still possible
+        # sub-multisets of a table by number: the sum over the ranks of copies x stride
+        ("stride", np.int64, (NUM_RANKS,)),
+        ("shift", np.int64, (MAX_FITTING,)),  # the number of each group that fits
+        ("unions", np.int8, (MAX_SUBSETS,)),  # 1 for those that are unions of groups
+        ("within", np.int8, (MAX_SUBSETS,)),  # 1 for those that are contained in a union
     ]
 )
 
 
-def make_scratch(threads: int = 1) -> np.ndarray:
-    """Return fresh work space for some threads, (threads,) of `SCRATCH`."""
-    return handle(records(SCRATCH, threads))
+class _Spaces(threading.local):
+    """Work space of this thread, by how many others it hands parts to."""
+
+    def __init__(self) -> None:
+        self.by_parts: dict[int, np.ndarray] = {}
+
+
+_SPACES = _Spaces()
+
+
+def borrow_scratch(parts: int = 1) -> np.ndarray:
+    """Return work space for one call of a kernel, (parts,) of `SCRATCH`; the next call on this thread gets the same."""
+    space = _SPACES.by_parts.get(parts)
+    if space is None:
+        space = _SPACES.by_parts[parts] = handle(records(SCRATCH, parts))
+    return space
 
 
 @kernel
@@ -89,7 +113,9 @@ def highest(ranks: int) -> int:
 def is_union(tables: np.record, value: int, ranks: int, scratch: np.record) -> bool:
     """Return whether a multiset is wholly a union of groups of one value: take groups of the highest rank left."""
     depth = 0
+    nodes = 0
     top = highest(ranks)
+    whole = ranks
     at = tables.group_start[value, top]
     while True:
         if at < tables.group_start[value, top + 1]:
@@ -107,10 +133,29 @@ def is_union(tables: np.record, value: int, ranks: int, scratch: np.record) -> b
         elif depth == 0:
             return False
         else:
+            nodes += 1
+            if nodes > MAX_NODES:
+                size = mark_unions(whole, list_groups(tables, value, whole, scratch), scratch)
+                return scratch.unions[size - 1] != 0
             depth -= 1
             ranks = scratch.stack[depth]
             at = scratch.index[depth]
             top = highest(ranks)
+
+
+@kernel
+def list_groups(tables: np.record, value: int, table: int, scratch: np.record) -> int:
+    """Put the groups of a value that lie on a table into `scratch.groups` and return their number."""
+    left = support(table)
+    count = 0
+    while left != 0:
+        bit = left & -left
+        left ^= bit
+        rank = bit_index(bit)
+        for at in range(tables.group_start[value, rank], tables.group_start[value, rank + 1]):
+            scratch.groups[count] = tables.groups[at]  # has one place more than there are groups, for the last miss
+            count += fits(tables.groups[at], table)
+    return count
 
 
 @kernel
@@ -135,21 +180,10 @@ def find_sweep_values(tables: np.record, ranks: int, total: int, scratch: np.rec
 
 @kernel
 def find_captures(tables: np.record, value: int, table: int, scratch: np.record) -> int:
-    """Put all maximal captures of a hand value into `scratch.captures` and return their number (R7).
-
-    Raises OverflowError where there are more than MAX_CAPTURES.
-    """
-    left = support(table)
-    if tables.group_values[left] >> value & 1 == 0:
+    """Put all maximal captures of a hand value into `scratch.captures` and return their number (R7)."""
+    if tables.group_values[support(table)] >> value & 1 == 0:
         return 0
-    count = 0
-    while left != 0:
-        bit = left & -left
-        left ^= bit
-        rank = bit_index(bit)
-        for at in range(tables.group_start[value, rank], tables.group_start[value, rank + 1]):
-            scratch.groups[count] = tables.groups[at]
-            count += fits(tables.groups[at], table)
+    count = list_groups(tables, value, table, scratch)
     if count == 0:
         return 0
     if count == 1:
@@ -181,9 +215,13 @@ def _search_captures(table: int, num_groups: int, scratch: np.record) -> int:
         scratch.reach[at] = scratch.reach[at + 1] | used * 15
     found = 0
     depth = 0
+    nodes = 0
     left = table
     at = 0
     while True:
+        nodes += 1
+        if nodes > MAX_NODES:
+            return _pick_maximal(table, mark_unions(table, num_groups, scratch), scratch)
         while at < num_groups:
             group = scratch.groups[at]
             if fits(group, left):
@@ -200,8 +238,6 @@ def _search_captures(table: int, num_groups: int, scratch: np.record) -> int:
                 if not fits(scratch.captures[other], capture):
                     scratch.captures[kept] = scratch.captures[other]
                     kept += 1
-            if kept == MAX_CAPTURES:
-                raise OverflowError("more maximal captures on one table than there is room for")
             scratch.captures[kept] = capture
             found = kept + 1
         while True:  # back to the last group taken, to leave it out; not where all that can follow is found already
@@ -212,6 +248,81 @@ def _search_captures(table: int, num_groups: int, scratch: np.record) -> int:
             at = scratch.index[depth]
             if not _is_within(table - left + (left & scratch.reach[at]), scratch.captures, found):
                 break
+
+
+@kernel
+def mark_unions(table: int, num_groups: int, scratch: np.record) -> int:
+    """Mark in `scratch.unions` which sub-multisets of a table are unions of the groups listed; return their number.
+
+    Ascending, so that a union is marked before all that it is part of. Raises OverflowError for a table that is larger
+    than `Rules` let one become.
+    """
+    size = np.int64(1)
+    for rank in range(NUM_RANKS):
+        scratch.stride[rank] = size
+        size *= (table >> NIBBLE * rank & 15) + 1
+        if size > MAX_SUBSETS:
+            raise OverflowError("a table has more choices of ranks than there is room for")
+    for at in range(num_groups):
+        scratch.shift[at] = _number_of(scratch.groups[at], scratch)
+    for number in range(size):
+        scratch.unions[number] = np.int8(number == 0)
+    ranks = np.int64(0)
+    for number in range(size):
+        if scratch.unions[number] != 0:
+            for at in range(num_groups):
+                if fits(scratch.groups[at], table - ranks):
+                    scratch.unions[number + scratch.shift[at]] = 1
+        ranks = _next_subset(ranks, table)
+    return size
+
+
+@kernel
+def _number_of(ranks: int, scratch: np.record) -> int:
+    """Return the number of a sub-multiset."""
+    number = np.int64(0)
+    for rank in range(NUM_RANKS):
+        number += (ranks >> NIBBLE * rank & 15) * scratch.stride[rank]
+    return number
+
+
+@kernel
+def _next_subset(ranks: int, table: int) -> int:
+    """Return the sub-multiset of a table with the next number; after the last one comes the first."""
+    for rank in range(NUM_RANKS):
+        copies = table >> NIBBLE * rank & 15
+        held = ranks >> NIBBLE * rank & 15
+        if held < copies:
+            return ranks + (np.int64(1) << NIBBLE * rank)
+        ranks -= held << NIBBLE * rank
+    return ranks
+
+
+@kernel
+def _pick_maximal(table: int, size: int, scratch: np.record) -> int:
+    """Put those of the marked unions that no other contains into `scratch.captures` and return their number."""
+    within = scratch.within
+    for number in range(size):
+        within[number] = scratch.unions[number]
+    for rank in range(NUM_RANKS):
+        stride = scratch.stride[rank]
+        copies = table >> NIBBLE * rank & 15
+        for number in range(size - 1, -1, -1):
+            if number // stride % (copies + 1) < copies:
+                within[number] |= within[number + stride]
+    found = 0
+    ranks = np.int64(0)
+    for number in range(size):
+        if scratch.unions[number] != 0:
+            is_maximal = True
+            for rank in range(NUM_RANKS):
+                if ranks >> NIBBLE * rank & 15 < table >> NIBBLE * rank & 15:
+                    is_maximal &= within[number + scratch.stride[rank]] == 0
+            if is_maximal:
+                scratch.captures[found] = ranks
+                found += 1
+        ranks = _next_subset(ranks, table)
+    return found
 
 
 @kernel

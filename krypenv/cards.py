@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from krypenv.words import is_whole, shown
+
 NUM_SUITS = 4
 NUM_RANKS = 13
 NUM_KINDS = NUM_SUITS * NUM_RANKS
@@ -23,9 +25,9 @@ TAKE = NUM_KINDS  # action TAKE + card takes that card from the table
 STOP = 2 * NUM_KINDS  # the action that ends a capture that may stay incomplete
 NUM_ACTIONS = STOP + 1
 
-_RANK, _SUIT = "10|[A2-9TJQK]", "[CDHS♣♦♥♠]"
-CARD_PATTERN = rf"(?:{_RANK}){_SUIT}"  # a card's name in any form, as part of a regular expression
-_CARD = re.compile(rf"({_RANK})({_SUIT})", re.IGNORECASE)
+_RANK, _SUIT = "10|[A2-9TJQKatjqk]", "[CDHScdhs♣♦♥♠]"
+CARD_PATTERN = rf"(?-i:(?:{_RANK}){_SUIT})"  # a card's name in any form, as part of a regular expression
+_CARD = re.compile(rf"({_RANK})({_SUIT})")
 
 
 def card_of(rank: int, suit: int) -> int:
@@ -49,8 +51,8 @@ def card_name(card: int) -> str:
     >>> card_name(0), card_name(22), card_name(50)
     ('AC', 'TD', 'QS')
     """
-    if not 0 <= card < NUM_KINDS:
-        raise ValueError(f"{card} is no card kind; card kinds are 0 to {NUM_KINDS - 1}")
+    if not is_whole(card, 0, NUM_KINDS - 1):
+        raise ValueError(f"{shown(card)} is no card kind; card kinds are 0 to {NUM_KINDS - 1}")
     return RANK_NAMES[card % NUM_RANKS] + SUIT_NAMES[card // NUM_RANKS]
 
 
@@ -60,13 +62,23 @@ def parse_card(text: str) -> int:
     >>> parse_card("10♦") == parse_card("td") == 22
     True
     """
-    match = _CARD.fullmatch(text.strip())
+    match = _CARD.fullmatch(text.strip()) if isinstance(text, str) else None
     if not match:
-        raise ValueError(f"{text!r} is no card; a card is a rank A 2-9 T J Q K and a suit C D H S, as in 8S or TD")
-    rank, suit = match[1].upper(), match[2].upper()
-    rank_index = RANK_NAMES.index("T" if rank == "10" else rank)
+        raise ValueError(f"{shown(text)} is no card; a card is a rank A 2-9 T J Q K and a suit C D H S, as in 8S or TD")
+    suit = match[2].upper()
     suit_index = SUIT_NAMES.index(suit) if suit in SUIT_NAMES else SUIT_SYMBOLS.index(suit)
-    return suit_index * NUM_RANKS + rank_index
+    return card_of(parse_rank(match[1]), suit_index)
+
+
+def parse_rank(text: str) -> int:
+    """Return the rank, 1 = ace .. 13 = king, of a name; takes ``T``, ``10`` and lower case.
+
+    >>> parse_rank("10"), parse_rank("k")
+    (10, 13)
+    """
+    if not (isinstance(text, str) and re.fullmatch(_RANK, text)):
+        raise ValueError(f"{shown(text)} is no rank; the ranks are {RANK_NAMES}")
+    return RANK_NAMES.index("T" if text == "10" else text.upper()) + 1
 
 
 def card_names(counts: Iterable[int]) -> list[str]:
@@ -83,8 +95,8 @@ def action_name(action: int) -> str:
     >>> action_name(46), action_name(52 + 18), action_name(104)
     ('play 8S', 'take 6D', 'stop')
     """
-    if not 0 <= action < NUM_ACTIONS:
-        raise ValueError(f"{action} is no action; actions are 0 to {NUM_ACTIONS - 1}")
+    if not is_whole(action, 0, NUM_ACTIONS - 1):
+        raise ValueError(f"{shown(action)} is no action; actions are 0 to {NUM_ACTIONS - 1}")
     if action == STOP:
         return "stop"
     return f"play {_NAMES[action]}" if action < TAKE else f"take {_NAMES[action - TAKE]}"
@@ -96,9 +108,9 @@ def parse_action(text: str) -> int:
     >>> parse_action("take 6D")
     70
     """
-    verb, _, card = text.strip().partition(" ")
+    verb, _, card = text.strip().partition(" ") if isinstance(text, str) else ("", "", "")
     if verb == "stop" and not card:
         return STOP
     if verb not in ("play", "take"):
-        raise ValueError(f"{text!r} is no action; an action is 'play 8S', 'take 6D' or 'stop'")
+        raise ValueError(f"{shown(text)} is no action; an action is 'play 8S', 'take 6D' or 'stop'")
     return parse_card(card) + (TAKE if verb == "take" else 0)

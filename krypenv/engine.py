@@ -11,18 +11,22 @@ import numpy.typing as npt
 
 from krypenv import features as feature_block
 from krypenv import observation as base_block
-from krypenv.captures import bit_index, count_bits, make_scratch
+from krypenv.captures import bit_index, borrow_scratch, count_bits
 from krypenv.cards import NUM_ACTIONS, STOP, TAKE, action_name
+from krypenv.checks import check_state
 from krypenv.features import make_view, write_features
 from krypenv.jit import handle, kernel, parallel_kernel
 from krypenv.observation import write_mask, write_observation
 from krypenv.play import act, end_session, first_game, mix, next_game, random_below, seed_game
-from krypenv.rules import Rules
+from krypenv.rules import Rules, check_rules
 from krypenv.state import ACTIONS, State, allocate
 from krypenv.tables import compile_rules
+from krypenv.words import check_whole
 
 IntArray = npt.NDArray[np.int64]
 MIN_SHARED = 256  # fewer rows are not worth the threads
+MAX_GAMES = 1 << 24  # in one engine: some 30 GB
+MAX_THREADS = 1024
 
 NEW_SESSION, LOOK = -2, -1  # what `step_rows` does besides actions: deal a first game, or only write the decision
 
@@ -77,13 +81,15 @@ def step_rows(
     actions: np.ndarray,
     view: np.ndarray,
     scratch: np.ndarray,
+    part: int,
+    parts: int,
 ) -> None:
-    """Carry out one legal action, or NEW_SESSION or LOOK, in each of some rows and write the next decision.
+    """Carry out one legal action, or NEW_SESSION or LOOK, in each row of one of several parts of some rows.
 
-    Where an action ends the session, its scores are kept and a new one is dealt.
+    Then write the next decision. Where an action ends the session, its scores are kept and a new one is dealt.
     """
-    rules, work = tables[0], scratch[0]
-    for at in range(len(rows)):
+    rules, work = tables[0], scratch[part]
+    for at in range(len(rows) * part // parts, len(rows) * (part + 1) // parts):
         row, action = rows[at], actions[at]
         game = state[row]
         finished[row] = False
@@ -101,7 +107,7 @@ def step_rows(
                 first_game(rules, game, work)
             else:
                 next_game(rules, game, work)
-        write_decision(rules, game, observation[row], mask[row], view[0], work)
+        write_decision(rules, game, observation[row], mask[row], view[part], work)
 
 
 @kernel
@@ -121,9 +127,9 @@ def sample_action(game: np.record) -> int:
 
 
 @kernel
-def sample_rows(state: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
-    """Write one uniformly random legal action for each of some rows into `out`."""
-    for at in range(len(rows)):
+def sample_rows(state: np.ndarray, rows: np.ndarray, out: np.ndarray, part: int, parts: int) -> None:
+    """Write one uniformly random legal action for each of one of several parts of some rows into `out`."""
+    for at in range(len(rows) * part // parts, len(rows) * (part + 1) // parts):
         out[at] = sample_action(state[rows[at]])
 
 
@@ -145,37 +151,37 @@ def play_games(tables: np.ndarray, state: np.ndarray, rows: np.ndarray, steps: i
     return games
 
 
+@kernel
+def step_part(given: tuple[Any, ...], part: int, parts: int) -> None:
+    """Do what `step_rows` does, given all its arguments but the last two."""
+    step_rows(*given, part, parts)
+
+
+@kernel
+def try_step_part(given: tuple[Any, ...], part: int, parts: int) -> bool:
+    """Do what `step_part` does; return whether it came to its end."""
+    try:
+        step_part(given, part, parts)
+    except Exception:
+        return False
+    return True
+
+
 @parallel_kernel
-def step_parts(
-    tables: np.ndarray,
-    state: np.ndarray,
-    observation: np.ndarray,
-    mask: np.ndarray,
-    finished: np.ndarray,
-    final_scores: np.ndarray,
-    final_points: np.ndarray,
-    final_sweeps: np.ndarray,
-    rows: np.ndarray,
-    actions: np.ndarray,
-    view: np.ndarray,
-    scratch: np.ndarray,
-) -> None:
-    """Do what `step_rows` does, a part of the rows for each thread that has work space, (threads,)."""
-    parts = len(view)
-    for part in numba.prange(parts):
-        low, high = len(rows) * part // parts, len(rows) * (part + 1) // parts
-        step_rows(
-            tables, state, observation, mask, finished, final_scores, final_points, final_sweeps,
-            rows[low:high], actions[low:high], view[part : part + 1], scratch[part : part + 1],
-        )  # fmt: skip
+def step_parts(given: tuple[Any, ...], done: np.ndarray) -> None:
+    """Do what `step_rows` does, a part for each thread, and write which came to their ends into `done`, (parts,) bool.
+
+    (An error that left a thread by itself would be lost.)
+    """
+    for part in numba.prange(len(done)):
+        done[part] = try_step_part(given, part, len(done))
 
 
 @parallel_kernel
 def sample_parts(state: np.ndarray, rows: np.ndarray, out: np.ndarray, parts: int) -> None:
-    """Do what `sample_rows` does in several parts of the rows."""
+    """Do what `sample_rows` does, a part for each thread."""
     for part in numba.prange(parts):
-        low, high = len(rows) * part // parts, len(rows) * (part + 1) // parts
-        sample_rows(state, rows[low:high], out[low:high])
+        sample_rows(state, rows, out, part, parts)
 
 
 def row_seeds(seed: int | npt.ArrayLike, num_games: int) -> npt.NDArray[np.uint64]:
@@ -233,26 +239,34 @@ class Engine:
         features: bool = False,
         threads: int = 1,
     ) -> None:
-        if num_games < 1:
-            raise ValueError(f"an engine needs at least one game, not {num_games}")
-        if threads < 0:
-            raise ValueError(f"threads is 0, for all processors, or more, not {threads}")
+        check_rules(rules)
+        num_games = check_whole("num_games", num_games, 1, MAX_GAMES)
+        seeds = row_seeds(seed, num_games)
         self._build(rules, allocate(num_games), features, threads)
-        self.restart(np.arange(num_games), row_seeds(seed, num_games))
+        self.restart(np.arange(num_games), seeds)
 
     @classmethod
-    def from_state(cls, rules: Rules, state: State, features: bool = False, threads: int = 1) -> Engine:
-        """Return an engine that goes on from a copy of some state, such as `krypenv.worlds` gives."""
+    def from_state(
+        cls, rules: Rules, state: State, features: bool = False, threads: int = 1, check: bool = True
+    ) -> Engine:
+        """Return an engine that goes on from a copy of some state, (B,) of `GAME`, such as `krypenv.determinize` gives.
+
+        Raises ValueError where it is not one of unfinished games by these rules. Without `check` it must be: a faulty
+        state may end the process.
+        """
+        check_rules(rules)
+        if check:
+            check_state(rules, state)
         engine = cls.__new__(cls)
-        engine._build(rules, state.copy(), features, threads)
+        engine._build(rules, state.copy().view(np.recarray), features, threads)
         engine._write(engine._all_rows, np.full(engine.num_games, LOOK))
         return engine
 
     def _build(self, rules: Rules, state: State, features: bool, threads: int) -> None:
         self.rules = rules
         self.num_games = len(state)
-        self.features = features
-        self.threads = threads or os.cpu_count() or 1
+        self.features = bool(features)
+        self.threads = check_whole("threads", threads, 0, MAX_THREADS) or os.cpu_count() or 1
         self.state = state
         self._state = handle(state)
         self.tables = compile_rules(rules)
@@ -268,7 +282,7 @@ class Engine:
             self._state, self.observation, self.action_mask, self.finished,
             self.final_scores, self.final_points, self.final_sweeps,
         )  # fmt: skip
-        self._view, self._scratch = make_view(self.threads), make_scratch(self.threads)
+        self._view = make_view(self.threads)
         self._all_rows = np.arange(self.num_games)
 
     def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike) -> None:
@@ -279,8 +293,15 @@ class Engine:
         self._write(rows, np.full(len(rows), NEW_SESSION))
 
     def _write(self, rows: np.ndarray, actions: np.ndarray) -> None:
-        step = step_rows if self._threads_for(rows) == 1 else step_parts
-        step(self.tables, *self._arrays, rows, actions, self._view, self._scratch)
+        threads = self._threads_for(rows)
+        given = self.tables, *self._arrays, rows, actions, self._view, borrow_scratch(threads)
+        if threads == 1:
+            step_rows(*given, 0, 1)
+            return
+        done = np.zeros(self.threads, np.bool_)
+        step_parts(given, done)
+        if not done.all():
+            raise OverflowError("a step came to a table that is larger than these rules let one become")
 
     def _which(self, rows: npt.ArrayLike | None, may_repeat: bool = False) -> IntArray:
         """Return row numbers, (M,), from numbers, a (B,) bool mask, or None for all; ValueError where they are none."""
@@ -331,19 +352,29 @@ class Engine:
         which = self._which(rows)
         actions = np.empty(len(which), np.int64)
         if self._threads_for(which) == 1:
-            sample_rows(self._state, which, actions)
+            sample_rows(self._state, which, actions, 0, 1)
         else:
             sample_parts(self._state, which, actions, self.threads)
         return actions
 
     def play_games(self, steps: int) -> int:
-        """Play `steps` random legal actions in every row within one kernel call; return how many games ended."""
-        ended = play_games(self.tables, self._state, self._all_rows, steps, self._scratch)
+        """Play `steps` random legal actions in every row within one kernel call; return how many games ended.
+
+        Raises ValueError unless `steps` is a whole number from 0 to 10**12.
+        """
+        steps = check_whole("steps", steps, 0, 10**12)
+        ended = play_games(self.tables, self._state, self._all_rows, steps, borrow_scratch())
         self._write(self._all_rows, np.full(self.num_games, LOOK))
         return int(ended)
 
-    def set_state(self, state: State) -> None:
-        """Go on from a copy of the state of as many games by the same rules."""
+    def set_state(self, state: State, check: bool = True) -> None:
+        """Go on from a copy of the state of as many games by the same rules, (B,) of `GAME`.
+
+        Raises ValueError, and changes nothing, where it is no such state. Without `check` it must be: a faulty state
+        may end the process.
+        """
+        if check:
+            check_state(self.rules, state, self.num_games)
         self.state[:] = state
         self._write(self._all_rows, np.full(self.num_games, LOOK))
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.captures import bit_index, find_captures, find_sweep_values, fits, make_scratch, support
+from krypenv.captures import bit_index, borrow_scratch, find_captures, find_sweep_values, fits, support
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, TAKE
+from krypenv.checks import check_decisions
 from krypenv.jit import handle, kernel, records
 from krypenv.observation import LAYOUT, clip_int8
 from krypenv.observation import SIZE as BASE_SIZE
@@ -320,11 +321,12 @@ def _write_all(
 def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
     """Return observations with their features block, (B, 1369) int8, from (B, 433) int8 and masks (B, 105) int8.
 
-    Observations that have the block already come back as they are.
+    Observations that have the block already come back as they are. Raises ValueError for what is no observation.
     """
-    if observations.shape[1] > BASE_SIZE:
+    if np.ndim(observations) == 2 and np.shape(observations)[1] > BASE_SIZE:
         return observations
+    observations, masks = check_decisions(rules, observations, masks)
     out = np.empty((len(observations), BASE_SIZE + SIZE), np.int8)
     out[:, :BASE_SIZE] = observations
-    _write_all(compile_rules(rules), out, masks, make_view(), make_scratch(), out[:, BASE_SIZE:])
+    _write_all(compile_rules(rules), out, masks, make_view(), borrow_scratch(), out[:, BASE_SIZE:])
     return out

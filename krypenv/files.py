@@ -1,20 +1,135 @@
-"""Files that are written whole or not at all."""
+"""Files: written whole or not at all, and read with the file's name in every error."""
 
 from __future__ import annotations
 
+import contextlib
+import json
+import math
 import os
+from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
+from typing import Any
+
+LARGEST_JSON = 1 << 26  # bytes of a file of JSON
+DEEPEST_JSON = 50  # values within values
+_LONGEST_START = 40  # characters of a file's name that are in the name of its partial one
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that at any moment either the old or the new content is there; makes the folders above it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with partial.open("wb") as file:
-            file.write(data)
-            file.flush()
+    """Write a file so that at any moment either the old or the new content is there; makes the folders above it.
+
+    Raises OSError with the file's name, and leaves nothing behind, where it can't be written.
+    """
+    with naming(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name[:_LONGEST_START]}.{os.getpid()}.part")
+        try:
+            with partial.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(partial, path)
+        finally:
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
+
+
+def append_whole(file: FileIO, data: bytes) -> None:
+    """Append to a file that was opened with `buffering=0`; when this returns the data are on the disk.
+
+    Raises OSError with the file's name, and leaves the file as it was, where they don't fit.
+    """
+    size = file.seek(0, os.SEEK_END)
+    with naming(Path(os.fsdecode(file.name))):
+        try:
+            left = memoryview(data)
+            while left:
+                left = left[file.write(left) :]
             os.fsync(file.fileno())
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+        except OSError:
+            with contextlib.suppress(OSError):
+                file.truncate(size)
+            raise
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Let an OSError bear the name of a file, and not of a partial one or of none."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+
+
+def read_file(path: Path) -> bytes:
+    """Return what is in a file; raises OSError with its name where it is none, such as a folder or a pipe."""
+    with naming(path):
+        if path.exists() and not path.is_file():
+            raise OSError("not a plain file")
+        return path.read_bytes()
+
+
+def read_json(path: Path) -> Any:
+    """Return the plain values in a file of JSON.
+
+    Raises OSError where it can't be read, and ValueError with its name where it is no JSON, is larger or deeper than
+    any of this package, or holds numbers that are none.
+    """
+    data = read_file(path)
+    if len(data) > LARGEST_JSON:
+        raise ValueError(f"{path} is too large: it has {len(data):,} bytes, and at most {LARGEST_JSON:,} are read")
+    try:
+        return parse_json(data)
+    except ValueError as error:
+        raise ValueError(f"{path} {error}") from None
+
+
+def parse_json(data: bytes | str, infinite: bool = False) -> Any:
+    """Return the plain values of JSON in UTF-8; `infinite` allows the numbers Infinity and -Infinity.
+
+    Raises ValueError whose sentence goes on after the name of what was read.
+    """
+
+    def constant(name: str) -> float:
+        if not infinite or name == "NaN":
+            raise _NoNumber
+        return float(name)
+
+    def number(text: str) -> float:
+        value = float(text)
+        if math.isinf(value):
+            raise _NoNumber
+        return value
+
+    try:
+        text = data if isinstance(data, str) else data.decode("utf-8")
+        value = json.loads(text, parse_constant=constant, parse_float=number)
+    except _NoNumber:
+        raise ValueError("holds a number that is not finite; it was changed") from None
+    except RecursionError:
+        raise _too_deep() from None
+    except (ValueError, MemoryError):
+        raise ValueError("is not JSON; it was not written whole or was changed") from None
+    if _is_deep(value):
+        raise _too_deep()
+    return value
+
+
+class _NoNumber(Exception):
+    pass
+
+
+def _too_deep() -> ValueError:
+    return ValueError(f"holds values within values, more than {DEEPEST_JSON} deep; it was changed")
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether values lie in values deeper than is read."""
+    level = [value]
+    for _ in range(DEEPEST_JSON):
+        inner = [each for each in level if isinstance(each, (dict, list))]
+        if not inner:
+            return False
+        level = [part for each in inner for part in (each.values() if isinstance(each, dict) else each)]
+    return True

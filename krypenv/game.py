@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import secrets
 from collections.abc import Iterable
 
@@ -15,7 +14,8 @@ from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_RANKS, action_name,
 from krypenv.engine import IllegalMove
 from krypenv.history import History, Int8Array, bits
 from krypenv.moves import Move
-from krypenv.rules import Rules
+from krypenv.rules import Rules, check_rules
+from krypenv.words import is_whole, listed, shown, unquoted
 
 
 class Game:
@@ -44,13 +44,23 @@ class Game:
     def __init__(
         self, rules: Rules, seed: int | None = None, deck: Iterable[str] | None = None, dealer: int | None = None
     ) -> None:
-        self._deal(rules, seed, deck, rules.players - 1 if dealer is None else dealer, 1, [0] * rules.players)
+        players = check_rules(rules).players
+        self._deal(rules, seed, deck, players - 1 if dealer is None else dealer, 1, [0] * players)
 
     @classmethod
     def of_session(
         cls, rules: Rules, seed: int | None, deck: Iterable[str] | None, dealer: int, number: int, totals: list[int]
     ) -> Game:
-        """Return a game of a session by its number and the totals before it; game k is the seed's k-th shuffle."""
+        """Return a game of a session by its number and the totals before it; game k is the seed's k-th shuffle.
+
+        Raises ValueError as the constructor does, and for a number or totals that the session can't have.
+        """
+        from krypenv.notation import check_session
+
+        if not isinstance(totals, (list, tuple)) or len(totals) != check_rules(rules).players:
+            raise ValueError(f"totals are one for each of the {rules.players} seats, not {shown(totals)}")
+        if reason := check_session(rules, number, totals):
+            raise ValueError(reason)
         game = cls.__new__(cls)
         game._deal(rules, seed, deck, dealer, number, totals)
         return game
@@ -62,15 +72,15 @@ class Game:
 
         kinds = None if deck is None else parse_deck(rules, deck)
         if seed is not None:
-            seed = operator.index(seed)
-            if not 0 <= seed < 1 << 64:
-                raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed}")
+            if not is_whole(seed, 0, (1 << 64) - 1):
+                raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {shown(seed)}")
+            seed = int(seed)
         elif kinds is None:
             seed = secrets.randbits(32)
-        if dealer not in range(rules.players):
-            raise ValueError(f"seat {dealer} can't deal; the seats are 0 to {rules.players - 1}")
+        if not is_whole(dealer, 0, rules.players - 1):
+            raise ValueError(f"seat {shown(dealer)} can't deal; the seats are 0 to {rules.players - 1}")
         history = History(rules)
-        history.deal(seed, kinds, dealer, number, totals)
+        history.deal(seed, kinds, int(dealer), int(number), list(totals))
         self._begin(history, seed)
 
     def _begin(self, history: History, seed: int | None) -> None:
@@ -91,9 +101,10 @@ class Game:
     def from_state(cls, rules: Rules, state: np.ndarray, captured: npt.ArrayLike) -> Game:
         """Return a game that goes on from a row of a `State` in which no card is pending.
 
-        `captured` are the counts in the piles, (P, 52). Later games of the session are dealt at random.
+        `captured` are the counts in the piles, (P, 52). Later games of the session are dealt at random. Raises
+        ValueError for what is no state by these rules.
         """
-        history = History(rules)
+        history = History(check_rules(rules))
         history.resume(state, captured)
         return cls._of(history, None)
 
@@ -128,8 +139,8 @@ class Game:
         return self._history.actions
 
     def _check_seat(self, seat: int) -> None:
-        if not 0 <= seat < self.rules.players:
-            raise ValueError(f"there is no seat {seat}; the seats are 0 to {self.rules.players - 1}")
+        if not is_whole(seat, 0, self.rules.players - 1):
+            raise ValueError(f"there is no seat {shown(seat)}; the seats are 0 to {self.rules.players - 1}")
 
     @property
     def turn(self) -> int:
@@ -229,8 +240,10 @@ class Game:
         Raises IllegalMove, and changes nothing, if it is not legal.
         """
         wanted = Move.parse(move) if isinstance(move, str) else move
+        if not isinstance(wanted, Move):
+            raise IllegalMove(f"a move is a Move or its text, as in '8Sx2H6D', not {shown(wanted)}")
         if not self._history.push(wanted.kinds()):
-            raise IllegalMove(self._complaint(str(wanted), ", ".join(map(str, self.legal_moves()))))
+            raise IllegalMove(self._complaint(unquoted(str(wanted)), map(str, self.legal_moves())))
 
     def pop(self) -> None:
         """Undo the last `push` as a whole, or the last `act` alone; raises IndexError where nothing is left to undo."""
@@ -258,15 +271,15 @@ class Game:
 
         Raises IllegalMove, and changes nothing, if it is not legal.
         """
-        number = operator.index(action)
-        if not self._history.act(number):
-            name = action_name(number) if 0 <= number < NUM_ACTIONS else f"action {number}"
-            raise IllegalMove(self._complaint(name, ", ".join(map(action_name, self.legal_actions()))))
+        is_action = is_whole(action, 0, NUM_ACTIONS - 1)
+        if not is_action or not self._history.act(int(action)):
+            name = action_name(action) if is_action else f"action {shown(action)}"
+            raise IllegalMove(self._complaint(name, map(action_name, self.legal_actions())))
 
-    def _complaint(self, name: str, legal: str) -> str:
+    def _complaint(self, name: str, legal: Iterable[str]) -> str:
         if self.is_over:
             return f"{name} is illegal, for the game is over"
-        return f"{name} is illegal; seat {self.turn} may {legal}"
+        return f"{name} is illegal; seat {self.turn} may {listed(legal)}"
 
     def observation(self, seat: int | None = None, features: bool = False) -> Int8Array:
         """Return what a seat sees, by default the one to act (at the end: that played last), (N,) int8, a fresh array.
@@ -280,8 +293,9 @@ class Game:
 
     def action_mask(self, seat: int | None = None) -> Int8Array:
         """Return 1 for the legal actions of a seat, by default the one to act, (105,) int8, a fresh array."""
-        if seat is not None and seat != self._history.seats[self._history.at]:
+        if seat is not None:
             self._check_seat(seat)
+        if seat not in (None, self._history.seats[self._history.at]):
             return np.zeros(NUM_ACTIONS, np.int8)
         return self._history.mask()
 

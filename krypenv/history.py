@@ -11,22 +11,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.captures import find_captures, make_scratch
+from krypenv.captures import borrow_scratch, find_captures
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, TAKE
+from krypenv.checks import POINTS, SOUND, fault_of_course, tell_fault
 from krypenv.engine import is_legal
 from krypenv.features import make_view, write_features
 from krypenv.jit import handle, kernel
 from krypenv.observation import SIZE, write_mask, write_observation
-from krypenv.play import act, begin_game, end_session, next_game, refresh, score_of, seed_game, shuffle_deck
+from krypenv.play import act, begin_game, end_session, next_game, prepare, score_of, seed_game, shuffle_deck
 from krypenv.rules import Rules
-from krypenv.state import allocate
+from krypenv.state import GAME, allocate
 from krypenv.tables import NIBBLE, compile_rules
 
 Int8Array = npt.NDArray[np.int8]
 Play = tuple[int, tuple[int, ...], int]  # a card, the kinds it takes, ascending, and the sweeps that this makes
 
 _KINDS = np.arange(NUM_KINDS)
-_STATE_DTYPE, _SCRATCH_DTYPE, _VIEW_DTYPE = handle(allocate(1)).dtype, make_scratch().dtype, make_view().dtype
+_STATE_DTYPE, _VIEW = handle(allocate(1)).dtype, make_view()
 
 
 # ---------------------------------------------------------------------- entry kernels
@@ -65,9 +66,12 @@ def begin_stack(tables: np.ndarray, stack: np.ndarray, scratch: np.ndarray) -> N
 
 
 @kernel
-def refresh_stack(tables: np.ndarray, stack: np.ndarray, scratch: np.ndarray) -> None:
-    """Find sweeps and legal plays of the first state."""
-    refresh(tables[0], stack[0], scratch[0])
+def resume_stack(tables: np.ndarray, stack: np.ndarray, twin: np.ndarray, scratch: np.ndarray) -> int:
+    """Check the first state and find what is legal there; return the fault, or SOUND. `twin` is (1,) of `GAME`."""
+    fault = fault_of_course(tables[0], stack[0], True, twin)
+    if fault == SOUND:
+        prepare(tables[0], stack[0], scratch[0])
+    return fault
 
 
 @kernel
@@ -137,8 +141,8 @@ class History:
             self.states[name] for name in ("seat", "over", "pending", "legal_plays", "legal_takes")
         )
         self._captured = np.zeros((rules.players, NUM_KINDS), np.int64)  # counts captured before the first state
+        self._view = _VIEW.copy()
         self._inner: set[int] = set()  # the places within pushed plays, where `pop` does not stop
-        self._scratch, self._view = np.zeros(1, _SCRATCH_DTYPE), np.zeros(1, _VIEW_DTYPE)
 
     def deal(self, seed: int | None, deck: list[int] | None, dealer: int, number: int, totals: list[int]) -> None:
         """Deal the first state from a deck of kinds or, without one, from a seed; without either at random."""
@@ -147,19 +151,57 @@ class History:
         self._shuffle(seed)
         if deck is not None:
             first["deck"][: len(deck)] = deck
-        begin_stack(self.tables, self.states, self._scratch)
+        begin_stack(self.tables, self.states, borrow_scratch())
 
     def resume(self, state: np.ndarray, captured: npt.ArrayLike) -> None:
-        """Begin from a state in which no card is pending, and piles of these counts, (P, 52)."""
-        self._captured[:] = captured
-        self.states[0] = state
+        """Begin from a state in which no card is pending, and piles of these counts, (P, 52).
+
+        Raises ValueError for what is no state of these rules, and for piles that are not those of the state.
+        """
+        row, piles = np.asarray(state), np.asarray(captured)
+        is_one = row.dtype.fields == GAME.fields and row.size == 1
+        if not is_one or piles.shape != self._captured.shape or piles.dtype.kind not in "iu":
+            raise ValueError(
+                f"a game goes on from one record of krypenv.state.GAME and piles {self._captured.shape}, "
+                f"not from {row.dtype.name} {row.shape} and {piles.shape}"
+            )
+        self.states[0] = row.reshape(())[()]
+        if self.pendings[0] != NO_CARD:
+            raise ValueError("a game goes on from a state in which no card is pending")
+        self._captured[:] = piles
+        fault = int(resume_stack(self.tables, self.states, handle(allocate(1)), borrow_scratch()))
+        if fault == SOUND and not self._has_piles(piles):
+            fault = POINTS
+        if fault != SOUND:
+            raise ValueError(tell_fault(self.rules, "the state", fault))
+        deck = self.state["deck"].copy()
         self._shuffle(None)
-        self.state["deck"] = state["deck"]
-        if not self.overs[0]:
-            refresh_stack(self.tables, self.states, self._scratch)
+        self.state["deck"] = deck
+
+    def _has_piles(self, piles: np.ndarray) -> bool:
+        """Whether the first state can have these piles, counts (P, 52)."""
+        first, players = self.states[0], self.rules.players
+        sizes = self._captured.sum(axis=1)
+        last = int(first["last_capturer"])
+        return bool(
+            (self._captured == piles).all()
+            and (self._captured >= 0).all()
+            and (
+                self._captured.sum(axis=0) == first["seen"].astype(np.int64) - first["table"] - first["set_aside"]
+            ).all()
+            and (self._captured @ self.rules.card_points.astype(np.int64) == first["points"][:players]).all()
+            and (first["sweeps"][:players] <= sizes).all()
+            and (sizes != 1).all()
+            and (last == NO_SEAT or sizes[last] > 0)
+        )
 
     def _shuffle(self, seed: int | None) -> None:
-        shuffle_stack(self.tables, self.states, np.uint64(secrets.randbits(64) if seed is None else seed))
+        first = self.states[0]
+        number = int(first["game_number"])
+        if seed is None:  # one random shuffle is as good as many
+            first["game_number"], seed = 1, secrets.randbits(64)
+        shuffle_stack(self.tables, self.states, np.uint64(seed))
+        first["game_number"] = number
 
     def copy(self) -> History:
         """Return an independent copy."""
@@ -227,7 +269,7 @@ class History:
     def observation(self, seat: int, size: int) -> Int8Array:
         """Return what a seat sees, (size,) int8, which has room for the features or has not."""
         out = np.empty(size, np.int8)
-        observe(self.tables, self.states, self.at, seat, out, self._view, self._scratch)
+        observe(self.tables, self.states, self.at, seat, out, self._view, borrow_scratch())
         return out
 
     def mask(self) -> Int8Array:
@@ -254,7 +296,7 @@ class History:
         plays: list[Play] = []
         place = self.at + 1
         for action in self.legal_actions():
-            step_game(self.tables, self.states, self.at, action, self._scratch)
+            step_game(self.tables, self.states, self.at, action, borrow_scratch())
             plays += [self.play_at(place)] if self.pendings[place] == NO_CARD else self._expand(place)
         return plays
 
@@ -264,9 +306,9 @@ class History:
         None is a sweep, for a capture of the whole table would be the only one.
         """
         row = self.states[place]
-        count = list_captures(self.tables, self.states, place, self._scratch)
+        count = list_captures(self.tables, self.states, place, borrow_scratch())
         found: set[tuple[int, ...]] = set()
-        for capture in self._scratch["captures"][0, :count].tolist():
+        for capture in borrow_scratch()["captures"][0, :count].tolist():
             choices = []
             for rank in range(NUM_RANKS):
                 kinds = np.repeat(_KINDS[rank::NUM_RANKS], row["table"][rank::NUM_RANKS]).tolist()
@@ -275,9 +317,47 @@ class History:
         taken = Counter(np.repeat(_KINDS, row["taken"]).tolist())
         return [(int(row["pending"]), takes, 0) for takes in sorted(found) if not taken - Counter(takes)]
 
+    def take(self, kinds: list[int]) -> bool:
+        """Take some kinds for the pending card, which stays pending; return whether that is legal in any order.
+
+        If it is not, change nothing.
+        """
+        start = self.at
+        for kind in self._order(kinds):
+            if not self.act(TAKE + kind):
+                break
+        if self.pendings[self.at] != NO_CARD and self.at == start + len(kinds):
+            return True
+        self.go_back(start)
+        return False
+
+    def _order(self, kinds: list[int]) -> list[int]:
+        """Return some kinds in an order in which the pending card may take them, empty where there is none.
+
+        What may be taken after some cards may be taken before them as well. So whichever may be taken last is put last.
+        """
+        table = self.state["table"].astype(np.int64)
+        taken = self.state["taken"] + np.bincount(np.array(kinds, np.int64), minlength=NUM_KINDS)
+        if (taken > table).any():
+            return []
+        scratch = borrow_scratch()
+        count = list_captures(self.tables, self.states, self.at, scratch)
+        shifts = NIBBLE * np.arange(NUM_RANKS)
+        captures = scratch["captures"][0, :count, None] >> shifts & 15
+        order: list[int] = []
+        left = sorted(kinds)
+        while left:
+            last = next((kind for kind in left if _may_take(captures, table, taken - (kind == _KINDS), kind)), None)
+            if last is None:
+                return []
+            left.remove(last)
+            taken[last] -= 1
+            order.append(last)
+        return order[::-1]
+
     def act(self, action: int) -> bool:
         """Carry out a staged action and return whether it is legal; if it is not, change nothing."""
-        is_done = bool(step_game(self.tables, self.states, self.at, action, self._scratch))
+        is_done = bool(step_game(self.tables, self.states, self.at, action, borrow_scratch()))
         if is_done:
             self.at += 1
             self.actions.append(action)
@@ -343,8 +423,19 @@ class History:
         following = History(self.rules)
         close_session(self.tables, self.states, self.at)
         following.states[0] = self.states[self.at + 1]
-        deal_next(following.tables, following.states, following._scratch)
+        deal_next(following.tables, following.states, borrow_scratch())
         return following
+
+
+def _may_take(captures: np.ndarray, table: np.ndarray, taken: np.ndarray, kind: int) -> bool:
+    """Return whether captures, (n, 13) counts of ranks, that hold what is taken differ in their copies of a kind."""
+    rank = kind % NUM_RANKS
+    on_table, taken_ranks = table.reshape(-1, NUM_RANKS).sum(axis=0), taken.reshape(-1, NUM_RANKS).sum(axis=0)
+    counts = captures[(captures >= taken_ranks).all(axis=1), rank]
+    if len(counts) == 0:
+        return False
+    fewest = max(taken[kind], counts.min() - (on_table[rank] - table[kind]))
+    return bool(min(table[kind], counts.max() - (taken_ranks[rank] - taken[kind])) > fewest)
 
 
 def bits(number: int) -> Iterator[int]:

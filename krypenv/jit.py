@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import inspect
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -15,26 +15,45 @@ from numba import config
 from numba.core.caching import FunctionCache
 from numba.cpython.unsafe import numbers
 
-_PACKAGE = Path(__file__).parent
 JIT_IS_OFF = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]  # Numba makes the attributes of its configuration at run time
 
 
 @functools.cache
-def source_hash() -> str:
-    """Return a hash over the sources that kernels are made of: their files, constants, and how they are compiled."""
-    hashed = hashlib.sha256()
-    for path in sorted([*_PACKAGE.glob("*.py"), *_PACKAGE.glob("agents/*.py"), *_PACKAGE.parent.glob("agents/*.py")]):
-        source = path.read_bytes()
-        if b"kernel\ndef " in source or path.stem in ("cards", "jit", "rules", "state", "tables"):
-            hashed.update(source)
-    return hashed.hexdigest()
+def kernel_hash(function: Callable[..., Any]) -> str:
+    """Return a hash over all that a kernel's compiled code is made of, in whatever file it stands.
+
+    That is its own code, the constants and types that it names, and the same of each kernel that it calls. What has
+    become of a name is looked up now, so it is asked for when all modules are loaded.
+    """
+    code, known = function.__code__, function.__globals__
+    parts = [code.co_code, repr((code.co_consts, code.co_names, code.co_varnames)).encode()]
+    named = [(name, known[name]) for name in code.co_names if name in known]
+    for _, module in list(named):
+        if inspect.ismodule(module) and module.__name__.startswith("krypenv"):
+            named += [(name, getattr(module, name)) for name in code.co_names if hasattr(module, name)]
+    for name, value in named:
+        parts += [name.encode(), _describe(value)]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def _describe(value: Any) -> bytes:
+    """Return what tells the values apart that a kernel may name: kernels, numbers, arrays; of others the name."""
+    if hasattr(value, "py_func"):
+        return f"{kernel_hash(value.py_func)} {sorted(value.targetoptions.items())}".encode()
+    if isinstance(value, np.ndarray):
+        return repr((value.dtype, value.shape)).encode() + value.tobytes()
+    if callable(value) or inspect.ismodule(value):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__name__', type(value).__name__)}".encode()
+    return repr(value).encode()
 
 
 class _PackageCache(FunctionCache):
     """Numba's own cache looks at one file only, and would keep a kernel whose callees in other files have changed."""
 
+    options: Any = None  # that the kernel is compiled with
+
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (*super()._index_key(sig, codegen), source_hash())
+        return (*super()._index_key(sig, codegen), kernel_hash(self._py_func), repr(self.options))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
@@ -71,6 +90,7 @@ def _compile(function: Callable[..., Any], **options: bool) -> Any:
     dispatcher = numba.njit(nogil=True, error_model="numpy", **options)(function)  # type: ignore[call-overload]  # `_nrt` is not in the stubs
     with contextlib.suppress(RuntimeError):  # there is no folder to write to: each process compiles anew
         dispatcher._cache = _PackageCache(function)
+        dispatcher._cache.options = sorted(options.items())
     return dispatcher
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from krypenv.cards import CARD_PATTERN, card_name, parse_card
+from krypenv.words import check_text, is_whole, shown
 
-MOVE_PATTERN = rf"{CARD_PATTERN}(?:x(?:{CARD_PATTERN})+)?#{{0,2}}"
-_CARD = re.compile(CARD_PATTERN, re.IGNORECASE)
-_MOVE = re.compile(MOVE_PATTERN, re.IGNORECASE)
+MOVE_PATTERN = rf"{CARD_PATTERN}(?:[xX](?:{CARD_PATTERN})+)?#{{0,2}}"
+_CARD = re.compile(CARD_PATTERN)
+_MOVE = re.compile(MOVE_PATTERN)
 
 
 class Move(NamedTuple):
@@ -31,10 +32,11 @@ class Move(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Move:
         """Return the move of a text, with or without spaces; raises ValueError where it is none."""
-        packed = "".join(text.split())
+        packed = "".join(check_text(text, "a move").split())
         if not _MOVE.fullmatch(packed):
             raise ValueError(
-                f"{text.strip()!r} is no move; a move is 8S, or 8Sx2H6D, with # for a sweep and ## for a double one"
+                f"{shown(text.strip())} is no move; "
+                "a move is 8S, or 8Sx2H6D, with # for a sweep and ## for a double one"
             )
         card, *takes = map(parse_card, _CARD.findall(packed))
         return cls.of_kinds(card, sorted(takes), packed.count("#"))
@@ -45,5 +47,12 @@ class Move(NamedTuple):
         return cls(card_name(card), tuple(map(card_name, takes)), sweep)
 
     def kinds(self) -> tuple[int, tuple[int, ...], int]:
-        """Return the card kind, the kinds it takes, ascending, and the sweeps."""
+        """Return the card kind, the kinds it takes, ascending, and the sweeps.
+
+        Raises ValueError where the card and those that it takes are no names of cards or the sweeps are not 0 to 2.
+        """
+        if not isinstance(self.takes, (tuple, list)):
+            raise ValueError(f"what a move takes is a tuple of cards, not {shown(self.takes)}")
+        if not is_whole(self.sweep, 0, 2):
+            raise ValueError(f"the sweeps of a move are 0, 1 or 2, not {shown(self.sweep)}")
         return parse_card(self.card), tuple(sorted(map(parse_card, self.takes))), self.sweep

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,16 +16,23 @@ from krypenv.cards import (
     NUM_KINDS,
     NUM_RANKS,
     RANK_NAMES,
-    TAKE,
     card_name,
     card_names,
     parse_card,
+    parse_rank,
     rank_of,
 )
 from krypenv.game import Game
 from krypenv.rules import Rules
 from krypenv.state import allocate
 from krypenv.tables import NIBBLE, compile_rules
+from krypenv.words import check_text, is_whole, shown
+
+LAST_GAME = 1_000_000  # the highest number of a game in a session without an end
+MOST_POINTS = 999_999  # the farthest that a total may be from 0
+
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class NotationError(ValueError):
@@ -38,7 +46,12 @@ class NotationError(ValueError):
 def parse_deck(rules: Rules, deck: Iterable[str]) -> list[int]:
     """Return the card kinds of a deck's names in deal order; raises ValueError where it is not the rules' deck."""
     names = deck.split() if isinstance(deck, str) else deck
-    kinds = [parse_card(str(name)) for name in names]
+    if not isinstance(names, Iterable):
+        raise ValueError(f"a deck is the names of its cards, not {shown(deck)}")
+    most = 2 * rules.deck_size  # where there are more, those tell enough, and an endless deck comes to an end
+    kinds = [parse_card(name) for name in islice(names, most + 1)]
+    if len(kinds) > most:
+        raise ValueError(f"the deck has more than {most} cards, but the rules {str(rules)!r} have {rules.deck_size}")
     counts = np.bincount(np.array(kinds, np.int64), minlength=NUM_KINDS)
     for kind in np.flatnonzero(counts != rules.deck_counts).tolist():
         raise ValueError(
@@ -96,16 +109,16 @@ class _Position:
     def __init__(self, text: str) -> None:
         self.entries: dict[str, tuple[int, str]] = {}  # key -> line and value
         self.last_line = 1
-        for line, words in enumerate(text.splitlines(), start=1):
+        for line, words in enumerate(_LINE_END.split(check_text(text, "a position")), start=1):
             for part in words.partition("#")[0].split(";"):
                 key, colon, value = part.partition(":")
-                key = " ".join(key.lower().split())
+                key = " ".join((key.lower() if key.isascii() else key).split())
                 if part.strip():
                     self.last_line = line
                     if not colon:
-                        raise NotationError(line, f"{part.strip()!r} is no entry; an entry is 'key: value'")
+                        raise NotationError(line, f"{shown(part.strip())} is no entry; an entry is 'key: value'")
                     if key in self.entries:
-                        raise NotationError(line, f"{key!r} stands in line {self.entries[key][0]} already")
+                        raise NotationError(line, f"{shown(key)} stands in line {self.entries[key][0]} already")
                     self.entries[key] = line, value.strip()
 
     def fail(self, key: str, reason: object) -> NotationError:
@@ -127,8 +140,10 @@ class _Position:
         words = self.value(key).split()
         if not words:
             return [default] * count
-        fits = len(words) == count and all(re.fullmatch(r"-?\d{1,6}", word) for word in words)
-        self.check(fits, key, f"{key!r} takes {count} whole number{'s' * (count > 1)}, not {' '.join(words)!r}")
+        fits = len(words) == count and all(re.fullmatch(r"-?[0-9]{1,6}", word) for word in words)
+        if not fits:
+            said = shown(" ".join(words))
+            raise self.fail(key, f"{key!r} takes {count} whole number{'s' * (count > 1)}, not {said}")
         return [int(word) for word in words]
 
     def seat(self, key: str, default: int) -> int:
@@ -149,7 +164,8 @@ class _Position:
         others = ["rules", "deal", "dealer", "turn", "sweeps", "last-capturer", "took", "bonus", "game", "totals"]
         known = [*zones, *others, *(f"cannot-hold {s}" for s in seats)]
         for key in self.entries:
-            self.check(key in known, key, f"{key!r} is no key of a position; the keys are {', '.join(known)}")
+            if key not in known:
+                raise self.fail(key, f"{shown(key)} is no key of a position; the keys are {', '.join(known)}")
 
         cards = self.read_cards(zones)
         self.counts = {key: np.bincount(np.array(kinds, np.int64), minlength=NUM_KINDS) for key, kinds in cards.items()}
@@ -160,7 +176,11 @@ class _Position:
         self.check_table()
         self.read_captures()
         state = self.build(cards)
-        game = Game.from_state(rules, state, np.array([self.counts[f"captured {seat}"] for seat in seats]))
+        piles = np.array([self.counts[f"captured {seat}"] for seat in seats])
+        try:
+            game = Game.from_state(rules, state, piles)
+        except ValueError as error:
+            raise NotationError(self.last_line, error) from None
         if cards["pending"]:
             [card], took = cards["pending"], self.parse_cards("took")
             reached = begin_play(game, card, took)
@@ -311,13 +331,15 @@ class _Position:
     def read_cannot_hold(self, seat: int) -> int:
         """Return the bits of the ranks that a seat is known not to hold (R10)."""
         key, bits = f"cannot-hold {seat}", 0
-        names = self.value(key).upper().replace("10", "T").split()
+        names = self.value(key).split()
         known = not names or (self.rules.forced_sweep and self.has_played[seat])
         self.check(known, key, "this is known of a seat that has played in this deal, and only where sweeps are forced")
         held = {rank_of(int(kind)) for kind in np.flatnonzero(self.counts[f"hand {seat}"])}
         for name in names:
-            self.check(len(name) == 1 and name in RANK_NAMES, key, f"{name!r} is no rank; the ranks are {RANK_NAMES}")
-            rank = RANK_NAMES.index(name) + 1
+            try:
+                rank = parse_rank(name)
+            except ValueError as error:
+                raise self.fail(key, error) from None
             self.check(rank in self.rules.ranks, key, f"the deck has no {name}")
             self.check(rank not in held, key, f"seat {seat} holds a {name}")
             bits |= 1 << rank - 1
@@ -361,8 +383,10 @@ class _Position:
 
 def check_session(rules: Rules, number: int, totals: list[int]) -> str:
     """Return what is wrong with a game's number in its session and the totals before it; empty where nothing is."""
-    if not 1 <= number <= (rules.games or number):
-        return f"game {number} is none of the session's {rules.games} games"
+    if not is_whole(number, 1, rules.games or LAST_GAME):
+        return f"game {shown(number)} is none of the session's {rules.games or LAST_GAME} games"
+    if not all(is_whole(total, -MOST_POINTS, MOST_POINTS) for total in totals):
+        return f"totals are whole numbers from -{MOST_POINTS} to {MOST_POINTS}"
     if number == 1 and any(totals):
         return "the totals before the first game are 0"
     sides = [sum(totals[side :: rules.num_teams]) for side in range(rules.num_teams)]
@@ -382,19 +406,6 @@ def begin_play(game: Game, card: int, took: Iterable[int]) -> bool:
         game.act(card)
     missing = Counter(took)
     missing.subtract(map(parse_card, game.taken))
-    return game.pending == card_name(card) and min(missing.values(), default=0) >= 0 and _take_all(game, missing, set())
-
-
-def _take_all(game: Game, left: Counter[int], failed: set[tuple[int, ...]]) -> bool:
-    """Take some kinds in an order that is legal, or none of them; `failed` are those known to have none."""
-    rest = tuple(sorted(left.elements()))
-    if not rest or rest in failed:
-        return not rest
-    for kind in sorted(+left):
-        if TAKE + kind in game.legal_actions():
-            game.act(TAKE + kind)
-            if game.pending is not None and _take_all(game, left - Counter([kind]), failed):
-                return True
-            game.pop()
-    failed.add(rest)
-    return False
+    if game.pending != card_name(card) or min(missing.values(), default=0) < 0:
+        return False
+    return game._history.take(list(missing.elements()))

@@ -179,6 +179,20 @@ def allow_plays(tables: np.record, game: np.record, sweeps: int) -> None:
 
 
 @kernel
+def prepare(tables: np.record, game: np.record, scratch: np.record) -> None:
+    """Work out what is legal, and whether the game is over, from the table and the hands."""
+    held = np.int64(0)
+    for seat in range(tables.players):
+        held += game.hand_size[seat]
+    if held == 0 and game.pending == NO_CARD:
+        game.over = True
+        return
+    refresh(tables, game, scratch)
+    if game.pending != NO_CARD:
+        offer_takes(tables, game, scratch)
+
+
+@kernel
 def act(tables: np.record, game: np.record, action: int, scratch: np.record) -> None:
     """Carry out a legal action of the seat to act: play a card, or take a table card for the card just played."""
     if action < TAKE:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from krypenv.engine import IllegalMove
 from krypenv.game import Game
 from krypenv.moves import MOVE_PATTERN, Move
 from krypenv.notation import NotationError, begin_play, check_session
 from krypenv.rules import Rules
+from krypenv.words import check_text, listed, shown, unquoted
 
 _NAMES_PER_LINE = 26  # of a record's deck
-_TAG = r'\[\s*(?P<tag>\w+)\s+"(?P<value>(?:[^"\\]|\\.)*)"\s*\]'
+_TAG = r'\[\s*(?P<tag>\w+)\s+"(?P<value>[^"\\]*(?:\\.[^"\\]*)*)"\s*\]'
 _TOKEN = re.compile(
-    rf"{_TAG}|\{{(?P<comment>[^}}]*)\}}|Deal\s+(?P<deal>\d+):|(?P<number>\d+)\."
-    rf"|(?P<move>{MOVE_PATTERN})(?P<begun>\.\.)?(?![^\s{{])|(?P<result>\*|-?\d+(?:--?\d+)+)(?!\S)",
-    re.IGNORECASE | re.DOTALL,
+    rf"{_TAG}|\{{(?P<comment>[^}}]*)\}}|(?i:Deal)\s+(?P<deal>[0-9]+):|(?P<number>[0-9]+)\."
+    rf"|(?P<move>{MOVE_PATTERN})(?P<begun>\.\.)?(?![^\s{{])|(?P<result>\*|-?[0-9]+(?:--?[0-9]+)+)(?!\S)",
+    re.DOTALL,
 )
+_SPACE = re.compile(r"\s*")
 _OWN_TAGS = ("Rules", "Dealer", "Seed", "Game", "Totals", "Deck", "Position")  # in the order in which they are written
 
 
@@ -29,14 +32,14 @@ def format_record(game: Game) -> str:
     lines = []
     for name, text in [*own.items(), *game.tags.items()]:
         if (
-            not re.fullmatch(r"\w+", name)
+            not (isinstance(name, str) and re.fullmatch(r"\w+", name))
             or (name in _OWN_TAGS and name not in own)
             or (name in own and name in game.tags)
         ):
             raise ValueError(
-                f"{name!r} can't be a further tag; its name is one word, and none of {', '.join(_OWN_TAGS)}"
+                f"{shown(name)} can't be a further tag; its name is one word, and none of {', '.join(_OWN_TAGS)}"
             )
-        escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+        escaped = check_text(text, f"the value of the tag {shown(name)}").replace("\\", "\\\\").replace('"', '\\"')
         lines.append(f'[{name} "{escaped}"]')
 
     twin = game.rewound()
@@ -75,9 +78,9 @@ def _start_tags(game: Game) -> dict[str, str]:
 
 
 def _comment(game: Game, ply: int) -> list[str]:
-    text = game.comments.get(ply, "").strip()
+    text = check_text(game.comments.get(ply, ""), "a comment").strip()
     if "}" in text:
-        raise ValueError(f"a comment can't hold '}}', as {text!r} does")
+        raise ValueError(f"a comment can't hold '}}', as {shown(text)} does")
     return [f"{{{text}}}"] if text else []
 
 
@@ -85,67 +88,112 @@ def parse_record(text: str) -> Game:
     """Return the game of a record, played to its end.
 
     Raises NotationError, with the line and the reason, for a text that is torn or no record, for an illegal move and
-    for wrong scores.
+    for wrong scores. The time that it takes grows as the text does.
     """
-    tags: dict[str, tuple[int, str]] = {}
-    game: Game | None = None
-    at, line, made, result = 0, 1, 0, ""
-    begun = ""  # a play that was only begun, as text
-    while text[at:].strip():
-        start = at + len(text[at:]) - len(text[at:].lstrip())
-        line = text.count("\n", 0, start) + 1
-        token = _TOKEN.match(text, start)
-        if not token:
-            raise NotationError(line, _no_token(text[start:]))
-        if result:
-            raise NotationError(line, f"the record ended with {result!r}, and then comes {token[0]!r}")
-        at = token.end()
+    reader = _Reader()
+    for line, token in _tokens(check_text(text, "a record")):
+        reader.line = line
         try:
-            if token["tag"]:
-                if game:
-                    raise ValueError(f"the tag {token['tag']!r} comes after the tags")
-                _add_tag(tags, line, token["tag"], re.sub(r"\\(.)", r"\1", token["value"], flags=re.DOTALL))
-                continue
-            game = game or _start_game(tags, line)
-            if token["move"]:
-                if begun:
-                    raise ValueError(f"{begun} was only begun, so no move follows it")
-                begun = token[0] if token["begun"] else ""
-                made += _replay_move(game, token["move"], bool(begun))
-            elif token["comment"] is not None:
-                both = [game.comments.get(made, ""), token["comment"].strip()]
-                game.comments[made] = "\n".join(filter(None, both))
-            elif token["deal"] and int(token["deal"]) != game.deal_number:
-                raise ValueError(f"here is deal {game.deal_number}, not {token['deal']}")
-            elif token["number"] and int(token["number"]) != made + 1:
-                raise ValueError(f"the next move is number {made + 1}, not {token['number']}")
-            elif token["result"]:
-                result = token["result"]
-                _check_result(game, result)
+            reader.read(token)
         except NotationError:
             raise
         except ValueError as error:
             raise NotationError(line, error) from None
-    if not game or not result:
-        raise NotationError(line, "the record ends without '*' or the final scores")
-    return game
+    return reader.finish()
 
 
-def _no_token(text: str) -> str:
-    """Return why a text begins with nothing that stands in a record."""
-    if text[0] in "[{":
-        what, end = ("tag", ']", as in [Event "Friday"]') if text[0] == "[" else ("comment", "}")
+def _tokens(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield what stands in a record with its line; raises NotationError where something stands in none."""
+    line, counted = 1, 0
+    at = _end_of_space(text, 0)
+    while at < len(text):
+        line += text.count("\n", counted, at)
+        counted = at
+        token = _TOKEN.match(text, at)
+        if not token:
+            raise NotationError(line, _no_token(text, at))
+        yield line, token
+        at = _end_of_space(text, token.end())
+
+
+def _end_of_space(text: str, start: int) -> int:
+    space = _SPACE.match(text, start)
+    return space.end() if space else start
+
+
+def _no_token(text: str, at: int) -> str:
+    """Return why there begins nothing that stands in a record."""
+    if text[at] in "[{":
+        what, end = ("tag", ']", as in [Event "Friday"]') if text[at] == "[" else ("comment", "}")
         return f"this {what} does not end with {end}".replace(']"', "]")
-    return f"{text.split()[0]!r} is no move; a move is 8S or 8Sx2H6D, with # for a sweep and ## for a double one"
+    word = text[at : at + 1000].split()[0]
+    return f"{shown(word)} is no move; a move is 8S or 8Sx2H6D, with # for a sweep and ## for a double one"
 
 
-def _add_tag(tags: dict[str, tuple[int, str]], line: int, name: str, text: str) -> None:
-    if name == "Deck" and name in tags:
-        tags[name] = tags[name][0], f"{tags[name][1]} {text}"
-    elif name in tags:
-        raise ValueError(f"the tag {name!r} stands in line {tags[name][0]} already")
-    else:
-        tags[name] = line, text
+class _Reader:
+    """What was read of a record so far."""
+
+    def __init__(self) -> None:
+        self.line = 1
+        self.tags: dict[str, tuple[int, list[str]]] = {}  # name -> line and parts; only a deck has more than one
+        self.comments: dict[int, list[str]] = {}
+        self.game: Game | None = None
+        self.made = 0  # whole moves
+        self.begun = ""  # a play that was only begun, as text
+        self.result = ""
+
+    def read(self, token: re.Match[str]) -> None:
+        """Read one more token; raises ValueError where it can't stand here."""
+        if self.result:
+            raise ValueError(f"the record ended with {shown(self.result)}, and then comes {shown(token[0])}")
+        if token["tag"]:
+            if self.game:
+                raise ValueError(f"the tag {shown(token['tag'])} comes after the tags")
+            self.add_tag(token["tag"], re.sub(r"\\(.)", r"\1", token["value"], flags=re.DOTALL))
+            return
+        game = self.game = self.game or self.start()
+        if token["move"]:
+            if self.begun:
+                raise ValueError(f"{unquoted(self.begun)} was only begun, so no move follows it")
+            self.begun = token[0] if token["begun"] else ""
+            self.made += _replay_move(game, token["move"], bool(self.begun))
+        elif token["comment"] is not None:
+            self.comments.setdefault(self.made, []).append(token["comment"].strip())
+        elif token["deal"]:
+            if not _is_number(token["deal"], game.deal_number):
+                raise ValueError(f"here is deal {game.deal_number}, not {unquoted(token['deal'])}")
+        elif token["number"]:
+            if not _is_number(token["number"], self.made + 1):
+                raise ValueError(f"the next move is number {self.made + 1}, not {unquoted(token['number'])}")
+        else:
+            self.result = token["result"]
+            _check_result(game, self.result)
+
+    def add_tag(self, name: str, text: str) -> None:
+        """Keep a tag; a deck may come in several."""
+        if name not in self.tags:
+            self.tags[name] = self.line, [text]
+        elif name == "Deck":
+            self.tags[name][1].append(text)
+        else:
+            raise ValueError(f"the tag {shown(name)} stands in line {self.tags[name][0]} already")
+
+    def start(self) -> Game:
+        """Return the game that the tags deal."""
+        return _start_game({name: (line, " ".join(parts)) for name, (line, parts) in self.tags.items()}, self.line)
+
+    def finish(self) -> Game:
+        """Return the whole game; raises NotationError where the record is torn."""
+        if not self.game or not self.result:
+            raise NotationError(self.line, "the record ends without '*' or the final scores")
+        self.game.comments = {
+            ply: text for ply, parts in self.comments.items() if (text := "\n".join(filter(None, parts)))
+        }
+        return self.game
+
+
+def _is_number(digits: str, number: int) -> bool:
+    return digits.lstrip("0") == str(number)
 
 
 def _start_game(tags: dict[str, tuple[int, str]], line: int) -> Game:
@@ -175,8 +223,8 @@ def _deal_from(own: dict[str, tuple[int, str]], line: int) -> Game:
         if key not in own:
             return default
         words = own[key][1].split()
-        if len(words) != count or not all(re.fullmatch(r"-?\d{1,20}", word) for word in words):
-            raise ValueError(f"the tag {key!r} takes {count} whole number{'s' * (count > 1)}, not {own[key][1]!r}")
+        if len(words) != count or not all(re.fullmatch(r"-?[0-9]{1,20}", word) for word in words):
+            raise ValueError(f"the tag {key!r} takes {count} whole number{'s' * (count > 1)}, not {shown(own[key][1])}")
         return [int(word) for word in words]
 
     if "Rules" not in own or not ("Deck" in own or "Seed" in own):
@@ -204,7 +252,7 @@ def _replay_move(game: Game, text: str, begun: bool) -> int:
         game.push(move)
     elif not begin_play(game, *move.kinds()[:2]):
         raise IllegalMove(
-            f"{move}.. is no begun play here; the legal moves are {', '.join(map(str, game.legal_moves()))}"
+            f"{unquoted(str(move))}.. is no begun play here; the legal moves are {listed(map(str, game.legal_moves()))}"
         )
     return not begun
 
@@ -212,6 +260,6 @@ def _replay_move(game: Game, text: str, begun: bool) -> int:
 def _check_result(game: Game, result: str) -> None:
     scores = "-".join(map(str, game.scores()))
     if game.is_over and result != scores:
-        raise ValueError(f"the final scores are {scores}, not {result}")
+        raise ValueError(f"the final scores are {scores}, not {unquoted(result)}")
     if not game.is_over and result != "*":
-        raise ValueError(f"the game is not over, so its record ends with '*', not with {result}")
+        raise ValueError(f"the game is not over, so its record ends with '*', not with {unquoted(result)}")

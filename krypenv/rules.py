@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import difflib
 from collections.abc import Callable
@@ -11,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from krypenv.bounds import check_bounds
 from krypenv.cards import ACE, DIAMONDS, NUM_KINDS, NUM_RANKS, NUM_SUITS, PICTURES, SPADES, TEN, TWO, card_of
+from krypenv.words import check_text, is_whole, parse_value, shown
 
 Batches = tuple[tuple[int, int], ...]  # one pair a round of dealing: cards to each hand, then cards to the table
 
 MAX_PLAYERS = 6
 MAX_HAND = 26  # the seat to act never has more cards than this
+MAX_BATCHES = 104  # rounds of dealing in a deal
 _RULEBOOK_FIRST_DEAL: dict[int, Batches] = {
     2: ((3, 2), (3, 2)),
     3: ((3, 3), (2, 2)),
@@ -70,17 +72,17 @@ class Rules:
 
         Raises ValueError for an unknown preset or field, and for rules that can't be played.
         """
-        if name not in _PRESETS:
-            close = difflib.get_close_matches(name, _PRESETS, n=1)
-            raise ValueError(
-                f"unknown preset {name!r}{f' (did you mean {close[0]!r}?)' if close else ''}; "
-                f"the presets are {', '.join(_PRESETS)}"
-            )
+        return cls._depart(name, fields)
+
+    @classmethod
+    def _depart(cls, name: str, fields: dict[str, Any]) -> Rules:
+        """Do what `preset` does; `fields` may have any keys."""
+        _check_name(name)
         known = {field.name for field in dataclasses.fields(cls)} - {"name"}
         unknown = sorted(set(fields) - known)
         if unknown:
-            raise ValueError(f"rules have no field {unknown[0]!r}; the fields are {', '.join(sorted(known))}")
-        return cls(**{"name": name, **_PRESETS[name], **{key: _frozen(value) for key, value in fields.items()}})
+            raise ValueError(f"rules have no field {shown(unknown[0])}; the fields are {', '.join(sorted(known))}")
+        return cls(**{"name": name, **_PRESETS[name], **fields})
 
     @staticmethod
     def presets() -> list[str]:
@@ -100,17 +102,16 @@ class Rules:
     @classmethod
     def parse(cls, text: str) -> Rules:
         """Return the rules of a text as `str(rules)` gives it; raises ValueError where it is no such text."""
-        name, *words = text.split() or [""]
+        name, *words = check_text(text, "rules").split() or [""]
         fields: dict[str, Any] = {}
         for word in words:
             key, equals, value = word.partition("=")
             if not equals:
-                raise ValueError(f"{word!r} in the rules {text!r} is no field; a field is written players=4")
-            try:
-                fields[key] = ast.literal_eval(value)
-            except (ValueError, SyntaxError):
-                fields[key] = value
-        return cls.preset(name, **fields)
+                raise ValueError(f"{shown(word)} in the rules {shown(text)} is no field; a field is written players=4")
+            if key in fields:
+                raise ValueError(f"the field {shown(key)} stands in the rules {shown(text)} more than once")
+            fields[key] = parse_value(value)
+        return cls._depart(name, fields)
 
     # ------------------------------------------------------------------ what follows from the fields
 
@@ -196,9 +197,14 @@ class Rules:
     # ------------------------------------------------------------------ checks
 
     def __post_init__(self) -> None:
+        _check_name(self.name)
+        fields = [field.name for field in dataclasses.fields(self)]
+        for name in fields:
+            object.__setattr__(self, name, _frozen(getattr(self, name)))
         for faulty, reason in _CHECKS:
             if faulty(self):
-                raise ValueError(reason.format(r=self))
+                told = {name: shown(getattr(self, name)) for name in fields}
+                raise ValueError(reason.format(**{**told, "name": self.name}))
         self._check_deal()
 
     def _check_deal(self) -> None:
@@ -213,24 +219,41 @@ class Rules:
             )
         if max(max(hands) for hands, _ in self.deal_sizes()) > MAX_HAND:
             raise ValueError(f"a hand may have at most {MAX_HAND} cards; deal fewer at a time")
+        check_bounds(self)
 
 
-def _frozen(value: Any) -> Any:
-    """Return a value as the plain Python that `str(rules)` and `Rules.parse` know."""
+def check_rules(rules: Any) -> Rules:
+    """Return rules, or raise ValueError for a value that is none."""
+    if not isinstance(rules, Rules):
+        raise ValueError(f"rules are those of Rules.preset or Rules.parse, not {shown(rules)}")
+    return rules
+
+
+def _check_name(name: Any) -> None:
+    if not (isinstance(name, str) and name in _PRESETS):
+        close = difflib.get_close_matches(name[:80], _PRESETS, n=1) if isinstance(name, str) else []
+        raise ValueError(
+            f"unknown preset {shown(name)}{f' (did you mean {close[0]!r}?)' if close else ''}; "
+            f"the presets are {', '.join(_PRESETS)}"
+        )
+
+
+def _frozen(value: Any, depth: int = 3) -> Any:
+    """Return a value as the plain Python that `str(rules)` and `Rules.parse` know, where there is one."""
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
-    return tuple(_frozen(item) for item in value) if isinstance(value, (list, tuple)) else value
-
-
-def _is_whole(value: Any, low: int, high: int) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(low <= value <= high)
+    if isinstance(value, (list, tuple)):
+        return tuple(_frozen(item, depth - 1) for item in value) if depth else value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int(value)
+    return str.__str__(value) if isinstance(value, str) else value
 
 
 def _is_choice(values: Any, high: int, low: int = 0) -> bool:
     return (
         isinstance(values, tuple)
         and len(values) > 0
-        and all(_is_whole(value, low, high) for value in values)
+        and all(is_whole(value, low, high) for value in values)
         and list(values) == sorted(set(values))
     )
 
@@ -238,8 +261,9 @@ def _is_choice(values: Any, high: int, low: int = 0) -> bool:
 def _are_batches(batches: Any) -> bool:
     return (
         isinstance(batches, tuple)
+        and len(batches) <= MAX_BATCHES
         and all(
-            isinstance(pair, tuple) and len(pair) == 2 and all(_is_whole(n, 0, 104) for n in pair) for pair in batches
+            isinstance(pair, tuple) and len(pair) == 2 and all(is_whole(n, 0, 104) for n in pair) for pair in batches
         )
         and sum(pair[0] for pair in batches) > 0
     )
@@ -253,45 +277,45 @@ _MOST_PLAYERS = {"howto": 4}  # the second description knows 2 to 4 players
 
 _CHECKS: tuple[tuple[Callable[[Rules], bool], str], ...] = (
     (
-        lambda r: not _is_whole(r.players, 2, _MOST_PLAYERS.get(r.name, MAX_PLAYERS)),
-        "{r.name} is not played by {r.players!r} players; it takes 2 to 6 (2 to 4 in howto)",
+        lambda r: not is_whole(r.players, 2, _MOST_PLAYERS.get(r.name, MAX_PLAYERS)),
+        "{name} is not played by {players} players; it takes 2 to 6 (2 to 4 in howto)",
     ),
     (
-        lambda r: r.teams is not None and not (_is_whole(r.teams, 2, r.players - 1) and r.players % r.teams == 0),
-        "{r.players} players can't form {r.teams!r} equal teams; there are 2 teams of 2 or 3, or 3 teams of 2",
+        lambda r: r.teams is not None and not (is_whole(r.teams, 2, r.players - 1) and r.players % r.teams == 0),
+        "{players} players can't form {teams} equal teams; there are 2 teams of 2 or 3, or 3 teams of 2",
     ),
     (
         lambda r: not _is_choice(r.ranks, NUM_RANKS, 1),
-        "ranks are ascending numbers from 1 (ace) to 13 (king), not {r.ranks!r}",
+        "ranks are ascending numbers from 1 (ace) to 13 (king), not {ranks}",
     ),
     (
         lambda r: not _is_choice(r.suits, NUM_SUITS - 1),
-        "suits are ascending numbers from 0 (clubs) to 3 (spades), not {r.suits!r}",
+        "suits are ascending numbers from 0 (clubs) to 3 (spades), not {suits}",
     ),
-    (lambda r: not _is_whole(r.packs, 1, 2), "packs is 1 or 2, not {r.packs!r}"),
+    (lambda r: not is_whole(r.packs, 1, 2), "packs is 1 or 2, not {packs}"),
     (
         lambda r: not _are_batches(r.first_deal) and r.first_deal not in ("standard", "six_table"),
-        "first_deal is 'standard', 'six_table' or batches such as ((3,2),(3,2)), not {r.first_deal!r}",
+        "first_deal is 'standard', 'six_table' or batches such as ((3,2),(3,2)), not {first_deal}",
     ),
     (
         lambda r: r.first_deal == "six_table" and r.players != 2,
-        "first_deal='six_table' is for 2 players, not {r.players}",
+        "first_deal='six_table' is for 2 players, not {players}",
     ),
-    (lambda r: not _are_batches(r.later_deal), "later_deal is batches such as ((2,0),(2,0)), not {r.later_deal!r}"),
+    (lambda r: not _are_batches(r.later_deal), "later_deal is batches such as ((2,0),(2,0)), not {later_deal}"),
     (
         lambda r: r.set_aside not in ("pictures", "spades", "none"),
-        "set_aside is 'pictures', 'spades' or 'none', not {r.set_aside!r}",
+        "set_aside is 'pictures', 'spades' or 'none', not {set_aside}",
     ),
     (
         lambda r: r.double_sweep not in ("identical", "rank"),
-        "double_sweep is 'identical' or 'rank', not {r.double_sweep!r}",
+        "double_sweep is 'identical' or 'rank', not {double_sweep}",
     ),
     (
         lambda r: (
             not all(
                 isinstance(values, tuple)
                 and len(values) == NUM_RANKS
-                and all(_is_whole(value, 1, 16) for value in values)
+                and all(is_whole(value, 1, 16) for value in values)
                 for values in (r.hand_values, r.table_values)
             )
         ),
@@ -302,13 +326,13 @@ _CHECKS: tuple[tuple[Callable[[Rules], bool], str], ...] = (
         "short_last_deal, pictures_in_sums and forced_sweep are True or False",
     ),
     (
-        lambda r: any(not _is_whole(getattr(r, field), low, 20) for field, low in _POINT_FIELDS),
+        lambda r: any(not is_whole(getattr(r, field), low, 20) for field, low in _POINT_FIELDS),
         "points are whole numbers from 0 to 20 (initial_match_bonus from -20 to 20)",
     ),
-    (lambda r: not _is_whole(r.games, 0, 1000), "games is a whole number from 0 to 1000, not {r.games!r}"),
+    (lambda r: not is_whole(r.games, 0, 1000), "games is a whole number from 0 to 1000, not {games}"),
     (
-        lambda r: r.threshold is not None and not _is_whole(r.threshold, 1, 10_000),
-        "threshold is a number of points from 1 to 10000, not {r.threshold!r}",
+        lambda r: r.threshold is not None and not is_whole(r.threshold, 1, 10_000),
+        "threshold is a number of points from 1 to 10000, not {threshold}",
     ),
     (
         lambda r: r.games == 0 and (r.threshold is None or r.total_points <= 0),

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from krypenv.bounds import FIRST_LONER, MAX_FITTING, NUM_VALUES, capture_values, may_crowd
 from krypenv.cards import NUM_KINDS, NUM_RANKS, PICTURES
 from krypenv.jit import handle, records
 from krypenv.rules import MAX_PLAYERS, Rules
@@ -14,11 +15,7 @@ from krypenv.state import MAX_DECK
 TABLE = 127  # the destination of a dealt card that goes to the table
 NIBBLE = 4  # a multiset of ranks is one int64: four bits a rank, ace lowest; a rank has at most 8 cards
 MAX_SUM = 16 * MAX_DECK
-FIRST_LONER = 17  # capture values are 1..16, and 17..19 stand for pictures that are in no sum (H2)
-NUM_VALUES = 20
-
-
-MAX_GROUPS = 1024  # groups of all values together: at most the partitions of 2..16 into parts up to 13, 907
+MAX_GROUPS = NUM_VALUES * MAX_FITTING  # groups of all values together; `Rules` sees to MAX_FITTING
 
 TABLES = np.dtype(
     [
@@ -38,9 +35,13 @@ TABLES = np.dtype(
         ("destination", np.int8, (MAX_DECK,)),  # for each place in the deck the seat counted from the leader, or TABLE
         ("num_deals", np.int64),
         ("deal_start", np.int64, (MAX_DECK + 1,)),  # where in the deck each deal begins, and where the last one ends
+        ("laid", np.int64, (MAX_DECK + 1,)),  # cards that the first deals, so many, put on the table
         ("hand_value", np.int64, (NUM_KINDS,)),  # capture value from the hand, by kind
         ("table_value", np.int64, (NUM_RANKS,)),  # capture value on the table, by rank
+        ("may_crowd", np.bool_),  # whether tables may lie with more choices of ranks than play can lead to
+        ("matches", np.int8, (NUM_RANKS,)),  # 1 where the two are equal, so that a card takes all others of its rank
         ("card_points", np.int64, (NUM_KINDS,)),
+        ("may_cut", np.bool_),  # whether a seat may have more points than an observation shows (127)
         ("point_kinds", np.int64),  # bits of the kinds that cost points
         ("is_aside", np.int8, (NUM_KINDS,)),  # 1 where put aside between deals
         ("aside_ranks", np.int64),  # packed: 15 at each rank with such a kind
@@ -61,15 +62,6 @@ def pack_ranks(ranks: list[int]) -> int:
     return sum(1 << NIBBLE * (rank - 1) for rank in ranks)
 
 
-def capture_values(rules: Rules) -> tuple[np.ndarray, np.ndarray]:
-    """Return the hand and the table value of each rank, (13,) int32 each; loners are pictures in no sum (H2)."""
-    hand, table = np.array(rules.hand_values, np.int32), np.array(rules.table_values, np.int32)
-    if not rules.pictures_in_sums:
-        for value, rank in enumerate(PICTURES, start=FIRST_LONER):
-            hand[rank - 1] = table[rank - 1] = value
-    return hand, table
-
-
 def find_groups(rules: Rules, value: int) -> list[int]:
     """Return all packed multisets of ranks in the deck whose table values sum to a value (R7), by highest rank."""
     _, table_value = capture_values(rules)
@@ -84,7 +76,7 @@ def find_groups(rules: Rules, value: int) -> list[int]:
         return [
             (count << NIBBLE * (rank - 1)) + rest
             for count in range(most + 1)
-            for rest in extend(rank - 1, left - count * int(table_value[rank - 1]))
+            for rest in extend(rank - 1, left - count * table_value[rank - 1])
         ]
 
     if value >= FIRST_LONER:
@@ -107,7 +99,10 @@ def compile_rules(rules: Rules) -> np.ndarray:
     tables.initial_match_bonus = rules.initial_match_bonus
     tables.deck_size, tables.deck_counts[:] = rules.deck_size, rules.deck_counts
     tables.deck[: rules.deck_size] = np.repeat(kinds, rules.deck_counts)
-    tables.hand_value[:], tables.table_value[:] = hand_value[kinds % NUM_RANKS], table_value
+    tables.hand_value[:], tables.table_value[:] = np.array(hand_value)[kinds % NUM_RANKS], table_value
+    tables.may_crowd = may_crowd(rules)
+    tables.matches[:] = np.array(hand_value) == table_value
+    tables.may_cut = rules.total_points + abs(rules.initial_match_bonus) >= 127
     tables.card_points[:], tables.is_aside[:] = rules.card_points, rules.aside_kinds
     for kind in map(int, np.flatnonzero(rules.deck_counts)):
         if tables.is_aside[kind]:
@@ -137,6 +132,7 @@ def _plan_deals(rules: Rules, tables: np.record) -> None:
         starts.append(len(destination))
     tables.destination[: len(destination)] = destination
     tables.deal_start[: len(starts)] = starts
+    tables.laid[: len(starts)] = [destination[:start].count(TABLE) for start in starts]
     tables.num_deals = len(starts) - 1
 
 

@@ -19,7 +19,7 @@ from krypenv.arguments import (
     check_threads,
     preset_rules,
 )
-from krypenv.captures import make_scratch
+from krypenv.captures import borrow_scratch
 from krypenv.cards import NUM_ACTIONS
 from krypenv.engine import Engine, IntArray, is_legal, mix_array, row_seeds
 from krypenv.jit import handle, kernel
@@ -161,7 +161,7 @@ class LearnerGames:
         self._seeds = seeds
         self._episodes = np.zeros(num_games, np.int64)  # episodes that ended since the row was seeded
         self._all_rows = np.arange(num_games)
-        self._twin, self._scratch = handle(allocate(1)), make_scratch()
+        self._twin = handle(allocate(1))
         self._viewers = np.zeros(num_games, np.int64)
         self._seat_players(self._all_rows)
         self._play_others()
@@ -276,7 +276,7 @@ class LearnerGames:
     def _foresee(self, rows: IntArray, actions: npt.NDArray[Any]) -> None:
         foresee_ends(
             self.engine.tables, handle(self.engine.state), rows, actions.astype(np.int64, copy=False),
-            self._viewers, self._twin, self._scratch, self.final_observation,
+            self._viewers, self._twin, borrow_scratch(), self.final_observation,
         )  # fmt: skip
 
     def _finish(self, rows: IntArray) -> None:

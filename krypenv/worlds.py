@@ -5,18 +5,20 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.captures import make_scratch
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS
+from krypenv.captures import borrow_scratch
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
+from krypenv.checks import HOLDS, MASK, SHOWN, SOUND, fault_of, fault_of_state, is_mask_of, tell_fault
 from krypenv.jit import handle, kernel
-from krypenv.observation import LAYOUT, SIZE
-from krypenv.play import add_to_table, leader_of, offer_takes, random_below, refresh, seed_game
-from krypenv.rules import Rules
+from krypenv.observation import LAYOUT, SIZE, write_observation
+from krypenv.play import add_to_table, leader_of, prepare, random_below, seed_game
+from krypenv.rules import MAX_PLAYERS, Rules, check_rules
 from krypenv.state import DEALS, MAX_DECK, State, allocate
 from krypenv.tables import NIBBLE, compile_rules
+from krypenv.words import is_whole, shown
 
-MAX_TRIES = 200  # whole shuffles before hands are mended card by card
-MAX_SWAPS = 100_000  # swaps before an observation counts as impossible
+MAX_TRIES = 200  # whole shuffles before a shuffle is mended
 MIXING_SWAPS = 2_000  # swaps that forget how a world was mended
+NO_MASKS = np.empty((0, NUM_ACTIONS), np.int8)
 
 _HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
     LAYOUT[name].start for name in ("hand", "table", "seen", "set_aside", "pending", "taken")
@@ -50,73 +52,111 @@ def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rule
     seen = np.atleast_2d(np.asarray(observation))
     if seen.ndim != 2 or seen.shape[1] < SIZE or seen.dtype != np.int8:
         raise ValueError(f"an observation is int8 of shape ({SIZE},) or more, not {seen.dtype} {seen.shape[1:]}")
-    seen = np.ascontiguousarray(seen[:, :SIZE])
-    rules = rules or _rules_of(seen[0])
-    _check(seen, rules)
-    seeds = np.random.default_rng(rng).integers(0, 2**63, len(seen)).astype(np.uint64)
+    rules = _rules_of(seen) if rules is None else check_rules(rules)
+    seeds = make_generator(rng).integers(0, 2**63, len(seen)).astype(np.uint64)
     state = allocate(len(seen))
-    owner, pool = np.empty((2, MAX_DECK), np.int64)
-    failed = _determinize_rows(compile_rules(rules), seen, handle(state), seeds, owner, pool, make_scratch())
-    if failed < len(seen):
-        raise ValueError(f"no deal of the unseen cards agrees with observation {failed}")
+    _build(rules, np.ascontiguousarray(seen[:, :SIZE]), NO_MASKS, handle(state), seeds)
     return state
 
 
-def _rules_of(observation: np.ndarray) -> Rules:
-    players = int(observation[LAYOUT["seated"]].sum())
-    sides = int(observation[LAYOUT["team"]].max()) + 1
-    return Rules.preset("krypkasino", players=players, teams=sides if sides < players else None)
+def check_genuine(rules: Rules, observations: np.ndarray, action_masks: np.ndarray) -> None:
+    """Raise ValueError unless each row of (B, >= 433) int8 is seen in some game, by the seat to act with that mask.
+
+    This builds a world for each row, which takes a few microseconds.
+    """
+    seeds = np.zeros(len(observations), np.uint64)
+    _build(rules, observations, action_masks, handle(allocate(1)), seeds)
 
 
-def _check(seen: np.ndarray, rules: Rules) -> None:
-    if (seen[:, LAYOUT["seated"]].sum(1) != rules.players).any():
-        raise ValueError(f"the observation is not one of a game of {rules.players} players")
-    unseen = rules.deck_counts - seen[:, LAYOUT["seen"]]
-    hidden = seen[:, LAYOUT["hand_size"]].astype(int)[:, 1:].sum(1)
-    tables = compile_rules(rules)[0]
-    deals_left = seen[:, _DEALS_LEFT].astype(int)
-    numbers = tables["num_deals"] - deals_left
-    shown = [seen[:, LAYOUT[name]].astype(int) for name in ("hand", "table", "set_aside", "pending")]
-    is_torn = (seen[:, LAYOUT["seen"]] < sum(shown)).any() or any((counts < 0).any() for counts in shown)
-    if is_torn or (unseen < 0).any() or (deals_left < 0).any() or (numbers < 1).any():
-        raise ValueError(
-            f"the observation is not one of a game of {rules}: it shows cards that this deck does not have"
-        )
-    stock = rules.deck_size - tables["deal_start"][numbers]
-    if (unseen.sum(1) != hidden + stock).any():
-        raise ValueError(f"the observation is not one of a game of {rules}: the number of unseen cards does not fit")
+def _build(rules: Rules, seen: np.ndarray, masks: np.ndarray, state: np.ndarray, seeds: np.ndarray) -> None:
+    """Fill the rows of a state, or one row again and again; raise ValueError for an observation that no game shows."""
+    owner, pool = np.empty((2, MAX_DECK), np.int64)
+    spare, shown = handle(allocate(2)), np.empty(SIZE, np.int8)
+    row, fault = _build_rows(
+        compile_rules(rules), seen, masks, state, seeds, owner, pool, spare, shown, borrow_scratch()
+    )
+    if fault != SOUND:
+        raise ValueError(tell_fault(rules, f"observation {row}", fault))
+
+
+def _rules_of(observations: np.ndarray) -> Rules:
+    if len(observations) == 0:
+        return Rules.preset("krypkasino")
+    players = int((observations[0, LAYOUT["seated"]] == 1).sum())
+    sides = int(observations[0, LAYOUT["team"]].max()) + 1
+    try:
+        return Rules.preset("krypkasino", players=players, teams=sides if sides < players else None)
+    except ValueError:
+        raise ValueError(tell_fault("krypkasino", "observation 0", SHOWN)) from None
+
+
+def make_generator(rng: np.random.Generator | int) -> np.random.Generator:
+    """Return a numpy generator from one or from a seed; raises ValueError for what is neither."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if not is_whole(rng, 0, 1 << 128):
+        raise ValueError(f"rng is a numpy generator or a seed from 0 on, not {shown(rng)}")
+    return np.random.default_rng(rng)
 
 
 @kernel
-def _determinize_rows(
+def _build_rows(
     tables: np.ndarray,
     observations: np.ndarray,
+    masks: np.ndarray,
     state: np.ndarray,
     seeds: np.ndarray,
     owner: np.ndarray,
     pool: np.ndarray,
+    spare: np.ndarray,
+    shown: np.ndarray,
     scratch: np.ndarray,
-) -> int:
-    """Fill all rows; return the first that can't be filled, or their number."""
-    for row in range(len(state)):
-        game = state[row]
+) -> tuple[int, int]:
+    """Build a world for each row of observations; return the first row that has none and why, or SOUND.
+
+    `state` has a row for each, or a single one that is written over. Where there are `masks` they have to be those of
+    the worlds. Scratch: `spare` is (2,) of `GAME`, the first one zeros, `shown` (433,) int8.
+    """
+    rules = tables[0]
+    for row in range(len(observations)):
+        seen = observations[row]
+        fault = fault_of(rules, seen)
+        if fault != SOUND:
+            return row, fault
+        state[row % len(state)] = spare[0]
+        game = state[row % len(state)]
         seed_game(game, seeds[row])
-        copy_public(tables[0], game, observations[row])
-        if not deal_hidden(tables[0], game, observations[row], True, owner, pool):
-            return row
-        prepare(tables[0], game, scratch[0])
-    return len(state)
+        copy_public(rules, game, seen)
+        if not deal_hidden(rules, game, seen, True, owner, pool):
+            return row, HOLDS
+        prepare(rules, game, scratch[0])
+        fault = fault_of_state(rules, game, True, spare[1:], scratch[0])
+        if fault != SOUND:
+            return row, fault
+        viewer = viewer_of(rules, seen)
+        write_observation(rules, game, viewer, shown)
+        for at in range(SIZE):
+            if shown[at] != seen[at]:
+                return row, SHOWN
+        if len(masks) > 0 and (viewer != game.seat or game.over or not is_mask_of(game, masks[row])):
+            return row, MASK
+    return len(observations), SOUND
+
+
+@kernel
+def viewer_of(tables: np.record, seen: np.ndarray) -> int:
+    """Return the seat that sees an observation, where the last one is the dealer."""
+    for place in range(tables.players):
+        if seen[_DEALER + place]:
+            return tables.players - 1 - place
+    return tables.players - 1
 
 
 @kernel
 def copy_public(tables: np.record, game: np.record, seen: np.ndarray) -> None:
     """Copy all that an observation tells, from relative places to seats."""
     players = tables.players
-    dealer_place = np.int64(0)
-    for place in range(players):
-        if seen[_DEALER + place]:
-            dealer_place = place
-    viewer = players - 1 - dealer_place
+    viewer = viewer_of(tables, seen)
     game.dealer = players - 1
     game.deal_number = tables.num_deals - seen[_DEALS_LEFT]
     game.next_card = tables.deal_start[game.deal_number]
@@ -142,7 +182,6 @@ def copy_public(tables: np.record, game: np.record, seen: np.ndarray) -> None:
         seat = (viewer + place) % players
         game.points[seat] = seen[_POINTS + place]
         game.sweeps[seat] = seen[_SWEEPS + place]
-        game.totals[seat] = seen[_TOTAL + place]
         captured -= seen[_POINTS + place]
         if seen[_CAPTURER + place]:
             game.last_capturer = seat
@@ -151,9 +190,35 @@ def copy_public(tables: np.record, game: np.record, seen: np.ndarray) -> None:
         for rank in range(NUM_RANKS):
             if place > 0 and seen[_CANNOT_HOLD + (place - 1) * NUM_RANKS + rank]:
                 game.cannot_hold[seat] |= 1 << rank
+    _make_totals(tables, game, seen, viewer)
     leader = leader_of(tables, game)
     game.bonus[leader] = -captured  # points shown that no card accounts for
     game.points[leader] += captured
+
+
+@kernel
+def _make_totals(tables: np.record, game: np.record, seen: np.ndarray, viewer: int) -> None:
+    """Make up totals that are seen as those in an observation: relative to their mean, and cut at +-127.
+
+    Where cutting has moved the sum from zero, one that was cut makes up for it. (Rounding moves it by at most half a
+    point a seat, which does not show.)
+    """
+    players = tables.players
+    total, most, least = np.int64(0), viewer, viewer
+    any_points = False
+    for place in range(players):
+        seat = (viewer + place) % players
+        game.totals[seat] = seen[_TOTAL + place]
+        total += seen[_TOTAL + place]
+        any_points |= seen[_TOTAL + place] != 0
+        most = seat if game.totals[seat] > game.totals[most] else most
+        least = seat if game.totals[seat] < game.totals[least] else least
+    if 2 * total <= -players:
+        game.totals[most] -= total
+    elif 2 * total > players:
+        game.totals[least] -= total
+    if any_points:
+        game.game_number = max(game.game_number, 2)
 
 
 @kernel
@@ -179,7 +244,7 @@ def deal_hidden(
             pool[size] = kind
             size += 1
     hidden = 0
-    viewer = (game.dealer + 1 + _dealer_distance(tables, seen)) % tables.players
+    viewer = viewer_of(tables, seen)
     for place in range(1, tables.players):
         for _ in range(seen[_HAND_SIZE + place]):
             owner[hidden] = (viewer + place) % tables.players
@@ -201,15 +266,6 @@ def deal_hidden(
 
 
 @kernel
-def _dealer_distance(tables: np.record, seen: np.ndarray) -> int:
-    """Return how many seats after the leader the viewer sits."""
-    for place in range(tables.players):
-        if seen[_DEALER + place]:
-            return tables.players - 1 - place
-    return 0
-
-
-@kernel
 def _is_barred(game: np.record, seat: int, card: int) -> bool:
     return seat != NO_SEAT and game.cannot_hold[seat] >> (card % NUM_RANKS) & 1 == 1
 
@@ -218,9 +274,9 @@ def _is_barred(game: np.record, seat: int, card: int) -> bool:
 def _arrange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, drawn: int) -> bool:
     """Bring the pool into a uniformly random order in which nobody owns a card that it can't hold.
 
-    Whole shuffles until one agrees are uniform. Where that takes too long, a shuffle is mended by swaps, and then swaps
-    that keep it agreeing forget the start (a symmetric random walk, so uniform in the limit). Only the first `drawn`
-    places, the hidden hands among them, need be random.
+    Whole shuffles until one agrees are uniform. Where that takes too long, a shuffle is mended, and then swaps that
+    keep it agreeing forget how (a symmetric random walk, so uniform in the limit). Only the first `drawn` places, the
+    hidden hands among them, need be random. Returns False where no order agrees.
     """
     for _ in range(MAX_TRIES):
         barred = 0
@@ -232,32 +288,62 @@ def _arrange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hi
             barred += _is_barred(game, owner[at], card)
         if barred == 0:
             return True
-    mixing = -1
-    for _ in range(MAX_SWAPS):
-        if mixing == MIXING_SWAPS:
-            return True
+    for at in range(hidden):
+        if _is_barred(game, owner[at], pool[at]) and not _exchange(game, pool, owner, size, at):
+            return False
+    for _ in range(MIXING_SWAPS):
         at, other = random_below(game, DEALS, hidden), random_below(game, DEALS, size)
-        before = _is_barred(game, owner[at], pool[at]) + _is_barred(game, owner[other], pool[other])
-        after = _is_barred(game, owner[at], pool[other]) + _is_barred(game, owner[other], pool[at])
-        if after <= before:
+        if not (_is_barred(game, owner[at], pool[other]) or _is_barred(game, owner[other], pool[at])):
             card = pool[other]
             pool[other] = pool[at]
             pool[at] = card
-            barred += after - before
-        if barred == 0:
-            mixing += 1
-    return False
+    return True
 
 
 @kernel
-def prepare(tables: np.record, game: np.record, scratch: np.record) -> None:
-    """Work out what is legal, from the table and the hands."""
-    held = np.int64(0)
-    for seat in range(tables.players):
-        held += game.hand_size[seat]
-    if held == 0 and game.pending == NO_CARD:
-        game.over = True
-        return
-    refresh(tables, game, scratch)
-    if game.pending != NO_CARD:
-        offer_takes(tables, game, scratch)
+def _exchange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, start: int) -> bool:
+    """Get a card away from an owner that can't hold it, by the shortest ring of owners who each pass on one card.
+
+    Nobody gets a card that it can't hold. Wherever some order of the pool agrees there is such a ring: follow the card
+    to its owner there, from that one a card that has another owner there, and so on. (Owners are bits 0 to 6, 0 for the
+    stock; `passed` has, 8 bits for each, the place of the card that it would get.)
+    """
+    passed, reached, fresh = np.int64(0), np.int64(0), np.int64(0)
+    for taker in range(MAX_PLAYERS + 1):
+        if _has_owner(owner, size, taker) and not _is_barred(game, taker - 1, pool[start]):
+            passed |= np.int64(start) << 8 * taker
+            reached |= 1 << taker
+    first = owner[start] + 1
+    fresh = reached
+    while fresh != 0 and reached >> first & 1 == 0:
+        found = np.int64(0)
+        for at in range(size):
+            if fresh >> (owner[at] + 1) & 1:
+                for taker in range(MAX_PLAYERS + 1):
+                    is_new = (reached | found) >> taker & 1 == 0 and _has_owner(owner, size, taker)
+                    if is_new and not _is_barred(game, taker - 1, pool[at]):
+                        passed |= np.int64(at) << 8 * taker
+                        found |= 1 << taker
+        reached |= found
+        fresh = found
+    if reached >> first & 1 == 0:
+        return False
+    card = pool[start]
+    hole, taker = np.int64(start), np.int64(first)
+    while True:  # back along the ring: each place gets the card that was to be passed to its owner
+        at = passed >> 8 * taker & 255
+        if at == start:
+            pool[hole] = card
+            return True
+        pool[hole] = pool[at]
+        hole = at
+        taker = np.int64(owner[at] + 1)
+
+
+@kernel
+def _has_owner(owner: np.ndarray, size: int, taker: int) -> bool:
+    """Return whether some place belongs to an owner, 0 for the stock and 1 to 6 for the seats."""
+    for at in range(size):
+        if owner[at] + 1 == taker:
+            return True
+    return False

@@ -10,8 +10,10 @@ import multiprocessing
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import Any
 
 ROUND = 250  # mutants of one seed
+GAMES = 4096  # at once, where plies are played
 
 
 def run(name: str, seed: int, mutants: int) -> tuple[str, float, Counter[str]]:
@@ -28,32 +30,62 @@ def run(name: str, seed: int, mutants: int) -> tuple[str, float, Counter[str]]:
     return name, time.perf_counter() - began, tally
 
 
+def play(text: str, seed: int, plies: int) -> tuple[str, float, Counter[str]]:
+    """Play so many random plies by some rules, and check every invariant after each; return what `run` does.
+
+    Some of the games are completed anew from what a seat sees of them, after each step those of another seat.
+    """
+    import numpy as np
+    from fuzz_games import PLAYABLE
+    from support import seen_by
+
+    from krypenv import Engine, determinize
+    from krypenv.checks import check_state
+
+    began = time.perf_counter()
+    engine = Engine(PLAYABLE[text], GAMES, seed=seed)
+    for step in range(-(-plies // GAMES)):
+        engine.step(engine.sample_actions())
+        check_state(engine.rules, engine.state)
+        if step % 50 == 0:
+            seat = step // 50 % engine.rules.players
+            determinize(seen_by(engine, np.full(GAMES, seat)), step, engine.rules)
+    done = -(-plies // GAMES) * GAMES
+    return f"plies of {text}", time.perf_counter() - began, Counter(right=done)
+
+
 def main() -> None:
-    """Run all fuzzers in turn until there were so many mutants."""
+    """Run all fuzzers in turn until there were so many mutants, and play so many plies."""
+    from fuzz_games import PLAYABLE
     from test_fuzz import FUZZERS
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mutants", type=int, default=1_000_000)
+    parser.add_argument("--plies", type=int, default=100_000_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--only", default="", help="fuzzers whose name holds this")
+    parser.add_argument("--only", default="", help="fuzzers and plies whose name holds this")
     given = parser.parse_args()
     names = [name for name in FUZZERS if given.only in name]
-    each = -(-given.mutants // (len(names) * ROUND))
-    tasks = [(name, given.seed + number, ROUND) for number in range(each) for name in names]
+    texts = [text for text in PLAYABLE if given.only in f"plies of {text}"]
+    each = -(-given.mutants // (max(len(names), 1) * ROUND))
+    tasks: list[tuple[Any, ...]] = [(play, text, given.seed, -(-given.plies // len(texts))) for text in texts]
+    tasks += [(run, name, given.seed + number, ROUND) for number in range(each) for name in names]
     seconds: Counter[str] = Counter()
-    totals: dict[str, Counter[str]] = {name: Counter() for name in names}
+    totals: dict[str, Counter[str]] = {}
     began = time.perf_counter()
     with ProcessPoolExecutor(given.workers, multiprocessing.get_context("spawn")) as pool:
-        for number, future in enumerate(as_completed([pool.submit(run, *task) for task in tasks]), 1):
+        for number, future in enumerate(as_completed([pool.submit(*task) for task in tasks]), 1):
             name, took, tally = future.result()
             seconds[name] += took
-            totals[name] += tally
+            totals[name] = totals.get(name, Counter()) + tally
             if number % 200 == 0:
                 print(f"{number} of {len(tasks)} rounds, {time.perf_counter() - began:.0f} s", flush=True)
-    for name in names:
+    for name in sorted(totals):
         print(f"{name}: {dict(totals[name])}, {seconds[name]:.0f} s")
-    print(f"{len(tasks) * ROUND:,} mutants in {time.perf_counter() - began:.0f} s, no fault")
+    plies = sum(totals[name].total() for name in totals if name.startswith("plies of "))
+    mutants = sum(totals[name]["right"] + totals[name]["refused"] for name in names if name in totals)
+    print(f"{plies:,} plies and {mutants:,} mutants in {time.perf_counter() - began:.0f} s, no fault")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import numpy as np
 from reference import Reference
 
 from krypenv import Engine, Game, Rules
+from krypenv.captures import borrow_scratch
 from krypenv.cards import ACE, TAKE
 from krypenv.engine import LOOK
 from krypenv.jit import kernel
@@ -80,7 +81,7 @@ def stacked(rules: Rules, decks: np.ndarray, features: bool = False) -> Engine:
     """Return an engine whose rows have been dealt the given decks, (B, D) kinds."""
     engine = Engine(rules, len(decks), seed=0, features=features)
     engine.state.deck[:, : rules.deck_size] = decks
-    _begin(engine.tables, engine._state, engine._scratch)
+    _begin(engine.tables, engine._state, borrow_scratch())
     refresh(engine)
     return engine
 

@@ -129,7 +129,7 @@ def test_wrong_shapes_and_types_are_refused() -> None:
     for wrong in ([0], np.zeros(4), [[0, 0, 0, 0]]):
         with pytest.raises(ValueError, match="4 rows need 4 whole numbers"):
             engine.step(wrong)
-    with pytest.raises(ValueError, match="at least one game"):
+    with pytest.raises(ValueError, match="num_games is a whole number from 1"):
         Engine(Rules.preset(), 0)
     for seed in (-1, 1.5, "x"):
         with pytest.raises(ValueError, match="a seed is a whole number"):

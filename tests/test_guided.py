@@ -19,7 +19,7 @@ from krypenv.agents.learned import LearnedAgent
 from krypenv.agents.model_file import save_model
 from krypenv.agents.network import ILLEGAL, CardNetwork, Choices, Shape
 from krypenv.agents.scripted import list_legal
-from krypenv.captures import make_scratch
+from krypenv.captures import borrow_scratch
 from krypenv.cards import TAKE
 from krypenv.jit import handle, kernel
 from krypenv.observation import LAYOUT
@@ -99,7 +99,7 @@ def test_the_kernel_gives_the_logits_of_the_network(rules: Rules, shape: Shape) 
         expected = network(torch.from_numpy(observations), choices).logits.numpy()
     found, best = np.full_like(expected, ILLEGAL), np.empty(len(masks), np.int64)
     _score_rows(
-        compile_rules(rules), Weights.of(network), observations, masks, make_work(), make_scratch(), found, best
+        compile_rules(rules), Weights.of(network), observations, masks, make_work(), borrow_scratch(), found, best
     )
     np.testing.assert_allclose(found, expected, atol=1e-4)
     np.testing.assert_array_equal(found[np.arange(len(best)), best], found.max(axis=1))
@@ -132,7 +132,9 @@ def test_the_kernel_gives_the_value_of_the_network(text: str) -> None:
         observations, masks = engine.observation, engine.action_mask
         expected = LearnedAgent(network, rules, "network").judge(observations, masks)[1]
         found = np.empty(len(masks))
-        _judge_rows(compile_rules(rules), Weights.of(network), observations, masks, make_work(), make_scratch(), found)
+        _judge_rows(
+            compile_rules(rules), Weights.of(network), observations, masks, make_work(), borrow_scratch(), found
+        )
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
         assert len(np.unique(found.round(4))) > 10
         engine.step(engine.sample_actions())
@@ -161,7 +163,7 @@ def test_games_are_played_on_as_the_learned_agent_plays_them(text: str, deals: i
     rules, network = RULES[text], some_network()
     engine, agent = some_games(rules), LearnedAgent(network, RULES[text], "network", solve=False)
     state = engine.state.copy()
-    _play_rows(compile_rules(rules), Weights.of(network), handle(state), deals, make_work(), make_scratch())
+    _play_rows(compile_rules(rules), Weights.of(network), handle(state), deals, make_work(), borrow_scratch())
     ends = engine.state.deal_number + deals
     waiting = np.ones(engine.num_games, bool)
     while waiting.any():
@@ -302,9 +304,12 @@ def test_the_name_makes_the_agent_again(models: dict[Rules, str]) -> None:
         ({"model": ""}, "name its folder, as in guided"),
         ({"model": "nowhere"}, "nowhere is no model"),
         ({"rules": TEAMS}, "was trained for 'krypkasino players=2' and can't play"),
-        ({"worlds": 0}, "worlds is at least 1, not 0"),
-        ({"deals": 0}, "deals.* is at least 1, not 0"),
-        ({"prior": -1.0}, "prior.* is 0 or above, not -1"),
+        ({"worlds": 0}, "worlds, .* from 1 to 1000000000, not 0"),
+        ({"deals": 0}, "deals, .* from 1 to 104, not 0"),
+        ({"prior": -1.0}, "prior, .* from 0 to 1000000, not -1"),
+        ({"prior": float("nan")}, "prior, .* not nan"),
+        ({"worlds": 1_000_000, "candidates": 1000}, "need too much memory"),
+        ({"worlds": "x"}, "worlds is of type int"),
         ({"value": "x"}, "value is .* not 'x'"),
     ],
 )

@@ -20,8 +20,10 @@ PACKAGE_DIRS = {"krypenv": "krypenv", "krypenv.agents": "agents", "krypenv.train
 # From the lowest floor to the highest. A module imports from lower floors only; those of one floor may know each other.
 # `krypenv` itself is the public face, krypenv/__init__.py.
 FLOORS = [
-    {"krypenv.cards", "krypenv.stopping", "krypenv.wording"},
-    {"krypenv.rules", "krypenv.files"},
+    {"krypenv.words", "krypenv.wording", "krypenv.stopping"},
+    {"krypenv.cards"},
+    {"krypenv.bounds"},
+    {"krypenv.rules", "krypenv.files", "krypenv.schema"},
     {"krypenv.arguments", "krypenv.rewards", "krypenv.opponents"},
     {"krypenv.jit"},
     {"krypenv.state"},
@@ -29,6 +31,7 @@ FLOORS = [
     {"krypenv.captures"},
     {"krypenv.play"},
     {"krypenv.observation"},
+    {"krypenv.checks"},
     {"krypenv.features"},
     {"krypenv.worlds"},
     {"krypenv.engine"},

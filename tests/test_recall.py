@@ -168,7 +168,11 @@ def test_among_more_players_worlds_are_not_weighed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "message"), [({"candidates": 0}, "candidates, .* is at least 1"), ({"heat": 0.0}, "heat, .* above 0")]
+    ("option", "message"),
+    [
+        ({"candidates": 0}, "candidates, .* is from 1 to 1000, not 0"),
+        ({"heat": 0.0}, "heat, .* is from 0.001 to 1000000, not 0.0"),
+    ],
 )
 def test_impossible_options_are_refused(option: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):

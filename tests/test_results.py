@@ -12,15 +12,16 @@ from test_cli import krypenv
 
 from krypenv import Rules
 from krypenv.training import ArenaSettings, load_games, run_arena
-from krypenv.training.results import FILE, LOCK
+from krypenv.training.folders import LOCK
+from krypenv.training.results import FILE
 
 
 def lines(folder):
     """The lines of the results, the header first, then sorted; without times and the state of the machine."""
     header, *rest = map(json.loads, (folder / FILE).read_text().splitlines())
-    del header["machine"]["load"]
+    del header["machine"]["load"], header["crc"]
     for line in rest:
-        del line["seconds"]
+        del line["seconds"], line["crc"]
     return [header, *sorted(rest, key=lambda line: (line["match"], line["deal"]))]
 
 
@@ -43,7 +44,7 @@ def progress(done, games):
 append = results.Results.append
 def torn(self, lines):
     if moment == "within" and self.num_games >= 60:
-        data = b"".join(map(results._encode, lines))
+        data = b"".join(map(results.encode, lines))
         self.file.write(data[: 2 * len(data) // 3])
         self.file.flush()
         die()
@@ -203,7 +204,7 @@ def test_a_line_changed_by_hand_is_named(tmp_path):
 def test_two_arenas_do_not_write_to_one_folder(tmp_path):
     arena(tmp_path, LOW, HIGH)
     before = (tmp_path / FILE).read_bytes()
-    with FileLock(tmp_path / LOCK), pytest.raises(ValueError, match="another arena is writing to"):
+    with FileLock(tmp_path / LOCK), pytest.raises(ValueError, match="another process is writing to"):
         arena(tmp_path, LOW, HIGH, deals=50)
     assert (tmp_path / FILE).read_bytes() == before
     arena(tmp_path, LOW, HIGH, deals=50)

@@ -174,7 +174,7 @@ def test_an_observation_that_no_deal_agrees_with_is_refused(name: str, threads: 
     engine = Engine(RULES["krypkasino players=2"], 2, seed=6)
     seen = engine.observation.copy()
     seen[:, LAYOUT["cannot_hold"].start : LAYOUT["cannot_hold"].start + 13] = 1
-    with pytest.raises(ValueError, match="no deal of the unseen cards agrees"):
+    with pytest.raises(ValueError, match="no deal of the unseen cards gives each seat cards that it can hold"):
         agents.make(f"{name}(threads={threads})", engine.rules).act(seen, engine.action_mask)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,14 @@ from rich.console import Console
 from scipy.stats import bootstrap, trim_mean
 
 from krypenv.agents.model_file import CARD
-from krypenv.files import write_whole
+from krypenv.files import read_json, write_whole
 from krypenv.rules import Rules
+from krypenv.schema import a_record, a_table, number, sentence_of, whole
 from krypenv.training import bounds
-from krypenv.training.checkpoint import CHECKPOINT, read_progress
+from krypenv.training.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.evaluation import duplicate_match
 from krypenv.training.fields import parse_rules, setting
+from krypenv.training.folders import writing_to
 from krypenv.training.processes import pool_of
 from krypenv.training.report import print_table, write_json
 from krypenv.training.selfplay import run
@@ -43,6 +44,7 @@ VARIANTS: dict[str, dict[str, Any]] = {  # settings that differ from those of th
 }
 WHOLE: dict[str, Any] = {"curve_every": 1e9, "deals": 1, "curve_deals": 1, "metagame_deals": 50}  # of every run
 RESAMPLES = 2000
+_check_result = a_record({"deals": whole(1), "margins": a_table(number())})
 MODEL = f"model/{CARD}"  # written last: where it is there, the run is finished
 
 
@@ -102,14 +104,12 @@ def _train(task: _Task) -> str:
     Raises ValueError where the folder holds a run with other settings.
     """
     folder, rules = Path(task.settings.out), task.settings.game_rules()
-    if (folder / CHECKPOINT).exists():
-        there = Settings.from_json(read_progress(folder)["settings"])
-        if there != task.settings:
-            raise ValueError(f"{folder} holds a run with other settings; choose another folder with --out")
+    if (folder / CHECKPOINT).exists() and read_checkpoint(folder).settings != task.settings:
+        raise ValueError(f"{folder} holds a run with other settings; choose another folder with --out")
     if not (folder / MODEL).is_file():
         is_begun = (folder / CHECKPOINT).exists()
         run(dataclasses.replace(task.settings, resume=str(folder)) if is_begun else task.settings, quiet=True)
-    result = json.loads((folder / RESULT).read_text()) if (folder / RESULT).exists() else {}
+    result = _read_result(folder) if (folder / RESULT).exists() else {}
     margins = result["margins"] if result.get("deals") == task.deals else {}
     for name in task.against:
         if name not in margins:
@@ -120,22 +120,32 @@ def _train(task: _Task) -> str:
 
 
 def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
-    """Run all variants that have not been run, print the table, write it as JSON and as a picture, and return it."""
+    """Run all variants that have not been run, print the table, write it as JSON and as a picture, and return it.
+
+    Raises ValueError where a folder holds a run with other settings, or where another process is writing to it.
+    """
     console, out, rules = Console(), Path(settings.out), str(settings.game_rules())
     lessons = TeachSettings(
         rules=rules, out=str(out / LESSONS), games=settings.games, passes=settings.passes, deals=100,
         context=settings.context, card=settings.card,
     )  # fmt: skip
-    if not (out / LESSONS / MODEL).is_file():
-        teach(lessons, command)
     tasks = [
         _Task(_settings_of(settings, variant, seed), settings.against, settings.deals)
         for seed in range(settings.seeds)
         for variant in settings.variants
     ]
-    with pool_of(_train, settings.workers) as train:
-        for done, folder in enumerate(train(tasks), 1):
-            console.print(f"{done} of {len(tasks)} runs: {folder}", highlight=False)
+    with writing_to(out):
+        if not (out / LESSONS / MODEL).is_file():
+            teach(lessons, command)
+        with pool_of(_train, settings.workers) as train:
+            for done, folder in enumerate(train(tasks), 1):
+                console.print(f"{done} of {len(tasks)} runs: {folder}", highlight=False)
+        return _tell(settings, command)
+
+
+def _tell(settings: AblationSettings, command: str) -> dict[str, Any]:
+    """Print, write and return what all runs came to."""
+    out, rules = Path(settings.out), str(settings.game_rules())
     margins = {
         variant: [
             {name: _margins(Path(f"{_folder(settings, variant)}{seed}"))[name] for name in settings.against}
@@ -166,7 +176,18 @@ def _folder(settings: AblationSettings, variant: str) -> str:
 
 
 def _margins(folder: Path) -> dict[str, float]:
-    return dict(json.loads((folder / RESULT).read_text())["margins"])
+    return dict(_read_result(folder)["margins"])
+
+
+def _read_result(folder: Path) -> dict[str, Any]:
+    """Return the margins that a run's folder keeps; raises ValueError with the file's name where they are none."""
+    path = folder / RESULT
+    result: dict[str, Any] = read_json(path)
+    try:
+        _check_result(result, "")
+    except ValueError as error:
+        raise ValueError(f"{path} is not what an ablation keeps of a run: {sentence_of(error)}; remove it") from None
+    return result
 
 
 def summarize(margins: dict[str, list[dict[str, float]]]) -> dict[str, Any]:

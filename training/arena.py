@@ -18,14 +18,16 @@ from typing import Any
 import numpy as np
 
 from krypenv.agents import Agent, parse_spec
+from krypenv.agents.base import load_module
 from krypenv.rules import Rules
 from krypenv.training import bounds
 from krypenv.training.benchmark import machine
 from krypenv.training.deals import deal_seeds, describe_list
 from krypenv.training.evaluation import Progress
 from krypenv.training.games import Games
-from krypenv.training.lineups import Seating, matches
+from krypenv.training.lineups import Seating
 from krypenv.training.processes import pool_of
+from krypenv.training.result_lines import seatings_of
 from krypenv.training.results import (
     FILE,
     FORMAT,
@@ -121,8 +123,7 @@ class ArenaSettings:
     @property
     def matches(self) -> list[list[Seating]]:
         """The seatings of each match; see `krypenv.training.lineups`."""
-        everyone = matches(len(self.agents), self.rules.num_teams, self.pairs)
-        return [seatings for seatings in everyone if not self.first or min(seatings[0]) < self.first]
+        return seatings_of(len(self.agents), self.rules.num_teams, self.pairs, self.first)
 
     @property
     def num_games(self) -> int:
@@ -270,4 +271,4 @@ def _weights(source: AgentSource, agent: Agent) -> list[str]:
     if isinstance(source, str):
         words += [source] if Path(source).is_dir() else parse_spec(source)[1].values()
     cards = [Path(word) / "model.json" for word in words if isinstance(word, str)]
-    return [json.loads(card.read_text())["weights_sha256"] for card in cards if card.is_file()]
+    return [load_module("model_file").read_card(card.parent)["weights_sha256"] for card in cards if card.is_file()]

@@ -11,7 +11,8 @@ from rich.console import Console
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.agents.learned import LearnedAgent
 from krypenv.rules import Rules
-from krypenv.training.checkpoint import read_progress
+from krypenv.training.checkpoint import read_checkpoint
+from krypenv.training.folders import is_empty, writing_to
 from krypenv.training.selfplay import Run
 from krypenv.training.settings import Settings
 from krypenv.vector import LEARNER, LearnerGames
@@ -52,18 +53,29 @@ def train_response(settings: Settings, console: Console, command: str = "") -> t
     """Train as the settings say and write the model; return it as an agent, its decisions and the seconds.
 
     Goes on from the checkpoint in the folder, if it is of the same settings; raises ValueError if it is of others, and
-    where the learner diverges.
+    where another process is writing to the folder, or the learner diverges.
     """
     folder = Path(settings.out)
-    resumed = folder.is_dir() and any(folder.iterdir())
-    if resumed and Settings.from_json(read_progress(folder)["settings"]) != settings:
+    _is_begun(settings, folder)
+    with writing_to(folder):
+        return _train(Response(settings, folder, _is_begun(settings, folder)), console, command)
+
+
+def _is_begun(settings: Settings, folder: Path) -> bool:
+    """Whether a folder holds a run of these settings; raises ValueError where it holds anything else."""
+    if is_empty(folder):
+        return False
+    if read_checkpoint(folder).settings != settings:
         raise ValueError(f"{folder} holds a response that was trained with other settings; choose another --out")
-    session = Response(settings, folder, resumed)
-    folder.mkdir(parents=True, exist_ok=True)
+    return True
+
+
+def _train(session: Response, console: Console, command: str) -> tuple[LearnedAgent, int, float]:
+    settings = session.settings
     try:
         session.train(console)
     except FloatingPointError as error:
         raise ValueError(f"training against {settings.rivals[0]} has diverged: {error}") from None
     session.write_model(command)
-    agent = LearnedAgent(session.model.network, session.rules, str(folder / "model"), settings.seed)
+    agent = LearnedAgent(session.model.network, session.rules, str(session.folder / "model"), settings.seed)
     return agent, session.model.num_timesteps, session.elapsed

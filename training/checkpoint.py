@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import safetensors.torch
 import torch
-from safetensors import SafetensorError
 from torch import Tensor
 
 from krypenv.agents.network import CardNetwork
-from krypenv.files import write_whole
+from krypenv.agents.weights import parse_tensors
+from krypenv.files import parse_json, read_file, write_whole
+from krypenv.schema import sentence_of, tell
+from krypenv.training.checkpoint_checks import check_content, check_progress, digest, part_of
 from krypenv.training.ppo import SelfPlayPPO
+from krypenv.training.settings import Settings
 
 CHECKPOINT = "checkpoint.safetensors"
 FORMAT = "2"
+
+
+class Kept(NamedTuple):
+    """What a checkpoint holds, checked."""
+
+    settings: Settings
+    progress: dict[str, Any]  # the plain values
+    tensors: dict[str, Tensor]
 
 
 def save_checkpoint(folder: Path, model: SelfPlayPPO, snapshots: list[CardNetwork], progress: dict[str, Any]) -> None:
@@ -31,11 +42,14 @@ def save_checkpoint(folder: Path, model: SelfPlayPPO, snapshots: list[CardNetwor
         arrays = {**part.save(), "rival_earned": model.rival_earned[place]}
         tensors |= {f"games.{place}.{name}": _tensor(array) for name, array in arrays.items()}
     tensors["rival_returns"] = torch.tensor(list(model.rival_returns), dtype=torch.float64)
-    data = safetensors.torch.save(
-        {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},
-        metadata={"format": FORMAT, "snapshots": str(len(snapshots)), "progress": json.dumps(progress)},
-    )
-    write_whole(folder / CHECKPOINT, data)
+    texts = {"format": FORMAT, "snapshots": str(len(snapshots)), "progress": json.dumps(progress)}
+    write_whole(folder / CHECKPOINT, encode_checkpoint(tensors, texts))
+
+
+def encode_checkpoint(tensors: dict[str, Tensor], texts: dict[str, str]) -> bytes:
+    """Return the bytes of a checkpoint with a checksum of all that is in it."""
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    return safetensors.torch.save(tensors, metadata={**texts, "sha256": digest(tensors, texts)})
 
 
 def _tensor(array: np.ndarray) -> Tensor:
@@ -44,56 +58,71 @@ def _tensor(array: np.ndarray) -> Tensor:
 
 
 def read_progress(folder: Path) -> dict[str, Any]:
-    """Return the plain values of a run's checkpoint; ValueError where there is none or it can't be read."""
-    return dict(json.loads(_read(folder)[1]["progress"]))
+    """Return the plain values of a run's checkpoint; ValueError where there is none or it can't be gone on with."""
+    return read_checkpoint(folder).progress
 
 
-def _read(folder: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+def read_checkpoint(folder: Path) -> Kept:
+    """Return a run's checkpoint; raises ValueError with the file's name where there is none, or any of it is wrong."""
     path = folder / CHECKPOINT
     if not path.is_file():
         raise ValueError(f"there is no run to go on with in {folder}: {CHECKPOINT} is missing")
-    data = path.read_bytes()  # at once: a run may be writing the next one
+    data = read_file(path)  # at once: a run may be writing the next one
     try:
-        tensors = safetensors.torch.load(data)
-    except SafetensorError:
-        raise ValueError(f"{path} is torn or not a checkpoint") from None
-    facts = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__", {})
-    if facts.get("format") != FORMAT:
-        raise ValueError(f"{path} is a checkpoint of format {facts.get('format')}; this version reads format {FORMAT}")
-    return tensors, facts
+        return parse_checkpoint(data)
+    except ValueError as error:
+        raise ValueError(f"{path} {sentence_of(error)}") from None
 
 
-def load_checkpoint(folder: Path, model: SelfPlayPPO) -> list[CardNetwork]:
-    """Put a run's checkpoint into a fresh model of the same settings and return the snapshots.
+def parse_checkpoint(data: bytes) -> Kept:
+    """Return what the bytes of a checkpoint hold; ValueError, without the file's name, where any of it is wrong."""
+    try:
+        tensors = parse_tensors(data)
+    except ValueError:
+        raise ValueError("is torn or not a checkpoint") from None
+    texts: dict[str, str] = parse_json(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__") or {}
+    if texts.get("format") != FORMAT:
+        found = tell(texts.get("format")).strip("'")
+        raise ValueError(f"is a checkpoint of format {found}; this version reads format {FORMAT}")
+    known = texts.pop("sha256", None)  # which older ones lack
+    if known is not None and known != digest(tensors, texts):
+        raise ValueError("is torn or was changed: it does not agree with its checksum")
+    try:
+        progress = parse_json(texts.get("progress", ""), infinite=True)
+        settings = check_progress(progress)
+    except ValueError as error:
+        raise ValueError(f"has progress that can't be gone on with: {sentence_of(error)}") from None
+    if texts.get("snapshots") != str(len(progress["snapshots"])):
+        raise ValueError(f"is to have {len(progress['snapshots'])} snapshots, not {tell(texts.get('snapshots'))}")
+    check_content(tensors, settings, len(progress["snapshots"]))
+    return Kept(settings, progress, tensors)
+
+
+def load_checkpoint(kept: Kept, model: SelfPlayPPO) -> dict[str, CardNetwork]:
+    """Put a checkpoint into a fresh model of the same settings and return the snapshots by their names.
 
     What only exists once the rivals are known, `load_games` puts back after that.
     """
-    tensors, facts = _read(folder)
-    model.policy.load_state_dict(_part(tensors, "policy."))
+    tensors = kept.tensors
+    model.policy.load_state_dict(part_of(tensors, "policy."))
     optimizer = model.policy.optimizer.state_dict()
     optimizer["state"] = {
-        index: _part(tensors, f"optimizer.{index}.")
+        index: state
         for index in optimizer["param_groups"][0]["params"]
-        if _part(tensors, f"optimizer.{index}.")
+        if (state := part_of(tensors, f"optimizer.{index}."))
     }
     model.policy.optimizer.load_state_dict(optimizer)
-    snapshots = []
-    for place in range(int(facts["snapshots"])):
-        snapshot = CardNetwork(model.network.shape).eval()
-        snapshot.load_state_dict(_part(tensors, f"snapshot.{place}."))
-        snapshots.append(snapshot)
+    snapshots = {}
+    for place, name in enumerate(kept.progress["snapshots"]):
+        snapshot = snapshots[name] = CardNetwork(model.network.shape).eval()
+        snapshot.load_state_dict(part_of(tensors, f"snapshot.{place}."))
     return snapshots
 
 
-def load_games(folder: Path, model: SelfPlayPPO) -> None:
+def load_games(kept: Kept, model: SelfPlayPPO) -> None:
     """Put the games under way into a model that knows its rivals already."""
-    tensors, _ = _read(folder)
     for place, part in enumerate(model.parts):
-        arrays = {name: tensor.numpy() for name, tensor in _part(tensors, f"games.{place}.").items()}
+        arrays = {name: tensor.numpy() for name, tensor in part_of(kept.tensors, f"games.{place}.").items()}
         model.rival_earned[place][:] = arrays.pop("rival_earned")
         part.load(arrays)
-    model.rival_returns.extend(tensors["rival_returns"].tolist())
-
-
-def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+    model.rival_returns.extend(kept.tensors["rival_returns"].tolist())

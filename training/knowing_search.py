@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents import Agent
-from krypenv.agents.base import check_decisions
 from krypenv.cards import NUM_ACTIONS
+from krypenv.checks import check_decisions
 from krypenv.engine import Engine
 from krypenv.rewards import returns_of
 from krypenv.rules import Rules
@@ -69,7 +69,7 @@ class KnowingSearch:
         self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8], rows: npt.ArrayLike | None = None
     ) -> IntArray:
         """Return a legal action for each row, (B,) int64; `rows` are the numbers of the games, if they are followed."""
-        observations, masks = check_decisions(observations, action_masks)
+        observations, masks = check_decisions(self.rules, observations, action_masks)
         actions: IntArray = masks.argmax(axis=1)
         games = np.full(len(masks), UNKNOWN) if rows is None else np.asarray(rows)
         open_rows = np.flatnonzero(masks.sum(axis=1) > 1)
@@ -104,7 +104,7 @@ class KnowingSearch:
 
     def _play_out(self, worlds: State, actions: IntArray) -> npt.NDArray[np.float64]:
         """Return the margin of the seat to act at the end of the deal, (G,), after one action in each world, (G,)."""
-        engine, sides = Engine.from_state(self.rules, worlds), self.rules.num_teams
+        engine, sides = Engine.from_state(self.rules, worlds, check=False), self.rules.num_teams
         scores = np.zeros((len(worlds), self.rules.players), np.int64)
         every = rows = np.arange(len(worlds))
         while True:

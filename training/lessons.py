@@ -9,12 +9,12 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,14 +23,24 @@ from krypenv import agents
 from krypenv.agents.facts import Facts, gather_facts
 from krypenv.agents.sampler import Sampler
 from krypenv.engine import Engine
-from krypenv.files import write_whole
+from krypenv.files import parse_json, read_file, write_whole
 from krypenv.rewards import returns_of
 from krypenv.rules import Rules
+from krypenv.schema import a_record, number, rules_text, sentence_of, text, whole
 from krypenv.training.processes import pool_of
 from krypenv.vector import running_scores
 
 FORMAT = 1
 INDEX = "lessons.json"
+LARGEST_FILE = 1 << 30  # bytes in a file of lessons, unpacked
+MOST_POINTS = 2000.0  # in size, that a teacher expects of an action
+_check_index = a_record(
+    {
+        "format": whole(FORMAT, FORMAT), "rules": rules_text, "teacher": text, "seed": whole(0, None),
+        "chunk": whole(1, 1_000_000), "temperature": number(), "stray": number(0, 1),
+    },
+    more=False,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -113,11 +123,30 @@ def read_lesson(folder: Path, plan: Plan, number: int, discount: float) -> Lesso
     """Play the games of a file again and return what was seen in them; ValueError where the file is torn or changed."""
     path = file_of(folder, number)
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-            actions, values = file["actions"], file["values"].astype(np.float32)
+        actions, values = _parse(read_file(path))
         return _replay(plan.deal(number), actions, values, discount)
-    except (KeyError, ValueError, IndexError, EOFError, RuntimeError, OverflowError, zipfile.BadZipFile, zlib.error):
+    except _UNREADABLE:
         raise ValueError(f"{path} is torn or was changed; remove it, and the same command makes it anew") from None
+
+
+def _parse(data: bytes) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
+    """Return the actions and the values in the bytes of a file; raises one of `_UNREADABLE`."""
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        if sum(each.file_size for each in packed.infolist()) > LARGEST_FILE:
+            raise ValueError("too large")
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        actions, values = file["actions"], file["values"]
+    if (actions.dtype, values.dtype, actions.ndim, values.ndim) != (np.uint8, np.float16, 1, 1):
+        raise ValueError("arrays of other types")
+    if np.isnan(values).any() or (np.where(values == -np.inf, 0, np.abs(values)) > MOST_POINTS).any():
+        raise ValueError("values that nobody can expect")
+    return actions, values.astype(np.float32)
+
+
+_UNREADABLE = (
+    KeyError, ValueError, IndexError, EOFError, RuntimeError, OverflowError, MemoryError, AttributeError, TypeError,
+    SyntaxError, zipfile.BadZipFile, zlib.error, struct.error,
+)  # fmt: skip
 
 
 def _replay(engine: Engine, actions: np.ndarray, values: np.ndarray, discount: float) -> Lesson:
@@ -142,6 +171,9 @@ def _replay(engine: Engine, actions: np.ndarray, values: np.ndarray, discount: f
         rows = rows[~ended]
     if at != len(actions) or sum(len(each.actions) for each in facts) != len(values):
         raise ValueError("the actions don't fit the games")
+    counts = np.concatenate([each.counts for each in facts])
+    if not np.isfinite(np.maximum.reduceat(values, np.cumsum(counts) - counts)).all():
+        raise ValueError("a decision without a value")
     to_come = np.zeros((engine.num_games, players))
     returns = []
     for rows, seats, earned in reversed(turns):
@@ -164,13 +196,8 @@ def give_lessons(
 
     The files depend on the plan alone. Raises ValueError where the folder holds lessons of another plan.
     """
+    check_lessons(folder, plan)
     index = {"format": FORMAT, **dataclasses.asdict(plan)}
-    if (folder / INDEX).exists():
-        there = read_index(folder)
-        if there != plan:
-            raise ValueError(f"{folder} holds lessons of another plan: {there}, not {plan}; choose another folder")
-    elif folder.is_dir() and any(folder.glob("lessons-*.npz")):
-        raise ValueError(f"{folder} holds lessons, but no {INDEX} that says what they are; choose another folder")
     write_whole(folder / INDEX, (json.dumps(index, indent=2) + "\n").encode())
     files = -(-games // plan.chunk)
     missing = [number for number in range(files) if not file_of(folder, number).exists()]
@@ -183,18 +210,28 @@ def give_lessons(
     return files
 
 
+def check_lessons(folder: Path, plan: Plan) -> None:
+    """Raise ValueError where a folder holds lessons of another plan."""
+    if (folder / INDEX).exists():
+        there = read_index(folder)
+        if there != plan:
+            raise ValueError(f"{folder} holds lessons of another plan: {there}, not {plan}; choose another folder")
+    elif folder.is_dir() and any(folder.glob("lessons-*.npz")):
+        raise ValueError(f"{folder} holds lessons, but no {INDEX} that says what they are; choose another folder")
+
+
 def read_index(folder: Path) -> Plan:
     """Return what the lessons in a folder are; raises ValueError where there are none."""
     path = folder / INDEX
     if not path.is_file():
         raise ValueError(f"{folder} holds no lessons; krypenv teach makes them")
     try:
-        fields: dict[str, Any] = json.loads(path.read_text())
-        if fields.pop("format") != FORMAT:
-            raise ValueError
+        fields = parse_json(read_file(path))
+        _check_index(fields, "")
+        del fields["format"]
         return Plan(**fields)
-    except (ValueError, TypeError, KeyError, AttributeError):
-        raise ValueError(f"{path} is torn or of another version") from None
+    except ValueError as error:
+        raise ValueError(f"{path} is torn or of another version: {sentence_of(error)}") from None
 
 
 @dataclass(frozen=True)

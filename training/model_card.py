@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from krypenv.agents.model_file import CARD, WEIGHTS, load_model
-from krypenv.files import write_whole
+from krypenv.files import read_json, write_whole
+from krypenv.schema import a_list, a_record, line, number, optional, sentence_of, whole
 from krypenv.training.payoffs import Payoffs, payoffs
 from krypenv.training.results import label, read_results
 from krypenv.training.standings import format_milliseconds
 
+_FIGURES = {"margin": number(), "low": optional(number()), "high": optional(number())}
+_EXPLOITER = a_record({"kind": line, "name": line, "budget": line, **_FIGURES})
+_check_exploit = a_record(
+    {"exploit": a_record({
+        "agent": line, "exploiters": a_list(_EXPLOITER, 1), "best": whole(0), "measured": line, **_FIGURES
+    })}
+)  # fmt: skip
 LIMITS = """\
 - It plays the rules above and no others; `agents.make` refuses it elsewhere with one sentence.
 - The network acts on one observation and remembers nothing: what the others' earlier plays tell of their hands is \
@@ -48,7 +55,7 @@ def model_card(model: Path, arena: Path, exploits: list[Path], title: str) -> st
         f"# {title}",
         _made(model, card),
         f"## Against others\n\nDuplicate deals of {results.header['deals_list']}; margins in points a game.\n\n"
-        f"```bash\n{results.header['command']}\n```",
+        f"```bash\n{results.header.get('command', '')}\n```",
         *(_margins(table, place, names, games.milliseconds) for place in mine),
         "## What exploiters gain\n\n" + ("\n".join(map(_exploit, exploits)) or "Not measured."),
         f"## What it can't do\n\n{LIMITS}",
@@ -61,7 +68,7 @@ def _made(model: Path, card: dict[str, Any]) -> str:
         "rules": f"`{card['rules']}`" + "".join(f", `{rules}`" for rules in card.get("also") or ()),
         "command": f"`{card.get('command')}`",
         "seed": card.get("seed"),
-        "self-play": f"{card['frames']:,} decisions" if "frames" in card else None,
+        "self-play": f"{card['frames']:,} decisions" if card.get("frames") is not None else None,
         "time": _time(card),
         "commit": card.get("commit"),
         "network": ", ".join(f"{name} {size}" for name, size in card["network"].items()),
@@ -73,9 +80,9 @@ def _made(model: Path, card: dict[str, Any]) -> str:
 
 
 def _time(card: dict[str, Any]) -> str | None:
-    if "seconds" not in card:
+    if card.get("seconds") is None:
         return None
-    apart = ", the warm start not included" if card.get("settings", {}).get("warm") else ""
+    apart = ", the warm start not included" if (card.get("settings") or {}).get("warm") else ""
     return f"{card['seconds'] / 60:.0f} minutes{apart}"
 
 
@@ -93,15 +100,20 @@ def _margins(table: Payoffs, place: int, names: list[str], milliseconds: np.ndar
 
 def _exploit(path: Path) -> str:
     try:
-        found = json.loads(path.read_text())["exploit"]
-        best = found["exploiters"][found["best"]]
-        loss = f"{found['margin']:.1f} points a game ({found['low']:.1f} to {found['high']:.1f}, {found['measured']})"
-        return (
-            f"`{found['agent']}` loses at least {loss} to the best of {len(found['exploiters'])} exploiters: "
-            f"{best['kind']} {best['name']}, {best['budget']}. This is a lower bound."
-        )
-    except (ValueError, KeyError, TypeError, IndexError):
-        raise ValueError(f"{path} is not what krypenv exploit --json writes") from None
+        kept = read_json(path)
+        _check_exploit(kept, "")
+        found = kept["exploit"]
+        whole(0, len(found["exploiters"]) - 1)(found["best"], "exploit.best")
+    except ValueError as error:
+        raise ValueError(f"{path} is not what krypenv exploit --json writes: {sentence_of(error)}") from None
+    best = found["exploiters"][found["best"]]
+    single = found["low"] is None or found["high"] is None
+    interval = "no interval" if single else f"{found['low']:.1f} to {found['high']:.1f}"
+    return (
+        f"`{found['agent']}` loses at least {found['margin']:.1f} points a game ({interval}, {found['measured']}) "
+        f"to the best of {len(found['exploiters'])} exploiters: {best['kind']} {best['name']}, {best['budget']}. "
+        "This is a lower bound."
+    )
 
 
 def write_card(path: Path, text: str) -> None:

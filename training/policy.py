@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from krypenv.agents.facts import gather_facts
 from krypenv.agents.network import ILLEGAL, CardNetwork, Choices, Scores, Shape
 from krypenv.cards import NUM_ACTIONS
+from krypenv.checks import check_decisions
 from krypenv.engine import Engine
 from krypenv.observation import SIZE
 from krypenv.rules import Rules
@@ -93,11 +94,12 @@ class CardPolicy(MaskableActorCriticPolicy):
     def _position(self, obs: Any, action_masks: Any) -> Position:
         if isinstance(obs, Position):
             return obs
-        seen = obs.cpu().numpy().astype(np.int8, copy=False) if isinstance(obs, Tensor) else np.asarray(obs, np.int8)
         if action_masks is None:
             raise ValueError("this policy scores legal actions only: pass action_masks, (B, 105)")
-        masks = torch.as_tensor(action_masks).cpu().numpy().reshape(-1, NUM_ACTIONS).astype(np.int8)
-        choices = Choices.of(gather_facts(self._settings["rules"], seen, masks), self.device)
+        rules, seen = self._settings["rules"], obs.cpu().numpy() if isinstance(obs, Tensor) else obs
+        masks = torch.as_tensor(action_masks).cpu().numpy().reshape(-1, NUM_ACTIONS)
+        seen, masks = check_decisions(rules, seen, masks)
+        choices = Choices.of(gather_facts(rules, seen, masks), self.device)
         return Position(torch.from_numpy(seen[:, :SIZE]).to(self.device), choices, torch.zeros(0))
 
     def has_critic(self, position: Position) -> bool:
@@ -172,6 +174,6 @@ class CardPolicy(MaskableActorCriticPolicy):
         masks = None
         if not isinstance(obs, Position):
             seen, rules = obs.cpu().numpy().astype(np.int8)[:, :SIZE], self._settings["rules"]
-            masks = Engine.from_state(rules, determinize(seen, np.random.default_rng(0), rules)).action_mask
+            masks = Engine.from_state(rules, determinize(seen, 0, rules), check=False).action_mask
         position = self._position(obs, masks)
         return self.judge(position, self.network(position.observations, position.choices))

@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.files import write_whole
+from krypenv.files import append_whole, naming, read_file, write_whole
 from krypenv.rules import Rules
+from krypenv.schema import sentence_of, tell
+from krypenv.training.folders import writing_to
 from krypenv.training.games import Games
+from krypenv.training.result_lines import Header, LineCheck, check_header, encode, parse
 from krypenv.training.shards import Line
 from krypenv.training.table import milliseconds
 
 FORMAT = 1
-FILE, LOCK = "results.jsonl", ".lock"
+FILE = "results.jsonl"
 TOLD = 10  # forfeits of which `Games` tells
 
 Place = tuple[int, int]  # match and chunk
-Header = dict[str, Any]  # the first line of the file; see docs/arena.md
-LINE_KEYS = {"match", "chunk", "of", "deal", "seats", "scores", "forfeits", "agents", "decisions", "seconds"}
 # What the results of one file have in common, and what it is called where it differs.
 IDENTITY = {
     "rules": "rules", "rules_sha256": "fields of the rules", "agents": "agents", "deals_list": "deals",
     "seed": "seed", "chunk": "deals in a chunk", "pairs": "choice of pairs",
     "first": "choice of the agents that all matches hold",
 }  # fmt: skip
-HEADER_KEYS = {*IDENTITY, "deals", "deals_from", "precision", "machine"} - {"first"}  # which older results lack
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class Results:
 
     def __init__(self, header: Header) -> None:
         self.header = header
-        self.file: BinaryIO | None = None  # where it is open for writing
+        self.file: FileIO | None = None  # where it is open for writing
         self.blocks: dict[Place, _Block] = {}
         self.num_games = 0
 
@@ -78,12 +76,13 @@ class Results:
         return block is not None and len(block.deal) >= deals
 
     def append(self, lines: list[Line]) -> None:
-        """Add the lines of a chunk; when this returns they are on the disk."""
+        """Add the lines of a chunk; when this returns they are on the disk.
+
+        Raises OSError with the file's name, and adds nothing, where there is no room for them.
+        """
         if self.file is None:
             raise ValueError("these results were opened for reading")
-        self.file.write(b"".join(map(_encode, lines)))
-        self.file.flush()
-        os.fsync(self.file.fileno())
+        append_whole(self.file, b"".join(map(encode, lines)))
         self.add((lines[0]["match"], lines[0]["chunk"]), _Block.of(lines))
 
     def add(self, place: Place, block: _Block) -> None:
@@ -148,19 +147,48 @@ def load_games(folder: Path | str) -> Games:
 
 def read_header(folder: Path) -> Header:
     """Return the header in the folder of an arena; raises ValueError where there is none, or of another format."""
+    path = _path_of(folder)
+    with naming(path), path.open("rb") as file:
+        return _header(file.readline(), path)[0]
+
+
+def _path_of(folder: Path) -> Path:
     path = folder / FILE
     if not path.is_file():
         raise ValueError(f"{folder} holds no results of an arena")
-    with path.open("rb") as file:
-        text = file.readline()
-    header = _parse(text, path, 1, {"format"})
-    if header["format"] != FORMAT:
-        raise ValueError(f"{path} holds results in format {header['format']!r}; this version reads format {FORMAT}")
-    return {"first": 0, **_parse(text, path, 1, HEADER_KEYS)}
+    return path
+
+
+def _header(data: bytes, path: Path) -> tuple[Header, bool]:
+    """Return the header of a file from its first line, and whether it has a checksum; ValueError where it is none."""
+    with _line(path, 1):
+        header = parse(data.removesuffix(b"\n"))
+    found = header.get("format")
+    if type(found) is not int or found != FORMAT:
+        raise ValueError(f"{path} holds results in format {tell(found)}; this version reads format {FORMAT}")
+    with _line(path, 1):
+        check_header(header)
+    is_signed = header.pop("crc", None) is not None
+    return {"first": 0, **header}, is_signed
+
+
+@contextlib.contextmanager
+def _line(path: Path, number: int) -> Iterator[None]:
+    """Let an error bear the line of a file."""
+    try:
+        yield
+    except ValueError as error:
+        reason = sentence_of(error)
+        raise ValueError(
+            f"line {number} of {path} is not one of an arena's results; the file was changed: {reason}"
+        ) from None
 
 
 def read_results(folder: Path) -> Results:
-    """Return the complete chunks in the folder of an arena; raises ValueError where it holds no results of one."""
+    """Return the complete chunks in the folder of an arena.
+
+    Raises ValueError, with the line and the place in it, where it holds no results of one, or where any was changed.
+    """
     return _read(folder)[0]
 
 
@@ -171,27 +199,18 @@ def open_results(folder: Path, header: Header) -> Iterator[Results]:
     Chunks that are not complete, or shorter than they are to be now, are dropped. Raises ValueError, and changes
     nothing, where the folder has the results of another arena (see `check_same`) or another process is writing to it.
     """
-    from filelock import FileLock, Timeout
-
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise ValueError(f"another arena is writing to {folder}; wait for its end, or give another --out") from None
-    with contextlib.ExitStack() as stack:
-        stack.callback(lock.release)
-        results, kept = Results(header), b""
+    with writing_to(folder):
+        results, kept = Results(header), [encode(header)]
         if (folder / FILE).exists():
             old, texts = _read(folder)
             check_same(folder, old.header, header)
             for place, lines in texts.items():
                 if old.has(*place, min(header["chunk"], header["deals"] - place[1] * header["chunk"])):
                     results.add(place, old.blocks[place])
-                    kept += b"".join(lines)
-        write_whole(folder / FILE, _encode(header) + kept)
-        results.file = stack.enter_context((folder / FILE).open("ab"))
-        yield results
+                    kept += [encode(parse(line)) for line in lines]
+        write_whole(folder / FILE, b"".join(kept))
+        with (folder / FILE).open("ab", buffering=0) as results.file:
+            yield results
 
 
 def check_same(folder: Path, there: Header, here: Header) -> None:
@@ -208,30 +227,21 @@ def check_same(folder: Path, there: Header, here: Header) -> None:
 
 def _read(folder: Path) -> tuple[Results, dict[Place, list[bytes]]]:
     """Return the complete chunks in a folder, and the lines of the file that they stand in."""
-    header, path = read_header(folder), folder / FILE
-    _, *texts = path.read_bytes().splitlines(keepends=True)
-    if texts and not texts[-1].endswith(b"\n"):
-        texts.pop()  # cut off while it was written
-    results = Results(header)
-    lines, texts_of = defaultdict(list), defaultdict(list)
-    for number, text in enumerate(texts, 2):
-        line = _parse(text, path, number, LINE_KEYS)
-        place = line["match"], line["chunk"]
-        lines[place].append(line)
-        texts_of[place].append(text)
-        if len(lines[place]) == line["of"]:
-            results.add(place, _Block.of(lines.pop(place)))
+    path = _path_of(folder)
+    first, *texts = read_file(path).split(b"\n")
+    header, is_signed = _header(first, path)
+    with _line(path, 1):
+        results, check = Results(header), LineCheck(header)
+    texts_of: dict[Place, list[bytes]] = {}
+    lines: list[Line] = []
+    for number, text in enumerate(texts[:-1], 2):  # behind the last end of a line is nothing, or a line cut off
+        with _line(path, number):
+            line = parse(text, is_signed)
+            check(line)
+        lines.append(line)
+        if len(lines) == line["of"]:
+            place = line["match"], line["chunk"]
+            results.add(place, _Block.of(lines))
+            texts_of[place] = texts[number - 1 - len(lines) : number - 1]
+            lines = []
     return results, texts_of
-
-
-def _encode(line: dict[str, Any]) -> bytes:
-    return json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n"
-
-
-def _parse(text: bytes, path: Path, number: int, keys: set[str]) -> dict[str, Any]:
-    """Return a line of the file as a dict that has some keys; raises ValueError where it is none."""
-    with contextlib.suppress(ValueError):
-        line = json.loads(text)
-        if isinstance(line, dict) and keys <= line.keys():
-            return line
-    raise ValueError(f"line {number} of {path} is not one of an arena's results; the file was changed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import math
@@ -9,6 +10,7 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -26,9 +28,11 @@ from krypenv.agents.learned import LearnedAgent
 from krypenv.agents.model_file import save_model
 from krypenv.agents.network import CardNetwork, Shape
 from krypenv.rules import Rules
-from krypenv.training.checkpoint import CHECKPOINT, load_checkpoint, load_games, read_progress, save_checkpoint
+from krypenv.training.checkpoint import CHECKPOINT, load_checkpoint, load_games, read_checkpoint, save_checkpoint
+from krypenv.training.checkpoint_checks import parts_of
 from krypenv.training.curve import CurvePoint, draw_curve
 from krypenv.training.evaluation import MatchResult, duplicate_match, evaluate
+from krypenv.training.folders import is_empty, writing_to
 from krypenv.training.metagame import Metagame
 from krypenv.training.ppo import SelfPlayPPO
 from krypenv.training.progress import progress_bar
@@ -61,7 +65,8 @@ class Run:
         if settings.lessons:
             self._lessons()
         torch.set_num_threads(settings.threads)
-        progress: dict[str, Any] = read_progress(folder) if resumed else {}
+        kept = read_checkpoint(folder) if resumed else None
+        progress: dict[str, Any] = kept.progress if kept else {}
         self.seconds: float = progress.get("seconds", 0.0)  # trained before this process began
         self.curve = [CurvePoint(**point) for point in progress.get("curve", [])]
         self.updates: int = progress.get("updates", 0)
@@ -70,17 +75,16 @@ class Run:
         self.model = self._make_model()
         self.snapshots: dict[str, CardNetwork] = {}
         self.rivals: list[tuple[str, float]] = []  # names and weights of those that are drawn from
-        if resumed:
-            names: list[str] = progress["snapshots"]
-            self.snapshots = dict(zip(names, load_checkpoint(folder, self.model), strict=True))
+        if kept:
+            self.snapshots = load_checkpoint(kept, self.model)
             self.model.num_timesteps, self.model.games_played = progress["frames"], progress["games"]
             self.model._n_updates = progress["sb3_updates"]
         elif settings.warm:
             load_start(self.model.policy, Path(settings.warm))
             self.is_warm = True
         self._choose_rivals()
-        if resumed:
-            load_games(folder, self.model)
+        if kept:
+            load_games(kept, self.model)
         self._began = time.perf_counter()
         self._start = self.model.num_timesteps, self.elapsed  # of this process
         self._snapshots_due = self._count_due()
@@ -93,10 +97,9 @@ class Run:
     def _make_model(self) -> SelfPlayPPO:
         """Build environments and learner."""
         it = self.settings
-        parts = [(self.rules, it.rows, "all"), (self.rules, it.rival_rows, "random")]
-        parts += [(rules, it.rows or it.rival_rows, "all") for rules in it.other_rules()]
         return SelfPlayPPO(
-            [self._make_games(*part, _seed(it.seed, 0, at)) for at, part in enumerate(parts) if part[1]], it.critic,
+            [self._make_games(*part, _seed(it.seed, 0, at)) for at, part in enumerate(parts_of(it)) if part[1]],
+            it.critic,
             {"shape": Shape(it.context, it.card, it.embedding), "entropy": it.entropy, "pull": it.pull,
              "slowness": it.slowness},
             n_steps=it.steps, batch_size=it.batch, n_epochs=it.epochs, gamma=it.discount, gae_lambda=it.gae_lambda,
@@ -160,7 +163,8 @@ class Run:
     def _warm_up(self, console: Console) -> None:
         """Clone the teacher; interrupted, this begins anew with the lessons that are there."""
         self.save()
-        teach(self._lessons(), self.model.policy, self.folder / "lessons", console)
+        with writing_to(self.folder / "lessons"):
+            teach(self._lessons(), self.model.policy, self.folder / "lessons", console)
         self.is_warm = True
         self._choose_rivals()
         self.save()
@@ -330,19 +334,44 @@ def open_run(settings: Settings) -> Run:
     """Return a new run, or the one to resume; raises ValueError where the folder does not fit."""
     if settings.resume:
         folder = Path(settings.resume)
-        return Run(Settings.from_json(read_progress(folder)["settings"]), folder, resumed=True)
+        return Run(read_checkpoint(folder).settings, folder, resumed=True)
     folder = Path(settings.out or f"runs/{datetime.now():%Y-%m-%d-%H%M%S}")
-    if folder.exists() and any(folder.iterdir()):
-        raise ValueError(f"{folder} is not empty; go on with that run by --resume {folder}, or choose another --out")
+    _check_empty(folder)
     new = Run(settings, folder, resumed=False)
     folder.mkdir(parents=True, exist_ok=True)
     return new
 
 
+def _check_empty(folder: Path) -> None:
+    if not is_empty(folder):
+        raise ValueError(f"{folder} is not empty; go on with that run by --resume {folder}, or choose another --out")
+
+
+@contextlib.contextmanager
+def _opened(settings: Settings) -> Iterator[Run]:
+    """Give a run whose folder no other process writes to meanwhile; where it is refused nothing is written."""
+    if settings.resume:
+        read_checkpoint(Path(settings.resume))
+        with writing_to(Path(settings.resume)):
+            yield open_run(settings)
+    else:
+        new = open_run(settings)
+        with writing_to(new.folder):
+            _check_empty(new.folder)  # of what another process has written while this one got ready
+            yield new
+
+
 def run(settings: Settings, command: str = "", quiet: bool = False) -> list[MatchResult]:
-    """Train as the settings say, print the evaluation and where everything is, and return the evaluation."""
+    """Train as the settings say, print the evaluation and where everything is, and return the evaluation.
+
+    Raises ValueError where the folder does not fit, where another process is writing to it, and where training stops.
+    """
+    with _opened(settings) as session:
+        return _train(session, command, quiet)
+
+
+def _train(session: Run, command: str, quiet: bool) -> list[MatchResult]:
     console = Console(quiet=quiet)
-    session = open_run(settings)
     rules: Rules = session.rules
     kept = session.folder / CHECKPOINT
     console.print(f"Training on '{rules}' in {session.folder}")

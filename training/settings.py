@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from krypenv.rewards import check_reward
 from krypenv.rules import Rules
+from krypenv.schema import Check, of_dataclass
 from krypenv.training import bounds
 from krypenv.training.fields import parse_rules, setting
+from krypenv.words import shown
 
 _HARD: dict[str, Any] = {  # longer runs: softer, so that there is something left to learn, and with harder opponents
     "entropy": 0.05,
@@ -135,11 +138,20 @@ class Settings:
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Settings:
-        """Return settings from the plain values of `dataclasses.asdict`."""
+        """Return settings from the plain values of `dataclasses.asdict`; raises ValueError where they are none."""
+        _check_fields()(fields, "settings")
         values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
-        return cls(**values)
+        try:
+            return cls(**values)
+        except (TypeError, RecursionError, MemoryError) as error:
+            raise ValueError(f"the settings name rules or agents that can't be read: {error}") from None
+
+
+@lru_cache(1)
+def _check_fields() -> Check:
+    return of_dataclass(Settings)
 
 
 def _check_preset(preset: str) -> None:
-    if preset and preset not in PRESETS:
-        raise ValueError(f"preset is {', '.join(PRESETS)} or not given, not {preset!r}")
+    if preset and not (isinstance(preset, str) and preset in PRESETS):
+        raise ValueError(f"preset is {', '.join(PRESETS)} or not given, not {shown(preset)}")

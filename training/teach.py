@@ -12,20 +12,21 @@ import gymnasium as gym
 import safetensors.torch
 import torch
 from rich.console import Console
-from safetensors import SafetensorError
 
 from krypenv.agents.learned import LearnedAgent
 from krypenv.agents.model_file import load_model, save_model
 from krypenv.agents.network import Shape
+from krypenv.agents.weights import Spec, check_tensors, parse_tensors
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
-from krypenv.files import write_whole
+from krypenv.files import read_file, write_whole
 from krypenv.observation import SIZE
 from krypenv.rules import Rules
 from krypenv.training import bounds
 from krypenv.training.clone import Cloning, clone
 from krypenv.training.evaluation import MatchResult, evaluate
 from krypenv.training.fields import parse_rules, setting
-from krypenv.training.lessons import Plan, give_lessons
+from krypenv.training.folders import writing_to
+from krypenv.training.lessons import Plan, check_lessons, give_lessons
 from krypenv.training.policy import CardPolicy
 from krypenv.training.progress import progress_bar
 from krypenv.vector import observation_space
@@ -130,22 +131,32 @@ def load_start(policy: CardPolicy, folder: Path) -> None:
     policy.slow.load_state_dict(network.state_dict())
     path = folder / CRITIC
     if hasattr(policy, "critic") and path.exists():
+        specs = {name: Spec(tuple(tensor.shape)) for name, tensor in policy.critic.state_dict().items()}
         try:
-            policy.critic.load_state_dict(safetensors.torch.load(path.read_bytes()))
-        except (RuntimeError, SafetensorError):
-            raise ValueError(f"{path} is torn, or a critic for another number of players or other sizes") from None
+            tensors = parse_tensors(read_file(path))
+            check_tensors(tensors, specs)
+        except ValueError as error:
+            raise ValueError(
+                f"{path} is torn, or a critic for another number of players or other sizes: it {error}"
+            ) from None
+        policy.critic.load_state_dict(tensors)
 
 
 def run(settings: TeachSettings, command: str) -> list[MatchResult]:
-    """Make lessons, clone them, write the model, and return its evaluation."""
+    """Make lessons, clone them, write the model, and return its evaluation.
+
+    Raises ValueError where the folder holds other lessons, or where another process is writing to it.
+    """
     console = Console()
     torch.set_num_threads(settings.threads)
     folder, rules = Path(settings.out), settings.game_rules()
     console.print(f"Teaching '{rules}' in {folder}")
     policy = make_policy(settings)
-    regret = teach(settings, policy, folder, console)
-    facts = {"settings": dataclasses.asdict(settings), "command": command, "seed": settings.seed, "regret": regret}
-    save_start(folder, policy, rules, **facts)
+    check_lessons(folder, settings.plan())
+    with writing_to(folder):
+        regret = teach(settings, policy, folder, console)
+        facts = {"settings": dataclasses.asdict(settings), "command": command, "seed": settings.seed, "regret": regret}
+        save_start(folder, policy, rules, **facts)
     console.print(f"Regret of the clone: {regret:.2f} points a decision. The model: {folder / MODEL}", highlight=False)
     learner = LearnedAgent(policy.network, rules, "clone", settings.seed)
     return evaluate(learner, settings.against, rules, settings.deals, seed=settings.seed + 1)

@@ -1,0 +1,116 @@
+"""Words from outside: how they stand in a sentence that tells what is wrong with them, and how numbers are read."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import operator
+import re
+import reprlib
+from collections.abc import Iterable
+from itertools import accumulate
+from typing import Any
+
+MAX_VALUE = 2000  # characters of a value that is read
+_TUPLE = re.compile(r"[(\[](?:-?[0-9]|[,()\[\]])*")  # numbers in brackets; Python tells whether they are well formed
+_WORD = re.compile(r"(['\"])\w+\1")
+_NUMBER = re.compile(r"-?[0-9]{1,20}")
+_CONSTANTS = {"True": True, "False": False, "None": None}
+LONGEST_VALUE = 80  # characters of a value in a sentence
+LONGEST_LIST = 1000  # characters of a list of names in a sentence
+
+
+class _Shortened(reprlib.Repr):
+    """The `repr` of a value, with the middle left out where it is long."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxlong = self.maxother = LONGEST_VALUE
+        self.maxlevel, self.maxtuple, self.maxlist = 3, 13, 13
+
+    def repr_int(self, number: int, level: int) -> str:
+        bits = int.bit_length(number)
+        return super().repr_int(number, level) if bits < 1000 else f"<a number of {bits} bits>"
+
+
+_SHORTENED = _Shortened()
+
+
+def shown(value: Any) -> str:
+    """Return a value as it stands in a sentence: its `repr` on one line, with the middle left out where it is long.
+
+    >>> shown("8S"), len(shown("8S" * 1_000_000))
+    ("'8S'", 80)
+    """
+    words = _SHORTENED.repr(value)
+    if not words.isprintable():
+        words = "".join(letter if letter.isprintable() else "?" for letter in " ".join(words.split()))
+    return words if len(words) <= LONGEST_VALUE else words[: LONGEST_VALUE - 3] + "..."
+
+
+def unquoted(text: str) -> str:
+    """Return a text as it stands in a sentence without quotation marks."""
+    return shown(text)[1:-1]
+
+
+def listed(names: Iterable[str], longest: int = LONGEST_LIST) -> str:
+    """Return names with commas between them, and how many more there are where they are too long for a sentence."""
+    kept: list[str] = []
+    more = 0
+    left = longest
+    for name in names:
+        left -= len(name) + 2
+        if left >= 0:
+            kept.append(name)
+        else:
+            more += 1
+    return ", ".join([*kept, *([f"and {more} more"] if more else [])])
+
+
+def is_whole(value: Any, low: int, high: int) -> bool:
+    """Return whether a value is a whole number, of Python or of numpy, within bounds; True and False are none."""
+    if isinstance(value, bool):
+        return False
+    try:
+        return low <= operator.index(value) <= high
+    except (TypeError, ValueError):
+        return False
+
+
+def check_whole(name: str, number: Any, low: int, high: int) -> int:
+    """Return a whole number as Python's, or raise ValueError for what is none or lies outside of the bounds."""
+    if not is_whole(number, low, high):
+        raise ValueError(f"{name} is a whole number from {low:,} to {high:,}, not {shown(number)}")
+    return operator.index(number)
+
+
+def check_text(text: Any, what: str) -> str:
+    """Return a text, or raise ValueError for a value that is none."""
+    if not isinstance(text, str):
+        raise ValueError(f"{what} is a text, not {shown(text)}")
+    return text
+
+
+def parse_value(text: str) -> Any:
+    """Return the value that a text tells, or the text itself where it is none of those that rules have.
+
+    They are a number, True, False, None, and a tuple of numbers and tuples.
+
+    >>> parse_value("((2,0),)"), parse_value("six_table")
+    (((2, 0),), 'six_table')
+    """
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if _NUMBER.fullmatch(text):
+        return int(text)
+    if _WORD.fullmatch(text):
+        return text[1:-1]
+    if len(text) <= MAX_VALUE and _TUPLE.fullmatch(text) and _depth(text) <= 3:
+        with contextlib.suppress(ValueError, SyntaxError):
+            return ast.literal_eval(text)
+    return text
+
+
+def _depth(text: str) -> int:
+    """Return how deep the brackets in a text are nested at most."""
+    return max(accumulate((letter in "([") - (letter in ")]") for letter in text))

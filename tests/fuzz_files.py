@@ -1,0 +1,382 @@
+"""Fuzzers of files that are read back: whatever is changed in them, they give what they were or one sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.torch
+import torch
+from fuzzing import REFUSED, Fuzzer, Tally, attempt, mutate_bytes, mutate_json, mutate_text
+from small_files import PLAN, RULES, arenas, checkpoint, dumped, lessons, model, scratch, without_checksums
+from torch import Tensor
+
+from krypenv import Rules
+from krypenv.agents.learned import LearnedAgent
+from krypenv.agents.model_file import CARD, WEIGHTS, load_model
+from krypenv.engine import Engine
+from krypenv.training.ablation import RESULT, _read_result
+from krypenv.training.arena import ArenaSettings
+from krypenv.training.checkpoint import encode_checkpoint, parse_checkpoint
+from krypenv.training.lessons import INDEX, file_of, read_index, read_lesson
+from krypenv.training.model_card import _exploit, _made
+from krypenv.training.result_lines import encode
+from krypenv.training.results import FILE, read_header, read_results
+from krypenv.training.settings import Settings
+
+
+def changed_bytes(data: bytes, rng: random.Random) -> bytes:
+    """Bytes, or the text that they are, with something changed."""
+    if rng.random() < 0.5:
+        return mutate_bytes(data, rng)
+    return mutate_text(data.decode("utf-8", "replace"), rng).encode("utf-8", "surrogatepass")
+
+
+# ---------------------------------------------------------------------- an arena
+
+
+def change_results(data: bytes, rng: random.Random) -> tuple[bytes, bool]:
+    """Change the lines of an arena's file; return them and whether what was changed has a right checksum again."""
+    lines = data.split(b"\n")[:-1]
+    at, other = rng.randrange(len(lines)), rng.randrange(len(lines))
+    kind = rng.randrange(8)
+    if kind == 0:
+        lines.insert(other, lines[at])
+    elif kind == 1:
+        lines[at], lines[other] = lines[other], lines[at]
+    elif kind == 2:
+        del lines[at : at + rng.choice((1, 1, 3))]
+    elif kind == 3:
+        strange = rng.choice(arenas())[1].split(b"\n")[:-1]
+        lines[at] = rng.choice(strange)
+    elif kind == 4:
+        return changed_bytes(data, rng), False
+    else:
+        signed = rng.random() < 0.7
+        values = json.loads(lines[at])
+        changed = mutate_json(values, rng)
+        if signed and isinstance(changed, dict):
+            try:
+                lines[at] = encode(changed)[:-1]
+            except ValueError:  # no number in JSON
+                lines[at] = dumped(changed)
+        else:
+            lines[at] = dumped(changed)
+        return b"\n".join(lines) + b"\n", signed
+    return b"\n".join(lines) + b"\n", False
+
+
+def figures(results: Any) -> dict[Any, Any]:
+    """What results say of each chunk."""
+    return {
+        place: (block.deal.tolist(), block.agents.tolist(), block.scores.tolist(), block.forfeit.tolist())
+        for place, block in results.blocks.items()
+    }
+
+
+def fuzz_arena(seed: int, mutants: int) -> Tally:
+    """A changed line is told; what is read is what was there, or a part of it by whole chunks."""
+    rng, tally = random.Random(seed), Counter()
+    folder = scratch() / "arena"
+    folder.mkdir(exist_ok=True)
+    for number in range(mutants):
+        home, good = arenas()[number % len(arenas())]
+        is_old = rng.random() < 0.3
+        data, signed = change_results(without_checksums(good) if is_old else good, rng)
+        (folder / FILE).write_bytes(data)
+
+        def read() -> Any:
+            results = read_results(folder)
+            ArenaSettings.of_folder(folder)
+            return results, results.games() if results.blocks else None
+
+        found = attempt(read, tally, data)
+        if found is not REFUSED and not signed and not is_old:
+            there, whole = figures(found[0]), figures(read_results(home))
+            assert all(whole.get(place) == block for place, block in there.items()), f"other figures: {data!r}"
+            if there:  # a header alone can lose its checksum unseen
+                assert found[0].header == {**read_header(home), "machine": found[0].header["machine"]}
+    return tally
+
+
+# ---------------------------------------------------------------------- a model
+
+
+def use_model(folder: Path) -> dict[str, Tensor]:
+    """Load a model, let it act, and return its weights."""
+    network, card = load_model(folder)
+    rules = Rules.parse(card["rules"])
+    engine = Engine(rules, 4, seed=3)
+    agent = LearnedAgent(network, rules, "it", solve=False)
+    with torch.no_grad():
+        for _ in range(3):
+            engine.step(agent.act(engine.observation, engine.action_mask))
+            assert np.isfinite(agent.judge(engine.observation, engine.action_mask)[1]).all()
+    _made(folder, card)
+    return network.state_dict()
+
+
+def fuzz_model_card(seed: int, mutants: int) -> Tally:
+    """Whatever is in model.json, the model that is loaded has the weights that were saved."""
+    rng, tally = random.Random(seed), Counter()
+    _, weights, card = model()
+    folder = scratch() / "model"
+    good = dumped(card, 2)
+    for _ in range(mutants):
+        data = changed_bytes(good, rng) if rng.random() < 0.4 else dumped(mutate_json(card, rng), 2)
+        (folder / CARD).write_bytes(data)
+        found = attempt(lambda: load_model(folder), tally, data)
+        if found is not REFUSED:
+            _made(folder, found[1])
+            assert all(torch.equal(weights[name], tensor) for name, tensor in found[0].state_dict().items())
+    (folder / CARD).write_bytes(good)
+    return tally
+
+
+DTYPES = (
+    torch.float64, torch.float16, torch.bfloat16, torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64,
+    torch.bool,
+)  # fmt: skip
+STRANGE = (float("nan"), float("inf"), -float("inf"), 3e38, -3e38, 1e20, 1e9, -1.0, 0.0, 1e-45)
+
+
+def change_tensors(tensors: dict[str, Tensor], rng: random.Random) -> dict[str, Tensor]:
+    """Tensors with one of them renamed, gone, doubled, of another shape or type, or with other numbers."""
+    tensors = dict(tensors)
+    name = rng.choice(list(tensors))
+    tensor = tensors[name].clone()
+    kind = rng.randrange(9)
+    if kind == 0:
+        del tensors[name]
+    elif kind == 1:
+        tensors[rng.choice(["", "x", name + "x", name.upper(), rng.choice(list(tensors)) + ".0"])] = tensor
+    elif kind == 2:
+        tensors[rng.choice(["x", name + "x"])] = tensors.pop(name)
+    elif kind == 3:
+        other = rng.choice(list(tensors))
+        tensors[name], tensors[other] = tensors[other].clone(), tensor
+    elif kind == 4:
+        tensors[name] = tensor.to(rng.choice(DTYPES))
+    elif kind == 5:
+        tensors[name] = rng.choice(
+            [tensor.unsqueeze(0), tensor.reshape(-1), tensor[:0] if tensor.dim() else tensor[None]]
+        )
+    elif kind == 6 and tensor.dim():
+        tensors[name] = torch.cat([tensor, tensor[:1]])
+    elif tensor.numel() and tensor.dtype.is_floating_point:
+        flat = tensor.reshape(-1)
+        value = rng.choice(STRANGE)
+        if rng.random() < 0.3:
+            flat[:] = value
+        else:
+            flat[rng.randrange(len(flat))] = value
+        tensors[name] = flat.reshape(tensor.shape)
+    elif tensor.numel():
+        flat = tensor.reshape(-1)
+        flat[rng.randrange(len(flat))] = rng.choice([0, 1, 2, 3, 5, 100, 127])
+        tensors[name] = flat.reshape(tensor.shape)
+    return {name: tensor.contiguous() for name, tensor in tensors.items()}
+
+
+def fuzz_model_weights(seed: int, mutants: int) -> Tally:
+    """Weights are as they are in the file, fit, and come to finite numbers; or they are refused."""
+    rng, tally = random.Random(seed), Counter()
+    _, weights, card = model()
+    folder = scratch() / "weights"
+    folder.mkdir(exist_ok=True)
+    for _ in range(mutants):
+        changed = change_tensors(weights, rng)
+        data = safetensors.torch.save(changed)
+        if rng.random() < 0.3:
+            data = mutate_bytes(data, rng)
+        (folder / WEIGHTS).write_bytes(data)
+        right = hashlib.sha256(data).hexdigest()
+        (folder / CARD).write_bytes(dumped({**card, "weights_sha256": right}))
+        found = attempt(lambda: use_model(folder), tally, {name: each.shape for name, each in changed.items()})
+        if found is not REFUSED:
+            there = safetensors.torch.load(data)
+            assert set(there) == set(found)
+            assert all(
+                there[name].dtype == each.dtype and torch.equal(there[name], each) for name, each in found.items()
+            )
+    return tally
+
+
+# ---------------------------------------------------------------------- a checkpoint
+
+
+def same_kept(found: Any, tensors: dict[str, Tensor]) -> None:
+    """Assert that a checkpoint that was read has the tensors that it was made of."""
+    assert set(found.tensors) == set(tensors)
+    assert all(torch.equal(tensors[name], each) for name, each in found.tensors.items())
+
+
+def fuzz_checkpoint_bytes(seed: int, mutants: int) -> Tally:
+    """Any changed byte is told."""
+    rng, tally = random.Random(seed), Counter()
+    data, tensors, texts = checkpoint()
+    for _ in range(mutants):
+        changed = mutate_bytes(data, rng)
+        found = attempt(partial(parse_checkpoint, changed), tally, "bytes")
+        if found is not REFUSED:
+            same_kept(found, tensors)
+            assert found.progress == json.loads(texts["progress"])
+    return tally
+
+
+def fuzz_checkpoint_tensors(seed: int, mutants: int) -> Tally:
+    """Tensors that a run can't go on with are told, in a checkpoint that is whole otherwise."""
+    rng, tally = random.Random(seed), Counter()
+    _, tensors, texts = checkpoint()
+    for _ in range(mutants):
+        changed = change_tensors(tensors, rng)
+        data = encode_checkpoint(changed, texts)
+        found = attempt(partial(parse_checkpoint, data), tally, {name: each.shape for name, each in changed.items()})
+        if found is not REFUSED:
+            same_kept(found, changed)
+    return tally
+
+
+def fuzz_checkpoint_progress(seed: int, mutants: int) -> Tally:
+    """Values that a run can't go on with are told, in a checkpoint that is whole otherwise."""
+    rng, tally = random.Random(seed), Counter()
+    _, tensors, texts = checkpoint()
+    progress = json.loads(texts["progress"])
+    for _ in range(mutants):
+        changed = dict(texts)
+        if rng.random() < 0.8:
+            changed["progress"] = json.dumps(mutate_json(progress, rng))
+        else:
+            key = rng.choice(list(changed))
+            changed[key] = mutate_text(changed[key], rng).encode("utf-8", "replace").decode()
+        data = encode_checkpoint(tensors, changed)
+        found = attempt(partial(parse_checkpoint, data), tally, changed)
+        if found is not REFUSED:
+            assert json.loads(json.dumps(found.progress)) == json.loads(changed["progress"])
+            assert Settings.from_json(found.progress["settings"]) == found.settings
+            same_kept(found, tensors)
+    return tally
+
+
+# ---------------------------------------------------------------------- lessons
+
+
+def fuzz_lesson_index(seed: int, mutants: int) -> Tally:
+    """A plan that is read is one that can be carried out."""
+    rng, tally = random.Random(seed), Counter()
+    good = json.loads((lessons() / INDEX).read_text())
+    folder = scratch() / "index"
+    folder.mkdir(exist_ok=True)
+    for _ in range(mutants):
+        data = changed_bytes(dumped(good, 2), rng) if rng.random() < 0.4 else dumped(mutate_json(good, rng))
+        (folder / INDEX).write_bytes(data)
+        found = attempt(lambda: read_index(folder), tally, data)
+        if found is not REFUSED:
+            assert {"format": 1, **found.__dict__} == json.loads(data)
+    return tally
+
+
+def change_lesson(rng: random.Random) -> dict[str, np.ndarray]:
+    """The arrays of a file of lessons with something changed in them."""
+    with np.load(file_of(lessons(), 0)) as file:
+        arrays = {name: file[name].copy() for name in file.files}
+    name = rng.choice(list(arrays))
+    array = arrays[name]
+    kind = rng.randrange(7)
+    if kind == 0:
+        del arrays[name]
+    elif kind == 1:
+        arrays[name] = array.astype(
+            rng.choice(["u1", "i8", "f2", "f4", "f8", "c16", "U3", "?", ">f2", ">i4", "M8[s]", "S2"])
+        )
+    elif kind == 2:
+        arrays[name] = rng.choice([array[:-1], array[1:], array[:0], array[None], array.reshape(-1, 1), array[0]])
+    elif kind == 3:
+        arrays[name] = np.append(array, array[:1])
+    elif kind == 4:
+        arrays["values"][rng.randrange(len(arrays["values"]))] = rng.choice([np.nan, np.inf, -np.inf, 60000, 1, -1])
+    elif kind == 5:
+        arrays["values"][:] = rng.choice([np.nan, np.inf, -np.inf, 0])
+    else:
+        arrays["actions"][rng.randrange(len(arrays["actions"]))] = rng.randrange(256)
+    return arrays
+
+
+def fuzz_lesson_file(seed: int, mutants: int) -> Tally:
+    """A file of lessons gives what was in it, of whole games; or it is refused."""
+    rng, tally = random.Random(seed), Counter()
+    good = [file_of(lessons(), number).read_bytes() for number in (0, 1)]
+    whole = read_lesson(lessons(), PLAN, 0, 0.9)
+    folder = scratch() / "lesson"
+    folder.mkdir(exist_ok=True)
+    for _ in range(mutants):
+        kind, arrays = rng.randrange(10), None
+        if kind == 0:
+            file_of(folder, 0).write_bytes(good[1])
+        elif kind < 5:
+            file_of(folder, 0).write_bytes(mutate_bytes(good[0], rng))
+        else:
+            arrays = change_lesson(rng)
+            np.savez_compressed(file_of(folder, 0), **arrays)
+        found = attempt(lambda: read_lesson(folder, PLAN, 0, 0.9), tally, arrays)
+        if found is REFUSED:
+            continue
+        if arrays is None:
+            assert np.array_equal(found.values, whole.values)
+            assert np.array_equal(found.observations, whole.observations)
+        else:
+            assert np.array_equal(found.values, arrays["values"].astype(np.float32))
+            assert np.isfinite(
+                np.maximum.reduceat(found.values, np.cumsum(found.facts.counts) - found.facts.counts)
+            ).all()
+    return tally
+
+
+# ---------------------------------------------------------------------- figures
+
+
+def fuzz_figures(seed: int, mutants: int) -> Tally:
+    """What `exploit --json` wrote, as a card reads it, and what an ablation keeps of a run."""
+    rng, tally = random.Random(seed), Counter()
+    exploiter = {
+        "kind": "knowing search", "name": "with greedy", "budget": "1 world", "seconds": 1.0, "margin": 2.5, "low": 1.0,
+        "high": 4.0,
+    }  # fmt: skip
+    found = {
+        "agent": "greedy", "rules": RULES, "seed": 0, "exploiters": [exploiter, {**exploiter, "low": None}],
+        "best": 0, "margin": 2.0, "low": 1.0, "high": 3.0, "selection": "2 deals", "measured": "3 deals",
+    }  # fmt: skip
+    goods = [
+        {"exploit": found, "settings": {}, "command": "x"},
+        {"deals": 3, "margins": {"greedy": 1.5, "random": 2.0}},
+    ]
+    path = scratch() / RESULT
+    for _ in range(mutants):
+        at = rng.randrange(2)
+        data = changed_bytes(dumped(goods[at], 2), rng) if rng.random() < 0.4 else dumped(mutate_json(goods[at], rng))
+        path.write_bytes(data)
+        read: list[Callable[[], Any]] = [lambda: _exploit(path), lambda: _read_result(path.parent)]
+        result = attempt(read[at], tally, data)
+        if result is not REFUSED and at == 1:
+            assert result == json.loads(data)
+    return tally
+
+
+FUZZERS: dict[str, Fuzzer] = {
+    "arena": fuzz_arena,
+    "model_card": fuzz_model_card,
+    "model_weights": fuzz_model_weights,
+    "checkpoint_bytes": fuzz_checkpoint_bytes,
+    "checkpoint_tensors": fuzz_checkpoint_tensors,
+    "checkpoint_progress": fuzz_checkpoint_progress,
+    "lesson_index": fuzz_lesson_index,
+    "lesson_file": fuzz_lesson_file,
+    "figures": fuzz_figures,
+}

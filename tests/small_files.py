@@ -1,0 +1,120 @@
+"""Small files of every kind that the package reads back, made once in each process."""
+
+from __future__ import annotations
+
+import functools
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.torch
+import torch
+from rich.console import Console
+from torch import Tensor
+
+from krypenv import Rules
+from krypenv.agents.model_file import CARD, save_model
+from krypenv.agents.network import CardNetwork, Shape
+from krypenv.training.arena import ArenaSettings, run_arena
+from krypenv.training.checkpoint import CHECKPOINT
+from krypenv.training.lessons import Plan, give_lessons
+from krypenv.training.results import FILE
+from krypenv.training.selfplay import Run
+from krypenv.training.settings import Settings
+
+RULES = "mini-low players=2"
+TINY: dict[str, Any] = {
+    "rules": RULES, "also": ("mini-low players=3",), "rows": 3, "rival_rows": 2, "steps": 4, "batch": 16, "epochs": 1,
+    "frames": 6 * 4 * 8, "rivals": ("greedy",), "snapshots": 2, "snapshot_every": 0.2, "metagame_deals": 2,
+    "curve_every": 1e9, "curve_deals": 2, "deals": 2, "against": ("random", "greedy"), "context": 4, "card": 3,
+    "embedding": 2, "checkpoint_every": 1e9,
+}  # fmt: skip
+PLAN = Plan(RULES, "search(worlds=2, plies=1)", seed=3, chunk=3, temperature=1.0, stray=0.2)
+
+
+@functools.cache
+def scratch() -> Path:
+    """A folder of this process."""
+    folder = tempfile.TemporaryDirectory(prefix="krypenv-fuzz-")
+    scratch.__dict__["kept"] = folder  # removed when the process ends
+    return Path(folder.name)
+
+
+def dumped(value: Any, indent: int | None = None) -> bytes:
+    """JSON, also of what is none."""
+    return json.dumps(value, indent=indent).encode()
+
+
+@functools.cache
+def arenas() -> list[tuple[Path, bytes]]:
+    """Folders of small arenas with what is in their files: two and three players, teams, sessions, forfeits."""
+    made = []
+    for name, rules, agents, options in (
+        ("two", RULES, ("greedy", "random", "tactician"), {"deals": 7, "chunk": 3}),
+        ("three", "mini-low players=3", ("greedy", "random"), {"deals": 4, "chunk": 2, "pairs": True}),
+        ("teams", "krypkasino players=4 teams=2", ("greedy", ("absent", Absent)), {"deals": 4, "chunk": 2}),
+        ("sessions", f"{RULES} games=3 threshold=10", ("greedy", "random"), {"deals": 4, "chunk": 2}),
+    ):
+        folder = scratch() / f"arena-{name}"
+        run_arena(ArenaSettings(agents, Rules.parse(rules), folder, **options))  # type: ignore[arg-type]
+        made.append((folder, (folder / FILE).read_bytes()))
+    return made
+
+
+class Absent:
+    """Has no answer where it holds both copies of a card."""
+
+    name = "absent"
+
+    def __init__(self, rules: Rules, seed: int = 0) -> None:
+        self.rules = rules
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
+        if (observations[:, :52] == 2).any():
+            raise RuntimeError("both")
+        return action_masks.argmax(axis=1)
+
+
+def without_checksums(data: bytes) -> bytes:
+    """The file as earlier versions wrote it."""
+    values = [json.loads(line) for line in data.split(b"\n")[:-1]]
+    return b"".join(dumped({key: each for key, each in line.items() if key != "crc"}) + b"\n" for line in values)
+
+
+@functools.cache
+def model() -> tuple[CardNetwork, dict[str, Tensor], dict[str, Any]]:
+    torch.manual_seed(1)
+    network = CardNetwork(Shape(4, 3, 2))
+    settings = {"reward": "centred", "warm": ""}
+    folder = save_model(
+        scratch() / "model", network, Rules.parse(RULES), also=["mini-low players=3"], settings=settings, seed=1,
+        frames=10, seconds=1.5, command="krypenv train", commit="1" * 40, version="0", created="2026", regret=0.5,
+    )  # fmt: skip
+    return network, network.state_dict(), json.loads((folder / CARD).read_text())
+
+
+@functools.cache
+def checkpoint() -> tuple[bytes, dict[str, Tensor], dict[str, str]]:
+    """The last checkpoint of a small run, in bytes and in parts."""
+    folder = scratch() / "run"
+    folder.mkdir()
+    Run(Settings(**TINY), folder, resumed=False).train(Console(quiet=True))
+    data = (folder / CHECKPOINT).read_bytes()
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    texts = header["__metadata__"]
+    del texts["sha256"]
+    return data, safetensors.torch.load(data), texts
+
+
+@functools.cache
+def lessons() -> Path:
+    folder = scratch() / "lessons"
+    give_lessons(folder, PLAN, games=6, workers=1)
+    return folder
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """The files in a folder and below it, by their paths in it."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

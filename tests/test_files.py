@@ -1,0 +1,341 @@
+"""Files that are read back, and folders that two processes write to: every field, every type, nothing by half."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import safetensors.torch
+import torch
+from fuzzing import NASTY_VALUES, REFUSED, attempt
+from small_files import PLAN, arenas, checkpoint, dumped, files_of, lessons, model, scratch, without_checksums
+from test_arena import HIGH, LOW, arena
+from test_results import lines
+
+from krypenv import Rules, agents
+from krypenv.agents.model_file import CARD, WEIGHTS, ModelError, load_model, save_model
+from krypenv.agents.network import CardNetwork, Shape
+from krypenv.agents.weights import check_reach
+from krypenv.files import parse_json, read_json
+from krypenv.schema import a_list, a_record, number, text, whole
+from krypenv.training import load_games
+from krypenv.training.checkpoint import CHECKPOINT, encode_checkpoint, parse_checkpoint, read_progress
+from krypenv.training.lessons import INDEX, read_index
+from krypenv.training.result_lines import encode
+from krypenv.training.results import FILE, read_results
+from krypenv.training.selfplay import run
+from krypenv.training.settings import Settings
+
+# ---------------------------------------------------------------------- every field, every type
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path to every value within a value, itself included; of a long list the first two items."""
+    yield path
+    if isinstance(value, dict):
+        for key in value:
+            yield from places(value[key], (*path, key))
+    elif isinstance(value, list):
+        for at in range(min(2, len(value))):
+            yield from places(value[at], (*path, at))
+
+
+def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    """A value with another one at a path within it; without it where that is `REFUSED`."""
+    if not path:
+        return new
+    key, *rest = path
+    copy = list(value) if isinstance(value, list) else dict(value)
+    if rest:
+        copy[key] = replaced(value[key], tuple(rest), new)
+    elif new is REFUSED:
+        del copy[key]
+    else:
+        copy[key] = new
+    return copy
+
+
+def every_change(value: Any) -> Iterator[Any]:
+    """A value with each of its places gone, and with each strange value in each of its places."""
+    for path in places(value):
+        if path:
+            yield replaced(value, path, REFUSED)
+        for new in NASTY_VALUES:
+            yield replaced(value, path, new)
+
+
+def test_every_field_of_a_header_and_of_a_line(tmp_path: Path) -> None:
+    tally: Counter[str] = Counter()
+    for _, good in arenas()[:2]:
+        texts = good.split(b"\n")[:4]  # the header and a chunk
+        for at in (0, 1):
+            for changed in every_change(json.loads(texts[at])):
+                try:
+                    line = encode(changed) if isinstance(changed, dict) else dumped(changed) + b"\n"
+                except ValueError:
+                    line = dumped(changed) + b"\n"
+                data = b"\n".join(texts[:at]) + b"\n" * at + line + b"\n".join(texts[at + 1 :]) + b"\n"
+                (tmp_path / FILE).write_bytes(data)
+                attempt(partial(read_results, tmp_path), tally, line)
+    assert tally["refused"] > tally["right"] > 0
+
+
+def test_every_field_of_a_model_card() -> None:
+    _, weights, card = model()
+    folder, tally = scratch() / "model", Counter[str]()
+    for changed in every_change(card):
+        (folder / CARD).write_bytes(dumped(changed))
+        found = attempt(partial(load_model, folder), tally, changed)
+        if found is not REFUSED:
+            assert all(torch.equal(weights[name], each) for name, each in found[0].state_dict().items())
+    (folder / CARD).write_bytes(dumped(card))
+    assert tally["refused"] > tally["right"] > 0
+
+
+def test_every_field_of_a_checkpoint() -> None:
+    _, tensors, texts = checkpoint()
+    tally: Counter[str] = Counter()
+    for changed in every_change(json.loads(texts["progress"])):
+        data = encode_checkpoint(tensors, {**texts, "progress": json.dumps(changed)})
+        attempt(partial(parse_checkpoint, data), tally, changed)
+    assert tally["refused"] > tally["right"] > 0
+
+
+def test_every_field_of_an_index_of_lessons(tmp_path: Path) -> None:
+    tally: Counter[str] = Counter()
+    for changed in every_change(json.loads((lessons() / INDEX).read_text())):
+        (tmp_path / INDEX).write_bytes(dumped(changed))
+        attempt(partial(read_index, tmp_path), tally, changed)
+    assert tally["refused"] > tally["right"] > 0
+    assert read_index(lessons()) == PLAN
+
+
+# ---------------------------------------------------------------------- JSON and schemas
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"[" * 100_000 + b"]" * 100_000, "values within values"), (b"[" * 60 + b"]" * 60, "values within values"),
+        (b'{"a":' * 200 + b"1" + b"}" * 200, "values within values"), (b"", "not JSON"), (b"\xff\xfe", "not JSON"),
+        (b"{", "not JSON"), (b"NaN", "not finite"), (b"[Infinity]", "not finite"), (b"-Infinity", "not finite"),
+        (b"1e999", "not finite"), (b"[-1e400]", "not finite"),
+    ],
+)  # fmt: skip
+def test_no_json_is_told_with_the_name_of_its_file(tmp_path: Path, data: bytes, reason: str) -> None:
+    path = tmp_path / "some.json"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=rf"some\.json .*{reason}"):
+        read_json(path)
+    path.write_bytes(b'{"a": [1, 1e300, "\xc3\xa9"], "a": 2}')
+    assert read_json(path) == {"a": 2}
+    assert parse_json("[1, -Infinity]", infinite=True) == [1, float("-inf")]
+
+
+def test_a_schema_names_the_place() -> None:
+    check = a_record({"scores": a_list(whole(0, 9), 2, 4)}, {"name": text, "share": number(0, 1)}, more=False)
+    check({"scores": [1, 2, 9], "share": 0.5}, "")
+    for value, sentence in (
+        ({"scores": [1, 2, 3, 10]}, r"scores\[3\] is to be a whole number from 0 to 9, not 10"),
+        ({"scores": [1, True]}, r"scores\[1\] is to be .* not True"),
+        ({"scores": [1]}, "scores is to be a list of 2 to 4 items"),
+        ({}, "scores is missing"),
+        ({"scores": [1, 2], "share": float("nan")}, "share is to be a number from 0 to 1, not nan"),
+        ({"scores": [1, 2], "names": 3}, "'names' is not known; the keys are scores, name, share"),
+        (3, "all of it is to be an object, not 3"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            check(value, "")
+
+
+# ---------------------------------------------------------------------- models
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    torch.manual_seed(0)
+    return save_model(tmp_path / "model", CardNetwork(Shape(8, 4, 2)), Rules.preset())
+
+
+def with_weights(folder: Path, weights: dict[str, torch.Tensor]) -> None:
+    """Write a model anew with other weights, whose hash is right."""
+    network = CardNetwork(Shape(8, 4, 2))
+    save_model(folder, network, Rules.preset())
+    data = safetensors.torch.save(weights)
+    (folder / WEIGHTS).write_bytes(data)
+    card = json.loads((folder / CARD).read_text())
+    (folder / CARD).write_text(json.dumps({**card, "weights_sha256": hashlib.sha256(data).hexdigest()}))
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (float("nan"), "not finite"), (float("inf"), "not finite"), (-float("inf"), "not finite"),
+        (3e38, "weights so large"), (-1e30, "weights so large"), (1e14, "weights so large"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["score.bias", "hidden.weight", "value.weight", "read.bias", "kinds.weight"])
+def test_weights_without_end_are_no_model(folder: Path, name: str, value: float, reason: str) -> None:
+    weights = CardNetwork(Shape(8, 4, 2)).state_dict()
+    weights[name].view(-1)[-1] = value
+    with_weights(folder, weights)
+    for agent in (str(folder), f"guided(model={str(folder)!r})"):
+        with pytest.raises(ModelError, match=rf"don't fit the network .* {reason}"):
+            agents.make(agent, Rules.preset())
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.complex64, torch.bool]
+)
+def test_weights_of_another_type_are_no_model(folder: Path, dtype: torch.dtype) -> None:
+    weights = CardNetwork(Shape(8, 4, 2)).state_dict()
+    with_weights(folder, {**weights, "judge.weight": weights["judge.weight"].to(dtype)})
+    with pytest.raises(
+        ModelError, match=r"tensor 'judge.weight' of torch\.\w+ \(4, 12\), and it is to be of torch.flo"
+    ):
+        load_model(folder)
+
+
+def test_a_network_without_end_is_refused_before_it_is_made(folder: Path) -> None:
+    card = json.loads((folder / CARD).read_text())
+    for size, reason in (
+        (10**12, "is to be a whole number"),
+        (65_536, "don't fit"),
+        (-1, "is to be"),
+        (True, "is to be"),
+    ):
+        (folder / CARD).write_text(json.dumps({**card, "network": {"context": size, "card": size, "embedding": 2}}))
+        with pytest.raises(ModelError, match=reason):
+            load_model(folder)
+
+
+def test_what_is_in_place_of_a_model_card(folder: Path) -> None:
+    path = folder / CARD
+    for data in (b"", b"\xff", b"[" * 100_000, b'{"format": 2', b"2", b"null"):
+        path.write_bytes(data)
+        with pytest.raises(ModelError):
+            load_model(folder)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(ModelError, match="is no model"):
+        load_model(folder)
+    path.rmdir()
+    os.mkfifo(path)  # reading it would never end
+    with pytest.raises(ModelError, match="is no model"):
+        load_model(folder)
+
+
+def test_models_that_come_with_the_package_are_far_from_the_bound() -> None:
+    for name in ("two", "four", "pairs"):
+        network, _ = load_model(Path(__file__).parent.parent / "agents" / "models" / name)
+        state = network.state_dict()
+        check_reach({key: tensor * 1.5 for key, tensor in state.items()})
+        with pytest.raises(ValueError, match="weights so large"):
+            check_reach({key: tensor * 30 for key, tensor in state.items()})
+
+
+# ---------------------------------------------------------------------- results of an arena
+
+
+def test_results_of_earlier_versions_are_read_and_gone_on_with(tmp_path: Path) -> None:
+    whole = arena(tmp_path / "whole", "random", "greedy", deals=8, chunk=4)
+    arena(tmp_path / "old", "random", "greedy", deals=4, chunk=4)
+    path = tmp_path / "old" / FILE
+    path.write_bytes(without_checksums(path.read_bytes()))
+    assert b"crc" not in path.read_bytes()
+    assert len(load_games(tmp_path / "old").deal) == 8
+    assert (arena(tmp_path / "old", "random", "greedy", deals=8, chunk=4).scores == whole.scores).all()
+    assert path.read_bytes().count(b'"crc"') == 1 + 8
+    assert lines(tmp_path / "old")[1:] == lines(tmp_path / "whole")[1:]
+
+
+def signed(text: bytes, key: str, value: Any) -> bytes:
+    """A line with another value and a right checksum."""
+    return encode({**json.loads(text), key: value})[:-1]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda texts: [*texts[:3], texts[2], *texts[3:]], r"line 4 .* deal is to be the next deal of .*, 2, not 1"),
+        (lambda texts: [texts[0], texts[2], texts[1], *texts[3:]], "line 2 .* deal is to be"),
+        (lambda texts: [*texts, *texts[1:4]], "line 10 .* match 0 has chunk 0 twice"),
+        (lambda texts: texts[:2] + texts[3:], "line 3 .* deal is to be"),
+        (lambda texts: [*texts[:4], *texts[5:]], "line 5 .* deal is to be"),
+        (lambda texts: [texts[0], texts[1].replace(b'"scores":[[', b'"scores":[[1'), *texts[2:]], "line 2 .* checksum"),
+        (lambda texts: [texts[0], signed(texts[1], "agents", [False, True]), *texts[2:]], "line 2 .* agents is to be"),
+        (lambda texts: [texts[0], signed(texts[1], "seats", [[0.0, 1], [1, 0]]), *texts[2:]], "line 2 .* seats are"),
+        (lambda texts: [texts[0], signed(texts[1], "scores", [[0, 1], [1, 0]]), *texts[2:]], r"line 2 .* scores\[0\]"),
+        (lambda texts: [texts[0].replace(b'"seed":0', b'"seed":1'), *texts[1:]], "line 1 .* checksum"),
+        (lambda texts: [without_checksums(texts[0] + b"\n")[:-1], *texts[1:]], "line 2 .* line 1 has lost its own"),
+        (lambda texts: [texts[0], without_checksums(texts[1] + b"\n")[:-1], *texts[2:]], "line 2 .* lost its checksum"),
+    ],
+)  # fmt: skip
+def test_lines_that_were_moved_or_changed_are_named(
+    tmp_path: Path, change: Callable[[list[bytes]], list[bytes]], reason: str
+) -> None:
+    arena(tmp_path, LOW, HIGH, deals=8, chunk=3)
+    texts = (tmp_path / FILE).read_bytes().split(b"\n")[:-1]
+    data = b"\n".join(change(texts)) + b"\n"
+    (tmp_path / FILE).write_bytes(data)
+    for read in (load_games, lambda folder: arena(folder, LOW, HIGH, deals=20, chunk=3)):
+        with pytest.raises(ValueError, match=reason):
+            read(tmp_path)
+    assert (tmp_path / FILE).read_bytes() == data
+
+
+# ---------------------------------------------------------------------- checkpoints
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Path:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / CHECKPOINT).write_bytes(checkpoint()[0])
+    return folder
+
+
+def test_a_checkpoint_of_an_earlier_version_is_gone_on_with(started: Path) -> None:
+    _, tensors, texts = checkpoint()
+    (started / CHECKPOINT).write_bytes(safetensors.torch.save(tensors, metadata=texts))
+    assert run(Settings(resume=str(started)), quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "reason"),
+    [
+        ("policy.network.hidden.weight", lambda tensor: tensor * float("nan"), "not finite"),
+        ("policy.network.hidden.weight", lambda tensor: tensor.double(), "torch.float64"),
+        ("snapshot.0.value.bias", lambda tensor: tensor[None], r"\(1, 1\)"),
+        ("optimizer.0.exp_avg_sq", lambda tensor: tensor - 1, "below 0"),
+        ("optimizer.3.step", lambda tensor: tensor.long(), "torch.int64"),
+        ("games.1.players", lambda tensor: tensor + 50, "no rivals"),
+        ("games.0.viewers", lambda tensor: tensor + 9, "no seats"),
+        ("games.1.state", lambda tensor: tensor[:, :-1].contiguous(), "games.1.state"),
+        ("rival_returns", lambda tensor: torch.zeros(2000, dtype=torch.float64), "more than 1000"),
+    ],
+)  # fmt: skip
+def test_a_checkpoint_with_other_tensors_is_refused_and_nothing_is_changed(
+    started: Path, name: str, change: Callable[[torch.Tensor], torch.Tensor], reason: str
+) -> None:
+    _, tensors, texts = checkpoint()
+    (started / CHECKPOINT).write_bytes(encode_checkpoint({**tensors, name: change(tensors[name])}, texts))
+    before = files_of(started)
+    with pytest.raises(ValueError, match=rf"checkpoint\.safetensors has .*{reason}"):
+        run(Settings(resume=str(started)), quiet=True)
+    assert files_of(started) == before
+
+
+def test_a_changed_byte_of_a_checkpoint_is_told(started: Path) -> None:
+    data = bytearray(checkpoint()[0])
+    data[-3] ^= 1
+    (started / CHECKPOINT).write_bytes(data)
+    with pytest.raises(ValueError, match=r"checkpoint\.safetensors is torn or was changed"):
+        read_progress(started)

@@ -1,0 +1,158 @@
+"""Folders that two processes write to, full disks, and what can't be a folder: one sentence, and nothing by half."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+from small_files import TINY, checkpoint, files_of
+from test_cli import krypenv
+
+from krypenv import Rules
+from krypenv.agents.model_file import load_model
+from krypenv.files import append_whole, write_whole
+from krypenv.training import exploit as exploiting
+from krypenv.training.ablation import AblationSettings, ablate
+from krypenv.training.best_response import response_settings, train_response
+from krypenv.training.checkpoint import CHECKPOINT, read_progress
+from krypenv.training.exploit import ExploitSettings
+from krypenv.training.folders import LOCK, is_empty, writing_to
+from krypenv.training.results import FILE
+from krypenv.training.selfplay import run
+from krypenv.training.settings import Settings
+from krypenv.training.teach import TeachSettings
+from krypenv.training.teach import run as teach
+
+# ---------------------------------------------------------------------- two processes and one folder
+
+HELD = "another process is writing to .*; wait for its end"
+
+
+@pytest.mark.parametrize("what", ["train", "resume", "teach", "exploit", "ablate", "response"])
+def test_a_folder_that_another_process_writes_to_is_refused(tmp_path: Path, what: str) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    if what == "resume":
+        (folder / CHECKPOINT).write_bytes(checkpoint()[0])
+    rules = Rules.parse(TINY["rules"])
+    starts: dict[str, Callable[[], Any]] = {
+        "train": lambda: run(Settings(**TINY, out=str(folder)), quiet=True),
+        "resume": lambda: run(Settings(resume=str(folder)), quiet=True),
+        "teach": lambda: teach(TeachSettings(out=str(folder), context=4, card=3, embedding=2), ""),
+        "exploit": lambda: exploiting.exploit(ExploitSettings("greedy", seeds=1, frames=1, out=str(folder)), None),  # type: ignore[arg-type]
+        "ablate": lambda: ablate(AblationSettings(out=str(folder))),
+        "response": lambda: train_response(response_settings("greedy", rules, folder, frames=1), None),  # type: ignore[arg-type]
+    }
+    with FileLock(folder / LOCK):
+        before = files_of(folder)
+        with pytest.raises(ValueError, match=HELD):
+            starts[what]()
+        assert files_of(folder) == before
+
+
+TRAINS = """
+import json, sys
+from krypenv.training.selfplay import run
+from krypenv.training.settings import Settings
+settings = json.loads(sys.argv[1])
+try:
+    run(Settings.from_json(settings), quiet=True)
+except ValueError as error:
+    sys.exit(str(error))
+"""
+
+
+def test_of_two_trainings_into_one_folder_one_is_refused(tmp_path: Path) -> None:
+    settings = {**TINY, "frames": 640, "out": str(tmp_path / "run")}
+    command = [sys.executable, "-c", TRAINS, json.dumps(settings)]
+    both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [process.communicate(timeout=240)[1] for process in both]
+    assert sorted(process.returncode for process in both) == [0, 1], said
+    lost = said[0] if both[0].returncode else said[1]
+    assert "another process is writing to" in lost or "is not empty" in lost
+    assert read_progress(tmp_path / "run")["frames"] >= 640
+    load_model(tmp_path / "run" / "model")
+
+
+def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; from krypenv.training.folders import writing_to\n"
+        "with writing_to(Path(sys.argv[1])):\n    os.kill(os.getpid(), 9)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run")], check=False)
+    assert done.returncode == -9
+    assert (tmp_path / "run" / LOCK).exists()
+    assert is_empty(tmp_path / "run")
+    with writing_to(tmp_path / "run"), pytest.raises(ValueError, match=HELD), writing_to(tmp_path / "run"):
+        pass
+
+
+# ---------------------------------------------------------------------- no room, no leave
+
+
+def full(*arguments: Any) -> Any:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("name", ["fsync", "replace"])
+def test_a_full_disk_names_the_file_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = tmp_path / "figures.json"
+    write_whole(path, b"old")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, name, full)
+        with pytest.raises(OSError, match="No space left on device") as error:
+            write_whole(path, b"new")
+    assert (error.value.filename, error.value.errno) == (str(path), errno.ENOSPC)
+    assert files_of(tmp_path) == {"figures.json": b"old"}
+
+
+def test_an_arena_on_a_full_disk_keeps_whole_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fsync, calls = os.fsync, []
+
+    def filling(number: int) -> None:
+        calls.append(number)
+        return fsync(number) if len(calls) < 4 else full()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", filling)
+        done = krypenv("arena", "greedy", "random", "--deals", "12", "--chunk", "3", "--out", str(tmp_path))
+    assert (done.exit_code, done.stderr) == (2, f"krypenv: {tmp_path / FILE}: No space left on device\n")
+    assert (tmp_path / FILE).read_bytes().count(b"\n") == 1 + 2 * 3
+    assert (tmp_path / FILE).read_bytes().endswith(b"\n")
+
+
+def test_an_append_that_does_not_fit_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"one\n")
+    with path.open("ab", buffering=0) as file:
+        append_whole(file, b"two\n")
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space left") as error:
+            append_whole(file, b"three\n")
+    assert error.value.filename == str(path)
+    assert path.read_bytes() == b"one\ntwo\n"
+
+
+def test_what_cannot_be_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file" / "x.json", tmp_path / ("n" * 300) / "x.json", tmp_path / ("n" * 300)):
+        with pytest.raises(OSError, match=r".") as error:
+            write_whole(path, b"")
+        assert error.value.filename == str(path)
+    for path in (tmp_path / "file" / "run", tmp_path / ("n" * 300)):
+        with pytest.raises(OSError, match=r".") as error, writing_to(path):
+            pass
+        assert str(error.value.filename).startswith(str(path))
+    name = "n" * 250 + ".json"  # as long as a name may be: the partial file's is not longer
+    write_whole(tmp_path / name, b"{}")
+    assert files_of(tmp_path)[name] == b"{}"

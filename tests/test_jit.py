@@ -1,0 +1,72 @@
+"""The key under which a compiled kernel is kept: it changes with all that the kernel is made of."""
+
+import sys
+import types
+
+import numpy as np
+import pytest
+
+from krypenv.jit import JIT_IS_OFF, kernel_hash
+
+pytestmark = pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled and kept")
+
+
+def kernels():
+    """Every kernel of the package, by module and name."""
+    for name in ("belief", "champion", "inference", "recall", "facts", "tree", "solve", "search", "ismcts", "guided"):
+        __import__(f"krypenv.agents.{name}")
+    found = {}
+    for module in [module for name, module in sys.modules.items() if name.startswith("krypenv")]:
+        for name, value in vars(module).items():
+            if hasattr(value, "py_func") and value.py_func.__module__ == module.__name__:
+                found[f"{module.__name__}.{name}"] = value.py_func
+    return found
+
+
+def hash_now(function):
+    """The key as it would be in a new process."""
+    kernel_hash.cache_clear()
+    return kernel_hash(function)
+
+
+def test_every_constant_that_a_kernel_names_is_in_its_key(monkeypatch):
+    tried = 0
+    for name, function in kernels().items():
+        before = hash_now(function)
+        for constant in function.__code__.co_names:
+            value = function.__globals__.get(constant)
+            if isinstance(value, (int, float, np.generic)) and not isinstance(value, type):
+                with monkeypatch.context() as patch:
+                    patch.setitem(function.__globals__, constant, value + type(value)(1))
+                    assert hash_now(function) != before, f"{name} does not depend on {constant}"
+                tried += 1
+        assert hash_now(function) == before
+    assert tried > 300
+
+
+def test_constants_behind_a_module_and_in_another_file_count(monkeypatch):
+    from krypenv import engine, observation
+    from krypenv.agents import belief, recall
+
+    decide, remember = engine.write_decision.py_func, belief.remember.py_func
+    before = hash_now(decide), hash_now(remember)
+    monkeypatch.setattr(observation, "SIZE", observation.SIZE + 1)  # read as base_block.SIZE
+    assert hash_now(decide) != before[0]
+    assert recall.MOST_STEPS == belief.MOST_STEPS
+    monkeypatch.setattr(belief, "MOST_STEPS", recall.MOST_STEPS + 1)
+    assert hash_now(remember) != before[1]
+
+
+def test_a_kernel_depends_on_those_that_it_calls(monkeypatch):
+    from krypenv import captures, engine, features
+
+    callers = engine.step_rows.py_func, features.weigh.py_func
+    others = [engine.seed_rows.py_func]
+    before = [hash_now(each) for each in (*callers, *others)]
+    changed = types.FunctionType(
+        captures.fits.py_func.__code__.replace(co_consts=(*captures.fits.py_func.__code__.co_consts, 1)),
+        captures.fits.py_func.__globals__,
+    )
+    monkeypatch.setattr(captures.fits, "py_func", changed)
+    after = [hash_now(each) for each in (*callers, *others)]
+    assert [one != other for one, other in zip(before, after, strict=True)] == [True, True, False]
