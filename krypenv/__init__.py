@@ -1,5 +1,7 @@
 """Krypkasino, Sweden's misère casino, as a reinforcement-learning environment."""
 
+from krypenv import stopping as stopping  # isort: skip  # before all that takes a while to load
+
 import gymnasium
 import pettingzoo
 

@@ -14,10 +14,11 @@ from pettingzoo.utils import wrappers
 
 from krypenv import features as feature_block
 from krypenv import observation as base_block
+from krypenv.arguments import check_action, check_deck, check_options, check_seed, check_switch, preset_rules
 from krypenv.cards import NO_SEAT, NUM_ACTIONS
 from krypenv.game import Game
 from krypenv.rewards import check_reward, illegal_reward, returns_of
-from krypenv.rules import Rules
+from krypenv.wording import told
 
 __all__ = ["env", "raw_env"]
 
@@ -114,11 +115,14 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
     ) -> None:
         super().__init__()
         check_reward(reward)
-        if render_mode not in (None, *RENDER_MODES):
-            raise ValueError(f"unknown render_mode {render_mode!r}; it is one of {', '.join(RENDER_MODES)}, or None")
-        self.rules = Rules.preset(variant, players=players, games=games, **rule_fields)
+        check_switch("dense", dense)
+        check_switch("features", features)
+        if render_mode is not None and (not isinstance(render_mode, str) or render_mode not in RENDER_MODES):
+            modes = ", ".join(RENDER_MODES)
+            raise ValueError(f"unknown render_mode {told(render_mode)}; it is one of {modes}, or None")
+        self.rules = preset_rules(variant, players=players, games=games, **rule_fields)
         self.render_mode, self.reward, self.dense, self.features = render_mode, reward, dense, features
-        self.possible_agents = [f"player_{seat}" for seat in range(players)]
+        self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
         self.seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         size = base_block.SIZE + (feature_block.SIZE if features else 0)
         self.observation_spaces = {
@@ -144,11 +148,12 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
 
         `options["deck"]`, the names of all cards in deal order (R4), stacks the first game; other options are ignored.
         """
-        if seed is not None or self._seeds is None:
-            self._seeds = np.random.default_rng(seed)
-        if seed is None:
-            seed = int(self._seeds.integers(1 << 63))
-        self.game = Game(self.rules, seed=seed, deck=(options or {}).get("deck"))
+        chosen = check_options(options)
+        seed = None if seed is None else check_seed(seed)
+        seeds = np.random.default_rng(seed) if seed is not None or self._seeds is None else self._seeds
+        deal = int(seeds.integers(1 << 63)) if seed is None else seed
+        self.game = Game(self.rules, seed=deal, deck=check_deck(chosen.get("deck")))
+        self._seeds = seeds
         self.actions: list[int] = []
         self.agents = self.possible_agents.copy()
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -172,8 +177,9 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        self.game.act(action)
-        self.actions.append(int(action))
+        number = check_action(action)
+        self.game.act(number)
+        self.actions.append(number)
         self._cumulative_rewards[agent] = 0.0
         if self.render_mode == "human":
             self.render()

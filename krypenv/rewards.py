@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.rules import Rules
+from krypenv.wording import told
 
 KINDS = ("centred", "points", "win")
 
@@ -14,8 +15,8 @@ FloatArray = npt.NDArray[np.float64]
 
 def check_reward(reward: str) -> None:
     """Raise ValueError unless `reward` names one of the kinds of rewards."""
-    if reward not in KINDS:
-        raise ValueError(f"unknown reward {reward!r}; it is one of {', '.join(KINDS)}")
+    if not isinstance(reward, str) or reward not in KINDS:
+        raise ValueError(f"unknown reward {told(reward)}; it is one of {', '.join(KINDS)}")
 
 
 def side_scores(rules: Rules, scores: npt.ArrayLike) -> npt.NDArray[np.int64]:

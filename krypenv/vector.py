@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 from gymnasium.vector.utils import batch_space
 
+from krypenv.arguments import (
+    check_games,
+    check_mode,
+    check_options,
+    check_seeds,
+    check_switch,
+    check_threads,
+    preset_rules,
+)
 from krypenv.captures import borrow_scratch
 from krypenv.cards import NUM_ACTIONS
 from krypenv.engine import Engine, IntArray, is_legal, mix_array, row_seeds
 from krypenv.jit import handle, kernel
 from krypenv.observation import write_observation
+from krypenv.opponents import RANDOM, Opponent, Opponents, as_pool, ask_opponent
 from krypenv.play import act, mix
 from krypenv.rewards import FloatArray, check_reward, illegal_reward, returns_of
 from krypenv.rules import Rules
 from krypenv.state import State, allocate
+from krypenv.wording import told
 
 LEARNER = -1  # in `LearnerGames.players`: the learner sits here
-RANDOM = "random"  # the one opponent that is known by name
+ANY, ALL = "random", "all"  # seats of the learner
 _DRAW = np.uint64(0xD1B54A32D192ED03)  # odd: sets the draws of one game apart from those of the next
 _UNIT = 2.0**-53
 _S11 = np.uint64(11)
-
-
-class Player(Protocol):
-    """Whatever can sit at a table: a function from what a seat sees to an action."""
-
-    def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.ArrayLike:
-        """Return one action for each of (M, N) int8 observations and (M, 105) int8 masks."""
-
-
-Opponent = Player | str
-Opponents = Opponent | Sequence[tuple[Opponent, float]]
 
 
 @kernel
@@ -83,22 +83,6 @@ def running_scores(rules: Rules, state: State) -> npt.NDArray[np.int64]:
     sweeps = state.sweeps[:, seats].astype(np.int64)
     swept = sweeps - np.roll(sweeps, -1, axis=1)
     return state.totals[:, seats] + state.points[:, seats] + state.bonus[:, seats] + rules.sweep_points * swept
-
-
-def as_pool(opponents: Opponents) -> list[tuple[Opponent, float]]:
-    """Return opponents as a list of (opponent, weight); raises ValueError where that can't be."""
-    pool = [(opponents, 1.0)] if isinstance(opponents, str) or hasattr(opponents, "act") else list(opponents)
-    for opponent, weight in pool:
-        if opponent != RANDOM and not hasattr(opponent, "act"):
-            raise ValueError(
-                f"{opponent!r} can't be an opponent: it is 'random' or an object with act(observations, action_masks), "
-                "such as krypenv.agents.make(name, rules) gives"
-            )
-        if weight < 0:
-            raise ValueError(f"the weight of an opponent is a number from 0 on, not {weight!r}")
-    if not sum(weight for _, weight in pool) > 0:
-        raise ValueError("no opponent has a weight above 0")
-    return pool
 
 
 class LearnerGames:
@@ -150,14 +134,21 @@ class LearnerGames:
         threads: int = 1,
         seed: int | npt.ArrayLike = 0,
     ) -> None:
+        if not isinstance(rules, Rules):
+            raise ValueError(f"rules are a krypenv.Rules, such as Rules.preset('krypkasino'), not {told(rules)}")
+        check_games(num_games)
+        check_threads(threads)
         check_reward(reward)
-        if seat not in ("random", "all") and seat not in range(rules.players):
-            raise ValueError(f"the learner's seat is 0 to {rules.players - 1}, 'random' or 'all', not {seat!r}")
+        for name, value in (("dense", dense), ("illegal_ends", illegal_ends), ("features", features)):
+            check_switch(name, value)
+        is_number = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
+        if seat not in range(rules.players) if is_number else not isinstance(seat, str) or seat not in (ANY, ALL):
+            raise ValueError(f"the learner's seat is 0 to {rules.players - 1}, 'random' or 'all', not {told(seat)}")
         self.rules, self.num_games, self.seat = rules, num_games, seat
         self.reward_kind, self.dense = reward, dense
         self.illegal_reward = illegal_reward(rules, reward, dense) if illegal_ends else None
         self.pool = as_pool(opponents)
-        seeds = row_seeds(seed, num_games)
+        seeds = row_seeds(check_seeds(seed), num_games)
         self.engine = Engine(rules, num_games, seeds, features, threads)
         self.seats = self.engine.seat
         self.observation, self.action_mask = self.engine.observation, self.engine.action_mask
@@ -204,7 +195,7 @@ class LearnerGames:
     def _reseed(self, rows: IntArray, seeds: npt.ArrayLike | None = None) -> None:
         if seeds is None:
             seeds = mix_array(self._seeds[rows] + _DRAW * (self._episodes[rows] + 1).astype(np.uint64))
-        self._seeds[rows] = row_seeds(seeds, len(rows))
+        self._seeds[rows] = row_seeds(check_seeds(seeds), len(rows))
         self._episodes[rows] = 0
         self._paid[rows] = 0
         self.engine.restart(rows, self._seeds[rows])
@@ -230,9 +221,15 @@ class LearnerGames:
         chosen: npt.NDArray[Any] = np.asarray(actions)
         if chosen.shape != (self.num_games,):
             raise ValueError(f"{self.num_games} games need one action each, not an array of shape {chosen.shape}")
+        if chosen.dtype.kind not in "iu":
+            raise ValueError(f"actions are whole numbers from 0 to {NUM_ACTIONS - 1}, not {told(chosen.dtype)}")
         acting = self.seats.copy()
         rows = self._all_rows
         if self.illegal_reward is not None:
+            if not 0 <= chosen.min() <= chosen.max() < NUM_ACTIONS:
+                raise ValueError(
+                    f"actions are whole numbers from 0 to {NUM_ACTIONS - 1}, not {chosen.min()} to {chosen.max()}"
+                )
             legal = self.action_mask[rows, chosen] == 1
             rows, chosen = rows[legal], chosen[legal]
         if self.seat == "all":
@@ -271,10 +268,10 @@ class LearnerGames:
             self.engine.step(actions, rows)
             self._finish(rows)
 
-    def _choose(self, opponent: Opponent, rows: IntArray) -> npt.ArrayLike:
+    def _choose(self, opponent: Opponent, rows: IntArray) -> npt.NDArray[Any]:
         if isinstance(opponent, str):
             return self.engine.sample_actions(rows)
-        return opponent.act(self.observation[rows], self.action_mask[rows])
+        return ask_opponent(opponent, self.observation[rows], self.action_mask[rows])
 
     def _foresee(self, rows: IntArray, actions: npt.NDArray[Any]) -> None:
         foresee_ends(
@@ -337,7 +334,8 @@ class KrypkasinoVectorEnv(gym.vector.VectorEnv):
         render_mode: None = None,
         **rule_fields: Any,
     ) -> None:
-        rules = Rules.preset(variant, players=players, games=games, **rule_fields)
+        check_mode(render_mode)
+        rules = preset_rules(variant, players=players, games=games, **rule_fields)
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.batch = LearnerGames(
@@ -360,16 +358,33 @@ class KrypkasinoVectorEnv(gym.vector.VectorEnv):
 
         `options["reset_mask"]`, (B,) bool, limits it to some rows; other options are ignored.
         """
+        rows = self._rows_of(options)
         if seed is None:
-            seeds = self.np_random.integers(1 << 63, size=self.num_envs)
-        elif isinstance(seed, (int, np.integer)):
-            super().reset(seed=int(seed))
-            seeds = int(seed) + np.arange(self.num_envs)
+            seeds = self.np_random.integers(1 << 63, size=self.num_envs).astype(np.uint64)
         else:
-            seeds = np.asarray(seed)
-        rows = np.flatnonzero((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)))
+            seeds = check_seeds(seed)
+        if seeds.ndim == 0:
+            if int(seeds) > (1 << 64) - self.num_envs:
+                raise ValueError(f"row i has the seed {seeds} + i, and a seed is below 2**64")
+            super().reset(seed=int(seeds))
+            seeds = np.uint64(seeds) + np.arange(self.num_envs, dtype=np.uint64)
+        elif seeds.shape != (self.num_envs,):
+            raise ValueError(f"{self.num_envs} games need {self.num_envs} seeds, not an array of shape {seeds.shape}")
         self.batch.restart(rows, seeds[rows])
         return self.batch.observation.copy(), self._infos()
+
+    def _rows_of(self, options: Any) -> IntArray:
+        """Return the rows that some options name; raises ValueError where they are none."""
+        mask = check_options(options).get("reset_mask")
+        if mask is None:
+            return np.arange(self.num_envs)
+        try:
+            chosen = np.asarray(mask)
+        except ValueError:
+            chosen = np.array(None)
+        if chosen.shape != (self.num_envs,) or chosen.dtype != np.bool_:
+            raise ValueError(f"reset_mask is an array of {self.num_envs} bools, not {told(mask)}")
+        return np.flatnonzero(chosen)
 
     def step(self, actions: npt.ArrayLike) -> tuple[npt.NDArray[np.int8], FloatArray, Any, Any, dict[str, Any]]:
         """Carry out one action a row, (B,) ints, and play on to the learner's next decision in each."""

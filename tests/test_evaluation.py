@@ -192,5 +192,5 @@ def test_the_benchmark_has_its_lines(monkeypatch):
 
 
 def test_a_benchmark_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="above zero"):
+    with pytest.raises(ValueError, match="games is at least 1, not 0"):
         benchmark.benchmark(games=0)

@@ -20,11 +20,11 @@ PACKAGE_DIRS = {"krypenv": "krypenv", "krypenv.agents": "agents", "krypenv.train
 # From the lowest floor to the highest. A module imports from lower floors only; those of one floor may know each other.
 # `krypenv` itself is the public face, krypenv/__init__.py.
 FLOORS = [
-    {"krypenv.words"},
+    {"krypenv.words", "krypenv.wording", "krypenv.stopping"},
     {"krypenv.cards"},
     {"krypenv.bounds"},
     {"krypenv.rules", "krypenv.files", "krypenv.schema"},
-    {"krypenv.rewards"},
+    {"krypenv.arguments", "krypenv.rewards", "krypenv.opponents"},
     {"krypenv.jit"},
     {"krypenv.state"},
     {"krypenv.tables"},
@@ -42,6 +42,7 @@ FLOORS = [
     {"krypenv.adapters"},
     {"krypenv.agents"},
     {"krypenv.training"},
+    {"krypenv.__main__"},
 ]
 FLOOR_OF = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}
 WHOLE_PACKAGES = ("krypenv.adapters", "krypenv.agents", "krypenv.training")

@@ -18,6 +18,7 @@ from krypenv.agents.model_file import CARD
 from krypenv.files import read_json, write_whole
 from krypenv.rules import Rules
 from krypenv.schema import a_record, a_table, number, sentence_of, whole
+from krypenv.training import bounds
 from krypenv.training.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.evaluation import duplicate_match
 from krypenv.training.fields import parse_rules, setting
@@ -56,21 +57,21 @@ class AblationSettings:
     teams: int | None = setting(None, "number of teams [default: everyone alone]")
     rule: tuple[str, ...] = setting((), "a field of the rules to change, as in forced_sweep=False")
     out: str = setting("runs/ablation", "folder of all runs; the same command goes on with what is missing")
-    seeds: int = setting(3, "runs of each variant")
-    frames: int = setting(2_000_000, "length of each run in decisions of the learner")
-    games: int = setting(1000, "games of the lessons, which all runs with a warm start have in common")
-    passes: int = setting(3, "times that the clone sees each lesson")
-    context: int = setting(128, "units of the network's layer that reads the whole observation")
-    card: int = setting(64, "units of the network's layers that score an action")
-    workers: int = setting(2, "runs at a time, each on one thread")
-    deals: int = setting(2000, "duplicate deals of each run against each opponent")
+    seeds: int = setting(3, "runs of each variant", bounds.RUNS)
+    frames: int = setting(2_000_000, "length of each run in decisions of the learner", bounds.FRAMES._replace(low=1))
+    games: int = setting(
+        1000, "games of the lessons, which all runs with a warm start have in common", bounds.LESSONS._replace(low=1)
+    )
+    passes: int = setting(3, "times that the clone sees each lesson", bounds.PASSES)
+    context: int = setting(128, "units of the network's layer that reads the whole observation", bounds.UNITS)
+    card: int = setting(64, "units of the network's layers that score an action", bounds.UNITS)
+    workers: int = setting(2, "runs at a time, each on one thread", bounds.WORKERS)
+    deals: int = setting(2000, "duplicate deals of each run against each opponent", bounds.DEALS)
     against: tuple[str, ...] = setting(("tactician", "tactician(shed=True)", "search"), "opponents")
     only: tuple[str, ...] = setting((), "variants to run [default: all]")
 
     def __post_init__(self) -> None:
-        for name in ("seeds", "frames", "games", "passes", "workers", "deals"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
+        bounds.check_numbers(self)
         for name in self.only:
             if name not in VARIANTS:
                 raise ValueError(f"there is no variant {name!r}; there are {', '.join(VARIANTS)}")

@@ -18,7 +18,9 @@ from krypenv.history import bits
 from krypenv.moves import Move
 from krypenv.rules import Rules
 from krypenv.state import State, allocate
+from krypenv.training import bounds
 from krypenv.training.evaluation import Progress, confidence_interval, make_player
+from krypenv.wording import told
 from krypenv.worlds import determinize
 
 WORLDS = 200  # worlds of an analysis, unless told otherwise
@@ -186,6 +188,7 @@ def analyze_position(
     """
     if game.is_over:
         raise ValueError("the game is over, so there is no move to analyse")
+    bounds.check("seed", seed, bounds.SEED)
     agent, worlds = _choose_agent(agent, game.rules, worlds, open_hands)
     player = make_player(agent, game.rules, seed)
     decision = _decide(game, player, worlds, seed, open_hands)
@@ -214,9 +217,9 @@ def analyze_record(
     """
     players = range(game.rules.players)
     if seat is not None and seat not in players:
-        raise ValueError(f"there is no seat {seat}; the seats are 0 to {game.rules.players - 1}")
-    if not 0 < marks.inaccuracy <= marks.mistake <= marks.blunder:
-        raise ValueError(f"the marks begin at three numbers of points that rise from above 0, not at {tuple(marks)}")
+        raise ValueError(f"there is no seat {told(seat)}; the seats are 0 to {game.rules.players - 1}")
+    check_marks(marks)
+    bounds.check("seed", seed, bounds.SEED)
     agent, worlds = _choose_agent(agent, game.rules, worlds, open_hands)
     twin, moves, plays, name = game.rewound(), game.moves, [], ""
     for number, move in enumerate(moves, start=1):
@@ -244,11 +247,21 @@ def analyze_record(
     )
 
 
+def check_marks(marks: Marks) -> Marks:
+    """Return marks; raises ValueError unless they are three numbers of points that rise from above 0."""
+    for name, points in zip(Marks._fields, marks, strict=True):
+        if isinstance(points, (int, float)) and not points <= 0:
+            bounds.check(name, points, bounds.POINTS)
+    if not 0 < marks.inaccuracy <= marks.mistake <= marks.blunder:
+        raise ValueError(f"the marks begin at three numbers of points that rise from above 0, not at {tuple(marks)}")
+    return marks
+
+
 def _choose_agent(
     agent: Agent | str | None, rules: Rules, worlds: int | None, open_hands: bool
 ) -> tuple[Agent | str, int]:
     """Return an agent that can analyse, its string with the number of worlds, and that number."""
-    chosen = agent or ("oracle-hand" if open_hands else "search")
+    chosen = ("oracle-hand" if open_hands else "search") if agent is None else agent
     player = make_player(chosen, rules, 0)
     method = "examine_on" if open_hands else "examine"
     if not hasattr(player, method):
@@ -260,8 +273,9 @@ def _choose_agent(
         worlds = options.get("worlds", WORLDS) if worlds is None else worlds
         chosen = format_spec(name, options | {"worlds": worlds})
     worlds = WORLDS if worlds is None else worlds
-    if worlds < 2:
-        raise ValueError(f"an analysis needs two worlds at least, for there is no interval from {worlds}")
+    if isinstance(worlds, int) and worlds < 2:
+        raise ValueError(f"an analysis needs two worlds at least, for there is no interval from {told(worlds)}")
+    bounds.check("worlds", worlds, bounds.WORLDS)
     return chosen, worlds
 
 

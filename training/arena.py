@@ -20,6 +20,7 @@ import numpy as np
 from krypenv.agents import Agent, parse_spec
 from krypenv.agents.base import load_module
 from krypenv.rules import Rules
+from krypenv.training import bounds
 from krypenv.training.benchmark import machine
 from krypenv.training.deals import deal_seeds, describe_list
 from krypenv.training.evaluation import Progress
@@ -38,7 +39,10 @@ from krypenv.training.results import (
     read_results,
 )
 from krypenv.training.shards import AgentSource, Player, Shard, make_agent, play_shard
+from krypenv.wording import told
 
+MOST_AT_ONCE = 1_000_000  # games of a chunk
+MOST_SHARDS = 200_000  # chunks of all matches
 MANY_ENOUGH = 200  # deals before which `precision` ends nothing
 
 
@@ -68,20 +72,40 @@ class ArenaSettings:
     ray_address: str | None = None  # of the cluster; None: the one that Ray finds, or else a new one on this machine
 
     def __post_init__(self) -> None:
-        for name in ("deals", "chunk", "workers"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
-        if self.seed < 0:
-            raise ValueError(f"seed is at least 0, not {self.seed}")
-        if not 0 <= self.first <= len(self.agents):
-            raise ValueError(f"first is a number of the {len(self.agents)} agents, or 0, not {self.first}")
+        for name, limits in (
+            ("deals", bounds.DEALS),
+            ("chunk", bounds.DEALS),
+            ("workers", bounds.WORKERS),
+            ("seed", bounds.SEED),
+        ):
+            bounds.check(name, getattr(self, name), limits)
+        if not isinstance(self.first, int) or not 0 <= self.first <= len(self.agents):
+            raise ValueError(f"first is a number of the {len(self.agents)} agents, or 0, not {told(self.first)}")
         if self.precision is not None and not self.precision > 0:
-            raise ValueError(f"precision is above 0 points, not {self.precision}")
+            raise ValueError(f"precision is above 0 points, not {told(self.precision)}")
+        if self.precision is not None:
+            bounds.check("precision", self.precision, bounds.POINTS)
         if len(self.agents) < 2:
             raise ValueError(f"an arena needs at least two agents, not {len(self.agents)}")
         if Path(self.out).exists() and not Path(self.out).is_dir():
             raise ValueError(f"{self.out} is a file; --out is a folder for the results")
         deal_seeds(self.deals_from, 1)
+        self._check_size()
+
+    def _check_size(self) -> None:
+        """Raise ValueError for more games at once, or more chunks, than fit into memory."""
+        matches, deals = self.matches, min(self.chunk, self.deals)
+        seatings, chunks = max(map(len, matches), default=0), -(-self.deals // self.chunk) * len(matches)
+        if deals * seatings > MOST_AT_ONCE:
+            raise ValueError(
+                f"a chunk is at most {MOST_AT_ONCE:,} games, which fit into memory, not {deals:,} deals in {seatings} "
+                "seatings"
+            )
+        if chunks > MOST_SHARDS:
+            raise ValueError(
+                f"an arena has at most {MOST_SHARDS:,} chunks over all its matches, not {chunks:,}; "
+                "let a chunk have more deals"
+            )
 
     @classmethod
     def of_folder(cls, folder: Path | str, **changes: Any) -> ArenaSettings:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import math
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from krypenv.training.standings import (
     format_figure,
     format_milliseconds,
 )
+from krypenv.wording import printable
 
 COLOURS = matplotlib.colormaps["RdBu"]  # red to blue, which the colour-blind tell apart
 COLOUR_SPAN = 0.84  # of the colours, about the middle: the darkest are hard to read on
@@ -40,6 +43,7 @@ def write_report(path: Path, standings: Standings, games: Games, command: str, f
     `command` is the command line that made the games, `facts` are lines to stand beneath it, such as the version, the
     list of deals and the machine's time.
     """
+    standings = _printable(standings)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=jinja2.StrictUndefined
     )
@@ -48,8 +52,8 @@ def write_report(path: Path, standings: Standings, games: Games, command: str, f
     page = environment.get_template("arena_report.html.j2").render(
         standings=standings,
         rules=standings.rules,
-        command=command,
-        facts=facts,
+        command=printable(command),
+        facts={printable(key): printable(value) for key, value in facts.items()},
         lead=_lead(standings),
         columns=_columns(standings),
         rows=[_row(standings, agent) for agent in standings.agents],
@@ -59,9 +63,16 @@ def write_report(path: Path, standings: Standings, games: Games, command: str, f
         cycles=cycle_sentence(standings),
         picture=_picture(standings.agents),
         forfeited=sum(agent.forfeits for agent in standings.agents),
-        forfeits=games.forfeits,
+        forfeits=[printable(forfeit) for forfeit in games.forfeits],
     )
     write_whole(path, page.encode())
+
+
+def _printable(standings: Standings) -> Standings:
+    """Return standings whose names hold nothing that a page can't show."""
+    names = tuple(map(printable, standings.payoffs.names))
+    agents = tuple(dataclasses.replace(agent, agent=printable(agent.agent)) for agent in standings.agents)
+    return dataclasses.replace(standings, agents=agents, payoffs=dataclasses.replace(standings.payoffs, names=names))
 
 
 # ---------------------------------------------------------------------- texts
@@ -168,7 +179,7 @@ def _luminance(colour: Sequence[float]) -> float:
 
 def _picture(agents: Sequence[Standing]) -> Markup | None:
     """Return strength against time as an SVG image, or None if no time was measured."""
-    shown = [agent for agent in agents if agent.milliseconds > 0]  # best first
+    shown = [agent for agent in agents if agent.milliseconds > 0 and math.isfinite(agent.margin)]  # best first
     if not shown:
         return None
     with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": "krypenv", "font.size": 10}):
@@ -177,7 +188,9 @@ def _picture(agents: Sequence[Standing]) -> Markup | None:
         axes = figure.add_axes((0.08, 0.62 / height, 0.55, 1 - 0.75 / height))
         _draw_agents(axes, shown, gap=0.27 / (height - 0.75))
         text = io.StringIO()
-        figure.savefig(text, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph", UserWarning)  # a name may hold letters that the font has not
+            figure.savefig(text, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     return Markup(text.getvalue()[text.getvalue().index("<svg") :])  # names in it are drawn, not written
 
 

@@ -24,6 +24,7 @@ import krypenv
 from krypenv import krypkasino_v0
 from krypenv.engine import Engine
 from krypenv.rules import Rules
+from krypenv.training import bounds
 
 ROUNDS = 3  # each figure is their median
 Rates = tuple[float, float]  # steps per CPU second, steps per second on the clock
@@ -87,10 +88,15 @@ def benchmark(
 
     Raises ValueError for numbers that can't be measured with.
     """
-    if games < 1 or seconds <= 0 or threads < 1:
-        raise ValueError(
-            f"a benchmark needs games, seconds and threads above zero, not {games}, {seconds} and {threads}"
-        )
+    bounds.check("games", games, bounds.GAMES)
+    bounds.check("seconds", seconds, bounds.SECONDS)
+    bounds.check("threads", threads, bounds.THREADS)
+    return _measure(games, seconds, threads, peers, progress)
+
+
+def _measure(
+    games: int, seconds: float, threads: int, peers: bool, progress: Callable[[str], None] | None
+) -> dict[str, Any]:
     tell = progress or (lambda _: None)
     drivers = _drivers(games, threads) + (_peers() if peers else [])
     share = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import io
 import shlex
 import sys
 import typing
@@ -18,27 +19,14 @@ try:
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import Progress
-    from typer.core import TyperGroup
+
+    from krypenv.training.cli_errors import OneSentence
 except ImportError:
     raise SystemExit('The krypenv command needs more than the bare package: pip install "krypenv[train]"') from None
 
 
-class _OneSentence(TyperGroup):
-    """Commands whose ValueErrors and missing files are told in one sentence, with exit code 2."""
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except ValueError as error:
-            message = str(error)
-        except OSError as error:
-            message = f"{error.filename2 or error.filename}: {error.strerror}" if error.filename else str(error)
-        typer.echo(f"krypenv: {message}", err=True)
-        raise typer.Exit(2)
-
-
 app = typer.Typer(
-    cls=_OneSentence,
+    cls=OneSentence,
     no_args_is_help=True,
     add_completion=False,
     help="Krypkasino: train agents, evaluate them, show games, measure the speed.",
@@ -70,10 +58,14 @@ def evaluate(
     json_file: Json = None,
 ) -> None:
     """Play duplicate matches of an agent against others and print the margins in points a game."""
-    from krypenv.training.evaluation import duplicate_match
+    from krypenv.training.evaluation import check_match, duplicate_match
+    from krypenv.training.outputs import check_files
     from krypenv.training.report import print_matches, write_json
 
+    check_files(json_file)
     game = _rules(rules, players, teams, rule, [agent])
+    for opponent in against:
+        check_match(agent, opponent, game, deals, seed, threads, deals_from)
     results = []
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -86,10 +78,10 @@ def evaluate(
                     deals_from,
                 )
             )  # fmt: skip
-    typer.echo(f"{game}: {deals} deals of {results[0].deals_from}, {results[0].games} games, seed {seed}")
-    print_matches(results)
     if json_file:
         write_json(json_file, {"matches": [result.to_json() for result in results]})
+    typer.echo(f"{game}: {deals} deals of {results[0].deals_from}, {results[0].games} games, seed {seed}")
+    print_matches(results)
 
 
 @app.command(epilog="Example: krypenv arena tactician greedy random --deals 200 --out runs/arena")
@@ -134,6 +126,7 @@ def arena(
     """
     from krypenv.training.arena import ArenaSettings, run_arena
     from krypenv.training.deals import describe_list
+    from krypenv.training.outputs import check_files, check_folder
     from krypenv.training.report import write_json
     from krypenv.training.results import facts, read_header
     from krypenv.training.standings import print_standings, standings
@@ -151,6 +144,9 @@ def arena(
         if rules or players or teams or rule:
             given["rules"] = _rules(rules, players, teams, rule, [])
         settings = ArenaSettings.of_folder(out, **given)
+    check_folder(out)
+    page = out / "report.html" if report else None
+    check_files(json_file, page)
 
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -167,26 +163,28 @@ def arena(
 
         games = run_arena(settings, show)
     table = standings(games)
-    if table.deals < settings.deals:
+    if page:
+        from krypenv.training.arena_report import write_report
+
+        write_report(page, table, games, settings.command, facts(read_header(out)))
+    if json_file:
+        write_json(json_file, {"arena": read_header(out), "standings": table.to_json()})
+    if settings.precision and table.deals < settings.deals:
         typer.echo(f"stopped after {table.deals} deals: every pair's interval is at most ±{settings.precision:g}")
     print_standings(table)
     for sentence in games.forfeits:
         typer.echo(f"forfeit: {sentence}")
-    if report:
-        from krypenv.training.arena_report import write_report
-
-        write_report(out / "report.html", table, games, settings.command, facts(read_header(out)))
-    if json_file:
-        write_json(json_file, {"arena": read_header(out), "standings": table.to_json()})
 
 
 @app.command(epilog="Example: krypenv show game.krk")
-def show(record: Annotated[Path, typer.Argument(help="a text record of a game")]) -> None:
+def show(
+    record: Annotated[str, typer.Argument(help="a text record of a game, or - for the standard input")],
+) -> None:
     """Print a recorded game deal by deal."""
-    text = record.read_text(encoding="utf-8")
     from krypenv.display import format_playthrough
+    from krypenv.training.outputs import read_text
 
-    typer.echo(format_playthrough(text))
+    typer.echo(format_playthrough(read_text(record)))
 
 
 @app.command(epilog="Example: krypenv bench --peers --json bench.json")
@@ -201,15 +199,17 @@ def bench(
 ) -> None:
     """Measure the speed of engine and environment."""
     from krypenv.training.benchmark import COLUMNS, Line, benchmark, table_row
+    from krypenv.training.outputs import check_files
     from krypenv.training.report import print_table, write_json
 
+    check_files(json_file)
     console = Console(stderr=True)
     with console.status("measuring") as status:
         report = benchmark(games, seconds, threads, peers, status.update)
-    typer.echo(", ".join(f"{key} {value}" for key, value in report["machine"].items()))
-    print_table(COLUMNS, [table_row(Line(**line)) for line in report["lines"]])
     if json_file:
         write_json(json_file, report)
+    typer.echo(", ".join(f"{key} {value}" for key, value in report["machine"].items()))
+    print_table(COLUMNS, [table_row(Line(**line)) for line in report["lines"]])
 
 
 @app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -219,8 +219,10 @@ def train(ctx: typer.Context) -> None:
 
     def start(settings: Settings) -> None:
         """Train an agent by self-play and evaluate it."""
+        from krypenv.training.outputs import check_folder
         from krypenv.training.selfplay import run
 
+        check_folder(settings.resume or settings.out or "runs")
         run(settings)
 
     trainer = typer.Typer(add_completion=False)
@@ -239,9 +241,11 @@ def teach(ctx: typer.Context) -> None:
 
     def start(settings: TeachSettings) -> None:
         """Let a search play against itself, store its values of all moves, and clone them in a network."""
+        from krypenv.training.outputs import check_folder
         from krypenv.training.report import print_matches
         from krypenv.training.teach import run
 
+        check_folder(settings.out)
         print_matches(run(settings, shlex.join(["krypenv", *sys.argv[1:]])))
 
     teacher = typer.Typer(add_completion=False)
@@ -261,7 +265,9 @@ def card(
 ) -> None:
     """Write the card of a model: how it was made, its margins, what exploiters gain, what it can't do."""
     from krypenv.training.model_card import model_card, write_card
+    from krypenv.training.outputs import check_files
 
+    check_files(out)
     write_card(out, model_card(model, arena, exploit or [], title))
     typer.echo(f"wrote {out}")
 
@@ -274,7 +280,9 @@ def ablate(ctx: typer.Context) -> None:
     def start(settings: AblationSettings) -> None:
         """Train without each part in turn, over several seeds, and print what each is worth, with intervals."""
         from krypenv.training.ablation import ablate
+        from krypenv.training.outputs import check_folder
 
+        check_folder(settings.out)
         ablate(settings, shlex.join(["krypenv", *sys.argv[1:]]))
 
     ablater = typer.Typer(add_completion=False)
@@ -357,6 +365,9 @@ def command_of(
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what a terminal has no letter for is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
     app(prog_name="krypenv")
 
 

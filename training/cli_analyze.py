@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +12,8 @@ from rich.progress import Progress
 
 from krypenv.files import write_whole
 from krypenv.game import Game
-from krypenv.training.analysis import Marks, analyze_position, analyze_record
+from krypenv.training.analysis import Marks, analyze_position, analyze_record, check_marks
+from krypenv.training.outputs import check_files, read_text
 from krypenv.training.report import write_json
 
 DEFAULTS = Marks()
@@ -49,29 +48,32 @@ def analyze(
     """Tell what each move of a position is expected to bring, or what the moves of a game gave away."""
     from krypenv.training import analysis_report as report
 
-    _check_files(json_file, annotated, picture)
     text = _read(source)
+    check_files(json_file, picture, source=source)
+    check_files(json_file, picture, annotated)
+    if picture and picture.suffix.lower() != ".png":
+        raise ValueError(f"a picture is a PNG file, so its name ends in .png, and {picture.name!r} does not")
+    marks = check_marks(Marks(inaccuracy, mistake, blunder))
     if not _is_record(text):
         if seat is not None or annotated:
             raise ValueError("--seat and --annotate are for records, and this is a position")
         position = analyze_position(Game.from_position(text), agent, worlds, seed, open_hands)
-        report.print_position(position)
         if json_file:
             write_json(json_file, position.to_json())
         if picture:
             from krypenv.training.analysis_picture import draw_position
 
             draw_position(picture, position)
+        report.print_position(position)
         return
     game = Game.replay(text)
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("plays", total=len(game.moves))
         record = analyze_record(
-            game, agent, worlds, seed, open_hands, seat, Marks(inaccuracy, mistake, blunder),
+            game, agent, worlds, seed, open_hands, seat, marks,
             lambda done, _: bar.update(task, completed=done),
         )  # fmt: skip
-    report.print_record(record)
     if json_file:
         write_json(json_file, record.to_json())
     if annotated:
@@ -80,15 +82,7 @@ def analyze(
         from krypenv.training.analysis_picture import draw_record
 
         draw_record(picture, record)
-
-
-def _check_files(json_file: Path | None, annotated: Path | None, picture: Path | None) -> None:
-    """Raise IsADirectoryError or ValueError, before anything is done, for what can't be written."""
-    for path in filter(None, (json_file, annotated, picture)):
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if picture and picture.suffix.lower() != ".png":
-        raise ValueError(f"a picture is a PNG file, so its name ends in .png, and {picture.name!r} does not")
+    report.print_record(record)
 
 
 def _read(source: str) -> str:
@@ -96,14 +90,9 @@ def _read(source: str) -> str:
 
     Raises ValueError for a file that is no text.
     """
-    if source == "-":
-        return sys.stdin.read()
-    if not os.path.exists(source) and (":" in source or _is_record(source)):  # Path.exists raises for a long text
-        return source
-    try:
-        return Path(source).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise ValueError(f"{source} is no text, so it is no position or record") from None
+    if source != "-" and not os.path.exists(source) and (":" in source or _is_record(source)):
+        return source  # Path.exists raises for a long text
+    return read_text(source)
 
 
 def _is_record(text: str) -> bool:

@@ -15,8 +15,9 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.engine import Engine
 from krypenv.rules import Rules
+from krypenv.training import bounds
 from krypenv.training.deals import deal_seeds, describe_list
-from krypenv.training.table import Played, by_side, milliseconds, play_table
+from krypenv.training.table import Played, by_side, check_agent, milliseconds, play_table
 
 CHUNK = 8192  # games in play at once, at most
 Progress = Callable[[int, int], None]  # called with the games that are over and with all games
@@ -92,11 +93,9 @@ def duplicate_match(
     Raises ValueError for less than one deal, a negative seed, an unknown list or agent, an agent made for other rules,
     and `krypenv.training.table.Fault` for an agent that raises or answers with something illegal.
     """
-    if deals < 1:
-        raise ValueError(f"a match needs at least one deal, not {deals}")
     source = seed if deals_from is None else deals_from
+    players = check_match(agent, opponent, rules, deals, seed, threads, deals_from)
     seeds = deal_seeds(source, deals)
-    players = [make_player(agent, rules, seed), make_player(opponent, rules, seed + 1)]
     sides = rules.num_teams
     lineup = np.tile(1 - np.eye(sides, dtype=np.int64), (deals, 1))
     games = deals * sides
@@ -127,13 +126,33 @@ def evaluate(
     ]
 
 
+def check_match(
+    agent: Agent | str,
+    opponent: Agent | str,
+    rules: Rules,
+    deals: int = 1000,
+    seed: int = 0,
+    threads: int = 1,
+    deals_from: str | int | None = None,
+) -> list[Agent]:
+    """Return the two agents of a `duplicate_match`; raises ValueError where that can't be played."""
+    if isinstance(deals, int) and deals < 1:
+        raise ValueError(f"a match needs at least one deal, not {deals}")
+    bounds.check("deals", deals, bounds.DEALS)
+    deal_seeds(seed if deals_from is None else deals_from, 1)
+    bounds.check("seed", seed, bounds.SEED)
+    bounds.check("threads", threads, bounds.THREADS_OR_ALL)
+    return [make_player(agent, rules, seed), make_player(opponent, rules, seed + 1)]
+
+
 def make_player(agent: Agent | str, rules: Rules, seed: int) -> Agent:
-    """Return an agent by its string, or an agent as it is; raises ValueError where it was made for other rules."""
+    """Return an agent by its string, or an agent as it is.
+
+    Raises ValueError where it is no agent, and where it was made for other rules.
+    """
     if isinstance(agent, str):
         return agents.make(agent, rules, seed)
-    if agent.rules != rules:
-        raise ValueError(f"{agent.name} was made for other rules: {agent.rules}, not {rules}")
-    return agent
+    return check_agent(agent, rules)
 
 
 def _summarize(

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from krypenv.rules import Rules
+from krypenv.training.bounds import Bounds
 
 
-def setting(default: Any, text: str) -> Any:
-    """Return a field of a dataclass with its default and the sentence that is its help."""
-    return dataclasses.field(default=default, metadata={"help": text})
+def setting(default: Any, text: str, bounds: Bounds | None = None) -> Any:
+    """Return a field of a dataclass with its default, the sentence that is its help, and the bounds of a number."""
+    return dataclasses.field(default=default, metadata={"help": text, "bounds": bounds})
 
 
 def parse_rules(preset: str, players: int | None, teams: int | None, fields: Sequence[str]) -> Rules:

@@ -25,3 +25,25 @@ class Games:
     forfeit: IntArray  # (G,) index of the agent that forfeited the game, or -1
     milliseconds: FloatArray  # (A,) mean time of a decision; nan where none was measured
     forfeits: tuple[str, ...]  # one sentence for each of the first forfeits
+
+
+def check_games(games: Games) -> None:
+    """Raise ValueError for games that can't be: none at all, arrays that don't fit, unknown agents, one agent alone."""
+    number, size = len(games.deal), len(games.names)
+    if number == 0:
+        raise ValueError("there are no games")
+    shape = (number, games.rules.num_teams)
+    if games.agents.shape != shape or games.scores.shape != shape or games.forfeit.shape != (number,):
+        raise ValueError(f"agents and scores of {number} games are of shape {shape}, and there is a forfeit for each")
+    if games.milliseconds.shape != (size,):
+        raise ValueError(f"{size} agents have {size} times, not an array of shape {games.milliseconds.shape}")
+    if not (games.agents.min() >= 0 and games.agents.max() < size and -1 <= games.forfeit.min() <= games.forfeit.max()):
+        raise ValueError(f"the agents of a game are 0 to {size - 1}")
+    if games.forfeit.max() >= size:
+        raise ValueError(f"the agent that forfeited a game is 0 to {size - 1}, or -1 for none")
+    if np.isinf(games.milliseconds).any() or (games.milliseconds < 0).any():
+        raise ValueError("the time of a decision is a number of milliseconds from 0 on, or nan where none was measured")
+    if not np.isfinite(games.scores).all():
+        raise ValueError("the scores of a game are finite numbers")
+    if (games.agents == games.agents[:, :1]).all(axis=1).any():
+        raise ValueError("a game holds two agents at least")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import combinations, combinations_with_replacement, permutations
 
+MOST_MATCHES = 10_000
 Seating = tuple[int, ...]  # the index of the agent on each side
 
 
@@ -15,11 +17,21 @@ def matches(agents: int, sides: int, pairs: bool = False) -> list[list[Seating]]
     fewer agents than sides, each choice of S with repetition that has at least two different ones. With `pairs`, each
     pair gives two matches: one of the first against S - 1 of the second, and the reverse.
 
+    Raises ValueError where these are more than anybody can play.
+
     >>> matches(agents=3, sides=2)
     [[(0, 1), (1, 0)], [(0, 2), (2, 0)], [(1, 2), (2, 1)]]
     """
     everyone = range(agents)
-    if pairs and sides > 2:
+    pairwise = pairs and sides > 2
+    count = (
+        2 * math.comb(agents, 2) if pairwise else math.comb(agents if agents >= sides else agents + sides - 1, sides)
+    )
+    if count > MOST_MATCHES:
+        raise ValueError(
+            f"{agents} agents on {sides} sides come to more than {MOST_MATCHES:,} matches; let fewer play, or pairs"
+        )
+    if pairwise:
         chosen: Iterator[Seating] = (
             (one, *[other] * (sides - 1)) for each in combinations(everyone, 2) for one, other in permutations(each)
         )

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.training.evaluation import confidence_interval, student_quantile
-from krypenv.training.games import FloatArray, Games, IntArray
+from krypenv.training.games import FloatArray, Games, IntArray, check_games
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,9 @@ def payoffs(games: Games) -> Payoffs:
 
     A game counts for a pair of agents by the difference of their scores; an agent that holds several sides counts by
     the mean of them. Games of one deal share its luck, so they are averaged first, and the 95% interval is Student's t
-    over deals. Every game must hold two agents at least.
+    over deals. Raises ValueError for games that can't be, such as those that hold one agent alone.
     """
+    check_games(games)
     size, sides = len(games.names), games.agents.shape[1]
     numbers, deal = np.unique(games.deal, return_inverse=True)
     first, second = np.triu_indices(size, 1)

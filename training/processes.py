@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import resource_tracker
 from typing import TypeVar
 
 import numba
@@ -22,7 +23,8 @@ Result = TypeVar("Result")
 def pool_of(function: Callable[[Task], Result], workers: int) -> Iterator[Callable[[Iterable[Task]], Iterator[Result]]]:
     """Give what does a function's work one task after another here, or with more workers in as many new processes.
 
-    Results come in the order in which they are ready. Raises ChildProcessError where a worker has died.
+    Results come in the order in which they are ready. Raises ChildProcessError where a worker has died. Ctrl-C reaches
+    the workers through this process alone, which ends them, as it does when anything else is raised.
     """
     if workers == 1:
         yield lambda tasks: map(function, tasks)
@@ -30,15 +32,35 @@ def pool_of(function: Callable[[Task], Result], workers: int) -> Iterator[Callab
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin_worker)
 
     def work(tasks: Iterable[Task]) -> Iterator[Result]:
-        for future in as_completed([pool.submit(function, task) for task in tasks]):
+        with _interrupts_held_back():  # in the new processes for good
+            futures = [pool.submit(function, task) for task in tasks]
+        for future in as_completed(futures):
             yield future.result()
 
     try:
         yield work
-    except BrokenProcessPool:
-        raise ChildProcessError("a worker process has died; the same command goes on where it stopped") from None
+    except BaseException as error:
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
+        if isinstance(error, BrokenProcessPool):
+            raise ChildProcessError("a worker process has died; the same command goes on where it stopped") from None
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Let Ctrl-C wait for the end of the block; processes that are started in it never see it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # it lets interrupts through when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def use_one_thread() -> None:
@@ -49,7 +71,7 @@ def use_one_thread() -> None:
 
 def _begin_worker() -> None:
     use_one_thread()
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends a worker without a traceback
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it ends it
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

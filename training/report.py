@@ -14,6 +14,7 @@ from rich.table import Table
 
 from krypenv.files import write_whole
 from krypenv.training.evaluation import MATCH_COLUMNS, POINTS_COLUMNS, MatchResult, match_rows, points_rows
+from krypenv.wording import printable
 
 NAME_COLUMNS = ("agent", "against", "points a game", "what", "move", "played", "best", "training")
 NARROWEST = 12  # heading that is not folded
@@ -29,7 +30,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         justify: Literal["left", "right"] = "left" if number == 0 else "right"
         table.add_column(escape(heading), justify=justify, no_wrap=not is_name, overflow="fold")
     for row in rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*(escape("\n".join(map(printable, cell.split("\n")))) for cell in row))
     Console().print(table)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from krypenv.rewards import check_reward
 from krypenv.rules import Rules
 from krypenv.schema import Check, of_dataclass
+from krypenv.training import bounds
 from krypenv.training.fields import parse_rules, setting
 from krypenv.words import shown
 
@@ -19,6 +20,7 @@ _HARD: dict[str, Any] = {  # longer runs: softer, so that there is something lef
     "curve_every": 180.0,
     "curve_deals": 400,
 }
+MOST_AT_ONCE = 10_000_000  # decisions between updates
 PRESETS: dict[str, dict[str, Any]] = {  # frames and not minutes, so that a preset and a seed make one model
     "quick": {"lessons": 1000, "passes": 3, "frames": 1_500_000},
     "good": {"lessons": 4000, "passes": 4, "frames": 5_000_000},
@@ -39,67 +41,68 @@ class Settings:
     also: tuple[str, ...] = setting((), "other rules that the network learns too, as in 'krypkasino players=4'")
     out: str = setting("", "folder of the run; it must not exist yet [default: runs/ and the time]")
     resume: str = setting("", "folder of a run to go on with, with its own settings")
-    minutes: float = setting(2.0, "length of the training, with the evaluations on the way")
+    minutes: float = setting(2.0, "length of the training, with the evaluations on the way", bounds.MINUTES)
     frames: int = setting(
-        0, "length in decisions of the learner instead of minutes, so that the result does not depend on the machine"
+        0,
+        "length in decisions of the learner instead of minutes, so that the result does not depend on the machine",
+        bounds.FRAMES,
     )
-    seed: int = setting(0, "seed of deals, weights and batches")
+    seed: int = setting(0, "seed of deals, weights and batches", bounds.SMALL_SEED)
     device: str = setting("auto", "cpu, cuda, or auto: a GPU where there is one")
-    threads: int = setting(1, "threads of torch; one is fastest for this network")
+    threads: int = setting(1, "threads of torch; one is fastest for this network", bounds.THREADS)
     warm: str = setting("", "begin with the network of a model's folder, or of krypenv teach")
-    lessons: int = setting(0, "begin by cloning so many games of the teacher; 0 for a network that knows nothing")
-    teacher: str = setting("search(worlds=16, plies=2)", "the agent that gives the lessons")
-    passes: int = setting(4, "times that the network sees each lesson")
-    workers: int = setting(0, "processes that play lessons, 0 for all processors")
-    rows: int = setting(384, "games at once in which all seats learn")
-    rival_rows: int = setting(128, "games at once in which one seat learns and rivals play the others")
-    rivals: tuple[str, ...] = setting(("tactician(shed=True)",), "scripted or search agents among the rivals")
-    scripted_share: float = setting(0.25, "how often a rival is one of these; else it is the learner or a snapshot")
-    snapshots: int = setting(6, "past versions of the learner that are kept as rivals")
-    snapshot_every: float = setting(0.1, "part of the run between snapshots")
-    hardness: float = setting(
-        5.0, "points: a snapshot is drawn by exp(its margin against the learner / hardness); 0 for all alike"
+    lessons: int = setting(
+        0, "begin by cloning so many games of the teacher; 0 for a network that knows nothing", bounds.LESSONS
     )
-    metagame_deals: int = setting(200, "duplicate deals of each new snapshot against each rival")
-    steps: int = setting(32, "decisions of each row between updates")
-    batch: int = setting(1024, "decisions in a minibatch")
-    epochs: int = setting(2, "passes over the decisions in an update")
-    learning_rate: float = setting(1e-3, "of Adam at the start; it falls linearly to a twentieth")
-    discount: float = setting(0.95, "of rewards, per decision of a seat")
-    gae_lambda: float = setting(0.8, "of generalized advantage estimation")
-    clip: float = setting(0.2, "range of PPO's probability ratios")
-    entropy: float = setting(0.01, "weight of the entropy bonus")
-    pull: float = setting(0.05, "weight of the divergence from the slow copy of the policy")
-    slowness: float = setting(0.98, "part of itself that the slow copy keeps in each update")
-    value_weight: float = setting(0.5, "weight of the value loss")
+    teacher: str = setting("search(worlds=16, plies=2)", "the agent that gives the lessons")
+    passes: int = setting(4, "times that the network sees each lesson", bounds.PASSES)
+    workers: int = setting(0, "processes that play lessons, 0 for all processors", bounds.WORKERS_OR_ALL)
+    rows: int = setting(384, "games at once in which all seats learn", bounds.ROWS)
+    rival_rows: int = setting(128, "games at once in which one seat learns and rivals play the others", bounds.ROWS)
+    rivals: tuple[str, ...] = setting(("tactician(shed=True)",), "scripted or search agents among the rivals")
+    scripted_share: float = setting(
+        0.25, "how often a rival is one of these; else it is the learner or a snapshot", bounds.SHARE
+    )
+    snapshots: int = setting(6, "past versions of the learner that are kept as rivals", bounds.SNAPSHOTS)
+    snapshot_every: float = setting(0.1, "part of the run between snapshots", bounds.PAUSE)
+    hardness: float = setting(
+        5.0,
+        "points: a snapshot is drawn by exp(its margin against the learner / hardness); 0 for all alike",
+        bounds.POINTS_OR_NONE,
+    )
+    metagame_deals: int = setting(200, "duplicate deals of each new snapshot against each rival", bounds.DEALS)
+    steps: int = setting(32, "decisions of each row between updates", bounds.STEPS)
+    batch: int = setting(1024, "decisions in a minibatch", bounds.BATCH)
+    epochs: int = setting(2, "passes over the decisions in an update", bounds.PASSES)
+    learning_rate: float = setting(1e-3, "of Adam at the start; it falls linearly to a twentieth", bounds.RATE)
+    discount: float = setting(0.95, "of rewards, per decision of a seat", bounds.SHARE)
+    gae_lambda: float = setting(0.8, "of generalized advantage estimation", bounds.SHARE)
+    clip: float = setting(0.2, "range of PPO's probability ratios", bounds.RATE)
+    entropy: float = setting(0.01, "weight of the entropy bonus", bounds.WEIGHT)
+    pull: float = setting(0.05, "weight of the divergence from the slow copy of the policy", bounds.WEIGHT)
+    slowness: float = setting(0.98, "part of itself that the slow copy keeps in each update", bounds.SHARE)
+    value_weight: float = setting(0.5, "weight of the value loss", bounds.WEIGHT)
     critic: bool = setting(True, "let the value function of the training see the hidden hands")
     reward: str = setting("centred", "centred, points or win")
     dense: bool = setting(True, "pay rewards as points fall, not at the end of the game")
-    context: int = setting(128, "units of the network's layer that reads the whole observation")
-    card: int = setting(64, "units of the network's layers that score an action")
-    embedding: int = setting(8, "entries that the network learns for each action")
-    checkpoint_every: float = setting(30.0, "seconds between checkpoints")
-    curve_every: float = setting(30.0, "seconds between points of the learning curve")
-    curve_deals: int = setting(200, "duplicate deals for a point of the learning curve")
-    deals: int = setting(1000, "duplicate deals of the evaluation at the end")
+    context: int = setting(128, "units of the network's layer that reads the whole observation", bounds.UNITS)
+    card: int = setting(64, "units of the network's layers that score an action", bounds.UNITS)
+    embedding: int = setting(8, "entries that the network learns for each action", bounds.UNITS)
+    checkpoint_every: float = setting(30.0, "seconds between checkpoints", bounds.PAUSE)
+    curve_every: float = setting(30.0, "seconds between points of the learning curve", bounds.PAUSE)
+    curve_deals: int = setting(200, "duplicate deals for a point of the learning curve", bounds.DEALS)
+    deals: int = setting(1000, "duplicate deals of the evaluation at the end", bounds.DEALS)
     against: tuple[str, ...] = setting(("greedy", "tactician", "tactician(shed=True)"), "opponents in the evaluations")
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch", "epochs", "passes", "context", "card", "embedding", "threads"):
-            self._check(name, getattr(self, name) >= 1, "at least 1")
-        for name in ("deals", "curve_deals", "metagame_deals"):
-            self._check(name, getattr(self, name) >= 1, "at least 1")
-        for name in ("minutes", "learning_rate", "checkpoint_every", "curve_every", "snapshot_every"):
-            self._check(name, getattr(self, name) > 0, "above 0")
-        for name in (
-            "frames", "seed", "rows", "rival_rows", "snapshots", "lessons", "workers", "entropy", "pull", "hardness",
-            "value_weight",
-        ):  # fmt: skip
-            self._check(name, getattr(self, name) >= 0, "at least 0")
-        for name in ("discount", "gae_lambda", "scripted_share", "slowness"):
-            self._check(name, 0 <= getattr(self, name) <= 1, "from 0 to 1")
+        bounds.check_numbers(self)
         if self.rows + self.rival_rows == 0:
             raise ValueError("rows and rival_rows are not both 0")
+        at_once = (self.rows + self.rival_rows + len(self.also) * (self.rows or self.rival_rows)) * self.steps
+        if at_once > MOST_AT_ONCE:
+            raise ValueError(
+                f"rows times steps come to at most {MOST_AT_ONCE:,} decisions, which fit into memory, not {at_once:,}"
+            )
         if not self.against:
             raise ValueError("against names at least one opponent for the evaluations")
         if self.device not in ("auto", "cpu", "cuda"):
@@ -110,10 +113,6 @@ class Settings:
         check_reward(self.reward)
         self.game_rules()
         self.other_rules()
-
-    def _check(self, name: str, is_right: bool, bounds: str) -> None:
-        if not is_right:
-            raise ValueError(f"{name} is {bounds}, not {getattr(self, name)}")
 
     @classmethod
     def of(cls, **given: Any) -> Settings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,8 @@ from krypenv.agents import Agent
 from krypenv.engine import Engine
 from krypenv.rules import Rules
 from krypenv.training.lineups import Seating
-from krypenv.training.table import Played, by_side, play_table
+from krypenv.training.table import Played, by_side, check_agent, describe_error, play_table
+from krypenv.wording import one_line, told
 
 LONGEST = 300  # characters of what is told of a forfeit
 
@@ -47,11 +47,21 @@ def make_agent(source: AgentSource, rules: Rules, seed: int) -> Agent:
     """Return the agent of a source; raises ValueError where there is none or where it was made for other rules."""
     if isinstance(source, str):
         return agents.make(source, rules, seed)
-    name, maker = source
-    agent = maker(rules, seed)
-    if agent.rules != rules:
-        raise ValueError(f"{name} was made for other rules: {agent.rules}, not {rules}")
-    return agent
+    try:
+        name, maker = source
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"an agent is a string, or a pair of a name and maker(rules, seed), not {told(source)}"
+        ) from None
+    if not isinstance(name, str) or not callable(maker):
+        raise ValueError(f"an agent is a string, or a pair of a name and maker(rules, seed), not {told(source)}")
+    try:
+        agent = maker(rules, seed)
+    except BaseException as error:
+        if type(error) is KeyboardInterrupt:
+            raise
+        raise ValueError(f"{one_line(name)} can't be made: its maker {describe_error(error)}") from error
+    return check_agent(agent, rules, one_line(name))
 
 
 def play_shard(shard: Shard) -> list[Line]:
@@ -73,7 +83,7 @@ def play_shard(shard: Shard) -> list[Line]:
         scores[row] = np.arange(sides) == side
         scores[row] *= rules.total_points * max(1, rules.games)
         deal, seating = divmod(row, len(seatings))
-        forfeits[deal].append([seating, int(indices[agent]), textwrap.shorten(reason, LONGEST)])
+        forfeits[deal].append([seating, int(indices[agent]), one_line(reason, LONGEST)])
 
     decisions, seconds = _by_deal(played, deals)
     return [

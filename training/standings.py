@@ -14,6 +14,7 @@ from krypenv.training import ratings
 from krypenv.training.games import FloatArray, Games
 from krypenv.training.payoffs import Payoffs, payoffs, plain
 from krypenv.training.report import print_table
+from krypenv.wording import printable
 
 BLOCK = 6  # opponents beside each other in a printed table, at most
 NO_FIGURE = "–"  # stands where there is no figure
@@ -84,8 +85,8 @@ def standings(games: Games) -> Standings:
     """Return the standings of the games of an arena; a few seconds for a million games.
 
     The figures depend on the games alone, not on the order in which they are stored, and not on chance. A forfeited
-    game counts with the scores that it is stored with. docs/standings.md tells what each figure means. Every game must
-    hold two agents at least.
+    game counts with the scores that it is stored with. docs/standings.md tells what each figure means. Raises
+    ValueError for games that can't be, such as those that hold one agent alone.
     """
     table = payoffs(games)
     mu, sigma = ratings.rate(games)
@@ -203,7 +204,7 @@ def print_standings(result: Standings) -> None:
         _print_block(result.payoffs, order, range(start, min(start + BLOCK, len(order))))
     print("margin: the others' mean score less the own one, in points a game; ±: the 95% interval, by deal")
     print("mu, sigma, ordinal: OpenSkill's rating; Nash, over Nash: Nash averaging")
-    print(cycle_sentence(result), *result.notes, sep="\n")
+    print(printable(cycle_sentence(result)), *result.notes, sep="\n")
 
 
 def _print_block(table: Payoffs, order: Sequence[int], places: range) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,8 @@ import numpy.typing as npt
 from krypenv.agents import Agent
 from krypenv.cards import NUM_ACTIONS, action_name
 from krypenv.engine import Engine
+from krypenv.rules import Rules
+from krypenv.wording import one_line, told
 
 IntArray = npt.NDArray[np.int64]
 
@@ -103,6 +105,78 @@ def milliseconds(seconds: npt.ArrayLike, decisions: IntArray) -> npt.NDArray[np.
     return 1000 * np.asarray(seconds) / np.where(decisions == 0, np.nan, decisions)
 
 
+def check_agent(agent: Any, rules: Rules, name: str = "") -> Agent:
+    """Return an agent; raises ValueError where it is none, with its name if there is one, or is for other rules."""
+    try:
+        its_name, its_rules, cheats = agent.name, agent.rules, bool(getattr(agent, "cheats", False))
+        is_agent = callable(agent.act_on if cheats else agent.act)
+    except BaseException as error:
+        if type(error) is KeyboardInterrupt:
+            raise
+        raise ValueError(f"{name or told(agent)} is no agent: it {describe_error(error)}") from None
+    if not is_agent:
+        raise ValueError(f"{name or told(agent)} is no agent: what it acts with can't be called")
+    if not isinstance(its_name, str):
+        raise ValueError(f"{name or told(agent)} is no agent: its name is {told(its_name)}, and not a string")
+    if not isinstance(its_rules, Rules):
+        raise ValueError(f"{name or one_line(its_name)} is no agent: its rules are {told(its_rules)}, and not Rules")
+    if its_rules != rules:
+        raise ValueError(f"{name or one_line(its_name)} was made for other rules: {its_rules}, not {rules}")
+    return agent
+
+
+def describe_error(error: BaseException) -> str:
+    """Return what was raised, on one line, as in "raised ValueError: no rows"; also of an error that can't be told."""
+    name = one_line(type(error).__name__)
+    try:
+        text = one_line(str(error))
+    except BaseException as other:
+        if type(other) is KeyboardInterrupt:
+            raise
+        return f"raised {name}, which can't be told"
+    return f"raised {name}: {text}" if text else f"raised {name}"
+
+
+def answer(agent: Agent, sees: np.ndarray, masks: np.ndarray, cheats: bool = False) -> IntArray:
+    """Return what an agent answers to M rows, (M,) int64: their observations or, with `cheats`, their states.
+
+    Raises Fault where the agent raises or where the answer is not one whole number a row. An interruption and a lack of
+    memory are no faults, and raised as they are.
+    """
+    try:
+        act = agent.act_on if cheats else agent.act  # type: ignore[attr-defined]
+        actions = np.asarray(act(sees, masks.copy()))
+        shape, kind = actions.shape, actions.dtype
+    except BaseException as error:  # an agent may also raise SystemExit
+        if type(error) is KeyboardInterrupt or isinstance(error, MemoryError):
+            raise
+        raise Fault(describe_error(error)) from error
+    if shape != (len(masks),) or kind.kind not in "iu":
+        raise Fault(
+            f"gave {one_line(str(kind), 80)} of shape {shape} for {len(masks)} decisions, "
+            f"and not whole numbers of shape ({len(masks)},)"
+        )
+    return actions.astype(np.int64)
+
+
+def legal_answer(agent: Agent, observations: np.ndarray, masks: np.ndarray) -> IntArray:
+    """Return a legal action of an agent for each of M rows, (M,) int64; raises Fault, which names it, for any other."""
+    try:
+        actions = answer(agent, observations, masks)
+        illegal = _illegal_rows(actions, masks)
+        if len(illegal):
+            raise Fault(_illegal(int(actions[illegal[0]]), masks[illegal[0]]))
+    except Fault as fault:
+        raise Fault(f"{_name_of(agent)} {fault}") from fault.__cause__
+    return actions
+
+
+def _illegal_rows(actions: IntArray, masks: np.ndarray) -> IntArray:
+    """Return the places among (M,) actions of those that are not legal."""
+    known = (actions >= 0) & (actions < NUM_ACTIONS)
+    return np.flatnonzero(~(known & (masks[np.arange(len(masks)), np.where(known, actions, 0)] == 1)))
+
+
 def _ask(agent: Agent, engine: Engine, rows: IntArray, forfeits: bool) -> tuple[IntArray, dict[int, str], float]:
     """Return an action for each of some rows, what is wrong with those that are not legal, by place, and the seconds.
 
@@ -111,45 +185,42 @@ def _ask(agent: Agent, engine: Engine, rows: IntArray, forfeits: bool) -> tuple[
     masks = engine.action_mask[rows]
     try:
         actions, seconds = _call(agent, engine, rows, masks)
-        known = (actions >= 0) & (actions < NUM_ACTIONS)
-        legal = known & (masks[np.arange(len(rows)), np.where(known, actions, 0)] == 1)
-        faults = {int(at): _illegal(int(actions[at]), masks[at]) for at in np.flatnonzero(~legal)}
+        faults = {int(at): _illegal(int(actions[at]), masks[at]) for at in _illegal_rows(actions, masks)}
         if faults and not forfeits:
             raise Fault(next(iter(faults.values())))
     except Fault as fault:
         if not forfeits:
-            raise Fault(f"{agent.name} {fault}") from fault.__cause__
+            raise Fault(f"{_name_of(agent)} {fault}") from fault.__cause__
         if len(rows) == 1:
             return np.zeros(1, np.int64), {0: str(fault)}, 0.0
         alone = [_ask(agent, engine, rows[at : at + 1], forfeits) for at in range(len(rows))]
-        actions = np.concatenate([answer for answer, _, _ in alone])
+        actions = np.concatenate([given for given, _, _ in alone])
         faults = {at: reasons[0] for at, (_, reasons, _) in enumerate(alone) if reasons}
         seconds = sum(took for _, _, took in alone)
     return actions, faults, seconds
 
 
-def _call(agent: Agent, engine: Engine, rows: IntArray, masks: np.ndarray) -> tuple[IntArray, float]:
-    """Return what an agent answers for some rows, (M,) int64, and the seconds it took.
-
-    Raises Fault where the agent raises or where the answer is not one whole number a row.
-    """
-    cheats = getattr(agent, "cheats", False)
-    act = agent.act_on if cheats else agent.act  # type: ignore[attr-defined]
-    sees, may = engine.state[rows] if cheats else engine.observation[rows], masks.copy()
-    began = time.perf_counter()
+def _name_of(agent: Agent) -> str:
     try:
-        actions = np.asarray(act(sees, may))
-    except MemoryError:
-        raise
+        return one_line(agent.name)
+    except Exception:
+        return told(agent)
+
+
+def _call(agent: Agent, engine: Engine, rows: IntArray, masks: np.ndarray) -> tuple[IntArray, float]:
+    """Return what an agent answers for some rows, (M,) int64, and the seconds it took; Fault as `answer` raises it."""
+    cheats = _cheats(agent)
+    sees = engine.state[rows] if cheats else engine.observation[rows]
+    began = time.perf_counter()
+    actions = answer(agent, sees, masks, cheats)
+    return actions, time.perf_counter() - began
+
+
+def _cheats(agent: Agent) -> bool:
+    try:
+        return bool(getattr(agent, "cheats", False))
     except Exception as error:
-        raise Fault(f"raised {type(error).__name__}: {error}") from error
-    seconds = time.perf_counter() - began
-    if actions.shape != rows.shape or actions.dtype.kind not in "iu":
-        raise Fault(
-            f"gave {actions.dtype} of shape {actions.shape} for {len(rows)} decisions, "
-            f"and not whole numbers of shape ({len(rows)},)"
-        )
-    return actions.astype(np.int64), seconds
+        raise Fault(describe_error(error)) from error
 
 
 def _illegal(action: int, mask: np.ndarray) -> str:

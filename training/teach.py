@@ -21,6 +21,7 @@ from krypenv.cards import NUM_ACTIONS, NUM_KINDS
 from krypenv.files import read_file, write_whole
 from krypenv.observation import SIZE
 from krypenv.rules import Rules
+from krypenv.training import bounds
 from krypenv.training.clone import Cloning, clone
 from krypenv.training.evaluation import MatchResult, evaluate
 from krypenv.training.fields import parse_rules, setting
@@ -29,6 +30,7 @@ from krypenv.training.lessons import Plan, check_lessons, give_lessons
 from krypenv.training.policy import CardPolicy
 from krypenv.training.progress import progress_bar
 from krypenv.vector import observation_space
+from krypenv.wording import told
 
 MODEL, CRITIC = "model", "critic.safetensors"
 TEACHER = "search(worlds=16, plies=2)"
@@ -45,34 +47,27 @@ class TeachSettings:
     rule: tuple[str, ...] = setting((), "a field of the rules to change, as in forced_sweep=False")
     out: str = setting("runs/lessons", "folder of the lessons and the model; lessons that are there already are kept")
     teacher: str = setting(TEACHER, "the agent that plays both sides and values every legal action")
-    games: int = setting(4000, "games of the lessons")
-    temperature: float = setting(1.5, "points: the teacher draws actions by exp(value / temperature)")
-    stray: float = setting(0.03, "share of actions drawn at random instead, to see other positions too")
-    workers: int = setting(0, "processes that play lessons, 0 for all processors")
-    passes: int = setting(6, "times that the network sees each lesson")
-    batch: int = setting(2048, "decisions in a minibatch")
-    learning_rate: float = setting(2e-3, "of Adam at the start; it falls linearly")
-    softness: float = setting(1.5, "points: the policy that is cloned is a softmax of value / softness")
-    discount: float = setting(0.95, "of rewards, per decision of a seat; as in the training that follows")
-    context: int = setting(128, "units of the network's layer that reads the whole observation")
-    card: int = setting(64, "units of the network's layers that score an action")
-    embedding: int = setting(8, "entries that the network learns for each action")
-    seed: int = setting(0, "seed of deals, weights and batches")
-    threads: int = setting(1, "threads of torch; one is fastest for this network")
-    deals: int = setting(1000, "duplicate deals of the evaluation at the end")
+    games: int = setting(4000, "games of the lessons", bounds.LESSONS._replace(low=1))
+    temperature: float = setting(1.5, "points: the teacher draws actions by exp(value / temperature)", bounds.POINTS)
+    stray: float = setting(0.03, "share of actions drawn at random instead, to see other positions too", bounds.SHARE)
+    workers: int = setting(0, "processes that play lessons, 0 for all processors", bounds.WORKERS_OR_ALL)
+    passes: int = setting(6, "times that the network sees each lesson", bounds.PASSES)
+    batch: int = setting(2048, "decisions in a minibatch", bounds.BATCH)
+    learning_rate: float = setting(2e-3, "of Adam at the start; it falls linearly", bounds.RATE)
+    softness: float = setting(1.5, "points: the policy that is cloned is a softmax of value / softness", bounds.POINTS)
+    discount: float = setting(0.95, "of rewards, per decision of a seat; as in the training that follows", bounds.SHARE)
+    context: int = setting(128, "units of the network's layer that reads the whole observation", bounds.UNITS)
+    card: int = setting(64, "units of the network's layers that score an action", bounds.UNITS)
+    embedding: int = setting(8, "entries that the network learns for each action", bounds.UNITS)
+    seed: int = setting(0, "seed of deals, weights and batches", bounds.SMALL_SEED)
+    threads: int = setting(1, "threads of torch; one is fastest for this network", bounds.THREADS)
+    deals: int = setting(1000, "duplicate deals of the evaluation at the end", bounds.DEALS)
     against: tuple[str, ...] = setting(("greedy", "tactician"), "opponents in the evaluation")
 
     def __post_init__(self) -> None:
-        for name in ("games", "passes", "batch", "context", "card", "embedding", "threads", "deals"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
-        for name in ("learning_rate", "softness"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is above 0, not {getattr(self, name)}")
-        if self.workers < 0:
-            raise ValueError(f"workers is 0, for all processors, or more, not {self.workers}")
-        if not 0 <= self.discount <= 1:
-            raise ValueError(f"discount is from 0 to 1, not {self.discount}")
+        if isinstance(self.workers, int) and self.workers < 0:
+            raise ValueError(f"workers is 0, for all processors, or more, not {told(self.workers)}")
+        bounds.check_numbers(self)
         self.plan()
 
     def game_rules(self) -> Rules:

@@ -8,9 +8,9 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.arguments import check_action, check_mode, check_options, check_seed, preset_rules
 from krypenv.cards import NUM_ACTIONS
-from krypenv.rules import Rules
-from krypenv.vector import RANDOM, LearnerGames, Opponents, observation_space
+from krypenv.vector import ALL, RANDOM, LearnerGames, Opponents, observation_space
 
 Observation = npt.NDArray[np.int8]
 
@@ -43,7 +43,10 @@ class KrypkasinoEnv(gym.Env):
         render_mode: None = None,
         **rule_fields: Any,
     ) -> None:
-        rules = Rules.preset(variant, players=players, games=games, **rule_fields)
+        check_mode(render_mode)
+        if isinstance(seat, str) and seat == ALL:
+            raise ValueError("one learner plays one seat, 0 or another or 'random'; all seats are for LearnerGames")
+        rules = preset_rules(variant, players=players, games=games, **rule_fields)
         self.render_mode = render_mode
         self.batch = LearnerGames(rules, 1, seat, opponents, reward, dense, illegal_ends=True, features=features)
         self.observation_space = observation_space(self.batch.observation.shape[1])
@@ -64,6 +67,8 @@ class KrypkasinoEnv(gym.Env):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Deal the next episode, or the one of a seed: the very deals of `Game(rules, seed=seed)`."""
+        check_options(options)
+        seed = None if seed is None else check_seed(seed)
         super().reset(seed=seed)
         if seed is not None:
             self.batch.restart([0], [seed])
@@ -77,7 +82,7 @@ class KrypkasinoEnv(gym.Env):
         if self._is_over:
             raise gym.error.ResetNeeded("the episode is over; call reset() to deal the next one")
         batch = self.batch
-        batch.step(np.array([action]))
+        batch.step(np.array([check_action(action)]))
         self._is_dealt = self._is_over = bool(batch.done[0])
         observation = batch.final_observation if self._is_over else batch.observation
         return observation[0].copy(), float(batch.reward[0]), self._is_over, False, {"action_mask": self.action_masks()}

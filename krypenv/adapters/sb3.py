@@ -12,9 +12,11 @@ import numpy.typing as npt
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
+from krypenv.arguments import check_seed, check_seeds
 from krypenv.cards import NUM_ACTIONS
 from krypenv.rules import Rules
 from krypenv.vector import RANDOM, LearnerGames, Opponents, observation_space
+from krypenv.wording import told
 
 Indices = int | Iterable[int] | None
 
@@ -66,7 +68,7 @@ class KrypkasinoVecEnv(VecEnv):
     def reset(self) -> npt.NDArray[np.int8]:
         """Deal in all games, from the seeds of `seed()` if it was called, and return the observations, (B, N) int8."""
         if self._seeds[0] is not None:
-            self.batch.restart(np.arange(self.num_envs), np.asarray(self._seeds, np.uint64))
+            self.batch.restart(np.arange(self.num_envs), check_seeds(self._seeds))
         elif not self._is_dealt:
             self.batch.restart(np.arange(self.num_envs))
         self._is_dealt = False
@@ -75,6 +77,12 @@ class KrypkasinoVecEnv(VecEnv):
         self._returns[:] = 0
         self._lengths[:] = 0
         return self.batch.observation.copy()
+
+    def seed(self, seed: int | None = None) -> list[int | None]:
+        """Keep the seeds of the next reset: game i has `seed + i`; ValueError for what is no whole number from 0 on."""
+        if seed is not None and check_seed(seed) > (1 << 64) - self.num_envs:
+            raise ValueError(f"game i has the seed + i, which is below 2**64, and not {told(seed)} + i")
+        return list(super().seed(None if seed is None else int(seed)))
 
     def step_async(self, actions: npt.NDArray[np.int64]) -> None:
         """Keep the actions, (B,) ints, for `step_wait`."""

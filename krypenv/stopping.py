@@ -1,0 +1,50 @@
+"""Ctrl-C ends the command `krypenv` with one line and exit code 130, also while its modules are loaded.
+
+`krypenv/__init__.py` imports this first: loading takes a second, and an interruption would end in a traceback.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+EXIT_CODE = 130
+LINE = "krypenv: stopped"
+
+
+def is_command() -> bool:
+    """Whether this process was started as `krypenv` or as `python -m krypenv`."""
+    name = os.path.basename(sys.argv[0] if sys.argv else "")
+    if name == "-m":  # the package is found before its `__main__` has a name
+        words = sys.orig_argv
+        return "-m" in words and words[words.index("-m") + 1 :][:1] == ["krypenv"]
+    return name.partition(".")[0].removesuffix("-script") == "krypenv"
+
+
+def end_at_once(*_: Any) -> None:
+    """End this process: while nothing has begun, nothing can be lost."""
+    with contextlib.suppress(OSError):
+        os.write(2, f"{LINE}\n".encode())
+    os._exit(EXIT_CODE)
+
+
+@contextlib.contextmanager
+def as_exception() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt in the block, where it would end the process at once before and after it."""
+    if signal.getsignal(signal.SIGINT) is not end_at_once:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, end_at_once)
+
+
+if is_command() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    with contextlib.suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGINT, end_at_once)

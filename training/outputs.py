@@ -1,0 +1,93 @@
+"""Files of the commands: what is to be written is tried before the work, and what is read is text of a sane size."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+MOST_TEXT = 1_000_000  # characters of a record or a position
+LONGEST_NAME = 200  # bytes of a file's name, which grows while the file is written
+
+
+def check_files(*paths: Path | str | None, source: Path | str | None = None) -> None:
+    """Check, before any work, that files can be written: nothing is created and nothing changed.
+
+    Raises OSError with the name of the file where it or its folder can't be written, and ValueError for what is no
+    file, for one that is named twice, and for one that is read from too, the `source`. None stands for no file.
+    """
+    files = [Path(path) for path in paths if path is not None]
+    for number, path in enumerate(files):
+        _check_file(path)
+        if any(_is_same(path, other) for other in files[:number]):
+            raise ValueError(f"{path} is named twice; give each file a name of its own")
+        if source is not None and _is_same(path, Path(source)):
+            raise ValueError(f"{path} is what is read; give the file to write another name")
+
+
+def check_folder(path: Path | str) -> None:
+    """Check, before any work, that files can be written to a folder that is there or can be made.
+
+    Raises OSError with its name where that is not so; nothing is created and nothing changed.
+    """
+    _check_room(Path(path), Path(path))
+
+
+def read_text(source: str) -> str:
+    """Return the text of a file, or of the standard input for "-".
+
+    Raises OSError where it can't be read, and ValueError where it is no text or too long for a game.
+    """
+    if source == "-" and (sys.stdin is None or sys.stdin.closed):
+        raise ValueError("the standard input is closed; name a file")
+    name = "the standard input" if source == "-" else source
+    try:
+        if source == "-":
+            text = sys.stdin.read(MOST_TEXT + 1)
+        else:
+            with Path(source).open(encoding="utf-8") as file:
+                text = file.read(MOST_TEXT + 1)
+    except UnicodeDecodeError:
+        raise ValueError(f"{name} is no text, so it is no position or record") from None
+    if len(text) > MOST_TEXT:
+        raise ValueError(f"{name} has more than {MOST_TEXT:,} characters, so it is no position or record")
+    return text
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if _exists(path) and not path.is_file():
+        raise ValueError(f"{path} is no file that could be written anew; name a plain file")
+    if len(os.fsencode(path.name)) > LONGEST_NAME:
+        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), str(path))
+    _check_room(path.parent, path)
+
+
+def _check_room(folder: Path, named: Path) -> None:
+    """Raise OSError with a name unless files can be written to a folder, or to the one that it would be made in."""
+    folder = Path(os.path.abspath(folder))
+    while not _exists(folder) and folder != folder.parent:
+        folder = folder.parent
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(named))
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(named)) from None
+
+
+def _exists(path: Path) -> bool:
+    """Return whether there is something at a path; a link to nothing is something. OSError for an impossible name."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return os.path.abspath(one) == os.path.abspath(other)
