@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from krypenv.cards import NUM_ACTIONS
 from krypenv.rules import Rules
-from krypenv.wording import one_line, told
+from krypenv.words import one_line, shown
 
 MOST_GAMES = 1_000_000  # games at once: 2 GB
 MOST_THREADS = 1024
@@ -20,7 +20,7 @@ LONGEST = 600  # characters of what is wrong with rules
 def preset_rules(variant: Any, **fields: Any) -> Rules:
     """Return the rules of a preset with some fields; raises ValueError with one short sentence where there are none."""
     if not isinstance(variant, str):
-        raise ValueError(f"variant is the name of a preset, {', '.join(Rules.presets())}, and not {told(variant)}")
+        raise ValueError(f"variant is the name of a preset, {', '.join(Rules.presets())}, and not {shown(variant)}")
     try:
         return Rules.preset(variant, **fields)
     except ValueError as error:
@@ -31,14 +31,14 @@ def check_games(num_games: Any) -> None:
     """Raise ValueError unless a number of games at once is a whole number from 1 on that fits into memory."""
     is_whole = isinstance(num_games, (int, np.integer)) and not isinstance(num_games, bool)
     if not is_whole or not 1 <= num_games <= MOST_GAMES:
-        raise ValueError(f"there are 1 to {MOST_GAMES:,} games at once, which fit into memory, not {told(num_games)}")
+        raise ValueError(f"there are 1 to {MOST_GAMES:,} games at once, which fit into memory, not {shown(num_games)}")
 
 
 def check_threads(threads: Any) -> None:
     """Raise ValueError unless a number of threads is a whole number that some machine may have use for."""
     is_whole = isinstance(threads, (int, np.integer)) and not isinstance(threads, bool)
     if not is_whole or not 0 <= threads <= MOST_THREADS:
-        raise ValueError(f"threads is 0, for all processors, or up to {MOST_THREADS:,}, not {told(threads)}")
+        raise ValueError(f"threads is 0, for all processors, or up to {MOST_THREADS:,}, not {shown(threads)}")
 
 
 def check_seeds(seed: Any) -> npt.NDArray[np.uint64]:
@@ -49,33 +49,33 @@ def check_seeds(seed: Any) -> npt.NDArray[np.uint64]:
             return seeds.astype(np.uint64)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, or a sequence of them, not {told(seed)}")
+    raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, or a sequence of them, not {shown(seed)}")
 
 
 def check_switch(name: str, value: object) -> None:
     """Raise ValueError unless an argument is True or False (or 1 or 0)."""
     if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
-        raise ValueError(f"{name} is True or False, not {told(value)}")
+        raise ValueError(f"{name} is True or False, not {shown(value)}")
 
 
 def check_mode(render_mode: Any) -> None:
     """Raise ValueError for a render mode: there is nothing to render."""
     if render_mode is not None:
-        raise ValueError(f"there is nothing to render, so render_mode is None, not {told(render_mode)}")
+        raise ValueError(f"there is nothing to render, so render_mode is None, not {shown(render_mode)}")
 
 
 def check_seed(seed: Any) -> int:
     """Return the seed of one game as a number; raises ValueError for what is no whole number from 0 to 2**64 - 1."""
     seeds = check_seeds(seed)
     if seeds.ndim:
-        raise ValueError(f"the seed of one game is a whole number, not {told(seed)}")
+        raise ValueError(f"the seed of one game is a whole number, not {shown(seed)}")
     return int(seeds)
 
 
 def check_options(options: Any) -> dict[str, Any]:
     """Return the options of a reset; raises ValueError unless they are a dict or None."""
     if not isinstance(options, (dict, type(None))):
-        raise ValueError(f"options are a dict or None, not {told(options)}")
+        raise ValueError(f"options are a dict or None, not {shown(options)}")
     return options or {}
 
 
@@ -88,7 +88,7 @@ def check_deck(deck: Any) -> list[str] | None:
     except TypeError:
         names = []
     if not names or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"a deck is a list of the names of all cards, such as ['AS', '10D'], not {told(deck)}")
+        raise ValueError(f"a deck is a list of the names of all cards, such as ['AS', '10D'], not {shown(deck)}")
     return names
 
 
@@ -99,5 +99,5 @@ def check_action(action: Any) -> int:
     except TypeError:
         number = -1
     if isinstance(action, bool) or not 0 <= number < NUM_ACTIONS:
-        raise ValueError(f"an action is a whole number from 0 to {NUM_ACTIONS - 1}, not {told(action)}")
+        raise ValueError(f"an action is a whole number from 0 to {NUM_ACTIONS - 1}, not {shown(action)}")
     return number

@@ -18,7 +18,7 @@ from krypenv.arguments import check_action, check_deck, check_options, check_see
 from krypenv.cards import NO_SEAT, NUM_ACTIONS
 from krypenv.game import Game
 from krypenv.rewards import check_reward, illegal_reward, returns_of
-from krypenv.wording import told
+from krypenv.words import shown
 
 __all__ = ["env", "raw_env"]
 
@@ -119,7 +119,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
         check_switch("features", features)
         if render_mode is not None and (not isinstance(render_mode, str) or render_mode not in RENDER_MODES):
             modes = ", ".join(RENDER_MODES)
-            raise ValueError(f"unknown render_mode {told(render_mode)}; it is one of {modes}, or None")
+            raise ValueError(f"unknown render_mode {shown(render_mode)}; it is one of {modes}, or None")
         self.rules = preset_rules(variant, players=players, games=games, **rule_fields)
         self.render_mode, self.reward, self.dense, self.features = render_mode, reward, dense, features
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.wording import one_line, told
+from krypenv.words import one_line, shown
 
 RANDOM = "random"  # the one opponent that is known by name
 MOST_WEIGHT = 1e9
@@ -32,7 +32,7 @@ def as_pool(opponents: Opponents) -> list[tuple[Opponent, float]]:
     try:
         entries = list(opponents)
     except TypeError:
-        what = f"{told(opponents)} can't be an opponent{_WHAT_IS}, or a list of pairs (opponent, weight)"
+        what = f"{shown(opponents)} can't be an opponent{_WHAT_IS}, or a list of pairs (opponent, weight)"
         raise ValueError(what) from None
     pool = [_check_entry(entry) for entry in entries]
     if not sum(weight for _, weight in pool) > 0:
@@ -49,17 +49,17 @@ def _check_opponent(opponent: Any) -> Opponent:
     if isinstance(opponent, str) and opponent == RANDOM:
         return opponent
     if not callable(getattr(opponent, "act", None)):
-        raise ValueError(f"{told(opponent)} can't be an opponent{_WHAT_IS}")
+        raise ValueError(f"{shown(opponent)} can't be an opponent{_WHAT_IS}")
     return opponent
 
 
 def _check_entry(entry: Any) -> tuple[Opponent, float]:
     if isinstance(entry, str) or not isinstance(entry, Sequence) or len(entry) != 2:
-        raise ValueError(f"opponents are a list of pairs (opponent, weight), and {told(entry)} is none")
+        raise ValueError(f"opponents are a list of pairs (opponent, weight), and {shown(entry)} is none")
     opponent, weight = entry
     is_number = isinstance(weight, (int, float, np.integer, np.floating)) and not isinstance(weight, bool)
     if not is_number or not 0 <= weight <= MOST_WEIGHT:
-        raise ValueError(f"the weight of an opponent is a number from 0 to {MOST_WEIGHT:g}, not {told(weight)}")
+        raise ValueError(f"the weight of an opponent is a number from 0 to {MOST_WEIGHT:g}, not {shown(weight)}")
     return _check_opponent(opponent), weight
 
 
@@ -68,7 +68,7 @@ def ask_opponent(opponent: Player, observations: np.ndarray, masks: np.ndarray) 
     actions: npt.NDArray[Any] = np.asarray(opponent.act(observations, masks))
     if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
         raise ValueError(
-            f"{told(getattr(opponent, 'name', opponent))} gave {one_line(str(actions.dtype))} of shape {actions.shape} "
-            f"for {len(masks)} decisions, and not whole numbers of shape ({len(masks)},)"
+            f"{shown(getattr(opponent, 'name', opponent))} gave {one_line(str(actions.dtype))} of shape "
+            f"{actions.shape} for {len(masks)} decisions, and not whole numbers of shape ({len(masks)},)"
         )
     return actions

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.rules import Rules
-from krypenv.wording import told
+from krypenv.words import shown
 
 KINDS = ("centred", "points", "win")
 
@@ -16,7 +16,7 @@ FloatArray = npt.NDArray[np.float64]
 def check_reward(reward: str) -> None:
     """Raise ValueError unless `reward` names one of the kinds of rewards."""
     if not isinstance(reward, str) or reward not in KINDS:
-        raise ValueError(f"unknown reward {told(reward)}; it is one of {', '.join(KINDS)}")
+        raise ValueError(f"unknown reward {shown(reward)}; it is one of {', '.join(KINDS)}")
 
 
 def side_scores(rules: Rules, scores: npt.ArrayLike) -> npt.NDArray[np.int64]:

@@ -29,7 +29,7 @@ from krypenv.play import act, mix
 from krypenv.rewards import FloatArray, check_reward, illegal_reward, returns_of
 from krypenv.rules import Rules
 from krypenv.state import State, allocate
-from krypenv.wording import told
+from krypenv.words import shown
 
 LEARNER = -1  # in `LearnerGames.players`: the learner sits here
 ANY, ALL = "random", "all"  # seats of the learner
@@ -135,7 +135,7 @@ class LearnerGames:
         seed: int | npt.ArrayLike = 0,
     ) -> None:
         if not isinstance(rules, Rules):
-            raise ValueError(f"rules are a krypenv.Rules, such as Rules.preset('krypkasino'), not {told(rules)}")
+            raise ValueError(f"rules are a krypenv.Rules, such as Rules.preset('krypkasino'), not {shown(rules)}")
         check_games(num_games)
         check_threads(threads)
         check_reward(reward)
@@ -143,7 +143,7 @@ class LearnerGames:
             check_switch(name, value)
         is_number = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
         if seat not in range(rules.players) if is_number else not isinstance(seat, str) or seat not in (ANY, ALL):
-            raise ValueError(f"the learner's seat is 0 to {rules.players - 1}, 'random' or 'all', not {told(seat)}")
+            raise ValueError(f"the learner's seat is 0 to {rules.players - 1}, 'random' or 'all', not {shown(seat)}")
         self.rules, self.num_games, self.seat = rules, num_games, seat
         self.reward_kind, self.dense = reward, dense
         self.illegal_reward = illegal_reward(rules, reward, dense) if illegal_ends else None
@@ -222,7 +222,7 @@ class LearnerGames:
         if chosen.shape != (self.num_games,):
             raise ValueError(f"{self.num_games} games need one action each, not an array of shape {chosen.shape}")
         if chosen.dtype.kind not in "iu":
-            raise ValueError(f"actions are whole numbers from 0 to {NUM_ACTIONS - 1}, not {told(chosen.dtype)}")
+            raise ValueError(f"actions are whole numbers from 0 to {NUM_ACTIONS - 1}, not {shown(chosen.dtype)}")
         acting = self.seats.copy()
         rows = self._all_rows
         if self.illegal_reward is not None:
@@ -383,7 +383,7 @@ class KrypkasinoVectorEnv(gym.vector.VectorEnv):
         except ValueError:
             chosen = np.array(None)
         if chosen.shape != (self.num_envs,) or chosen.dtype != np.bool_:
-            raise ValueError(f"reset_mask is an array of {self.num_envs} bools, not {told(mask)}")
+            raise ValueError(f"reset_mask is an array of {self.num_envs} bools, not {shown(mask)}")
         return np.flatnonzero(chosen)
 
     def step(self, actions: npt.ArrayLike) -> tuple[npt.NDArray[np.int8], FloatArray, Any, Any, dict[str, Any]]:

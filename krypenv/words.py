@@ -48,6 +48,24 @@ def shown(value: Any) -> str:
     return words if len(words) <= LONGEST_VALUE else words[: LONGEST_VALUE - 3] + "..."
 
 
+def printable(text: str) -> str:
+    r"""Return a text with everything that can't be printed as an escape.
+
+    >>> printable("a\u202eb")
+    'a\\u202eb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def one_line(text: str, longest: int = 300) -> str:
+    """Return a text on one line of so many characters at most: spaces for line breaks, the middle of a long one out."""
+    text = printable(" ".join(text.split()))
+    half = (longest - 3) // 2
+    return text if len(text) <= longest else f"{text[:half]} … {text[-half:]}"
+
+
 def unquoted(text: str) -> str:
     """Return a text as it stands in a sentence without quotation marks."""
     return shown(text)[1:-1]

@@ -20,7 +20,7 @@ PACKAGE_DIRS = {"krypenv": "krypenv", "krypenv.agents": "agents", "krypenv.train
 # From the lowest floor to the highest. A module imports from lower floors only; those of one floor may know each other.
 # `krypenv` itself is the public face, krypenv/__init__.py.
 FLOORS = [
-    {"krypenv.words", "krypenv.wording", "krypenv.stopping"},
+    {"krypenv.words", "krypenv.stopping"},
     {"krypenv.cards"},
     {"krypenv.bounds"},
     {"krypenv.rules", "krypenv.files", "krypenv.schema"},

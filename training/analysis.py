@@ -20,7 +20,7 @@ from krypenv.rules import Rules
 from krypenv.state import State, allocate
 from krypenv.training import bounds
 from krypenv.training.evaluation import Progress, confidence_interval, make_player
-from krypenv.wording import told
+from krypenv.words import shown
 from krypenv.worlds import determinize
 
 WORLDS = 200  # worlds of an analysis, unless told otherwise
@@ -217,7 +217,7 @@ def analyze_record(
     """
     players = range(game.rules.players)
     if seat is not None and seat not in players:
-        raise ValueError(f"there is no seat {told(seat)}; the seats are 0 to {game.rules.players - 1}")
+        raise ValueError(f"there is no seat {shown(seat)}; the seats are 0 to {game.rules.players - 1}")
     check_marks(marks)
     bounds.check("seed", seed, bounds.SEED)
     agent, worlds = _choose_agent(agent, game.rules, worlds, open_hands)
@@ -274,7 +274,7 @@ def _choose_agent(
         chosen = format_spec(name, options | {"worlds": worlds})
     worlds = WORLDS if worlds is None else worlds
     if isinstance(worlds, int) and worlds < 2:
-        raise ValueError(f"an analysis needs two worlds at least, for there is no interval from {told(worlds)}")
+        raise ValueError(f"an analysis needs two worlds at least, for there is no interval from {shown(worlds)}")
     bounds.check("worlds", worlds, bounds.WORLDS)
     return chosen, worlds
 

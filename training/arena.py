@@ -39,7 +39,7 @@ from krypenv.training.results import (
     read_results,
 )
 from krypenv.training.shards import AgentSource, Player, Shard, make_agent, play_shard
-from krypenv.wording import told
+from krypenv.words import shown
 
 MOST_AT_ONCE = 1_000_000  # games of a chunk
 MOST_SHARDS = 200_000  # chunks of all matches
@@ -80,9 +80,9 @@ class ArenaSettings:
         ):
             bounds.check(name, getattr(self, name), limits)
         if not isinstance(self.first, int) or not 0 <= self.first <= len(self.agents):
-            raise ValueError(f"first is a number of the {len(self.agents)} agents, or 0, not {told(self.first)}")
+            raise ValueError(f"first is a number of the {len(self.agents)} agents, or 0, not {shown(self.first)}")
         if self.precision is not None and not self.precision > 0:
-            raise ValueError(f"precision is above 0 points, not {told(self.precision)}")
+            raise ValueError(f"precision is above 0 points, not {shown(self.precision)}")
         if self.precision is not None:
             bounds.check("precision", self.precision, bounds.POINTS)
         if len(self.agents) < 2:

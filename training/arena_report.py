@@ -28,7 +28,7 @@ from krypenv.training.standings import (
     format_figure,
     format_milliseconds,
 )
-from krypenv.wording import printable
+from krypenv.words import printable
 
 COLOURS = matplotlib.colormaps["RdBu"]  # red to blue, which the colour-blind tell apart
 COLOUR_SPAN = 0.84  # of the colours, about the middle: the darkest are hard to read on

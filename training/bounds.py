@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krypenv.wording import told
+from krypenv.words import shown
 
 
 class Bounds(NamedTuple):
@@ -59,15 +59,15 @@ def check(name: str, value: Any, bounds: Bounds) -> None:
     """Raise ValueError with one sentence for what is not a number within some bounds."""
     kind = (int, np.integer) if bounds.is_whole else (int, float, np.integer, np.floating)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
-        raise ValueError(f"{name} is a {'whole ' if bounds.is_whole else ''}number, not {told(value)}")
+        raise ValueError(f"{name} is a {'whole ' if bounds.is_whole else ''}number, not {shown(value)}")
     if not bounds.why:
         if not bounds.low <= value <= bounds.high:
-            raise ValueError(f"{name} is from {bounds.low:g} to {bounds.high:g}, not {told(value)}")
+            raise ValueError(f"{name} is from {bounds.low:g} to {bounds.high:g}, not {shown(value)}")
     elif not value >= bounds.low or (bounds.is_above and value == bounds.low):  # what is no number is not above any
-        raise ValueError(f"{name} is {'above' if bounds.is_above else 'at least'} {bounds.low:g}, not {told(value)}")
+        raise ValueError(f"{name} is {'above' if bounds.is_above else 'at least'} {bounds.low:g}, not {shown(value)}")
     elif value > bounds.high:
         most = f"{bounds.high:,}" if bounds.is_whole else f"{bounds.high:,g}"
-        raise ValueError(f"{name} is at most {most}, {bounds.why}, not {told(value)}")
+        raise ValueError(f"{name} is at most {most}, {bounds.why}, not {shown(value)}")
 
 
 def check_numbers(settings: Any) -> None:

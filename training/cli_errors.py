@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from krypenv import stopping
-from krypenv.wording import one_line
+from krypenv.words import one_line
 
 LONGEST_MESSAGE = 1000  # characters
 WRITE_ERRORS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF}

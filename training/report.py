@@ -14,7 +14,7 @@ from rich.table import Table
 
 from krypenv.files import write_whole
 from krypenv.training.evaluation import MATCH_COLUMNS, POINTS_COLUMNS, MatchResult, match_rows, points_rows
-from krypenv.wording import printable
+from krypenv.words import printable
 
 NAME_COLUMNS = ("agent", "against", "points a game", "what", "move", "played", "best", "training")
 NARROWEST = 12  # heading that is not folded

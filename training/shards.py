@@ -15,7 +15,7 @@ from krypenv.engine import Engine
 from krypenv.rules import Rules
 from krypenv.training.lineups import Seating
 from krypenv.training.table import Played, by_side, check_agent, describe_error, play_table
-from krypenv.wording import one_line, told
+from krypenv.words import one_line, shown
 
 LONGEST = 300  # characters of what is told of a forfeit
 
@@ -51,10 +51,10 @@ def make_agent(source: AgentSource, rules: Rules, seed: int) -> Agent:
         name, maker = source
     except (TypeError, ValueError):
         raise ValueError(
-            f"an agent is a string, or a pair of a name and maker(rules, seed), not {told(source)}"
+            f"an agent is a string, or a pair of a name and maker(rules, seed), not {shown(source)}"
         ) from None
     if not isinstance(name, str) or not callable(maker):
-        raise ValueError(f"an agent is a string, or a pair of a name and maker(rules, seed), not {told(source)}")
+        raise ValueError(f"an agent is a string, or a pair of a name and maker(rules, seed), not {shown(source)}")
     try:
         agent = maker(rules, seed)
     except BaseException as error:

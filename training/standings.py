@@ -14,7 +14,7 @@ from krypenv.training import ratings
 from krypenv.training.games import FloatArray, Games
 from krypenv.training.payoffs import Payoffs, payoffs, plain
 from krypenv.training.report import print_table
-from krypenv.wording import printable
+from krypenv.words import printable
 
 BLOCK = 6  # opponents beside each other in a printed table, at most
 NO_FIGURE = "–"  # stands where there is no figure

@@ -14,7 +14,7 @@ from krypenv.agents import Agent
 from krypenv.cards import NUM_ACTIONS, action_name
 from krypenv.engine import Engine
 from krypenv.rules import Rules
-from krypenv.wording import one_line, told
+from krypenv.words import one_line, shown
 
 IntArray = npt.NDArray[np.int64]
 
@@ -113,13 +113,13 @@ def check_agent(agent: Any, rules: Rules, name: str = "") -> Agent:
     except BaseException as error:
         if type(error) is KeyboardInterrupt:
             raise
-        raise ValueError(f"{name or told(agent)} is no agent: it {describe_error(error)}") from None
+        raise ValueError(f"{name or shown(agent)} is no agent: it {describe_error(error)}") from None
     if not is_agent:
-        raise ValueError(f"{name or told(agent)} is no agent: what it acts with can't be called")
+        raise ValueError(f"{name or shown(agent)} is no agent: what it acts with can't be called")
     if not isinstance(its_name, str):
-        raise ValueError(f"{name or told(agent)} is no agent: its name is {told(its_name)}, and not a string")
+        raise ValueError(f"{name or shown(agent)} is no agent: its name is {shown(its_name)}, and not a string")
     if not isinstance(its_rules, Rules):
-        raise ValueError(f"{name or one_line(its_name)} is no agent: its rules are {told(its_rules)}, and not Rules")
+        raise ValueError(f"{name or one_line(its_name)} is no agent: its rules are {shown(its_rules)}, and not Rules")
     if its_rules != rules:
         raise ValueError(f"{name or one_line(its_name)} was made for other rules: {its_rules}, not {rules}")
     return agent
@@ -204,7 +204,7 @@ def _name_of(agent: Agent) -> str:
     try:
         return one_line(agent.name)
     except Exception:
-        return told(agent)
+        return shown(agent)
 
 
 def _call(agent: Agent, engine: Engine, rows: IntArray, masks: np.ndarray) -> tuple[IntArray, float]:

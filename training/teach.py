@@ -30,7 +30,7 @@ from krypenv.training.lessons import Plan, check_lessons, give_lessons
 from krypenv.training.policy import CardPolicy
 from krypenv.training.progress import progress_bar
 from krypenv.vector import observation_space
-from krypenv.wording import told
+from krypenv.words import shown
 
 MODEL, CRITIC = "model", "critic.safetensors"
 TEACHER = "search(worlds=16, plies=2)"
@@ -66,7 +66,7 @@ class TeachSettings:
 
     def __post_init__(self) -> None:
         if isinstance(self.workers, int) and self.workers < 0:
-            raise ValueError(f"workers is 0, for all processors, or more, not {told(self.workers)}")
+            raise ValueError(f"workers is 0, for all processors, or more, not {shown(self.workers)}")
         bounds.check_numbers(self)
         self.plan()
 

@@ -16,7 +16,7 @@ from krypenv.arguments import check_seed, check_seeds
 from krypenv.cards import NUM_ACTIONS
 from krypenv.rules import Rules
 from krypenv.vector import RANDOM, LearnerGames, Opponents, observation_space
-from krypenv.wording import told
+from krypenv.words import shown
 
 Indices = int | Iterable[int] | None
 
@@ -81,7 +81,7 @@ class KrypkasinoVecEnv(VecEnv):
     def seed(self, seed: int | None = None) -> list[int | None]:
         """Keep the seeds of the next reset: game i has `seed + i`; ValueError for what is no whole number from 0 on."""
         if seed is not None and check_seed(seed) > (1 << 64) - self.num_envs:
-            raise ValueError(f"game i has the seed + i, which is below 2**64, and not {told(seed)} + i")
+            raise ValueError(f"game i has the seed + i, which is below 2**64, and not {shown(seed)} + i")
         return list(super().seed(None if seed is None else int(seed)))
 
     def step_async(self, actions: npt.NDArray[np.int64]) -> None:
