@@ -6,6 +6,7 @@ A fault ends it with the seed that makes it again.
 from __future__ import annotations
 
 import argparse
+import math
 import multiprocessing
 import time
 from collections import Counter
@@ -14,6 +15,11 @@ from typing import Any
 
 ROUND = 250  # mutants of one seed
 GAMES = 4096  # at once, where plies are played
+# How many mutants a fuzzer gets for one of the others: text costs little, and what trains, rates or starts a command much.
+SHARES = {
+    "fuzz_text": 4.0, "arena_games": 0.2, "command_lines": 0.2, "checkpoint_tensors": 0.2, "checkpoint_progress": 0.2,
+    "model_weights": 0.2, "game_states": 0.2, "fuzz_games.rules": 0.2,
+}  # fmt: skip
 
 
 def run(name: str, seed: int, mutants: int) -> tuple[str, float, Counter[str]]:
@@ -68,9 +74,15 @@ def main() -> None:
     given = parser.parse_args()
     names = [name for name in FUZZERS if given.only in name]
     texts = [text for text in PLAYABLE if given.only in f"plies of {text}"]
-    each = -(-given.mutants // (max(len(names), 1) * ROUND))
+    shares = {name: next((share for part, share in SHARES.items() if part in name), 1.0) for name in names}
+    rounds = {name: math.ceil(given.mutants * shares[name] / sum(shares.values()) / ROUND) for name in names}
     tasks: list[tuple[Any, ...]] = [(play, text, given.seed, -(-given.plies // len(texts))) for text in texts]
-    tasks += [(run, name, given.seed + number, ROUND) for number in range(each) for name in names]
+    tasks += [
+        (run, name, given.seed + number, ROUND)
+        for number in range(max(rounds.values(), default=0))
+        for name in names
+        if number < rounds[name]
+    ]
     seconds: Counter[str] = Counter()
     totals: dict[str, Counter[str]] = {}
     began = time.perf_counter()
