@@ -15,7 +15,7 @@ from typing import Any
 
 ROUND = 250  # mutants of one seed
 GAMES = 4096  # at once, where plies are played
-# How many mutants a fuzzer gets for one of the others: text costs little, and what trains, rates or starts a command much.
+# Mutants that a fuzzer gets for one of the others: text costs little, what trains, rates or runs a command much.
 SHARES = {
     "fuzz_text": 4.0, "arena_games": 0.2, "command_lines": 0.2, "checkpoint_tensors": 0.2, "checkpoint_progress": 0.2,
     "model_weights": 0.2, "game_states": 0.2, "fuzz_games.rules": 0.2,
