@@ -11,7 +11,7 @@ from krypenv.agents.sampler import name_of
 from krypenv.agents.search import best_of, first_action, has_choice, plan_of, value_moves
 from krypenv.agents.space import make_space, with_room
 from krypenv.agents.tree import list_moves
-from krypenv.checks import check_state, check_states
+from krypenv.invariants import check_state, check_states
 from krypenv.jit import handle, kernel
 from krypenv.play import mix
 from krypenv.rules import Rules

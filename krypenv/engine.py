@@ -13,8 +13,8 @@ from krypenv import features as feature_block
 from krypenv import observation as base_block
 from krypenv.captures import bit_index, borrow_scratch, count_bits
 from krypenv.cards import NUM_ACTIONS, STOP, TAKE, action_name
-from krypenv.checks import check_state
 from krypenv.features import make_view, write_features
+from krypenv.invariants import check_state
 from krypenv.jit import handle, kernel, parallel_kernel
 from krypenv.observation import write_mask, write_observation
 from krypenv.play import act, end_session, first_game, mix, next_game, random_below, seed_game

@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from krypenv.captures import borrow_scratch
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
-from krypenv.checks import HOLDS, MASK, SHOWN, SOUND, fault_of, fault_of_state, is_mask_of, tell_fault
+from krypenv.checks import HOLDS, MASK, SHOWN, SOUND, fault_of, tell_fault
+from krypenv.invariants import fault_of_state, is_mask_of
 from krypenv.jit import handle, kernel
 from krypenv.observation import LAYOUT, SIZE, write_observation
 from krypenv.play import add_to_table, leader_of, prepare, random_below, seed_game

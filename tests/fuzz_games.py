@@ -12,7 +12,7 @@ from support import RULES, seen_by
 
 from krypenv import Engine, Game, Rules, agents, determinize
 from krypenv.cards import card_name
-from krypenv.checks import check_state
+from krypenv.invariants import check_state
 from krypenv.observation import LAYOUT, SIZE
 from krypenv.state import GAME
 
