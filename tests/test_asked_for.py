@@ -40,7 +40,7 @@ def krypenv(*arguments, **options):
 
 def python(*words, **options):
     """Run an interpreter."""
-    return subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=120, check=False, **options)
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=600, check=False, **options)
 
 
 # ---------------------------------------------------------------------- numbers
@@ -95,7 +95,7 @@ SHOWN = ("evaluate", "arena", "bench", "analyze", "train", "teach", "ablate", "e
         (bounds.DEALS, 10**12, "it is at most 1,000,000, whose scores fit into memory"),
         (bounds.DEALS, 1.0, "it is a whole number, not 1.0"),
         (bounds.DEALS, True, "it is a whole number, not True"),
-        pytest.param(bounds.DEALS, 10**5000, "it is at most 1,000,000, .* not an object of type int", id="long"),
+        pytest.param(bounds.DEALS, 10**5000, "it is at most 1,000,000, .* not <a number of 16610 bits>", id="long"),
         (bounds.MINUTES, 0.0, "it is above 0, not 0.0"),
         (bounds.MINUTES, float("nan"), "it is above 0, not nan"),
         (bounds.MINUTES, float("inf"), "it is at most 1e.06, .* not inf"),
@@ -175,6 +175,7 @@ def test_what_can_be_written_is_left_alone(tmp_path):
         (b"\0" * 100, "krypenv: "),
         (None, "Is a directory"),
     ],
+    ids=["no text", "empty", "long", "zeros", "folder"],
 )
 def test_odd_files_to_read(tmp_path, command, content, sentence):
     path = tmp_path / "game.krk"
@@ -198,13 +199,13 @@ def test_a_closed_standard_input(monkeypatch):
 def test_a_full_disk_is_told_and_a_torn_pipe_is_not(tmp_path):
     words = [sys.executable, "-m", "krypenv", "evaluate", "greedy", "--against", "random", "--deals", "2"]
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=600, check=False)
     assert (done.returncode, done.stderr) == (2, "krypenv: the standard output: No space left on device\n")
     reading, writing = os.pipe()
     os.close(reading)
     file = tmp_path / "match.json"
     done = subprocess.run(
-        [*words, "--json", file], stdout=writing, stderr=subprocess.PIPE, text=True, timeout=120, check=False
+        [*words, "--json", file], stdout=writing, stderr=subprocess.PIPE, text=True, timeout=600, check=False
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, "")
