@@ -33,22 +33,29 @@ def capture_values(rules: Rules) -> tuple[Values, Values]:
 
 def check_bounds(rules: Rules) -> None:
     """Raise ValueError for rules with more groups or larger tables than the engine has room for."""
-    hand, table = capture_values(rules)
-    copies = rules.packs * len(rules.suits)
-    sums = tuple(table[rank - 1] for rank in rules.ranks)
-    for value in sorted({hand[rank - 1] for rank in rules.ranks if hand[rank - 1] < FIRST_LONER}):
-        groups = count_groups(sums, copies, value)
+    reason = _find_excess(*_table_of(rules))
+    if reason:
+        raise ValueError(reason)
+
+
+@lru_cache(maxsize=1024)
+def _find_excess(hand_values: Values, table_values: Values, copies: int, dealt: tuple[int, ...]) -> str:
+    """Return what there is too much of, or nothing; the arguments are those of `bound_subsets`."""
+    ways = count_groups(table_values, copies)
+    for value in sorted({value for value in hand_values if value < FIRST_LONER}):
+        groups = ways[value]
         if groups > MAX_FITTING:
-            raise ValueError(
+            return (
                 f"by these table values {groups:,} sets of ranks sum to {value}, and the engine has room for "
                 f"{MAX_FITTING} of a value; give the ranks larger table values, or the deck fewer ranks or copies"
             )
-    if bound_subsets(*_table_of(rules)) > MAX_SUBSETS:
-        raise ValueError(
+    if bound_subsets(hand_values, table_values, copies, dealt) > MAX_SUBSETS:
+        return (
             f"such large tables can lie in this game that finding captures could take for ever (over {MAX_SUBSETS:,} "
             "choices of ranks on one table); deal fewer cards to the table, or give fewer ranks a hand value that "
             "differs from their table value"
         )
+    return ""
 
 
 def may_crowd(rules: Rules) -> bool:
@@ -63,18 +70,17 @@ def _table_of(rules: Rules) -> tuple[Values, Values, int, Values]:
     return hands, sums, rules.packs * len(rules.suits), tuple(to_table for _, to_table in rules.deal_sizes())
 
 
-def count_groups(table_values: Values, copies: int, value: int) -> int:
-    """Return how many multisets of ranks, so many copies of each at most, sum to a value."""
-    ways = [1] + [0] * value
+def count_groups(table_values: Values, copies: int) -> list[int]:
+    """Return for each sum below FIRST_LONER how many multisets of ranks, so many copies of each at most, come to it."""
+    ways = [1] + [0] * (FIRST_LONER - 1)
     for one in table_values:
         ways = [
-            sum(ways[total - count * one] for count in range(copies + 1) if count * one <= total)
-            for total in range(value + 1)
+            sum(ways[total - count * one] for count in range(min(copies, total // one) + 1))
+            for total in range(FIRST_LONER)
         ]
-    return ways[value]
+    return ways
 
 
-@lru_cache(maxsize=256)
 def bound_subsets(hand_values: Values, table_values: Values, copies: int, dealt: tuple[int, ...]) -> int:
     """Return at least the number of sub-multisets of any table that play can lead to.
 
