@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.bounds import MAX_SUBSETS
-from krypenv.cards import NUM_ACTIONS, NUM_KINDS, NUM_RANKS, STOP, TAKE
+from krypenv.cards import NUM_ACTIONS, NUM_KINDS, NUM_RANKS, NUM_SUITS, STOP, TAKE
 from krypenv.jit import kernel
 from krypenv.observation import LAYOUT, SIZE
 from krypenv.tables import compile_rules
@@ -58,7 +58,7 @@ def fault_of(tables: np.record, seen: np.ndarray) -> int:
     """
     bits, misplaced = np.int8(0), np.int8(0)  # set where a count is not 0 to 3, and where a card can't be put aside
     signs = np.int8(0)  # negative where there is more of a kind than there may be
-    shown, own, pending, taken = np.int8(0), np.int8(0), np.int8(0), np.int8(0)
+    shown, own, laid, pending, taken = np.int8(0), np.int8(0), np.int8(0), np.int8(0), np.int8(0)
     for kind in range(NUM_KINDS):
         hand, table, aside = seen[_HAND + kind], seen[_TABLE + kind], seen[_ASIDE + kind]
         played, take, known = seen[_PENDING + kind], seen[_TAKEN + kind], seen[_SEEN + kind]
@@ -69,8 +69,9 @@ def fault_of(tables: np.record, seen: np.ndarray) -> int:
         signs = np.int8(signs | np.int8(tables.deck_counts[kind] - known) | np.int8(table - take))
         shown = np.int8(shown + known)
         own = np.int8(own + hand)
+        laid = np.int8(laid + table)
         pending = np.int8(pending + played)
-        taken = np.int8(taken + take)
+        taken = np.int8(taken | take)
     if bits & ~3 != 0 or signs < 0 or misplaced != 0:
         return CARDS
     if pending > 1 or (pending == 0 and taken != 0):
@@ -85,6 +86,8 @@ def fault_of(tables: np.record, seen: np.ndarray) -> int:
         signs = np.int8(signs | seen[_HAND_SIZE + place])
     if signs < 0 or seen[_HAND_SIZE] != own or held != tables.deal_start[number] - shown:
         return HANDS
+    if laid <= tables.laid[number] and not tables.may_crowd:
+        return SOUND
     return fault_of_table(tables, seen[_TABLE : _TABLE + NUM_KINDS], number)
 
 
@@ -94,21 +97,34 @@ def fault_of_table(tables: np.record, table: np.ndarray, number: int) -> int:
 
     A rank whose cards take each other lies there twice only if a deal put it there (`krypenv.bounds`).
     """
-    beyond, choices = np.int64(0), np.int64(1)
+    beyond = np.int8(0)
     for rank in range(NUM_RANKS):
         count = np.int8(table[rank] + table[NUM_RANKS + rank])
-        count = np.int8(count + table[2 * NUM_RANKS + rank] + table[3 * NUM_RANKS + rank])
-        beyond += max(np.int8(count - 1), np.int8(0)) * tables.matches[rank]
-        if tables.may_crowd:
-            choices *= count + 1
-            if choices > MAX_SUBSETS:
-                return TABLE_CARDS
+        count = np.int8(count + np.int8(table[2 * NUM_RANKS + rank] + table[3 * NUM_RANKS + rank]))
+        beyond = np.int8(beyond + (np.int8(max(count, np.int8(1)) - 1) & np.int8(-tables.matches[rank])))
+    if tables.may_crowd and count_choices(table) > MAX_SUBSETS:
+        return TABLE_CARDS
     return TABLE_CARDS if beyond > tables.laid[number] else SOUND
 
 
 @kernel
+def count_choices(table: np.ndarray) -> float:
+    """Return how many sub-multisets of ranks a table, (52,) int8 counts, has."""
+    choices = 1.0
+    for rank in range(NUM_RANKS):
+        count = 1.0
+        for suit in range(NUM_SUITS):
+            count += table[suit * NUM_RANKS + rank]
+        choices *= count
+    return choices
+
+
+@kernel
 def fault_of_mask(seen: np.ndarray, mask: np.ndarray) -> int:
-    """Return MASK where a mask, (105,) int8, can't be that of a sound observation, SOUND where it can."""
+    """Return MASK where a mask, (105,) int8, can't be that of a sound observation, SOUND where it can.
+
+    It allows some of the cards in hand, or while a capture is being chosen some of those on the table not yet taken.
+    """
     bits, signs = np.int8(0), np.int8(0)
     pending, plays, takes = np.int8(0), np.int8(0), np.int8(0)
     for kind in range(NUM_KINDS):
