@@ -71,9 +71,10 @@ class LearnedAgent:
     def judge(
         self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Return the logits of all actions, (B, 105) float32, -1e9 for illegal ones, and the expected returns, (B,).
+        """Return the logits of all actions, (B, 105) float32, and the expected returns, (B,).
 
-        The returns are in the units that the network was trained on.
+        Illegal actions have `krypenv.agents.network.ILLEGAL`. The returns are in the units that the network was
+        trained on.
         """
         observations, action_masks = check_decisions(self.rules, observations, action_masks)
         choices, scores = self._look(observations, action_masks)

@@ -19,7 +19,7 @@ _FACT_SCALES = {
     "least_points": 3.0, "points": 3.0, "chance": 50.0, "sweepers": 4.0, "left": 2.0, "takers": 4.0, "price": 3.0,
     "taker_chance": 50.0, "risk_chance": 50.0,
 }  # fmt: skip
-ILLEGAL = -1e9  # the logit of a place without an action
+ILLEGAL = -(2.0**100)  # the logit of a place without an action: beyond what any network comes to
 
 
 @dataclass(frozen=True)
