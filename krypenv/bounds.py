@@ -102,7 +102,7 @@ def bound_subsets(hand_values: Values, table_values: Values, copies: int, dealt:
     first, rest = _spread([0] * len(matching), copies, dealt[0]), sum(dealt[1:])
     if first > MAX_SUBSETS:
         return first
-    crept_on = _without_a_group(hand_values, table_values, matching, copies, extra)
+    crept_on = _without_a_group(hand_values, table_values, matching, copies, extra, MAX_SUBSETS >> rest + 1)
     return max(first, min(crept_on << rest + 1, (copies + 1) ** len(matching)))
 
 
@@ -125,8 +125,8 @@ def _spread(counts: list[int], copies: int, more: int) -> int:
     return product
 
 
-def _without_a_group(hand: Values, table: Values, matching: list[bool], copies: int, extra: int) -> int:
-    """Return the most sub-multisets of a table without a group of some hand value; stops where they are too many.
+def _without_a_group(hand: Values, table: Values, matching: list[bool], copies: int, extra: int, enough: int) -> int:
+    """Return the most sub-multisets of a table without a group of some hand value; stops where they are enough.
 
     For each set of sums that can be reached, as bits, and each number of cards beyond one of a matching rank.
     """
@@ -143,6 +143,6 @@ def _without_a_group(hand: Values, table: Values, matching: list[bool], copies: 
                     break
                 longer[sums, now] = max(longer.get((sums, now), 0), subsets * (count + 1))
         most = longer
-        if max(most.values()) > MAX_SUBSETS:
+        if max(most.values()) > enough:
             break
     return max(most.values())

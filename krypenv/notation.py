@@ -201,16 +201,15 @@ class _Position:
     def read_cards(self, zones: list[str]) -> dict[str, list[int]]:
         """Return the card kinds in each zone; together they are the deck."""
         cards: dict[str, list[int]] = {}
-        left = self.rules.deck_counts.astype(np.int64)
+        deck = self.rules.deck_counts
+        left = deck.astype(np.int64)
         rest = sorted((key for key in zones if self.value(key) == "rest"), key=lambda key: self.entries[key][0])
         for key in zones:
             cards[key] = [] if key in rest else self.parse_cards(key)
             for kind in cards[key]:
                 left[kind] -= 1
-                copies = self.rules.deck_counts[kind]
-                self.check(
-                    left[kind] >= 0, key, f"{card_name(kind)} is here once too often; the deck has {copies} of it"
-                )
+                reason = f"{card_name(kind)} is here once too often; the deck has {deck[kind]} of it"
+                self.check(left[kind] >= 0, key, reason)
         unnamed = np.repeat(np.arange(NUM_KINDS), left).tolist()
         if rest:
             self.check(len(rest) == 1, rest[-1], f"{rest[0]!r} is the rest already, and one zone can be that")
@@ -272,19 +271,18 @@ class _Position:
         rules, table, aside = self.rules, self.counts["table"], self.counts["aside"]
         for kind in np.flatnonzero(aside * ~rules.aside_kinds):
             raise self.fail("aside", f"{card_name(int(kind))} is not put aside in these rules")
-        apart = int(table[rules.aside_kinds].sum())
+        sizes = [size for _, size in rules.deal_sizes()[: self.deal]]
+        apart, since = int(table[rules.aside_kinds].sum()), self.plays + (sizes[-1] if self.deal > 1 else 0)
         self.check(
-            apart <= self.plays,
-            "table",
-            f"{apart} cards on the table would be aside: there were {self.plays} plays since",
+            apart <= since, "table", f"{apart} cards on the table would be aside: there were {since} plays since"
         )
         # A card takes all of its rank, so only a deal puts two of a rank on the table (but play does so with aces).
         tables = compile_rules(rules)[0]
         equal = tables["hand_value"][np.arange(NUM_RANKS)] == tables["table_value"]
         ranks = np.where(equal, table.reshape(-1, NUM_RANKS).sum(axis=0), 0)
-        paired, laid = int(ranks[ranks > 1].sum()), sum(size for _, size in rules.deal_sizes()[: self.deal])
+        paired, laid = int(ranks[ranks > 1].sum()), sum(sizes)
         self.check(
-            paired <= laid,
+            paired <= laid + sum(sizes[1:]),  # a later deal may put a card beside one that has crept
             "table",
             f"{paired} cards on the table have an equal there, and only {laid} were dealt to it",
         )

@@ -91,7 +91,7 @@ def main() -> None:
             name, took, tally = future.result()
             seconds[name] += took
             totals[name] = totals.get(name, Counter()) + tally
-            if number % 200 == 0:
+            if number % 50 == 0:
                 print(f"{number} of {len(tasks)} rounds, {time.perf_counter() - began:.0f} s", flush=True)
     for name in sorted(totals):
         print(f"{name}: {dict(totals[name])}, {seconds[name]:.0f} s")

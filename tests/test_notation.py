@@ -345,3 +345,18 @@ def test_picture_of_a_position():
     ]
     game.push("8Sx2H6D")
     assert str(game).splitlines()[-1] == 'Seat 1 is to play. "sweep for a jack"'
+
+
+def test_r4_a_later_deal_may_put_a_card_beside_its_equal():
+    """A five crept in the first deal, which put nothing on the table, and the second one deals a five to it."""
+    rules = "mini-low players=2 first_deal=((1,0),) later_deal=((1,1),)"
+    game = Game(Rules.parse(rules), deck=[*["5C", "6C", "6D", "AC", "5D"], *rest_of_mini_low("5C 6C 6D AC 5D")])
+    game.push("5C")
+    game.push("6C")
+    assert game.table == ["5C", "6C", "5D"]
+    assert Game.from_position(game.position()).position() == game.position()
+
+
+def rest_of_mini_low(dealt):
+    """The cards of the small deck that are not among those dealt."""
+    return [f"{rank}{suit}" for suit in "CDHS" for rank in "A23456" if f"{rank}{suit}" not in dealt.split()]
