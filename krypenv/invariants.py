@@ -239,13 +239,15 @@ def _fault_of_turn(tables: np.record, game: np.record, twin: np.record) -> int:
                 seat = (seat + further) % players
                 break
     left[seat] -= begun
-    held = np.int64(0)
+    held, ranks = np.int64(0), np.int64(0)  # bits of the ranks in the deck
+    for kind in range(NUM_KINDS):
+        ranks |= np.int64(tables.deck_counts[kind] > 0) << kind % NUM_RANKS
     for other in range(players):
         if left[other] != game.hand_size[other]:
             return HANDS
         held += left[other]
         known = np.int64(game.cannot_hold[other])
-        if known != 0 and (known >> NUM_RANKS != 0 or not tables.forced_sweep or played >> other & 1 == 0):
+        if known != 0 and (known & ~ranks != 0 or not tables.forced_sweep or played >> other & 1 == 0):
             return KNOWN
     is_over = held + begun == 0
     if is_over != game.over or (is_over and game.next_card != tables.deck_size):

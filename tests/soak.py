@@ -86,13 +86,16 @@ def main() -> None:
     seconds: Counter[str] = Counter()
     totals: dict[str, Counter[str]] = {}
     began = time.perf_counter()
-    with ProcessPoolExecutor(given.workers, multiprocessing.get_context("spawn")) as pool:
+    pool = ProcessPoolExecutor(given.workers, multiprocessing.get_context("spawn"))
+    try:
         for number, future in enumerate(as_completed([pool.submit(*task) for task in tasks]), 1):
             name, took, tally = future.result()
             seconds[name] += took
             totals[name] = totals.get(name, Counter()) + tally
             if number % 50 == 0:
                 print(f"{number} of {len(tasks)} rounds, {time.perf_counter() - began:.0f} s", flush=True)
+    finally:
+        pool.shutdown(cancel_futures=True)  # a fault ends it at once
     for name in sorted(totals):
         print(f"{name}: {dict(totals[name])}, {seconds[name]:.0f} s")
     plies = sum(totals[name].total() for name in totals if name.startswith("plies of "))
