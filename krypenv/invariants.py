@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.bounds import NUM_VALUES
 from krypenv.captures import borrow_scratch
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, STOP, TAKE
 from krypenv.checks import (
@@ -105,7 +106,19 @@ def fault_of_state(tables: np.record, game: np.record, may_be_over: bool, twin: 
         moves = game.legal_plays if game.pending == NO_CARD else game.legal_takes
         if not is_legal or twin[0].sweep_values != game.sweep_values or moves == 0:
             fault = LEGAL
+        elif game.pending != NO_CARD and tables.forced_sweep and holds_sweep(tables, game):
+            fault = PLAY
     return fault
+
+
+@kernel
+def holds_sweep(tables: np.record, game: np.record) -> bool:
+    """Return whether the seat to act holds a card that takes the whole table (R10)."""
+    kinds, sweeps = np.int64(game.hand_kinds[game.seat]), np.int64(game.sweep_values)
+    for value in range(NUM_VALUES):
+        if sweeps >> value & 1 and kinds & tables.value_kinds[value] != 0:
+            return True
+    return False
 
 
 @kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.captures import borrow_scratch
+from krypenv.captures import bit_index, borrow_scratch, find_sweep_values
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
 from krypenv.checks import HOLDS, MASK, SHOWN, SOUND, fault_of, tell_fault
 from krypenv.invariants import fault_of_state, is_mask_of
@@ -128,7 +128,14 @@ def _build_rows(
         game = state[row % len(state)]
         seed_game(game, seeds[row])
         copy_public(rules, game, seen)
-        if not deal_hidden(rules, game, seen, True, owner, pool):
+        known, pending_seat = game.cannot_hold[game.seat], np.int64(game.seat)
+        if game.pending != NO_CARD and rules.forced_sweep and game.seat != viewer_of(rules, seen):
+            # who chooses what to take had no card that sweeps, or would have had to play that (R10)
+            sweeps = find_sweep_values(rules, game.table_ranks, game.table_sum, scratch[0])
+            game.cannot_hold[game.seat] |= ranks_of_values(rules, sweeps)
+        is_dealt = deal_hidden(rules, game, seen, True, owner, pool)
+        game.cannot_hold[pending_seat] = known
+        if not is_dealt:
             return row, HOLDS
         prepare(rules, game, scratch[0])
         fault = fault_of_state(rules, game, True, spare[1:], scratch[0])
@@ -142,6 +149,17 @@ def _build_rows(
         if len(masks) > 0 and (viewer != game.seat or game.over or not is_mask_of(game, masks[row])):
             return row, MASK
     return len(observations), SOUND
+
+
+@kernel
+def ranks_of_values(tables: np.record, values: int) -> int:
+    """Return the bits of the ranks that have one of some hand values, given as bits."""
+    ranks = np.int64(0)
+    while values != 0:
+        bit = values & -values
+        values ^= bit
+        ranks |= tables.value_ranks[bit_index(bit)]
+    return ranks
 
 
 @kernel

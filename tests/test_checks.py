@@ -256,3 +256,20 @@ def test_a_game_goes_on_from_a_state_with_its_piles_alone():
 
 
 NAMES = [f"{rank}{suit}" for suit in "CDHS" for rank in "A23456789TJQK"]
+
+
+def test_r10_who_is_choosing_what_to_take_holds_no_card_that_sweeps():
+    rules = Rules.preset("krypkasino", players=3)
+    engine, tried = Engine(rules, 512, seed=4), 0
+    for step in range(150):
+        engine.step(engine.sample_actions())
+        rows = np.flatnonzero((engine.state.pending >= 0) & (engine.state.sweep_values != 0))
+        if len(rows):
+            others = (engine.seat + 1 + step % 2) % 3
+            worlds = Engine.from_state(rules, determinize(seen_by(engine, others)[rows], step, rules))
+            assert (worlds.state.pending >= 0).all()
+            values = np.array(rules.hand_values)[np.arange(52) % 13]
+            hands = worlds.state.hands[np.arange(len(rows)), worlds.seat]
+            assert not (hands.astype(bool) & (worlds.state.sweep_values[:, None] >> values & 1 == 1)).any()
+            tried += len(rows)
+    assert tried > 20
