@@ -25,10 +25,10 @@ from krypenv.schema import (
     optional,
     rules_text,
     sentence_of,
-    tell,
     text,
     whole,
 )
+from krypenv.words import shown
 
 FORMAT = 2
 WEIGHTS, CARD = "weights.safetensors", "model.json"
@@ -116,14 +116,14 @@ def read_card(folder: str | Path) -> dict[str, Any]:
         raise ModelError(f"{path} {error}") from None
     if not isinstance(card, dict) or type(card.get("format")) is not int or card["format"] != FORMAT:
         found = card.get("format") if isinstance(card, dict) else card
-        raise ModelError(f"{folder} is a model of format {tell(found)}; this version reads format {FORMAT}")
+        raise ModelError(f"{folder} is a model of format {shown(found)}; this version reads format {FORMAT}")
     for what, key, version in (
         ("observations", "observation_version", VERSION),
         ("facts", "facts_version", FACTS_VERSION),
     ):
         if card.get(key) != version or isinstance(card[key], bool):
             raise ModelError(
-                f"{folder} was trained on {what} of version {tell(card.get(key))}, "
+                f"{folder} was trained on {what} of version {shown(card.get(key))}, "
                 f"and this krypenv gives version {version}; train it anew"
             )
     try:

@@ -13,7 +13,6 @@ from krypenv.rules import Rules
 from krypenv.words import one_line, shown
 
 MOST_GAMES = 1_000_000  # games at once: 2 GB
-MOST_THREADS = 1024
 LONGEST = 600  # characters of what is wrong with rules
 
 
@@ -25,20 +24,6 @@ def preset_rules(variant: Any, **fields: Any) -> Rules:
         return Rules.preset(variant, **fields)
     except ValueError as error:
         raise ValueError(one_line(str(error), LONGEST)) from None
-
-
-def check_games(num_games: Any) -> None:
-    """Raise ValueError unless a number of games at once is a whole number from 1 on that fits into memory."""
-    is_whole = isinstance(num_games, (int, np.integer)) and not isinstance(num_games, bool)
-    if not is_whole or not 1 <= num_games <= MOST_GAMES:
-        raise ValueError(f"there are 1 to {MOST_GAMES:,} games at once, which fit into memory, not {shown(num_games)}")
-
-
-def check_threads(threads: Any) -> None:
-    """Raise ValueError unless a number of threads is a whole number that some machine may have use for."""
-    is_whole = isinstance(threads, (int, np.integer)) and not isinstance(threads, bool)
-    if not is_whole or not 0 <= threads <= MOST_THREADS:
-        raise ValueError(f"threads is 0, for all processors, or up to {MOST_THREADS:,}, not {shown(threads)}")
 
 
 def check_seeds(seed: Any) -> npt.NDArray[np.uint64]:

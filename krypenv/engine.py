@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from krypenv import features as feature_block
 from krypenv import observation as base_block
+from krypenv.arguments import check_seeds
 from krypenv.captures import bit_index, borrow_scratch, count_bits
 from krypenv.cards import NUM_ACTIONS, STOP, TAKE, action_name
 from krypenv.features import make_view, write_features
@@ -189,15 +190,13 @@ def row_seeds(seed: int | npt.ArrayLike, num_games: int) -> npt.NDArray[np.uint6
 
     Raises ValueError for a negative or non-integer seed and for an array of another length.
     """
-    seeds = np.asarray(seed)
-    if seeds.dtype.kind not in "iu" or (seeds.dtype.kind == "i" and (seeds < 0).any()):
-        raise ValueError(f"a seed is a whole number from 0 on, or an array of one for each game; not {seed!r}")
+    seeds = check_seeds(seed)
     if seeds.ndim == 0:
         with np.errstate(over="ignore"):
             return mix_array(np.uint64(seeds) * np.uint64(0x9E3779B97F4A7C15) + np.arange(num_games, dtype=np.uint64))
     if seeds.shape != (num_games,):
         raise ValueError(f"{num_games} games need {num_games} seeds, not an array of shape {seeds.shape}")
-    return seeds.astype(np.uint64)
+    return seeds
 
 
 def mix_array(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -8,35 +8,27 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-import reprlib
 import types
 import typing
 from collections.abc import Callable
 from typing import Any
 
 from krypenv.rules import Rules
+from krypenv.words import one_line, shown
 
 Check = Callable[[Any, str], None]
 LONGEST = 600  # characters of a sentence
 HUGE = 2**53  # whole numbers up to here are the same as floats
-_SHORT = reprlib.Repr()
-_SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlong = 2, 60, 60, 30
 
 
 def wrong(value: Any, place: str, wanted: str) -> ValueError:
     """Return the error of a value that is not what is wanted at its place."""
-    return ValueError(f"{place or 'all of it'} is to be {wanted}, not {tell(value)}")
-
-
-def tell(value: Any) -> str:
-    """Return a short text on one line for any value."""
-    return _SHORT.repr(value)
+    return ValueError(f"{place or 'all of it'} is to be {wanted}, not {shown(value)}")
 
 
 def sentence_of(error: Exception) -> str:
     """Return what an error says, on one line and not without end, whatever texts of a file it quotes."""
-    said = "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in str(error))
-    return said if len(said) <= LONGEST else f"{said[:LONGEST]}..."
+    return one_line(str(error), LONGEST)
 
 
 def whole(low: int = -HUGE, high: int | None = HUGE) -> Check:
@@ -87,7 +79,7 @@ def rules_text(value: Any, place: str) -> None:
     text(value, place)
     try:
         Rules.parse(value)
-    except (ValueError, TypeError, RecursionError, MemoryError) as error:
+    except ValueError as error:
         raise ValueError(f"{place} names no rules: {sentence_of(error)}") from None
 
 
@@ -147,7 +139,7 @@ def a_record(needed: dict[str, Check], others: dict[str, Check] | None = None, m
             if key in checks:
                 checks[key](each, prefix + key)
             elif not more:
-                raise ValueError(f"{prefix}{tell(key)} is not known; the keys are {', '.join(checks)}")
+                raise ValueError(f"{prefix}{shown(key)} is not known; the keys are {', '.join(checks)}")
 
     return check_all
 

@@ -10,15 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector.utils import batch_space
 
-from krypenv.arguments import (
-    check_games,
-    check_mode,
-    check_options,
-    check_seeds,
-    check_switch,
-    check_threads,
-    preset_rules,
-)
+from krypenv.arguments import MOST_GAMES, check_mode, check_options, check_seeds, check_switch, preset_rules
 from krypenv.captures import borrow_scratch
 from krypenv.cards import NUM_ACTIONS
 from krypenv.engine import Engine, IntArray, is_legal, mix_array, row_seeds
@@ -27,9 +19,9 @@ from krypenv.observation import write_observation
 from krypenv.opponents import RANDOM, Opponent, Opponents, as_pool, ask_opponent
 from krypenv.play import act, mix
 from krypenv.rewards import FloatArray, check_reward, illegal_reward, returns_of
-from krypenv.rules import Rules
+from krypenv.rules import Rules, check_rules
 from krypenv.state import State, allocate
-from krypenv.words import shown
+from krypenv.words import check_whole, shown
 
 LEARNER = -1  # in `LearnerGames.players`: the learner sits here
 ANY, ALL = "random", "all"  # seats of the learner
@@ -134,10 +126,8 @@ class LearnerGames:
         threads: int = 1,
         seed: int | npt.ArrayLike = 0,
     ) -> None:
-        if not isinstance(rules, Rules):
-            raise ValueError(f"rules are a krypenv.Rules, such as Rules.preset('krypkasino'), not {shown(rules)}")
-        check_games(num_games)
-        check_threads(threads)
+        check_rules(rules)
+        num_games = check_whole("the number of games", num_games, 1, MOST_GAMES)
         check_reward(reward)
         for name, value in (("dense", dense), ("illegal_ends", illegal_ends), ("features", features)):
             check_switch(name, value)
@@ -148,7 +138,7 @@ class LearnerGames:
         self.reward_kind, self.dense = reward, dense
         self.illegal_reward = illegal_reward(rules, reward, dense) if illegal_ends else None
         self.pool = as_pool(opponents)
-        seeds = row_seeds(check_seeds(seed), num_games)
+        seeds = row_seeds(seed, num_games)
         self.engine = Engine(rules, num_games, seeds, features, threads)
         self.seats = self.engine.seat
         self.observation, self.action_mask = self.engine.observation, self.engine.action_mask
@@ -195,7 +185,7 @@ class LearnerGames:
     def _reseed(self, rows: IntArray, seeds: npt.ArrayLike | None = None) -> None:
         if seeds is None:
             seeds = mix_array(self._seeds[rows] + _DRAW * (self._episodes[rows] + 1).astype(np.uint64))
-        self._seeds[rows] = row_seeds(check_seeds(seeds), len(rows))
+        self._seeds[rows] = row_seeds(seeds, len(rows))
         self._episodes[rows] = 0
         self._paid[rows] = 0
         self.engine.restart(rows, self._seeds[rows])

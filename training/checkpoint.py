@@ -14,10 +14,11 @@ from torch import Tensor
 from krypenv.agents.network import CardNetwork
 from krypenv.agents.weights import parse_tensors
 from krypenv.files import parse_json, read_file, write_whole
-from krypenv.schema import sentence_of, tell
+from krypenv.schema import sentence_of
 from krypenv.training.checkpoint_checks import check_content, check_progress, digest, part_of
 from krypenv.training.ppo import SelfPlayPPO
 from krypenv.training.settings import Settings
+from krypenv.words import shown
 
 CHECKPOINT = "checkpoint.safetensors"
 FORMAT = "2"
@@ -82,7 +83,7 @@ def parse_checkpoint(data: bytes) -> Kept:
         raise ValueError("is torn or not a checkpoint") from None
     texts: dict[str, str] = parse_json(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__") or {}
     if texts.get("format") != FORMAT:
-        found = tell(texts.get("format")).strip("'")
+        found = shown(texts.get("format")).strip("'")
         raise ValueError(f"is a checkpoint of format {found}; this version reads format {FORMAT}")
     known = texts.pop("sha256", None)  # which older ones lack
     if known is not None and known != digest(tensors, texts):
@@ -93,7 +94,7 @@ def parse_checkpoint(data: bytes) -> Kept:
     except ValueError as error:
         raise ValueError(f"has progress that can't be gone on with: {sentence_of(error)}") from None
     if texts.get("snapshots") != str(len(progress["snapshots"])):
-        raise ValueError(f"is to have {len(progress['snapshots'])} snapshots, not {tell(texts.get('snapshots'))}")
+        raise ValueError(f"is to have {len(progress['snapshots'])} snapshots, not {shown(texts.get('snapshots'))}")
     check_content(tensors, settings, len(progress["snapshots"]))
     return Kept(settings, progress, tensors)
 

@@ -14,12 +14,13 @@ import numpy.typing as npt
 
 from krypenv.files import append_whole, naming, read_file, write_whole
 from krypenv.rules import Rules
-from krypenv.schema import sentence_of, tell
+from krypenv.schema import sentence_of
 from krypenv.training.folders import writing_to
 from krypenv.training.games import Games
 from krypenv.training.result_lines import Header, LineCheck, check_header, encode, parse
 from krypenv.training.shards import Line
 from krypenv.training.table import milliseconds
+from krypenv.words import shown
 
 FORMAT = 1
 FILE = "results.jsonl"
@@ -165,7 +166,7 @@ def _header(data: bytes, path: Path) -> tuple[Header, bool]:
         header = parse(data.removesuffix(b"\n"))
     found = header.get("format")
     if type(found) is not int or found != FORMAT:
-        raise ValueError(f"{path} holds results in format {tell(found)}; this version reads format {FORMAT}")
+        raise ValueError(f"{path} holds results in format {shown(found)}; this version reads format {FORMAT}")
     with _line(path, 1):
         check_header(header)
     is_signed = header.pop("crc", None) is not None

@@ -141,10 +141,7 @@ class Settings:
         """Return settings from the plain values of `dataclasses.asdict`; raises ValueError where they are none."""
         _check_fields()(fields, "settings")
         values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
-        try:
-            return cls(**values)
-        except (TypeError, RecursionError, MemoryError) as error:
-            raise ValueError(f"the settings name rules or agents that can't be read: {error}") from None
+        return cls(**values)
 
 
 @lru_cache(1)
