@@ -28,12 +28,8 @@ format-check: $(VENV)
 lint: $(VENV)  ## lint the code
 	$(BIN)/ruff check .
 
-# A type checker does not follow an editable install, so it gets the package as one tree of links.
 types: $(VENV)  ## check the types
-	rm -rf build/types
-	mkdir -p build/types/krypenv
-	ln -s $(CURDIR)/krypenv/* $(CURDIR)/agents $(CURDIR)/training build/types/krypenv/
-	MYPYPATH=build/types $(BIN)/mypy -p krypenv
+	$(BIN)/mypy -p krypenv
 
 notebooks: $(VENV)  ## run every notebook from top to bottom
 	$(BIN)/python -m pytest --nbmake notebooks

@@ -32,14 +32,23 @@ def run(*command: str, cwd: Path, **variables: str) -> str:
     return done.stdout
 
 
+def make_tree(directory: Path, links: bool) -> Path:
+    """A clean copy of the tree, with the links of `krypenv/` or with what a system without links makes of them."""
+    for name in PACKAGE_DIRS:
+        skipped = shutil.ignore_patterns("__pycache__", *(PACKAGE_DIRS if name == "krypenv" else ()))
+        shutil.copytree(ROOT / name, directory / name, ignore=skipped)
+    for name in ("agents", "training"):
+        link = directory / "krypenv" / name
+        link.symlink_to(Path("..", name)) if links else link.write_text(f"../{name}")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, directory)
+    return directory
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
     """The wheel, built from a source archive that was built from a clean copy of the tree."""
-    tree = tmp_path_factory.mktemp("tree")
-    for name in PACKAGE_DIRS:
-        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, tree)
+    tree = make_tree(tmp_path_factory.mktemp("tree"), links=True)
     run(sys.executable, "-m", "build", "--no-isolation", cwd=tree)
     (built,) = (tree / "dist").glob("*.whl")
     return built
@@ -54,6 +63,11 @@ def target(wheel, tmp_path_factory) -> Path:
     return directory
 
 
+def files_in(wheel: Path) -> list[str]:
+    """The names of the files of the package in a wheel, in order."""
+    return sorted(name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name)
+
+
 def test_wheel_holds_what_the_tree_holds(wheel):
     in_tree = {
         f"{package}/{path.relative_to(ROOT / name).as_posix()}"
@@ -61,8 +75,22 @@ def test_wheel_holds_what_the_tree_holds(wheel):
         for path in (ROOT / name).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    in_wheel = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    assert in_wheel == in_tree
+    assert files_in(wheel) == sorted(in_tree)
+
+
+@pytest.mark.parametrize("links", [True, False], ids=["links", "no links"])
+def test_wheel_of_a_checkout_is_that_of_the_source_archive(wheel, links, tmp_path):
+    tree = make_tree(tmp_path, links)
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", cwd=tree)
+    (built,) = (tree / "dist").glob("*.whl")
+    assert files_in(built) == files_in(wheel)
+
+
+def test_a_script_beside_a_clone_finds_the_package(tmp_path):
+    tree = make_tree(tmp_path / "krypenv", links=True)
+    (tmp_path / "script.py").write_text("from krypenv import Game, agents\nprint(agents.__file__)")
+    printed = run(sys.executable, "script.py", cwd=tmp_path, PYTHONPATH=str(tree))  # as an editable install has it
+    assert printed.split() == [str(tree / "krypenv/agents/__init__.py")]
 
 
 def test_wheel_plays_outside_the_checkout(target, tmp_path):
