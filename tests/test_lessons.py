@@ -92,6 +92,8 @@ def test_a_torn_or_changed_file_is_told_in_one_sentence(folder: Path, tmp_path: 
     damaged = [data[:size] for size in (0, 1, 30, len(data) // 2, len(data) - 1)]
     for at in [*range(60), *rng.integers(0, len(data), 150), *range(len(data) - 60, len(data))]:
         damaged.append(data[:at] + bytes([data[at] ^ int(rng.integers(1, 256))]) + data[at + 1 :])
+    method = data.index(b"PK\1\2") + 10  # how the first array is packed, as the archive's directory says
+    damaged += [data[:method] + bytes([number]) + data[method + 1 :] for number in range(256) if number != data[method]]
     sentences = set()
     for each in damaged:
         path.write_bytes(each)

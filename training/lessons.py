@@ -134,6 +134,8 @@ def _parse(data: bytes) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]
     with zipfile.ZipFile(io.BytesIO(data)) as packed:
         if sum(each.file_size for each in packed.infolist()) > LARGEST_FILE:
             raise ValueError("too large")
+        if any(each.compress_type != zipfile.ZIP_DEFLATED for each in packed.infolist()):
+            raise ValueError("packed in another way")  # whose errors are of other types
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         actions, values = file["actions"], file["values"]
     if (actions.dtype, values.dtype, actions.ndim, values.ndim) != (np.uint8, np.float16, 1, 1):
