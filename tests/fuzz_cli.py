@@ -41,6 +41,7 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     "arena ray": "arena greedy random --out arena --rules mini-low --deals 1 --ray --ray-address x",
     "show": "show game.krk",
     "bench": "bench --seconds 0.01 --games 8 --threads 1 --json out.json --peers --only engine",
+    "doctor": "doctor --json out.json",
     "analyze": "analyze position.krk --agent search --worlds 2 --seed 1 --json out.json --picture out.png",
     "analyze record": (
         "analyze game.krk --worlds 2 --seat 0 --inaccuracy 1 --mistake 2 --blunder 3 --annotate out.krk"
@@ -81,6 +82,7 @@ def settings_command(name: str, rng: random.Random | None = None) -> list[str]:
 @contextlib.contextmanager
 def tiny_work() -> Iterator[None]:
     """Let every command do a tiny piece of its work, after all its checks."""
+    from krypenv import doctor
     from krypenv.training import (
         ablation,
         analysis,
@@ -126,6 +128,7 @@ def tiny_work() -> Iterator[None]:
             (cli_exploit, "exploit", lambda settings, console, command: figures),
             (benchmark, "_measure", lambda *_: line),
             (beside, "_measure", lambda *_: pair),
+            (doctor, "examine", lambda tell: {"wrong": [], "install": []}),
             (analysis_picture, "_save", lambda path, figure: path.touch()),
             (arena_report, "_picture", lambda agents: None),
             (typer.testing, "_get_command", lambda app: whole_command()),

@@ -1,4 +1,4 @@
-"""The console command `krypenv`: train, teach, evaluate, arena, analyze, exploit, bench, show."""
+"""The console command `krypenv`: train, teach, evaluate, arena, analyze, exploit, bench, doctor, show."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ try:
     from rich.progress import Progress
 
     from krypenv.training.cli_bench import bench
+    from krypenv.training.cli_doctor import doctor
     from krypenv.training.cli_errors import OneSentence
 except ImportError:
     raise SystemExit('The krypenv command needs more than the bare package: pip install "krypenv[train]"') from None
@@ -189,6 +190,7 @@ def show(
 
 
 app.command(epilog="Example: krypenv bench --peers --json bench.json")(bench)
+app.command(epilog="Example: krypenv doctor --json doctor.json")(doctor)
 
 
 @app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
