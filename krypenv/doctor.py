@@ -386,5 +386,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.path[0] = str(ROOT)
+    sys.path[:] = [str(ROOT), *(folder for folder in sys.path if Path(folder).resolve() != FOLDER.resolve())]
     sys.exit(main())
