@@ -12,7 +12,9 @@ def main() -> None:
             from krypenv import doctor
 
             sys.exit(doctor.main())
-        sys.exit(f"{error}\nWhat is wrong is told by: python -m krypenv doctor")
+        if isinstance(error, SystemExit):  # it says itself what is missing
+            raise
+        sys.exit(f"krypenv: {error}; what is wrong is told by: python -m krypenv doctor")
     run()
 
 
