@@ -2,15 +2,20 @@
 
 from krypenv import stopping as stopping  # isort: skip  # before all that takes a while to load
 
-import gymnasium
-import pettingzoo
+try:
+    import gymnasium
+    import pettingzoo
 
-from krypenv import krypkasino_v0
-from krypenv.engine import Engine, IllegalMove
-from krypenv.game import Game
-from krypenv.moves import Move
-from krypenv.rules import Rules
-from krypenv.worlds import determinize
+    from krypenv import krypkasino_v0
+    from krypenv.engine import Engine, IllegalMove
+    from krypenv.game import Game
+    from krypenv.moves import Move
+    from krypenv.rules import Rules
+    from krypenv.worlds import determinize
+except Exception as error:  # of a library that is missing or broken
+    from pathlib import Path
+
+    raise ImportError(f"{error}\nWhat is wrong is told by: python {Path(__file__).with_name('doctor.py')}") from error
 
 __version__ = "0.1.0"
 __all__ = ["Engine", "Game", "IllegalMove", "Move", "Rules", "determinize", "krypkasino_v0"]

@@ -62,6 +62,18 @@ class _PackageCache(FunctionCache):
             self.flush()
             return None
 
+    def is_filled(self, codegen: Any) -> bool:
+        """Return whether there is code for this kernel and this processor."""
+        keys = self._cache_file._load_index()
+        own = (codegen.magic_tuple(), kernel_hash(self._py_func), repr(self.options))
+        return any((key[1], *key[-2:]) == own for key in keys)
+
+
+def is_compiled(kernel: Any) -> bool:
+    """Return whether compiled code of a kernel as it stands is in the cache, for any kind of arguments."""
+    cache = kernel._cache
+    return isinstance(cache, _PackageCache) and cache.is_filled(kernel.targetctx.codegen())
+
 
 def records(dtype: np.dtype[Any], count: int | tuple[int, ...]) -> np.recarray:
     """Return zeroed records whose fields are attributes, for Python."""

@@ -11,6 +11,7 @@ import functools
 import importlib
 import os
 import random
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,7 +40,8 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     "arena page": "arena greedy random --out arena --rules mini-low --deals 1 --report",
     "arena ray": "arena greedy random --out arena --rules mini-low --deals 1 --ray --ray-address x",
     "show": "show game.krk",
-    "bench": "bench --seconds 0.01 --games 8 --threads 1 --json out.json --peers",
+    "bench": "bench --seconds 0.01 --games 8 --threads 1 --json out.json --peers --only engine",
+    "doctor": "doctor --json out.json",
     "analyze": "analyze position.krk --agent search --worlds 2 --seed 1 --json out.json --picture out.png",
     "analyze record": (
         "analyze game.krk --worlds 2 --seat 0 --inaccuracy 1 --mistake 2 --blunder 3 --annotate out.krk"
@@ -48,6 +50,7 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     "card": "card model --arena arena --out card.md --exploit out.json --title x",
 }
 COMMANDS = {name: line.split() for name, line in LINES.items()}
+COMMANDS["bench beside"] = ["bench", "--beside", sys.executable, "--only", "engine*", "--seconds", "0.01"]
 SETTINGS = {  # commands whose options are the fields of a dataclass
     "train": ("krypenv.training.settings", "Settings"),
     "teach": ("krypenv.training.teach", "TeachSettings"),
@@ -79,6 +82,7 @@ def settings_command(name: str, rng: random.Random | None = None) -> list[str]:
 @contextlib.contextmanager
 def tiny_work() -> Iterator[None]:
     """Let every command do a tiny piece of its work, after all its checks."""
+    from krypenv import doctor
     from krypenv.training import (
         ablation,
         analysis,
@@ -86,6 +90,7 @@ def tiny_work() -> Iterator[None]:
         arena,
         arena_report,
         benchmark,
+        beside,
         cli_exploit,
         evaluation,
         exploit,
@@ -111,6 +116,7 @@ def tiny_work() -> Iterator[None]:
         "greedy", "mini-low", 0, (exploit.Exploiter("x", "y", "z", 1.0, 1.0, 0.5, 1.5),), 0, 1.0, 0.5, 1.5, "a", "b"
     )
     line = {"peers": False, "machine": {}, "lines": [dataclasses.asdict(benchmark.Line("x", ratio=1.0))]}
+    pair = {"machine": {}, "this": {}, "other": {}, "lines": [dataclasses.asdict(beside.Compared("x", "not there"))]}
     with contextlib.ExitStack() as stack:
         for target, name, instead in (
             (evaluation, "duplicate_match", one_deal),
@@ -121,6 +127,8 @@ def tiny_work() -> Iterator[None]:
             (ablation, "ablate", lambda settings, command: {}),
             (cli_exploit, "exploit", lambda settings, console, command: figures),
             (benchmark, "_measure", lambda *_: line),
+            (beside, "_measure", lambda *_: pair),
+            (doctor, "examine", lambda tell: {"wrong": [], "install": []}),
             (analysis_picture, "_save", lambda path, figure: path.touch()),
             (arena_report, "_picture", lambda agents: None),
             (typer.testing, "_get_command", lambda app: whole_command()),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from krypenv import Rules
-from krypenv.training import benchmark, duplicate_match, evaluate, evaluation, format_table
+from krypenv.training import duplicate_match, evaluate, evaluation, format_table
 from krypenv.training.evaluation import confidence_interval, student_quantile
 
 RULES = Rules.preset("krypkasino")
@@ -173,24 +173,3 @@ def test_evaluate_plays_each_opponent():
 def test_a_bad_match_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-# ---------------------------------------------------------------------- the benchmark
-
-
-def test_the_benchmark_has_its_lines(monkeypatch):
-    monkeypatch.setattr(benchmark, "_process_lines", list)  # they compile everything anew
-    seen = []
-    report = benchmark.benchmark(games=32, seconds=0.01, peers=True, progress=seen.append)
-    lines = [benchmark.Line(**line) for line in report["lines"]]
-    assert {benchmark.ENGINE, benchmark.FEATURES, benchmark.THREADS, benchmark.AEC} <= {line.what for line in lines}
-    assert all(line.per_second if line.batch else line.ratio for line in lines)
-    assert all(len(benchmark.table_row(line)) == len(benchmark.COLUMNS) for line in lines)
-    assert len(seen) == benchmark.ROUNDS * len([line for line in lines if line.batch]) + 1
-    assert report["machine"]["cores"] >= 1
-    json.dumps(report, allow_nan=False)
-
-
-def test_a_benchmark_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="games is at least 1, not 0"):
-        benchmark.benchmark(games=0)

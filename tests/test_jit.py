@@ -6,7 +6,7 @@ import types
 import numpy as np
 import pytest
 
-from krypenv.jit import JIT_IS_OFF, kernel_hash
+from krypenv.jit import JIT_IS_OFF, is_compiled, kernel_hash
 
 pytestmark = pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled and kept")
 
@@ -70,3 +70,19 @@ def test_a_kernel_depends_on_those_that_it_calls(monkeypatch):
     monkeypatch.setattr(captures.fits, "py_func", changed)
     after = [hash_now(each) for each in (*callers, *others)]
     assert [one != other for one, other in zip(before, after, strict=True)] == [True, True, False]
+
+
+def test_a_kernel_is_compiled_when_its_code_is_in_the_cache(tmp_path, monkeypatch):
+    (tmp_path / "kept_kernel.py").write_text(
+        "from krypenv.jit import kernel\nSTEP = 1\n\n@kernel\ndef after(number):\n    return number + STEP\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import kept_kernel
+
+    assert not is_compiled(kept_kernel.after)
+    assert kept_kernel.after(1) == 2
+    assert is_compiled(kept_kernel.after)
+    monkeypatch.setattr(kept_kernel, "STEP", 2)
+    kernel_hash.cache_clear()
+    assert not is_compiled(kept_kernel.after), "of other code"
+    kernel_hash.cache_clear()

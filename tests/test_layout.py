@@ -38,7 +38,7 @@ FLOORS = [
     {"krypenv"},
     {"krypenv.adapters"},
     {"krypenv.agents"},
-    {"krypenv.training"},
+    {"krypenv.training", "krypenv.doctor", "krypenv.doctor_probes"},
     {"krypenv.__main__"},
 ]
 FLOOR_OF = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}

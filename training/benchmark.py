@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import importlib.util
+import fnmatch
 import os
 import platform
-import random
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
 
 import krypenv
-from krypenv import krypkasino_v0
-from krypenv.engine import Engine
-from krypenv.rules import Rules
 from krypenv.training import bounds
+from krypenv.training.bench_lines import AEC, CONNECT_FOUR, ENGINE, HEARTS, HEARTS_SEEN, PEERS, THREADS, Block, lines
+from krypenv.words import shown
 
 ROUNDS = 3  # each figure is their median
 Rates = tuple[float, float]  # steps per CPU second, steps per second on the clock
 
-ENGINE = "engine"
-FEATURES = "engine, features block"
-THREADS = "engine, several threads"
-WHOLE_GAMES = "whole games in a kernel"
-AEC = "AEC env()"
-LEARNER = "self-play, learning included"
-HEARTS = "OpenSpiel hearts, moves"
-HEARTS_SEEN = "OpenSpiel hearts, observed"
-CONNECT_FOUR = "PettingZoo connect_four"
 ON_THE_CLOCK = ", on the clock"
 RATIOS = (
     ("several threads / one" + ON_THE_CLOCK, THREADS, ENGINE),
@@ -45,6 +35,10 @@ RATIOS = (
     ("engine / hearts, observed", ENGINE, HEARTS_SEEN),
     ("AEC env() / connect_four", AEC, CONNECT_FOUR),
 )
+FIRST_STEP = "first step, not cached"
+FIRST_STEP_CACHED = "first step, cached"
+IMPORT = "import krypenv"
+NEW_PROCESSES = (FIRST_STEP, FIRST_STEP_CACHED, IMPORT)
 _FIRST_STEP = """
 import time; began = time.perf_counter()
 from krypenv import Engine, Rules
@@ -74,8 +68,9 @@ def benchmark(
     threads: int = 2,
     peers: bool = False,
     progress: Callable[[str], None] | None = None,
+    only: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Measure all lines and return them with the machine, as plain JSON values.
+    """Measure lines and return them with the machine, as plain JSON values.
 
     The rates are measured in three rounds, each over all lines, so that a ratio compares what ran side by side.
 
@@ -85,38 +80,37 @@ def benchmark(
         threads: how many threads the line on several threads has.
         peers: measure OpenSpiel's hearts and PettingZoo's connect_four too, where they are installed.
         progress: called with what is about to be measured.
+        only: patterns, as in `engine*`, of the lines to measure; all if there are none.
 
-    Raises ValueError for numbers that can't be measured with.
+    Raises ValueError for numbers that can't be measured with, and for a pattern that no line fits.
     """
     bounds.check("games", games, bounds.GAMES)
     bounds.check("seconds", seconds, bounds.SECONDS)
     bounds.check("threads", threads, bounds.THREADS)
-    return _measure(games, seconds, threads, peers, progress)
+    makers = {name: make for name, make in lines(games, threads).items() if peers or name not in PEERS}
+    return _measure(makers, chosen([*makers, *NEW_PROCESSES], only), seconds, progress or (lambda _: None))
 
 
 def _measure(
-    games: int, seconds: float, threads: int, peers: bool, progress: Callable[[str], None] | None
+    makers: dict[str, Callable[[], Block]], names: Sequence[str], seconds: float, tell: Callable[[str], None]
 ) -> dict[str, Any]:
-    tell = progress or (lambda _: None)
-    drivers = _drivers(games, threads) + (_peers() if peers else [])
-    share = None
-    if importlib.util.find_spec("sb3_contrib"):
-        learner, share = _learner()
-        drivers.insert(0, learner)
-    rounds: dict[str, list[Rates]] = {driver.what: [] for driver in drivers}
+    blocks = _make(makers, [name for name in names if name in makers], tell)
+    rounds: dict[str, list[Rates]] = {name: [] for name in blocks}
     for number in range(1, ROUNDS + 1):
-        for driver in drivers:
-            tell(f"round {number}: {driver.what}")
-            rounds[driver.what].append(_rates(driver.block, seconds))
-    lines = [_rate_line(driver, rounds[driver.what]) for driver in drivers]
-    lines += [
+        for name, block in blocks.items():
+            tell(f"round {number}: {name}")
+            rounds[name].append(_rates(block, seconds))
+    table = [_rate_line(name, block, rounds[name]) for name, block in blocks.items()]
+    table += [
         _ratio_line(what, rounds[one], rounds[other]) for what, one, other in RATIOS if {one, other} <= set(rounds)
     ]
-    if share:
-        lines.append(Line("self-play, share of games and opponents", ratio=share()))
-    tell("new processes")
-    lines += _process_lines()
-    return {"machine": machine(), "rounds": ROUNDS, "lines": [dataclasses.asdict(line) for line in lines]}
+    table += [
+        Line("self-play, share of games and opponents", ratio=block.share()) for block in blocks.values() if block.share
+    ]
+    if new_processes := [name for name in names if name in NEW_PROCESSES]:
+        tell("new processes")
+        table += _process_lines(new_processes)
+    return {"machine": machine(), "rounds": ROUNDS, "lines": [dataclasses.asdict(line) for line in table]}
 
 
 def machine() -> dict[str, Any]:
@@ -138,75 +132,46 @@ def machine() -> dict[str, Any]:
 # ---------------------------------------------------------------------- rates of steps
 
 
-class _Driver(NamedTuple):
-    """What a rate is measured of: a block of work that returns its number of steps."""
+def chosen(names: Iterable[str], only: Sequence[str]) -> list[str]:
+    """Return the names that fit one of some patterns, as the shell has them (`engine*`); all of them without patterns.
 
-    what: str
-    block: Callable[[], int]
-    batch: int = 1
-    threads: int = 1
-
-
-def _drivers(games: int, threads: int) -> list[_Driver]:
-    return [
-        _Driver(ENGINE, _engine(games), games),
-        _Driver(FEATURES, _engine(games, features=True), games),
-        _Driver(THREADS, _engine(games, threads=threads), games, threads),
-        _Driver(WHOLE_GAMES, _whole_games(games), games),
-        _Driver(AEC, _aec(krypkasino_v0.env(players=2))),
-    ]
+    Raises ValueError for a pattern that none fits.
+    """
+    names = list(names)
+    for pattern in only:
+        if not any(_fits(name, pattern) for name in names):
+            raise ValueError(f"no line of the benchmark fits {shown(pattern)}; the lines are {'; '.join(names)}")
+    return [name for name in names if not only or any(_fits(name, pattern) for pattern in only)]
 
 
-def _learner() -> tuple[_Driver, Callable[[], float]]:
-    """Return self-play as `krypenv train` has it, a rollout and an update a block, and the share of games in it."""
-    from stable_baselines3.common.callbacks import CallbackList
-    from stable_baselines3.common.logger import Logger
-
-    from krypenv.training.selfplay import Run
-    from krypenv.training.settings import Settings
-
-    settings = Settings()
-    model = Run(settings, Path(), resumed=False).model
-    model.set_logger(Logger(None, []))
-    _, callback = model._setup_learn(sys.maxsize, CallbackList([]))
-    spent = 0.0
-
-    def block() -> int:
-        nonlocal spent
-        began = time.perf_counter()
-        model.collect_rollouts(model.games_env, callback, model.rollout_buffer, model.n_steps)
-        model.train()
-        spent += time.perf_counter() - began
-        return model.rows * model.n_steps
-
-    return _Driver(LEARNER, block, model.rows, settings.threads), lambda: model.environment_seconds / spent
+def _fits(name: str, pattern: str) -> bool:
+    return fnmatch.fnmatchcase(name.lower(), pattern.lower())
 
 
-def _peers() -> list[_Driver]:
-    """Return the peers that are installed."""
-    found = []
-    if importlib.util.find_spec("pyspiel"):
-        found += [_Driver(HEARTS, _hearts(False)), _Driver(HEARTS_SEEN, _hearts(True))]
-    if importlib.util.find_spec("pygame"):
-        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-        from pettingzoo.classic.connect_four import connect_four
+def _make(
+    makers: dict[str, Callable[[], Block]], names: Sequence[str], tell: Callable[[str], None]
+) -> dict[str, Block]:
+    """Make lines, and run each once, which compiles its kernels; those are left out that need what is not installed."""
+    blocks = {}
+    for name in names:
+        tell(f"getting ready: {name}")
+        with contextlib.suppress(ImportError):
+            blocks[name] = makers[name]()
+            blocks[name].run()
+    return blocks
 
-        found.append(_Driver(CONNECT_FOUR, _aec(connect_four.env())))
-    return found
 
-
-def _rates(block: Callable[[], int], seconds: float) -> Rates:
-    """Run a block again and again, once before the clock starts; return its steps per CPU second and per second."""
-    block()
+def _rates(block: Block, seconds: float) -> Rates:
+    """Run a block again and again; return its steps per CPU second and per second."""
     steps, began, began_cpu = 0, time.perf_counter(), time.process_time()
     while time.perf_counter() - began < seconds:
-        steps += block()
+        steps += block.run()
     return steps / (time.process_time() - began_cpu), steps / (time.perf_counter() - began)
 
 
-def _rate_line(driver: _Driver, rounds: list[Rates]) -> Line:
+def _rate_line(what: str, block: Block, rounds: list[Rates]) -> Line:
     per_cpu_second, per_second = (statistics.median(rates) for rates in zip(*rounds, strict=True))
-    return Line(driver.what, per_cpu_second, per_second, batch=driver.batch, threads=driver.threads)
+    return Line(what, per_cpu_second, per_second, batch=block.batch, threads=block.threads)
 
 
 def _ratio_line(what: str, rounds: list[Rates], base: list[Rates]) -> Line:
@@ -217,79 +182,19 @@ def _ratio_line(what: str, rounds: list[Rates], base: list[Rates]) -> Line:
     )
 
 
-def _engine(games: int, features: bool = False, threads: int = 1) -> Callable[[], int]:
-    """Steps of the engine from Python with random actions, which the engine draws in a second call."""
-    engine = Engine(Rules.preset("krypkasino"), games, features=features, threads=threads)
-
-    def block() -> int:
-        engine.step(engine.sample_actions())
-        return games
-
-    return block
-
-
-def _whole_games(games: int, steps: int = 100) -> Callable[[], int]:
-    engine = Engine(Rules.preset("krypkasino"), games)
-
-    def block() -> int:
-        engine.play_games(steps)
-        return games * steps
-
-    return block
-
-
-def _aec(env: Any) -> Callable[[], int]:
-    """One game of a PettingZoo environment, driven as its documentation shows, with masked random actions."""
-    seeds = iter(range(1 << 60))
-    for agent in env.possible_agents:
-        env.action_space(agent).seed(0)
-
-    def block() -> int:
-        env.reset(seed=next(seeds))
-        steps = 0
-        for agent in env.agent_iter():
-            observation, _, terminated, truncated, _ = env.last()
-            if terminated or truncated:
-                env.step(None)
-            else:
-                env.step(env.action_space(agent).sample(observation["action_mask"]))
-                steps += 1
-        return steps
-
-    return block
-
-
-def _hearts(observe: bool) -> Callable[[], int]:
-    """One game of OpenSpiel's hearts; only players' decisions count as steps, the chance nodes that deal do not."""
-    import pyspiel
-
-    game, rng = pyspiel.load_game("hearts"), random.Random(0)
-
-    def block() -> int:
-        state = game.new_initial_state()
-        steps = 0
-        while not state.is_terminal():
-            if not state.is_chance_node():
-                steps += 1
-                if observe:
-                    state.information_state_tensor()
-            state.apply_action(rng.choice(state.legal_actions()))
-        return steps
-
-    return block
-
-
 # ---------------------------------------------------------------------- new processes
 
 
-def _process_lines() -> list[Line]:
-    """Time in new processes the import, and the first step with and without compiled code in the cache."""
+def _process_lines(names: Sequence[str]) -> list[Line]:
+    """Time in new processes the first step, with and without compiled code in the cache, and the import."""
     with tempfile.TemporaryDirectory() as cache:
-        return [
-            Line("first step, not cached", seconds=_timed(_FIRST_STEP, cache)),
-            Line("first step, cached", seconds=statistics.median(_timed(_FIRST_STEP, cache) for _ in range(ROUNDS))),
-            Line("import krypenv", seconds=statistics.median(_timed(_IMPORT, cache) for _ in range(ROUNDS))),
-        ]
+        not_cached = _timed(_FIRST_STEP, cache)  # whoever asks for the others needs the cache it leaves
+        seconds = {
+            FIRST_STEP: lambda: not_cached,
+            FIRST_STEP_CACHED: lambda: statistics.median(_timed(_FIRST_STEP, cache) for _ in range(ROUNDS)),
+            IMPORT: lambda: statistics.median(_timed(_IMPORT, cache) for _ in range(ROUNDS)),
+        }
+        return [Line(name, seconds=seconds[name]()) for name in names]
 
 
 def _timed(code: str, cache: str) -> float:

@@ -1,4 +1,4 @@
-"""The console command `krypenv`: train, teach, evaluate, arena, analyze, exploit, bench, show."""
+"""The console command `krypenv`: train, teach, evaluate, arena, analyze, exploit, bench, doctor, show."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ try:
     from rich.markup import escape
     from rich.progress import Progress
 
+    from krypenv.training.cli_bench import bench
+    from krypenv.training.cli_doctor import doctor
     from krypenv.training.cli_errors import OneSentence
 except ImportError:
     raise SystemExit('The krypenv command needs more than the bare package: pip install "krypenv[train]"') from None
@@ -187,29 +189,8 @@ def show(
     typer.echo(format_playthrough(read_text(record)))
 
 
-@app.command(epilog="Example: krypenv bench --peers --json bench.json")
-def bench(
-    peers: Annotated[
-        bool, typer.Option("--peers", help="measure OpenSpiel and PettingZoo too, where installed")
-    ] = False,
-    seconds: Annotated[float, typer.Option(help="how long a rate is measured in each of three rounds")] = 1.0,
-    games: Annotated[int, typer.Option(help="games at once in the batch engine")] = 4096,
-    threads: Annotated[int, typer.Option(help="threads of the line on several threads")] = 2,
-    json_file: Json = None,
-) -> None:
-    """Measure the speed of engine and environment."""
-    from krypenv.training.benchmark import COLUMNS, Line, benchmark, table_row
-    from krypenv.training.outputs import check_files
-    from krypenv.training.report import print_table, write_json
-
-    check_files(json_file)
-    console = Console(stderr=True)
-    with console.status("measuring") as status:
-        report = benchmark(games, seconds, threads, peers, status.update)
-    if json_file:
-        write_json(json_file, report)
-    typer.echo(", ".join(f"{key} {value}" for key, value in report["machine"].items()))
-    print_table(COLUMNS, [table_row(Line(**line)) for line in report["lines"]])
+app.command(epilog="Example: krypenv bench --peers --json bench.json")(bench)
+app.command(epilog="Example: krypenv doctor --json doctor.json")(doctor)
 
 
 @app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
