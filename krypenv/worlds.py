@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import numpy.typing as npt
 
@@ -65,17 +67,24 @@ def check_genuine(rules: Rules, observations: np.ndarray, action_masks: np.ndarr
 
     This builds a world for each row, which takes a few microseconds.
     """
-    seeds = np.zeros(len(observations), np.uint64)
-    _build(rules, observations, action_masks, handle(allocate(1)), seeds)
+    _build(rules, observations, action_masks, _SPACE.world, np.zeros(len(observations), np.uint64))
+
+
+class _Space(threading.local):
+    """What a thread builds worlds in, made once: for a few rows that would take longer than to build them."""
+
+    def __init__(self) -> None:
+        self.world = handle(allocate(1))
+        owner, pool = np.empty((2, MAX_DECK), np.int64)
+        self.arrays = owner, pool, handle(allocate(2)), np.empty(SIZE, np.int8)
+
+
+_SPACE = _Space()
 
 
 def _build(rules: Rules, seen: np.ndarray, masks: np.ndarray, state: np.ndarray, seeds: np.ndarray) -> None:
     """Fill the rows of a state, or one row again and again; raise ValueError for an observation that no game shows."""
-    owner, pool = np.empty((2, MAX_DECK), np.int64)
-    spare, shown = handle(allocate(2)), np.empty(SIZE, np.int8)
-    row, fault = _build_rows(
-        compile_rules(rules), seen, masks, state, seeds, owner, pool, spare, shown, borrow_scratch()
-    )
+    row, fault = _build_rows(compile_rules(rules), seen, masks, state, seeds, *_SPACE.arrays, borrow_scratch())
     if fault != SOUND:
         raise ValueError(tell_fault(rules, f"observation {row}", fault))
 
