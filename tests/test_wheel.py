@@ -40,7 +40,7 @@ def make_tree(directory: Path, links: bool) -> Path:
     for name in ("agents", "training"):
         link = directory / "krypenv" / name
         link.symlink_to(Path("..", name)) if links else link.write_text(f"../{name}")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, directory)
     return directory
 
