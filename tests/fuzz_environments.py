@@ -18,7 +18,8 @@ from pettingzoo.utils.env_logger import EnvLogger
 from krypenv import Rules, krypkasino_v0
 from krypenv.adapters.gym import KrypkasinoEnv
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
-from krypenv.vector import KrypkasinoVectorEnv, LearnerGames
+from krypenv.learner_games import LearnerGames
+from krypenv.vector import KrypkasinoVectorEnv
 
 LOW = Rules.preset("mini-low")
 ODD_OPPONENTS: tuple[Any, ...] = (

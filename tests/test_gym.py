@@ -9,9 +9,9 @@ from gymnasium.utils.env_checker import check_env
 
 from krypenv import Engine, Rules
 from krypenv.game import Game
+from krypenv.learner_games import LEARNER, LearnerGames
 from krypenv.observation import LAYOUT
 from krypenv.rewards import KINDS, illegal_reward, returns_of
-from krypenv.vector import LEARNER, LearnerGames
 
 RULES = {
     "two": {},

@@ -24,11 +24,10 @@ from krypenv.agents.facts import Facts, gather_facts
 from krypenv.agents.sampler import Sampler
 from krypenv.engine import Engine
 from krypenv.files import parse_json, read_file, write_whole
-from krypenv.rewards import returns_of
+from krypenv.rewards import returns_of, running_scores
 from krypenv.rules import Rules
 from krypenv.schema import a_record, number, rules_text, sentence_of, text, whole
 from krypenv.training.processes import pool_of
-from krypenv.vector import running_scores
 
 FORMAT = 1
 INDEX = "lessons.json"

@@ -27,6 +27,8 @@ from krypenv.agents import Agent
 from krypenv.agents.learned import LearnedAgent
 from krypenv.agents.model_file import save_model
 from krypenv.agents.network import CardNetwork, Shape
+from krypenv.learner_games import LearnerGames
+from krypenv.opponents import Opponent
 from krypenv.rules import Rules
 from krypenv.training.checkpoint import CHECKPOINT, load_checkpoint, load_games, read_checkpoint, save_checkpoint
 from krypenv.training.checkpoint_checks import parts_of
@@ -39,7 +41,6 @@ from krypenv.training.progress import progress_bar
 from krypenv.training.report import print_matches, write_json
 from krypenv.training.settings import Settings
 from krypenv.training.teach import TeachSettings, load_start, teach
-from krypenv.vector import LearnerGames, Opponent
 
 LAST_RATE = 0.05  # of the learning rate, at the end
 NOW = "learner"  # among the rivals: the learner as it is

@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from krypenv.arguments import check_action, check_mode, check_options, check_seed, preset_rules
 from krypenv.cards import NUM_ACTIONS
-from krypenv.vector import ALL, RANDOM, LearnerGames, Opponents, observation_space
+from krypenv.learner_games import ALL, LearnerGames
+from krypenv.opponents import RANDOM, Opponents
+from krypenv.vector import observation_space
 
 Observation = npt.NDArray[np.int8]
 
@@ -24,7 +26,7 @@ class KrypkasinoEnv(gym.Env):
 
     Args:
         players, variant, rule_fields: the rules, as `Rules.preset(variant, players=players, **rule_fields)`.
-        seat, opponents, reward, dense, games, features: as in `krypenv.vector.LearnerGames`; `seat` is not "all".
+        seat, opponents, reward, dense, games, features: as in `krypenv.learner_games.LearnerGames`; no `seat="all"`.
         render_mode: None; there is nothing to render.
     """
 
