@@ -11,7 +11,6 @@ from krypenv.agents.base import (
     Agent,
     check_options,
     check_seed,
-    did_you_mean,
     format_spec,
     load_module,
     options_of,
@@ -25,7 +24,7 @@ from krypenv.agents.rollout import Rollout
 from krypenv.agents.scripted import Greedy, Random, Tactician
 from krypenv.agents.search import Search
 from krypenv.rules import Rules, check_rules
-from krypenv.words import shown
+from krypenv.words import did_you_mean, shown
 
 __all__ = ["Agent", "format_spec", "make", "names", "parse_spec", "rules_of"]
 

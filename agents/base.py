@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import difflib
 import importlib
 import inspect
 import re
@@ -17,7 +16,7 @@ import numpy.typing as npt
 from krypenv.agents.space import MAX_PLIES
 from krypenv.rules import Rules
 from krypenv.state import MAX_DECK, State
-from krypenv.words import is_whole, shown
+from krypenv.words import did_you_mean, is_whole, shown
 
 IntArray = npt.NDArray[np.int64]
 
@@ -160,9 +159,3 @@ def load_module(name: str) -> Any:
         return importlib.import_module(f"krypenv.agents.{name}")
     except ImportError:
         raise ValueError('learned agents need more than the bare package: pip install "krypenv[train]"') from None
-
-
-def did_you_mean(word: str, known: dict[str, Any]) -> str:
-    """Return a hint at the known name closest to a word, or nothing."""
-    close = difflib.get_close_matches(word[:80], known, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

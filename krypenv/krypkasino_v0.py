@@ -14,10 +14,11 @@ from pettingzoo.utils import wrappers
 
 from krypenv import features as feature_block
 from krypenv import observation as base_block
-from krypenv.arguments import check_action, check_deck, check_options, check_seed, check_switch, preset_rules
+from krypenv.arguments import check_action, check_deck, check_options, check_seed, check_switch, chosen_rules
 from krypenv.cards import NO_SEAT, NUM_ACTIONS
 from krypenv.game import Game
 from krypenv.rewards import check_reward, illegal_reward, returns_of
+from krypenv.rules import Rules
 from krypenv.words import shown
 
 __all__ = ["env", "raw_env"]
@@ -28,13 +29,14 @@ Observation = dict[str, npt.NDArray[np.int8]]
 
 
 def env(
-    players: int = 2,
-    variant: str = "krypkasino",
+    players: int | None = None,
+    variant: str | None = None,
     render_mode: str | None = None,
     reward: str = "centred",
     dense: bool = False,
-    games: int = 1,
+    games: int | None = None,
     features: bool = False,
+    rules: Rules | None = None,
     **rule_fields: Any,
 ) -> AECEnv[str, Observation, int]:
     """Return the environment with the usual wrappers; the arguments are those of `raw_env`.
@@ -42,8 +44,9 @@ def env(
     An illegal action ends the episode: its player gets `krypenv.rewards.illegal_reward`, less than any legal episode
     returns, and the others 0. What is no action at all raises AssertionError.
     """
-    raw = raw_env(players, variant, render_mode, reward, dense, games, features, **rule_fields)
-    wrapped = _TerminateIllegal(raw, illegal_reward=illegal_reward(raw.rules, reward, dense))
+    rules = chosen_rules(env, rules, variant, rule_fields, players=players, games=games)
+    raw = raw_env(render_mode=render_mode, reward=reward, dense=dense, features=features, rules=rules)
+    wrapped = _TerminateIllegal(raw, illegal_reward=illegal_reward(rules, reward, dense))
     return _OrderEnforcing(_AssertOutOfBounds(wrapped))
 
 
@@ -84,6 +87,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
     Args:
         players, variant, rule_fields: the rules, as `Rules.preset(variant, players=players, **rule_fields)`.
         games: the games of the session which is an episode (R15).
+        rules: whole rules, in place of all these.
         render_mode: "human" prints each state, "ansi" makes `render()` return it as text.
         reward: "centred", "points" or "win", see `krypenv.rewards.returns_of`.
         dense: pay the same as points fall, and not at the end of the episode.
@@ -104,13 +108,14 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
 
     def __init__(
         self,
-        players: int = 2,
-        variant: str = "krypkasino",
+        players: int | None = None,
+        variant: str | None = None,
         render_mode: str | None = None,
         reward: str = "centred",
         dense: bool = False,
-        games: int = 1,
+        games: int | None = None,
         features: bool = False,
+        rules: Rules | None = None,
         **rule_fields: Any,
     ) -> None:
         super().__init__()
@@ -120,7 +125,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
         if render_mode is not None and (not isinstance(render_mode, str) or render_mode not in RENDER_MODES):
             modes = ", ".join(RENDER_MODES)
             raise ValueError(f"unknown render_mode {shown(render_mode)}; it is one of {modes}, or None")
-        self.rules = preset_rules(variant, players=players, games=games, **rule_fields)
+        self.rules = chosen_rules(raw_env, rules, variant, rule_fields, players=players, games=games)
         self.render_mode, self.reward, self.dense, self.features = render_mode, reward, dense, features
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
         self.seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}

@@ -13,7 +13,7 @@ from krypenv.cards import NUM_ACTIONS
 from krypenv.engine import Engine, IntArray, mix_array, row_seeds
 from krypenv.jit import handle, kernel
 from krypenv.observation import write_observation
-from krypenv.opponents import RANDOM, Opponent, Opponents, as_pool, ask_opponent
+from krypenv.opponents import RANDOM, Opponent, Opponents, as_pool, ask_opponent, make_named
 from krypenv.play import act, mix
 from krypenv.rewards import Payments, check_reward, illegal_reward
 from krypenv.rules import Rules, check_rules
@@ -67,6 +67,12 @@ def foresee_ends(
                 write_observation(tables[0], twin[0], viewers[row], out[row])
 
 
+def check_one_seat(seat: Any) -> None:
+    """Raise ValueError where a learner that plays one seat is to play them all."""
+    if isinstance(seat, str) and seat == ALL:
+        raise ValueError("one learner plays one seat, 0 or another or 'random'; all seats are for LearnerGames")
+
+
 class LearnerGames:
     """B games in which a learner plays one seat or all seats, and opponents from a pool play the others.
 
@@ -81,8 +87,10 @@ class LearnerGames:
         rules: the rules of all rows.
         num_games: B.
         seat: the learner's seat; "random" draws one for each episode, "all" gives it all seats.
-        opponents: who plays the other seats, drawn by weight for each seat and episode: an object with
-            `act(observations, action_masks)`, "random", or a list of (opponent, weight).
+        opponents: who plays the other seats: the name of an agent as `krypenv.agents.make` reads it ("random",
+            "search(worlds=10)", a model's folder), an object with `act(observations, action_masks)`, or a list of them
+            or of (opponent, weight), drawn from for each seat and episode. What an agent that is named does at random
+            follows from the seed of the first row.
         reward: "centred", "points" or "win", see `krypenv.rewards.returns_of`.
         dense: pay the same as points fall, and not at the end of the episode.
         illegal_ends: an illegal action of the learner ends the episode with `illegal_reward`, and does not raise.
@@ -126,9 +134,10 @@ class LearnerGames:
             raise ValueError(f"the learner's seat is 0 to {rules.players - 1}, 'random' or 'all', not {shown(seat)}")
         self.rules, self.num_games, self.seat = rules, num_games, seat
         self.illegal_reward = illegal_reward(rules, reward, dense) if illegal_ends else None
-        self.pool = as_pool(opponents)
-        seeds = row_seeds(seed, num_games)
-        self.engine = Engine(rules, num_games, seeds, features, threads)
+        self._wanted = as_pool(opponents)
+        self._seeds = row_seeds(seed, num_games)
+        self.pool = self._make_pool()
+        self.engine = Engine(rules, num_games, self._seeds, features, threads)
         self.seats = self.engine.seat
         self.observation, self.action_mask = self.engine.observation, self.engine.action_mask
         self.reward = np.zeros(num_games)
@@ -137,7 +146,6 @@ class LearnerGames:
         self.done = np.zeros(num_games, np.bool_)
         self.final_observation = np.zeros_like(self.observation)
         self.players = np.full((num_games, rules.players), LEARNER, np.intp)
-        self._seeds = seeds
         self._episodes = np.zeros(num_games, np.int64)  # episodes that ended since the row was seeded
         self._all_rows = np.arange(num_games)
         self._twin = handle(allocate(1))
@@ -147,8 +155,17 @@ class LearnerGames:
 
     def set_opponents(self, opponents: Opponents) -> None:
         """Take another pool; who sits where is drawn anew, and takes over the games that are under way."""
-        self.pool = as_pool(opponents)
+        self._wanted = as_pool(opponents)
+        self.pool = self._make_pool()
         self._seat_players(self._all_rows)
+
+    def _make_pool(self) -> list[tuple[Opponent, float]]:
+        """Return the opponents, those that are named made anew from the seed of the first row."""
+        seeds = np.random.SeedSequence(int(self._seeds[0])).generate_state(len(self._wanted), np.uint64).tolist()
+        return [
+            (make_named(opponent, self.rules, seed) if isinstance(opponent, str) else opponent, weight)
+            for (opponent, weight), seed in zip(self._wanted, seeds, strict=True)
+        ]
 
     def save(self) -> dict[str, npt.NDArray[Any]]:
         """Return copies of all that decides how the games go on, but the opponents, as plain arrays by name."""
@@ -170,9 +187,14 @@ class LearnerGames:
         self.engine.set_state(state.view(np.recarray))
 
     def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike | None = None) -> None:
-        """Abandon the episodes of some rows, (M,) ints, for those of new seeds: given, or drawn from the old ones."""
+        """Abandon the episodes of some rows, (M,) ints, for those of new seeds: given, or drawn from the old ones.
+
+        Where seeds are given for all rows, opponents that are named begin anew with them.
+        """
         rows = np.asarray(rows, np.int64)
         self._reseed(rows, seeds)
+        if seeds is not None and len(rows) == self.num_games and any(isinstance(each, str) for each, _ in self._wanted):
+            self.pool = self._make_pool()
         self._play_others()
 
     def _reseed(self, rows: IntArray, seeds: npt.ArrayLike | None = None) -> None:

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector.utils import batch_space
 
-from krypenv.arguments import check_mode, check_options, check_seeds, preset_rules
+from krypenv.arguments import check_mode, check_options, check_seeds, chosen_rules
 from krypenv.cards import NUM_ACTIONS
 from krypenv.engine import IntArray
-from krypenv.learner_games import LearnerGames
+from krypenv.learner_games import LearnerGames, check_one_seat
 from krypenv.opponents import RANDOM, Opponents
 from krypenv.rewards import FloatArray
+from krypenv.rules import Rules
 from krypenv.words import shown
 
 
@@ -34,6 +35,7 @@ class KrypkasinoVectorEnv(gym.vector.VectorEnv):
     Args:
         num_envs: B.
         players, variant, rule_fields: the rules, as `Rules.preset(variant, players=players, **rule_fields)`.
+        rules: whole rules, in place of all these and of `games`.
         seat, opponents, reward, dense, games, features, threads: as in `LearnerGames`.
         render_mode: None; there is nothing to render.
     """
@@ -43,20 +45,22 @@ class KrypkasinoVectorEnv(gym.vector.VectorEnv):
     def __init__(
         self,
         num_envs: int = 1,
-        players: int = 2,
-        variant: str = "krypkasino",
+        players: int | None = None,
+        variant: str | None = None,
         seat: int | str = 0,
         opponents: Opponents = RANDOM,
         reward: str = "centred",
         dense: bool = False,
-        games: int = 1,
+        games: int | None = None,
         features: bool = False,
         threads: int = 1,
         render_mode: None = None,
+        rules: Rules | None = None,
         **rule_fields: Any,
     ) -> None:
         check_mode(render_mode)
-        rules = preset_rules(variant, players=players, games=games, **rule_fields)
+        check_one_seat(seat)
+        rules = chosen_rules(KrypkasinoVectorEnv, rules, variant, rule_fields, players=players, games=games)
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.batch = LearnerGames(

@@ -270,8 +270,6 @@ def test_registered():
 def test_arguments_are_checked():
     with pytest.raises(ValueError, match="centred, points, win"):
         krypkasino_v0.env(reward="gold")
-    with pytest.raises(ValueError, match="no field 'colour'"):
-        krypkasino_v0.env(colour="red")
 
 
 def layout_table(layout, descriptions):
