@@ -67,6 +67,18 @@ def one_line(text: str, longest: int = 300) -> str:
     return text if len(text) <= longest else f"{text[:half]} … {text[-half:]}"
 
 
+def describe_error(error: BaseException) -> str:
+    """Return what was raised, on one line, as in "raised ValueError: no rows"; also of an error that can't be told."""
+    name = one_line(type(error).__name__)
+    try:
+        text = one_line(str(error))
+    except BaseException as other:
+        if type(other) is KeyboardInterrupt:
+            raise
+        return f"raised {name}, which can't be told"
+    return f"raised {name}: {text}" if text else f"raised {name}"
+
+
 def unquoted(text: str) -> str:
     """Return a text as it stands in a sentence without quotation marks."""
     return shown(text)[1:-1]

@@ -66,7 +66,7 @@ class Plan:
 
     def make_teacher(self, number: int) -> Sampler:
         """Return the teacher for a file; raises ValueError for an agent that does not value actions."""
-        teacher = agents.make(self.teacher, Rules.parse(self.rules), int(self.stream(number).integers(1 << 62)))
+        teacher = agents.make_known(self.teacher, Rules.parse(self.rules), int(self.stream(number).integers(1 << 62)))
         if not isinstance(teacher, Sampler) or not teacher.gives_values:
             raise ValueError(f"{self.teacher} can't teach, as it does not value actions; search and rollout can")
         return teacher
