@@ -23,7 +23,7 @@ FLOORS = [
     {"krypenv.jit"},
     {"krypenv.state"},
     {"krypenv.tables", "krypenv.rewards"},
-    {"krypenv.captures"},
+    {"krypenv.captures", "krypenv.whole_state"},
     {"krypenv.play"},
     {"krypenv.observation"},
     {"krypenv.checks"},
