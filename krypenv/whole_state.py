@@ -51,7 +51,7 @@ def state_space() -> Box:
     return Box(low, high, (SIZE,), np.int32)
 
 
-def whole_state(rules: Rules, game: np.record) -> npt.NDArray[np.int32]:
+def whole_state(rules: Rules, game: np.record | np.ndarray) -> npt.NDArray[np.int32]:
     """Return the whole state of a game, a row of `krypenv.state.State`, as (SIZE,) int32.
 
     Games by the same rules with equal vectors play on alike up to their ends; the cards of a session's later games are
