@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from krypenv.agents.base import WORDS, Agent, check_known, format_spec, parse_spec
 from krypenv.rules import Rules
-from krypenv.words import describe_error, did_you_mean, shown
+from krypenv.words import describe_error, did_you_mean, one_line, shown
 
 _OWN = re.compile(rf"\s*{WORDS}:{WORDS}\s*(?:\(.*)?", re.DOTALL)
 
@@ -37,7 +37,9 @@ def is_own(spec: object) -> bool:
 
 def refuse_import(spec: str, how: str = "name it yourself, where you start this") -> NoReturn:
     """Raise ValueError for an agent of somebody's own that only a file names, with how to go on."""
-    raise ValueError(f"{shown(spec)} is named in a file, and nothing that a file names is imported: {how}")
+    raise ValueError(
+        f"{shown(spec)} is named in a file, and nothing that a file names is imported: {one_line(how, 600)}"
+    )
 
 
 def make_own(spec: Typed, rules: Rules, seed: int) -> Agent:
