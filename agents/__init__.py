@@ -11,7 +11,6 @@ from krypenv.agents.base import (
     Agent,
     check_options,
     check_seed,
-    did_you_mean,
     format_spec,
     load_module,
     options_of,
@@ -21,13 +20,25 @@ from krypenv.agents.champion import Champion
 from krypenv.agents.guided import Guided
 from krypenv.agents.ismcts import Ismcts
 from krypenv.agents.oracle import OracleDeck, OracleHand
+from krypenv.agents.own import Typed, is_own, make_own, refuse_import, typed
 from krypenv.agents.rollout import Rollout
 from krypenv.agents.scripted import Greedy, Random, Tactician
 from krypenv.agents.search import Search
 from krypenv.rules import Rules, check_rules
-from krypenv.words import shown
+from krypenv.words import did_you_mean, shown
 
-__all__ = ["Agent", "format_spec", "make", "names", "parse_spec", "rules_of"]
+__all__ = [
+    "Agent",
+    "format_spec",
+    "is_known",
+    "is_own",
+    "make",
+    "make_known",
+    "names",
+    "parse_spec",
+    "rules_of",
+    "typed",
+]
 
 
 def _make_learned(
@@ -59,13 +70,22 @@ def names() -> list[str]:
 
 
 def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
-    """Return the agent that a string names: a name with its options, or a path to a model's folder.
+    """Return the agent that a string names: a name with its options, a path to a model's folder, or `module:Class`.
 
-    All that the agent does at random comes from `seed`. Raises ValueError for an unknown name or option, and where
-    there is no such folder.
+    All that the agent does at random comes from `seed`. A class of one's own is imported and made by
+    `Class(rules, seed, **options)`; for a string that comes from a file take `make_known`. Raises ValueError for an
+    unknown name or option, and where there is no such folder, module or class.
 
     >>> make("tactician(shed=True)", Rules.preset("krypkasino")).name
     'tactician(shed=True)'
+    """
+    return make_known(typed(spec), rules, seed)
+
+
+def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
+    """Do what `make` does for a string that may come from a file: `module:Class` is refused, and nothing imported.
+
+    What a person has typed is marked by `typed`, and may be imported.
     """
     check_rules(rules)
     seed = check_seed(seed)
@@ -76,13 +96,25 @@ def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
             raise ValueError(f"there is no model folder {shown(spec)}; the agents with a name are {', '.join(_AGENTS)}")
         return load_module("learned").load_agent(spec, rules, seed)
     name, options = parse_spec(spec)
+    if is_own(name):
+        return make_own(spec, rules, seed) if isinstance(spec, Typed) else refuse_import(spec)
     if name not in _AGENTS:
         raise ValueError(
             f"unknown agent {shown(name)}{did_you_mean(name, _AGENTS)}; the agents are {', '.join(_AGENTS)}, "
-            "and a path to a model's folder is one too"
+            "and a path to a model's folder and module:Class are agents too"
         )
     check_options(name, _AGENTS[name], options)
     return _AGENTS[name](rules, seed, **options)
+
+
+def is_known(spec: str) -> bool:
+    """Return whether a string names an agent that comes with the package, or a path, whatever its options are."""
+    if spec in _AGENTS or _is_path(spec) or _is_folder(spec):
+        return True
+    try:
+        return parse_spec(spec)[0] in _AGENTS
+    except ValueError:
+        return False
 
 
 def rules_of(spec: str) -> Rules | None:

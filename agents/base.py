@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import difflib
 import importlib
 import inspect
 import re
@@ -17,13 +16,14 @@ import numpy.typing as npt
 from krypenv.agents.space import MAX_PLIES
 from krypenv.rules import Rules
 from krypenv.state import MAX_DECK, State
-from krypenv.words import is_whole, shown
+from krypenv.words import did_you_mean, is_whole, shown
 
 IntArray = npt.NDArray[np.int64]
 
 MAX_SPEC = 10_000  # characters of the string that names an agent
 MAX_TEXT = 1000  # characters of an option that is a text
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*")
+WORDS = r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*"
+_NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*|{WORDS}:{WORDS}")
 _TEXT = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
 _NUMBER = r"[-+]?(?:[0-9]{1,300}(?:\.[0-9]{0,300})?|\.[0-9]{1,300})(?:[eE][-+]?[0-9]{1,3})?"
 _OPTION = re.compile(
@@ -89,7 +89,8 @@ def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
             with contextlib.suppress(ValueError, SyntaxError):
                 return name.rstrip(), _parse_options(rest[:-1])
     raise ValueError(
-        f"{shown(spec)} names no agent; write a name, with options as in tactician(shed=True), or a model's folder"
+        f"{shown(spec)} names no agent; write a name, with options as in tactician(shed=True), a model's folder, or "
+        "module:Class for an agent of your own"
     )
 
 
@@ -123,21 +124,34 @@ def options_of(agent: Callable[..., Agent]) -> dict[str, Any]:
 
 def check_options(name: str, agent: Callable[..., Agent], options: dict[str, Any]) -> None:
     """Raise ValueError for an option that an agent does not have, or a value of another type or beyond `LIMITS`."""
-    known = options_of(agent)
+    check_known(name, options_of(agent), options)
     for key, value in options.items():
-        if key not in known:
-            listed = ", ".join(f"{option}={default!r}" for option, default in known.items()) or "none"
-            raise ValueError(f"{name} has no option {shown(key)}{did_you_mean(key, known)}; its options are: {listed}")
-        wanted = type(known[key])
-        if type(value) is not wanted and not (wanted is float and type(value) is int):
-            raise ValueError(
-                f"{name}({key}={shown(value)}): {key} is of type {wanted.__name__}, as in {key}={known[key]!r}"
-            )
-        if isinstance(value, str) and not (value.isprintable() and len(value) <= MAX_TEXT):
-            raise ValueError(f"{name}({key}={shown(value)}): {key} is at most {MAX_TEXT} characters, all printable")
         limited = f"{name}.{key}" if f"{name}.{key}" in LIMITS else key
         if limited in LIMITS:
             check_limit(limited, value)
+
+
+def check_known(name: str, known: dict[str, Any], options: dict[str, Any]) -> None:
+    """Raise ValueError for an option that is not among the known ones, or of another type than the default there.
+
+    What has no default, or None, may be of any type.
+    """
+    for key, value in options.items():
+        if key not in known:
+            listed = ", ".join(_shown_option(*option) for option in known.items()) or "none"
+            raise ValueError(f"{name} has no option {shown(key)}{did_you_mean(key, known)}; its options are: {listed}")
+        default, wanted = known[key], type(known[key])
+        is_open = default is None or default is inspect.Parameter.empty
+        if not is_open and type(value) is not wanted and not (wanted is float and type(value) is int):
+            raise ValueError(
+                f"{name}({key}={shown(value)}): {key} is of type {wanted.__name__}, as in {key}={shown(default)}"
+            )
+        if isinstance(value, str) and not (value.isprintable() and len(value) <= MAX_TEXT):
+            raise ValueError(f"{name}({key}={shown(value)}): {key} is at most {MAX_TEXT} characters, all printable")
+
+
+def _shown_option(name: str, default: Any) -> str:
+    return name if default is inspect.Parameter.empty else f"{name}={shown(default)}"
 
 
 def check_limit(key: str, value: Any) -> None:
@@ -160,9 +174,3 @@ def load_module(name: str) -> Any:
         return importlib.import_module(f"krypenv.agents.{name}")
     except ImportError:
         raise ValueError('learned agents need more than the bare package: pip install "krypenv[train]"') from None
-
-
-def did_you_mean(word: str, known: dict[str, Any]) -> str:
-    """Return a hint at the known name closest to a word, or nothing."""
-    close = difflib.get_close_matches(word[:80], known, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

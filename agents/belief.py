@@ -9,11 +9,11 @@ from krypenv.agents.recall import MOST_ACTIONS, MOST_STEPS, STEP_SIZE
 from krypenv.agents.sampling import look_around, sample_world
 from krypenv.agents.scripted import list_bits
 from krypenv.cards import NUM_KINDS
-from krypenv.engine import is_legal
 from krypenv.jit import handle, kernel, records
 from krypenv.observation import SIZE, write_observation
 from krypenv.play import act, allow_plays
 from krypenv.state import GAME
+from krypenv.stepping import is_legal
 
 # The other need not be the network: it plays any legal card with this chance, and else as the network would.
 MIX = 0.05

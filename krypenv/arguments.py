@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NUM_ACTIONS
-from krypenv.rules import Rules
-from krypenv.words import one_line, shown
+from krypenv.rules import FIELDS, Rules, check_rules
+from krypenv.words import check_keywords, listed, one_line, shown
 
 MOST_GAMES = 1_000_000  # games at once: 2 GB
 LONGEST = 600  # characters of what is wrong with rules
 
 
-def preset_rules(variant: Any, **fields: Any) -> Rules:
-    """Return the rules of a preset with some fields; raises ValueError with one short sentence where there are none."""
+def chosen_rules(call: Callable[..., Any], rules: Any, variant: Any, fields: dict[str, Any], **more: Any) -> Rules:
+    """Return the rules that the arguments of an environment name: whole rules, or a preset with some fields.
+
+    Args:
+        call: the environment; its parameters and the fields of `Rules` are the keywords that are known.
+        rules: whole rules, or None.
+        variant: the name of a preset, or None for the main one.
+        fields: the keywords that stand for fields of the rules.
+        more: fields that are parameters of their own, None where they are not given.
+
+    Raises TypeError for an unknown keyword, and ValueError, in one short sentence, for a wrong value and where both
+    whole rules and some fields are given.
+    """
+    own = [name for name in inspect.signature(call).parameters if name != "rule_fields"]
+    check_keywords(call.__name__, fields, [*own, *(name for name in FIELDS if name not in own)])
+    more = {name: value for name, value in more.items() if value is not None}
+    if rules is not None:
+        also = [] if variant is None else ["variant"]
+        also += [name for name, value in {**more, **fields}.items() if value is not None]
+        if also:
+            raise ValueError(f"rules=Rules(...) are whole rules; give either these or {listed(also)}, and not both")
+        return check_rules(rules)
+    if variant is None:
+        variant = "krypkasino"
     if not isinstance(variant, str):
         raise ValueError(f"variant is the name of a preset, {', '.join(Rules.presets())}, and not {shown(variant)}")
     try:
-        return Rules.preset(variant, **fields)
+        return Rules.preset(variant, **more, **fields)
     except ValueError as error:
         raise ValueError(one_line(str(error), LONGEST)) from None
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Any
+
 from krypenv.cards import ACE, PICTURES
 from krypenv.game import Game
 from krypenv.moves import Move
+from krypenv.words import is_whole, shown
 
+TURN, ALL = "turn", "all"  # whose hands are shown: that of the seat to act, or all
 _RANK_WORDS = {ACE: "an ace", 8: "an 8"} | dict(zip(PICTURES, ("a jack", "a queen", "a king"), strict=True))
 
 
@@ -23,8 +28,35 @@ def format_announcement(game: Game) -> str:
     return ", ".join(said)
 
 
-def format_game(game: Game) -> str:
-    """Return a picture of the present position with all hands, for ``str(game)``."""
+def seats_shown(game: Game, render_seat: int | str | None) -> Collection[int]:
+    """Return the seats whose hands are open: that of the "turn", a fixed one, "all", or with None none.
+
+    Raises ValueError for what is none of these.
+    """
+    players = game.rules.players
+    if render_seat is None:
+        return ()
+    if isinstance(render_seat, str) and render_seat in (TURN, ALL):
+        return range(players) if render_seat == ALL else (game.turn,)
+    return (check_render_seat(render_seat, players),)
+
+
+def check_render_seat(render_seat: Any, players: int) -> Any:
+    """Return whose hand is to be shown; raises ValueError where that is no seat, not "turn", "all" or None."""
+    if render_seat is None or (isinstance(render_seat, str) and render_seat in (TURN, ALL)):
+        return render_seat
+    if not is_whole(render_seat, 0, players - 1):
+        raise ValueError(
+            f"render_seat is 'turn', 'all', None or a seat from 0 to {players - 1}, not {shown(render_seat)}"
+        )
+    return int(render_seat)
+
+
+def format_game(game: Game, seats: Collection[int] | None = None) -> str:
+    """Return a picture of the present position; of hands other than those of some seats, if given, only the sizes.
+
+    With all hands it is ``str(game)``.
+    """
     head = [str(game.rules), f"deal {game.deal_number} of {len(game.rules.deal_sizes())}", f"stock {game.stock_size}"]
     if game.rules.games != 1 or game.game_number > 1:
         head.insert(1, f"game {game.game_number}" + (f" of {game.rules.games}" if game.rules.games else ""))
@@ -32,7 +64,10 @@ def format_game(game: Game) -> str:
     if game.set_aside:
         lines.append(f"  set aside  {_cards(game.set_aside)}")
     scores = game.scores()
-    hands = [_cards(game.hand(seat)) for seat in range(game.rules.players)]
+    hands = [
+        _cards(hand) if seats is None or seat in seats else _closed(len(hand))
+        for seat, hand in enumerate(map(game.hand, range(game.rules.players)))
+    ]
     width = max(map(len, hands))
     for seat, hand in enumerate(hands):
         mark = ">" if seat == game.turn else " "
@@ -82,6 +117,10 @@ def format_playthrough(game: Game | str) -> str:
 
 def _cards(names: list[str] | tuple[str, ...]) -> str:
     return " ".join(names) or "-"
+
+
+def _closed(size: int) -> str:
+    return f"{size} card{'' if size == 1 else 's'}"
 
 
 def _aloud(game: Game) -> str:

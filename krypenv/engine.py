@@ -5,22 +5,32 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from krypenv import features as feature_block
 from krypenv import observation as base_block
-from krypenv.arguments import check_seeds
-from krypenv.captures import bit_index, borrow_scratch, count_bits
-from krypenv.cards import NUM_ACTIONS, STOP, TAKE, action_name
-from krypenv.features import make_view, write_features
+from krypenv.arguments import check_seeds, check_switch
+from krypenv.captures import borrow_scratch
+from krypenv.cards import NUM_ACTIONS, action_name
+from krypenv.features import make_view
 from krypenv.invariants import check_state
-from krypenv.jit import handle, kernel, parallel_kernel
-from krypenv.observation import write_mask, write_observation
-from krypenv.play import act, end_session, first_game, mix, next_game, random_below, seed_game
+from krypenv.jit import handle
+from krypenv.play import mix
+from krypenv.rewards import FloatArray, Payments
 from krypenv.rules import Rules, check_rules
-from krypenv.state import ACTIONS, State, allocate
+from krypenv.state import State, allocate
+from krypenv.stepping import (
+    LOOK,
+    NEW_SESSION,
+    find_illegal,
+    play_games,
+    sample_parts,
+    sample_rows,
+    seed_rows,
+    step_parts,
+    step_rows,
+)
 from krypenv.tables import compile_rules
 from krypenv.words import check_whole
 
@@ -29,160 +39,9 @@ MIN_SHARED = 256  # fewer rows are not worth the threads
 MAX_GAMES = 1 << 24  # in one engine: some 30 GB
 MAX_THREADS = 1024
 
-NEW_SESSION, LOOK = -2, -1  # what `step_rows` does besides actions: deal a first game, or only write the decision
-
 
 class IllegalMove(ValueError):
     """A move or an action that the rules don't allow; the message names it and the legal ones."""
-
-
-@kernel
-def is_legal(game: np.record, action: int) -> bool:
-    """Return whether an action is legal for the seat to act."""
-    if action < 0 or action >= STOP:
-        return False
-    if action < TAKE:
-        return game.legal_plays >> action & 1 == 1
-    return game.legal_takes >> (action - TAKE) & 1 == 1
-
-
-@kernel
-def find_illegal(state: np.ndarray, rows: np.ndarray, actions: np.ndarray) -> int:
-    """Return the first place in `rows` whose action is illegal, or their number if there is none."""
-    for at in range(len(rows)):
-        if not is_legal(state[rows[at]], actions[at]):
-            return at
-    return len(rows)
-
-
-@kernel
-def write_decision(
-    tables: np.record, game: np.record, observation: np.ndarray, mask: np.ndarray, view: np.record, scratch: np.record
-) -> None:
-    """Write observation, features and mask for the seat to act: (N,) and (105,) int8."""
-    write_observation(tables, game, game.seat, observation)
-    if len(observation) > base_block.SIZE:
-        write_features(
-            tables, observation, game.legal_plays, game.legal_takes, view, scratch, observation[base_block.SIZE :]
-        )
-    write_mask(game, mask)
-
-
-@kernel
-def step_rows(
-    tables: np.ndarray,
-    state: np.ndarray,
-    observation: np.ndarray,
-    mask: np.ndarray,
-    finished: np.ndarray,
-    final_scores: np.ndarray,
-    final_points: np.ndarray,
-    final_sweeps: np.ndarray,
-    rows: np.ndarray,
-    actions: np.ndarray,
-    view: np.ndarray,
-    scratch: np.ndarray,
-    part: int,
-    parts: int,
-) -> None:
-    """Carry out one legal action, or NEW_SESSION or LOOK, in each row of one of several parts of some rows.
-
-    Then write the next decision. Where an action ends the session, its scores are kept and a new one is dealt.
-    """
-    rules, work = tables[0], scratch[part]
-    for at in range(len(rows) * part // parts, len(rows) * (part + 1) // parts):
-        row, action = rows[at], actions[at]
-        game = state[row]
-        finished[row] = False
-        if action == NEW_SESSION:
-            first_game(rules, game, work)
-        elif action != LOOK:
-            act(rules, game, action, work)
-        if game.over:
-            finished[row] = end_session(rules, game)
-            if finished[row]:
-                for seat in range(rules.players):
-                    final_scores[row, seat] = game.totals[seat]
-                    final_points[row, seat] = game.total_points[seat]
-                    final_sweeps[row, seat] = game.total_sweeps[seat]
-                first_game(rules, game, work)
-            else:
-                next_game(rules, game, work)
-        write_decision(rules, game, observation[row], mask[row], view[part], work)
-
-
-@kernel
-def seed_rows(state: np.ndarray, rows: np.ndarray, seeds: np.ndarray) -> None:
-    """Start the random streams of some rows from one seed each."""
-    for at in range(len(rows)):
-        seed_game(state[rows[at]], seeds[at])
-
-
-@kernel
-def sample_action(game: np.record) -> int:
-    """Return a uniformly random legal action."""
-    left = game.legal_plays | game.legal_takes
-    for _ in range(random_below(game, ACTIONS, count_bits(left))):
-        left &= left - 1
-    return bit_index(left & -left) + (TAKE if game.legal_plays == 0 else 0)
-
-
-@kernel
-def sample_rows(state: np.ndarray, rows: np.ndarray, out: np.ndarray, part: int, parts: int) -> None:
-    """Write one uniformly random legal action for each of one of several parts of some rows into `out`."""
-    for at in range(len(rows) * part // parts, len(rows) * (part + 1) // parts):
-        out[at] = sample_action(state[rows[at]])
-
-
-@kernel
-def play_games(tables: np.ndarray, state: np.ndarray, rows: np.ndarray, steps: int, scratch: np.ndarray) -> int:
-    """Play `steps` random legal actions in each of some rows without observations; return the number of games ended."""
-    rules, work = tables[0], scratch[0]
-    games = 0
-    for at in range(len(rows)):
-        game = state[rows[at]]
-        for _ in range(steps):
-            act(rules, game, sample_action(game), work)
-            if game.over:
-                games += 1
-                if end_session(rules, game):
-                    first_game(rules, game, work)
-                else:
-                    next_game(rules, game, work)
-    return games
-
-
-@kernel
-def step_part(given: tuple[Any, ...], part: int, parts: int) -> None:
-    """Do what `step_rows` does, given all its arguments but the last two."""
-    step_rows(*given, part, parts)
-
-
-@kernel
-def try_step_part(given: tuple[Any, ...], part: int, parts: int) -> bool:
-    """Do what `step_part` does; return whether it came to its end."""
-    try:
-        step_part(given, part, parts)
-    except Exception:
-        return False
-    return True
-
-
-@parallel_kernel
-def step_parts(given: tuple[Any, ...], done: np.ndarray) -> None:
-    """Do what `step_rows` does, a part for each thread, and write which came to their ends into `done`, (parts,) bool.
-
-    (An error that left a thread by itself would be lost.)
-    """
-    for part in numba.prange(len(done)):
-        done[part] = try_step_part(given, part, len(done))
-
-
-@parallel_kernel
-def sample_parts(state: np.ndarray, rows: np.ndarray, out: np.ndarray, parts: int) -> None:
-    """Do what `sample_rows` does, a part for each thread."""
-    for part in numba.prange(parts):
-        sample_rows(state, rows, out, part, parts)
 
 
 def row_seeds(seed: int | npt.ArrayLike, num_games: int) -> npt.NDArray[np.uint64]:
@@ -215,6 +74,8 @@ class Engine:
         features: append the block of `krypenv.features` to the observation.
         threads: threads that share the rows; 0 stands for the number of processors. They are Numba's: with more than
             one, a process that has stepped an engine must not be forked.
+        reward: keep `rewards` of this kind, "centred", "points" or "win" (see `krypenv.rewards.returns_of`).
+        dense: pay them as points fall, and not at the end of the session.
 
     Attributes:
         seat: (B,) int32, the seat to act.
@@ -223,6 +84,7 @@ class Engine:
         finished: (B,) bool, whether the last step ended the row's session (with `games=1`: its game).
         final_scores: (B, P) int32, the scores of the last session that ended in the row.
         final_points, final_sweeps: (B, P) int32, the points of the cards captured and the sweeps made in it.
+        rewards: (B, P) float64, what every seat earned in the last step; None without `reward`.
 
     The arrays are the engine's own and change with every step; copy what is to be kept.
 
@@ -237,31 +99,43 @@ class Engine:
         seed: int | npt.ArrayLike = 0,
         features: bool = False,
         threads: int = 1,
+        reward: str | None = None,
+        dense: bool = False,
     ) -> None:
         check_rules(rules)
         num_games = check_whole("num_games", num_games, 1, MAX_GAMES)
         seeds = row_seeds(seed, num_games)
-        self._build(rules, allocate(num_games), features, threads)
+        self._build(rules, allocate(num_games), features, threads, reward, dense)
         self.restart(np.arange(num_games), seeds)
 
     @classmethod
     def from_state(
-        cls, rules: Rules, state: State, features: bool = False, threads: int = 1, check: bool = True
+        cls,
+        rules: Rules,
+        state: State,
+        features: bool = False,
+        threads: int = 1,
+        check: bool = True,
+        reward: str | None = None,
+        dense: bool = False,
     ) -> Engine:
         """Return an engine that goes on from a copy of some state, (B,) of `GAME`, such as `krypenv.determinize` gives.
 
         Raises ValueError where it is not one of unfinished games by these rules. Without `check` it must be: a faulty
-        state may end the process.
+        state may end the process. Dense rewards count from there on.
         """
         check_rules(rules)
         if check:
             check_state(rules, state)
         engine = cls.__new__(cls)
-        engine._build(rules, state.copy().view(np.recarray), features, threads)
-        engine._write(engine._all_rows, np.full(engine.num_games, LOOK))
+        engine._build(rules, state.copy().view(np.recarray), features, threads, reward, dense)
+        engine._look()
         return engine
 
-    def _build(self, rules: Rules, state: State, features: bool, threads: int) -> None:
+    def _build(self, rules: Rules, state: State, features: bool, threads: int, reward: str | None, dense: bool) -> None:
+        check_switch("dense", dense)
+        if dense and reward is None:
+            raise ValueError("dense rewards are of a kind: give reward='centred', 'points' or 'win' too")
         self.rules = rules
         self.num_games = len(state)
         self.features = bool(features)
@@ -281,15 +155,23 @@ class Engine:
             self._state, self.observation, self.action_mask, self.finished,
             self.final_scores, self.final_points, self.final_sweeps,
         )  # fmt: skip
+        self.reward, self.dense = reward, bool(dense)
+        self._payments = None if reward is None else Payments(rules, self.num_games, reward, self.dense)
+        self.rewards: FloatArray | None = None
+        self._outputs: tuple[npt.NDArray[Any], ...] = self._arrays[1:]
+        if self._payments:
+            self.rewards = self._payments.rewards
+            self._outputs += (self.rewards, self._payments.paid)
         self._view = make_view(self.threads)
         self._all_rows = np.arange(self.num_games)
 
     def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike) -> None:
         """Abandon the sessions of some rows and deal new ones from the given seeds, one a row."""
         rows = self._which(rows)
-
         seed_rows(self._state, rows, row_seeds(seeds, len(rows)))
         self._write(rows, np.full(len(rows), NEW_SESSION))
+        if self._payments:
+            self._payments.rewards[rows] = self._payments.paid[rows] = 0
 
     def _write(self, rows: np.ndarray, actions: np.ndarray) -> None:
         threads = self._threads_for(rows)
@@ -338,8 +220,17 @@ class Engine:
             raise IllegalMove(self._complaint(int(which[at]), int(chosen[at])))
         if rows is not None:
             self.finished[:] = False
-
         self._write(which, chosen)
+        if self._payments:
+            self._pay(self._payments, which)
+
+    def _pay(self, payments: Payments, rows: IntArray) -> None:
+        """Pay for the last step, which some rows made."""
+        is_over = self.finished[rows]
+        ended = rows[is_over]
+        payments.rewards[:] = 0
+        payments.settle(ended, self.final_scores[ended])
+        payments.pay(self.state, rows[~is_over])
 
     def _complaint(self, row: int, action: int) -> str:
         legal = ", ".join(action_name(int(index)) for index in np.flatnonzero(self.action_mask[row]))
@@ -363,19 +254,25 @@ class Engine:
         """
         steps = check_whole("steps", steps, 0, 10**12)
         ended = play_games(self.tables, self._state, self._all_rows, steps, borrow_scratch())
-        self._write(self._all_rows, np.full(self.num_games, LOOK))
+        self._look()
         return int(ended)
 
     def set_state(self, state: State, check: bool = True) -> None:
         """Go on from a copy of the state of as many games by the same rules, (B,) of `GAME`.
 
         Raises ValueError, and changes nothing, where it is no such state. Without `check` it must be: a faulty state
-        may end the process.
+        may end the process. Dense rewards count from there on.
         """
         if check:
             check_state(self.rules, state, self.num_games)
         self.state[:] = state
+        self._look()
+
+    def _look(self) -> None:
+        """Write all decisions anew, of a state that no step has led to."""
         self._write(self._all_rows, np.full(self.num_games, LOOK))
+        if self._payments:
+            self._payments.count_from(self.state)
 
     def copy(self) -> Engine:
         """Return an independent engine in the same state."""
@@ -388,18 +285,21 @@ class Engine:
         """
         which = self._which(rows, may_repeat=True)
         twin = Engine.__new__(Engine)
-        twin._build(self.rules, self.state[which].view(np.recarray), self.features, self.threads)
-        for target, source in zip(twin._arrays[1:], self._arrays[1:], strict=True):
+        twin._build(
+            self.rules, self.state[which].view(np.recarray), self.features, self.threads, self.reward, self.dense
+        )
+        for target, source in zip(twin._outputs, self._outputs, strict=True):
             target[:] = source[which]
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what copies and pickles are made of; views and compiled tables are made anew."""
-        names = ("rules", "features", "threads")
-        return {name: getattr(self, name) for name in names} | {"arrays": [array.copy() for array in self._arrays]}
+        names = ("rules", "features", "threads", "reward", "dense")
+        arrays = [array.copy() for array in (self._state, *self._outputs)]
+        return {name: getattr(self, name) for name in names} | {"arrays": arrays}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         state, *outputs = kept["arrays"]
-        self._build(kept["rules"], state.view(np.recarray), kept["features"], kept["threads"])
-        for target, source in zip(self._arrays[1:], outputs, strict=True):
+        self._build(state=state.view(np.recarray), **{name: kept[name] for name in kept if name != "arrays"})
+        for target, source in zip(self._outputs, outputs, strict=True):
             target[:] = source

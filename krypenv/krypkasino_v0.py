@@ -14,10 +14,13 @@ from pettingzoo.utils import wrappers
 
 from krypenv import features as feature_block
 from krypenv import observation as base_block
-from krypenv.arguments import check_action, check_deck, check_options, check_seed, check_switch, preset_rules
+from krypenv.arguments import check_action, check_deck, check_options, check_seed, check_switch, chosen_rules
 from krypenv.cards import NO_SEAT, NUM_ACTIONS
+from krypenv.display import TURN, check_render_seat, format_game, seats_shown
 from krypenv.game import Game
 from krypenv.rewards import check_reward, illegal_reward, returns_of
+from krypenv.rules import Rules
+from krypenv.whole_state import state_space, whole_state
 from krypenv.words import shown
 
 __all__ = ["env", "raw_env"]
@@ -28,13 +31,15 @@ Observation = dict[str, npt.NDArray[np.int8]]
 
 
 def env(
-    players: int = 2,
-    variant: str = "krypkasino",
+    players: int | None = None,
+    variant: str | None = None,
     render_mode: str | None = None,
     reward: str = "centred",
     dense: bool = False,
-    games: int = 1,
+    games: int | None = None,
     features: bool = False,
+    rules: Rules | None = None,
+    render_seat: int | str | None = TURN,
     **rule_fields: Any,
 ) -> AECEnv[str, Observation, int]:
     """Return the environment with the usual wrappers; the arguments are those of `raw_env`.
@@ -42,8 +47,11 @@ def env(
     An illegal action ends the episode: its player gets `krypenv.rewards.illegal_reward`, less than any legal episode
     returns, and the others 0. What is no action at all raises AssertionError.
     """
-    raw = raw_env(players, variant, render_mode, reward, dense, games, features, **rule_fields)
-    wrapped = _TerminateIllegal(raw, illegal_reward=illegal_reward(raw.rules, reward, dense))
+    rules = chosen_rules(env, rules, variant, rule_fields, players=players, games=games)
+    raw = raw_env(
+        render_mode=render_mode, reward=reward, dense=dense, features=features, rules=rules, render_seat=render_seat
+    )
+    wrapped = _TerminateIllegal(raw, illegal_reward=illegal_reward(rules, reward, dense))
     return _OrderEnforcing(_AssertOutOfBounds(wrapped))
 
 
@@ -84,6 +92,9 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
     Args:
         players, variant, rule_fields: the rules, as `Rules.preset(variant, players=players, **rule_fields)`.
         games: the games of the session which is an episode (R15).
+        rules: whole rules, in place of all these.
+        render_seat: whose hand is shown: that of the seat to act ("turn"), of one seat (its number), of "all", or of
+            none (None). Of the others only the number of cards is.
         render_mode: "human" prints each state, "ansi" makes `render()` return it as text.
         reward: "centred", "points" or "win", see `krypenv.rewards.returns_of`.
         dense: pay the same as points fall, and not at the end of the episode.
@@ -104,13 +115,15 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
 
     def __init__(
         self,
-        players: int = 2,
-        variant: str = "krypkasino",
+        players: int | None = None,
+        variant: str | None = None,
         render_mode: str | None = None,
         reward: str = "centred",
         dense: bool = False,
-        games: int = 1,
+        games: int | None = None,
         features: bool = False,
+        rules: Rules | None = None,
+        render_seat: int | str | None = TURN,
         **rule_fields: Any,
     ) -> None:
         super().__init__()
@@ -120,8 +133,10 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
         if render_mode is not None and (not isinstance(render_mode, str) or render_mode not in RENDER_MODES):
             modes = ", ".join(RENDER_MODES)
             raise ValueError(f"unknown render_mode {shown(render_mode)}; it is one of {modes}, or None")
-        self.rules = preset_rules(variant, players=players, games=games, **rule_fields)
+        self.rules = chosen_rules(raw_env, rules, variant, rule_fields, players=players, games=games)
         self.render_mode, self.reward, self.dense, self.features = render_mode, reward, dense, features
+        self.render_seat = check_render_seat(render_seat, self.rules.players)
+        self.state_space = state_space()
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
         self.seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         size = base_block.SIZE + (feature_block.SIZE if features else 0)
@@ -171,6 +186,13 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
         seat = self.seats[agent]
         return {"observation": self.game.observation(seat, self.features), "action_mask": self.game.action_mask(seat)}
 
+    def state(self) -> npt.NDArray[np.int32]:
+        """Return the whole state for critics that see everything, (792,) int32, a fresh array.
+
+        `krypenv.whole_state.LAYOUT` names its parts.
+        """
+        return whole_state(self.rules, self.game.state)
+
     def step(self, action: int) -> None:
         """Carry out an action of the agent to act; None for an agent whose episode is over."""
         agent = self.agent_selection
@@ -216,11 +238,11 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
         self._accumulate_rewards()
 
     def render(self) -> str | None:
-        """Return the game as text, or print it, as the render mode says."""
+        """Return the game as text, or print it, as the render mode says; hands are open as `render_seat` says."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() needs a render mode, as in krypkasino_v0.env(render_mode='ansi')")
             return None
-        text = str(self.game)
+        text = format_game(self.game, seats_shown(self.game, self.render_seat))
         if self.render_mode == "ansi":
             return text
         print(text)

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.rules import Rules
+from krypenv.state import State
 from krypenv.words import shown
 
 KINDS = ("centred", "points", "win")
@@ -43,6 +44,56 @@ def returns_of(rules: Rules, scores: npt.ArrayLike, reward: str) -> FloatArray:
         return -sides.astype(np.float64)
     best = sides == sides.min(-1, keepdims=True)
     return best * (rules.players / rules.num_teams) / best.sum(-1, keepdims=True)
+
+
+def running_scores(rules: Rules, state: State, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.int64]:
+    """Return the seats' scores in the session so far, (B, P) int64, or of some rows, (M,) ints to (M, P) (R14, R15)."""
+    seats = slice(0, rules.players)
+    totals, points, bonus, sweeps = (
+        getattr(state, name)[:, seats] if rows is None else getattr(state, name)[rows, seats]
+        for name in ("totals", "points", "bonus", "sweeps")
+    )
+    sweeps = sweeps.astype(np.int64)
+    return totals + points + bonus + rules.sweep_points * (sweeps - np.roll(sweeps, -1, axis=1))
+
+
+class Payments:
+    """What the seats of B games earn, and what they were paid of it before.
+
+    Args:
+        rules: the rules of all games.
+        num_games: B.
+        reward: one of `KINDS`.
+        dense: pay as points fall, and not at the end of the episode.
+
+    Attributes:
+        rewards: (B, P) float64, what was paid last; whoever calls sets it to 0 before a step.
+        paid: (B, P) float64, what was paid in the episode so far; 0 without `dense`.
+    """
+
+    def __init__(self, rules: Rules, num_games: int, reward: str, dense: bool) -> None:
+        check_reward(reward)
+        self.rules, self.reward, self.dense = rules, reward, dense
+        self.rewards: FloatArray = np.zeros((num_games, rules.players))
+        self.paid: FloatArray = np.zeros_like(self.rewards)
+
+    def settle(self, rows: npt.NDArray[np.int64], scores: npt.ArrayLike) -> None:
+        """Pay the rest of what final scores, (M, P) ints, are worth, in rows whose episodes have ended, (M,) ints."""
+        self.rewards[rows] = returns_of(self.rules, scores, self.reward) - self.paid[rows]
+        self.paid[rows] = 0
+
+    def pay(self, state: State, rows: npt.NDArray[np.int64]) -> None:
+        """With `dense`, pay by how much the worth of the scores has changed in rows that go on, (M,) ints."""
+        if self.dense:
+            worth = returns_of(self.rules, running_scores(self.rules, state, rows), self.reward)
+            self.rewards[rows] = worth - self.paid[rows]
+            self.paid[rows] = worth
+
+    def count_from(self, state: State) -> None:
+        """Pay from here on only what comes after a state, (B,) of `GAME`."""
+        self.rewards[:] = 0
+        if self.dense:
+            self.paid[:] = returns_of(self.rules, running_scores(self.rules, state), self.reward)
 
 
 def illegal_reward(rules: Rules, reward: str, dense: bool) -> float:

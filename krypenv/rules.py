@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 
 from krypenv.bounds import check_bounds
 from krypenv.cards import ACE, DIAMONDS, NUM_KINDS, NUM_RANKS, NUM_SUITS, PICTURES, SPADES, TEN, TWO, card_of
-from krypenv.words import check_text, is_whole, parse_value, shown
+from krypenv.words import check_keywords, check_text, did_you_mean, is_whole, parse_value, shown
 
 Batches = tuple[tuple[int, int], ...]  # one pair a round of dealing: cards to each hand, then cards to the table
 
@@ -70,18 +69,18 @@ class Rules:
     def preset(cls, name: str = "krypkasino", **fields: Any) -> Rules:
         """Return the rules of a preset with some fields changed; `Rules.presets()` lists the names.
 
-        Raises ValueError for an unknown preset or field, and for rules that can't be played.
+        Raises ValueError for an unknown preset and for rules that can't be played, and TypeError for an unknown field.
         """
+        check_keywords("Rules.preset", fields, FIELDS)
         return cls._depart(name, fields)
 
     @classmethod
     def _depart(cls, name: str, fields: dict[str, Any]) -> Rules:
         """Do what `preset` does; `fields` may have any keys."""
         _check_name(name)
-        known = {field.name for field in dataclasses.fields(cls)} - {"name"}
-        unknown = sorted(set(fields) - known)
+        unknown = sorted(set(fields) - set(FIELDS))
         if unknown:
-            raise ValueError(f"rules have no field {shown(unknown[0])}; the fields are {', '.join(sorted(known))}")
+            raise ValueError(f"rules have no field {shown(unknown[0])}; the fields are {', '.join(sorted(FIELDS))}")
         return cls(**{"name": name, **_PRESETS[name], **fields})
 
     @staticmethod
@@ -222,6 +221,9 @@ class Rules:
         check_bounds(self)
 
 
+FIELDS = tuple(field.name for field in dataclasses.fields(Rules) if field.name != "name")  # that a preset leaves open
+
+
 def check_rules(rules: Any) -> Rules:
     """Return rules, or raise ValueError for a value that is none."""
     if not isinstance(rules, Rules):
@@ -231,11 +233,8 @@ def check_rules(rules: Any) -> Rules:
 
 def _check_name(name: Any) -> None:
     if not (isinstance(name, str) and name in _PRESETS):
-        close = difflib.get_close_matches(name[:80], _PRESETS, n=1) if isinstance(name, str) else []
-        raise ValueError(
-            f"unknown preset {shown(name)}{f' (did you mean {close[0]!r}?)' if close else ''}; "
-            f"the presets are {', '.join(_PRESETS)}"
-        )
+        hint = did_you_mean(name, _PRESETS) if isinstance(name, str) else ""
+        raise ValueError(f"unknown preset {shown(name)}{hint}; the presets are {', '.join(_PRESETS)}")
 
 
 def _frozen(value: Any, depth: int = 3) -> Any:

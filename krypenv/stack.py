@@ -6,12 +6,12 @@ import numpy as np
 
 from krypenv.captures import find_captures
 from krypenv.checks import SOUND
-from krypenv.engine import is_legal
 from krypenv.features import write_features
 from krypenv.invariants import fault_of_course
 from krypenv.jit import kernel
 from krypenv.observation import SIZE, write_mask, write_observation
 from krypenv.play import act, begin_game, end_session, next_game, prepare, score_of, seed_game, shuffle_deck
+from krypenv.stepping import is_legal
 
 
 @kernel

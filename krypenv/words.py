@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import difflib
 import operator
 import re
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -66,6 +67,18 @@ def one_line(text: str, longest: int = 300) -> str:
     return text if len(text) <= longest else f"{text[:half]} … {text[-half:]}"
 
 
+def describe_error(error: BaseException) -> str:
+    """Return what was raised, on one line, as in "raised ValueError: no rows"; also of an error that can't be told."""
+    name = one_line(type(error).__name__)
+    try:
+        text = one_line(str(error))
+    except BaseException as other:
+        if type(other) is KeyboardInterrupt:
+            raise
+        return f"raised {name}, which can't be told"
+    return f"raised {name}: {text}" if text else f"raised {name}"
+
+
 def unquoted(text: str) -> str:
     """Return a text as it stands in a sentence without quotation marks."""
     return shown(text)[1:-1]
@@ -83,6 +96,26 @@ def listed(names: Iterable[str], longest: int = LONGEST_LIST) -> str:
         else:
             more += 1
     return ", ".join([*kept, *([f"and {more} more"] if more else [])])
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return a hint at the known name closest to a word, or nothing.
+
+    >>> did_you_mean("greddy", ["greedy", "random"])
+    " (did you mean 'greedy'?)"
+    """
+    close = difflib.get_close_matches(word[:80], list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def check_keywords(call: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """Raise TypeError, as Python does, for the first keyword that a call does not know."""
+    for word in given:
+        if word not in known:
+            hint = did_you_mean(word, known)
+            raise TypeError(
+                f"{call}() got an unexpected keyword argument {shown(word)}{hint}; it takes {', '.join(known)}"
+            )
 
 
 def is_whole(value: Any, low: int, high: int) -> bool:

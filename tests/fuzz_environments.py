@@ -12,25 +12,44 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from fuzzing import NASTY_VALUES, REFUSED, Fuzzer, Tally, attempt
+import pytest
+from fuzzing import NASTY_VALUES, NASTY_WORDS, REFUSED, Fuzzer, Tally, attempt, check_sentence
 from pettingzoo.utils.env_logger import EnvLogger
 
 from krypenv import Rules, krypkasino_v0
 from krypenv.adapters.gym import KrypkasinoEnv
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
-from krypenv.vector import KrypkasinoVectorEnv, LearnerGames
+from krypenv.learner_games import LearnerGames
+from krypenv.vector import KrypkasinoVectorEnv
 
 LOW = Rules.preset("mini-low")
 ODD_OPPONENTS: tuple[Any, ...] = (
     [("random", -1)], [("random", float("nan"))], [("random", float("inf"))], [("random", "1")], [("random",)],
     [(None, 1.0)], [object()], object(), ["random"], [("random", 1, 2)], "greedy", {"random": 1}, iter([("random", 1)]),
+    ["greedy", ("search(worlds=1)", 2)], [], ["greddy"], "search(world=1)", "oracle-hand", [("greedy", 1), 3], "/",
+    "a:B", "os:path", "os:system",
 )  # fmt: skip
 ODD_ARRAYS: tuple[Any, ...] = (
     np.array([]), np.array([0.5]), np.array(["x"]), np.array([[0]]), np.array(0), np.array([0, 0]), np.array([None]),
     np.array([2**63], np.uint64), np.array([-1]), np.zeros((2, 105)), np.array(1.0), np.array([[0], [1]]), range(3),
     b"0", {1}, 0j, lambda: 0,
 )  # fmt: skip
-VALUES = (*NASTY_VALUES, *ODD_OPPONENTS, *ODD_ARRAYS, "random", "all", "human", "ansi", "win", 3, 6, ((1, 0),))
+WORDS = (*NASTY_WORDS, "frameskip", "name", "self", "rule_fields", "Players")
+VALUES = (
+    *NASTY_VALUES,
+    *ODD_OPPONENTS,
+    *ODD_ARRAYS,
+    LOW,
+    Rules,
+    "random",
+    "all",
+    "human",
+    "ansi",
+    "win",
+    3,
+    6,
+    ((1, 0),),
+)
 RULE_FIELDS = [each.name for each in dataclasses.fields(Rules) if each.name not in ("name", "players", "games")]
 ENVIRONMENTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "LearnerGames": (LearnerGames, {"rules": LOW, "num_games": 2}),
@@ -81,6 +100,16 @@ def make_env(name: str, changes: dict[str, Any], tally: Tally) -> Any:
     return env
 
 
+def refuse_keyword(name: str, word: str, tally: Tally) -> None:
+    """Assert that an environment refuses a keyword that it does not know as a function of Python does."""
+    make, arguments = ENVIRONMENTS[name]
+    with pytest.raises(TypeError, match="argument") as raised:
+        make(**{**arguments, word: 1})
+    if "variant" in arguments:  # else the sentence is Python's own
+        check_sentence(raised.value, (name, word))
+    tally["refused"] += 1
+
+
 def every_argument() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every parameter of every environment with every odd value."""
     for name in ENVIRONMENTS:
@@ -121,7 +150,9 @@ def environments(seed: int, mutants: int) -> Tally:
     try:
         for _ in range(mutants):
             name = rng.choice(list(ENVIRONMENTS))
-            if rng.random() < 0.5:
+            if rng.random() < 0.1:
+                refuse_keyword(name, rng.choice(WORDS), tally)
+            elif rng.random() < 0.5:
                 call_env(kept[name], name, rng, tally)
             else:
                 chosen = rng.sample(parameters_of(name), rng.choice((1, 1, 2)))

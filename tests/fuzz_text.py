@@ -310,7 +310,22 @@ def fuzz_agents(seed: int, mutants: int) -> Tally:
     rng, tally = random.Random(seed), Tally()
     rules = [Rules.parse(text) for text in ("krypkasino players=2", "mini-low players=3", "howto players=4 teams=2")]
     numbers = ("0", "-1", "1e3", "1e999", "nan", "inf", "0.5", "99999999999999999999", "10**30", "1000000", "2", "True")
-    words = (*numbers, *LOOKALIKES, "worlds=", "threads=", "ms=", "deals=", "plies=", "explore=", "(", ")", ",", "'x'")
+    words = (
+        *numbers,
+        *LOOKALIKES,
+        "worlds=",
+        "threads=",
+        "ms=",
+        "deals=",
+        "plies=",
+        "explore=",
+        "(",
+        ")",
+        ",",
+        ":",
+        "os:",
+        "'x'",
+    )
     for _ in range(mutants):
         game = rng.choice(rules)
         spec: Any = _odd_or(rng, lambda: mutate_text(rng.choice(SPECS), rng, words))
@@ -320,7 +335,7 @@ def fuzz_agents(seed: int, mutants: int) -> Tally:
                 assert parse_spec(format_spec(*parsed)) == parsed, spec
             if _is_large(parsed[1]):
                 continue
-        agent = attempt(partial(agents.make, spec, game), tally, spec)
+        agent = attempt(partial(agents.make_known, spec, game), tally, spec)  # `make` would import what it may name
         if agent is not REFUSED:
             again = agents.make(agent.name, game)
             assert (again.name, type(again)) == (agent.name, type(agent)), spec

@@ -10,10 +10,10 @@ from reference import Reference
 from krypenv import Engine, Game, Rules
 from krypenv.captures import borrow_scratch
 from krypenv.cards import ACE, TAKE
-from krypenv.engine import LOOK
 from krypenv.jit import kernel
 from krypenv.observation import LAYOUT, SIZE, write_observation
 from krypenv.play import begin_game, score_of
+from krypenv.stepping import LOOK
 
 RULES = {
     text: Rules.parse(text)

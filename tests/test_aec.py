@@ -1,6 +1,7 @@
 """The PettingZoo environment: the library's own tests, the game behind it, rewards, masks, its page."""
 
 import copy
+import re
 import warnings
 from itertools import islice
 from pathlib import Path
@@ -10,7 +11,7 @@ import pettingzoo
 import pytest
 from pettingzoo.test import api_test, performance_benchmark, render_test, seed_test
 
-from krypenv import Game, IllegalMove, Rules, features, krypkasino_v0, observation
+from krypenv import Game, IllegalMove, Rules, features, krypkasino_v0, observation, whole_state
 from krypenv.rewards import KINDS, illegal_reward, returns_of
 
 ENVIRONMENTS = {
@@ -83,10 +84,38 @@ def test_pettingzoo_s_benchmark_runs(capsys):
     assert "turns per second" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("render_seat", ["turn", "all", None, 0, 2, np.int64(1)])
+def test_pictures_hold_only_the_cards_that_are_asked_for(render_seat):
+    env = krypkasino_v0.env(players=3, render_mode="ansi", render_seat=render_seat)
+    for _ in play(env, 1, np.random.default_rng(3)):
+        text, game = env.render(), env.unwrapped.game
+        open_seats = {"turn": [game.turn], "all": [0, 1, 2], None: []}.get(render_seat, [render_seat])
+        known = [*game.table, *game.set_aside, *game.taken, *([game.pending] if game.pending else [])]
+        for seat in range(3):
+            if seat in open_seats:
+                known += game.hand(seat)
+            else:
+                assert re.search(rf"^[> ] seat {seat} +{len(game.hand(seat))} cards? ", text, re.MULTILINE)
+        assert sorted(re.findall(r"\b[2-9TJQKA][CDHS]\b", text)) == sorted(known)
+
+
+def test_people_are_shown_the_hand_of_the_seat_to_act(capsys):
+    env = krypkasino_v0.env(render_mode="human")
+    env.reset(seed=1)
+    game = env.unwrapped.game
+    text = capsys.readouterr().out
+    assert " ".join(game.hand(game.turn)) in text
+    assert " ".join(game.hand(1 - game.turn)) not in text
+    assert text.count(" 6 cards ") == 1
+
+
 def test_ansi_shows_the_game():
-    env = krypkasino_v0.env(render_mode="ansi")
+    env = krypkasino_v0.env(render_mode="ansi", render_seat="all")
     env.reset(seed=1)
     assert env.render() == str(env.unwrapped.game)
+    for wrong in (2, -1, True, 1.0, "left", (0,)):
+        with pytest.raises(ValueError, match="render_seat is 'turn', 'all', None or a seat from 0 to 1"):
+            krypkasino_v0.env(render_seat=wrong)
     with pytest.raises(ValueError, match="human, ansi"):
         krypkasino_v0.env(render_mode="rgb_array")
 
@@ -270,8 +299,6 @@ def test_registered():
 def test_arguments_are_checked():
     with pytest.raises(ValueError, match="centred, points, win"):
         krypkasino_v0.env(reward="gold")
-    with pytest.raises(ValueError, match="no field 'colour'"):
-        krypkasino_v0.env(colour="red")
 
 
 def layout_table(layout, descriptions):
@@ -284,6 +311,10 @@ def test_the_page_shows_the_layout():
     page = (Path(__file__).parent.parent / "docs" / "environment.md").read_text(encoding="utf-8")
     assert layout_table(observation.LAYOUT, observation.DESCRIPTIONS) in page
     assert layout_table(features.COLUMNS, features.DESCRIPTIONS) in page
+    assert layout_table(whole_state.LAYOUT, whole_state.DESCRIPTIONS) in page
+    assert f"({whole_state.SIZE},) int32" in page
+    assert f"version {whole_state.VERSION} of its layout" in page
+    assert f"({whole_state.SIZE},) int32" in krypkasino_v0.raw_env.state.__doc__
     assert f"({observation.SIZE},)" in page
     assert f"({observation.SIZE + features.SIZE},)" in page
     assert f"version {observation.VERSION} of the layout" in page

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from fuzz_agents import NAMES, ODD_PARTS, every_deed, make_odd, play_odd
 from fuzz_cli import COMMANDS, SETTINGS, clear, every_number, folder_with_games, run_line, settings_command, tiny_work
-from fuzz_environments import ENVIRONMENTS, every_argument, make_env
+from fuzz_environments import ENVIRONMENTS, WORDS, every_argument, make_env, refuse_keyword
 from fuzzing import Tally
 from typer.testing import CliRunner
 
@@ -279,6 +279,8 @@ def test_every_argument_of_every_environment(name):
     for environment, changes in every_argument():
         if environment == name:
             make_env(name, changes, tally)
+    for word in WORDS:
+        refuse_keyword(name, word, tally)
     assert tally["refused"] > tally["right"] > 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from reference import perft
 from support import RULES, full_deck, lockstep, small_first, stacked
 
-from krypenv import Engine, IllegalMove, Rules, jit
+from krypenv import Engine, IllegalMove, Rules, jit, krypkasino_v0
+from krypenv.rewards import KINDS, returns_of, running_scores
 
 every_rules = pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 
@@ -163,12 +165,11 @@ def test_step_of_some_rows_leaves_the_others_alone() -> None:
         actions = whole.sample_actions()
         for rows in (np.arange(0, 32, 2), np.arange(1, 32, 2)):
             others = np.setdiff1d(np.arange(32), rows)
-            before = engine.state[others].tobytes()
+            before = engine.state[others].copy()
             engine.sample_actions(rows)
-            after = engine.state[others].tobytes()
-            assert before == after
+            assert (engine.state[others] == before).all()
             engine.step(actions[rows], rows)
-            assert engine.state[others].tobytes() == before
+            assert (engine.state[others] == before).all()
         whole.step(actions)
         assert (engine.observation == whole.observation).all()
         assert (engine.final_scores == whole.final_scores).all()
@@ -311,3 +312,64 @@ def test_rows_may_be_a_mask() -> None:
     engine.step(engine.sample_actions(mask), mask)
     other.step(other.sample_actions([0, 3]), [0, 3])
     assert (engine.observation == other.observation).all()
+
+
+# ---------------------------------------------------------------------- rewards
+
+PAID = {
+    "alone": {"players": 3},
+    "teams": {"players": 4, "teams": 2},
+    "session": {"variant": "mini-low", "games": 3, "last_capture_points": 1},
+    "threshold": {"variant": "mini-low", "games": 0, "threshold": 25},
+    "bonus": {"variant": "howto", "players": 3, "initial_match_bonus": -5},
+}
+
+
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("reward", KINDS)
+@pytest.mark.parametrize("arguments", PAID.values(), ids=PAID)
+def test_rewards_are_those_of_the_environment(arguments: dict[str, Any], reward: str, dense: bool) -> None:
+    seed = 5
+    env = krypkasino_v0.raw_env(**arguments, reward=reward, dense=dense)
+    env.reset(seed=seed)
+    engine = Engine(env.rules, 2, seed=[seed, 8], reward=reward, dense=dense)
+    rng, steps = np.random.default_rng(0), 0
+    while not all(env.terminations.values()):
+        actions = [int(rng.choice(np.flatnonzero(mask))) for mask in engine.action_mask]
+        env.step(actions[0])
+        engine.step(actions)
+        assert engine.rewards is not None
+        np.testing.assert_allclose(engine.rewards[0], list(env.rewards.values()), atol=1e-9)
+        steps += bool(engine.rewards[0].any())
+    assert engine.finished[0]
+    assert steps > 1 if dense else steps <= 1
+
+
+def test_rewards_of_some_rows_and_of_copies() -> None:
+    engine = Engine(Rules.preset(players=3), 8, seed=1, reward="centred", dense=True)
+    total = np.zeros((8, 3))
+    for step in range(400):
+        rows = np.arange(8)[step % 2 :: 2]
+        engine.step(engine.sample_actions(rows), rows)
+        assert engine.rewards is not None
+        assert not np.delete(engine.rewards, rows, axis=0).any()
+        total += engine.rewards
+        ended = engine.finished
+        np.testing.assert_allclose(total[ended], returns_of(engine.rules, engine.final_scores[ended], "centred"))
+        total[ended] = 0
+        if step == 100:
+            engine = pickle.loads(pickle.dumps(engine.select(np.arange(8)).copy()))
+    mid = Engine.from_state(engine.rules, engine.state, reward="points", dense=True)
+    before = running_scores(mid.rules, mid.state)
+    mid.step(mid.sample_actions())
+    assert mid.rewards is not None
+    on = ~mid.finished
+    np.testing.assert_array_equal(mid.rewards[on], (before - running_scores(mid.rules, mid.state))[on])
+
+
+def test_rewards_are_asked_for() -> None:
+    assert Engine(Rules.preset(), 1).rewards is None
+    with pytest.raises(ValueError, match="centred, points, win"):
+        Engine(Rules.preset(), 1, reward="gold")
+    with pytest.raises(ValueError, match="reward='centred'"):
+        Engine(Rules.preset(), 1, dense=True)

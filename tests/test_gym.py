@@ -1,5 +1,6 @@
 """The batch with one learner, and the two Gymnasium environments made of it."""
 
+import functools
 import warnings
 
 import gymnasium as gym
@@ -7,11 +8,15 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from krypenv import Engine, Rules
+from krypenv import Engine, Rules, krypkasino_v0
+from krypenv.adapters.gym import KrypkasinoEnv
+from krypenv.adapters.sb3 import KrypkasinoVecEnv
+from krypenv.agents.champion import MODELS
 from krypenv.game import Game
+from krypenv.learner_games import LEARNER, LearnerGames
 from krypenv.observation import LAYOUT
 from krypenv.rewards import KINDS, illegal_reward, returns_of
-from krypenv.vector import LEARNER, LearnerGames
+from krypenv.vector import KrypkasinoVectorEnv
 
 RULES = {
     "two": {},
@@ -172,7 +177,13 @@ def test_another_pool_takes_over():
     [
         ({"seat": 2}, "seat is 0 to 1"),
         ({"seat": "left"}, "seat is 0 to 1"),
-        ({"opponents": "tactician"}, r"krypenv\.agents\.make"),
+        ({"opponents": "greddy"}, "did you mean 'greedy'"),
+        ({"opponents": ["random", "search(world=3)"]}, "did you mean 'worlds'"),
+        ({"opponents": "oracle-hand"}, "sees what is hidden"),
+        ({"opponents": 3}, "the name of an agent"),
+        ({"opponents": ["random", 3]}, "the name of an agent.* 3 is none"),
+        ({"opponents": [("random", 1, 2)]}, "a pair of one and its weight"),
+        ({"opponents": []}, "at least one"),
         ({"opponents": [("random", -1)]}, "weight"),
         ({"opponents": [("random", 0)]}, "no opponent has a weight"),
         ({"reward": "money"}, "centred, points, win"),
@@ -202,6 +213,117 @@ def test_a_row_depends_on_its_seed_alone():
             np.testing.assert_array_equal(alone.rewards[0], batch.rewards[row])
             np.testing.assert_array_equal(alone.players[0], batch.players[row])
     np.testing.assert_array_equal(batch.observation[1], batch.observation[3])
+
+
+# ---------------------------------------------------------------------- opponents by name
+
+
+def learner_environments(opponents, seed):
+    """Every learner environment with some opponents and one seed, as its batch."""
+    single = gym.make("Krypkasino-v0", players=3, seat="random", opponents=opponents).unwrapped
+    single.reset(seed=seed)
+    vector = gym.make_vec("Krypkasino-v0", num_envs=3, players=3, seat="random", opponents=opponents)
+    vector.reset(seed=seed)
+    rules = Rules.preset(players=3)
+    stable = KrypkasinoVecEnv(rules, 3, seat="random", opponents=opponents, seed=seed)
+    return single.batch, vector.batch, stable.batch, LearnerGames(rules, 3, "random", opponents, seed=seed)
+
+
+MINE = Recorder()
+MODEL = str(MODELS / "two")
+
+
+@pytest.mark.parametrize(
+    ("opponents", "pool"),
+    [
+        ("tactician", [("tactician", 1)]),
+        (["random", "greedy"], [("random", 1), ("greedy", 1)]),
+        ([("search(worlds=2)", 2), (MINE, 1), "random"], [("search(worlds=2)", 2), (MINE, 1), ("random", 1)]),
+        ([MINE], [(MINE, 1)]),
+        (MODEL, [(MODEL, 1)]),
+    ],
+    ids=["name", "names", "pairs", "object", "model"],
+)
+def test_opponents_by_name(opponents, pool):
+    if opponents == MODEL:  # which is for two players
+        batches = [[LearnerGames(Rules.preset(), 3, "random", opponents, seed=5)] for _ in range(2)]
+    else:
+        batches = [learner_environments(opponents, 5) for _ in range(2)]
+    for one, other in zip(*batches, strict=True):
+        for _ in range(15):
+            np.testing.assert_array_equal(one.observation, other.observation)
+            for batch in (one, other):
+                batch.step(pick(batch.action_mask))
+        assert [(getattr(agent, "name", agent), weight) for agent, weight in one.pool] == pool
+
+
+def test_a_seeded_reset_begins_anew_with_named_opponents():
+    env = gym.make_vec("Krypkasino-v0", num_envs=2, opponents="greedy")
+    episodes = []
+    for _ in range(2):
+        observations, infos = env.reset(seed=3)
+        seen = [observations]
+        for _ in range(60):
+            observations, _, _, _, infos = env.step(pick(infos["action_mask"]))
+            seen.append(observations)
+        episodes.append(np.array(seen))
+    np.testing.assert_array_equal(*episodes)
+    pool = env.unwrapped.batch.pool
+    env.reset(options={"reset_mask": np.array([True, False])})
+    assert env.unwrapped.batch.pool is pool
+
+
+# ---------------------------------------------------------------------- arguments of the constructors
+
+MAKERS = {
+    "gymnasium.make": functools.partial(gym.make, "Krypkasino-v0"),
+    "gymnasium.make_vec": functools.partial(gym.make_vec, "Krypkasino-v0", num_envs=2),
+    "make_vec of single ones": functools.partial(gym.make_vec, "Krypkasino-v0", num_envs=2, vectorization_mode="sync"),
+    "KrypkasinoEnv": KrypkasinoEnv,
+    "KrypkasinoVectorEnv": KrypkasinoVectorEnv,
+    "env": krypkasino_v0.env,
+    "raw_env": krypkasino_v0.raw_env,
+}
+every_maker = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+
+
+def rules_in(env):
+    """The rules that an environment plays by."""
+    if isinstance(env, gym.vector.SyncVectorEnv):
+        env = env.envs[0]
+    return getattr(env.unwrapped, "batch", env.unwrapped).rules
+
+
+@every_maker
+def test_whole_rules_in_place_of_fields(make):
+    rules = Rules.preset("howto", players=4, teams=2, games=3)
+    assert rules_in(make(rules=rules)) == rules
+    assert rules_in(make(rules=rules, teams=None)) == rules
+    assert rules_in(make(variant="howto", players=4, teams=2, games=3)) == rules
+    assert rules_in(make()) == Rules.preset()
+    for given in ({"players": 4}, {"variant": "howto"}, {"games": 1}, {"teams": 2}, {"players": 2, "packs": 1}):
+        with pytest.raises(ValueError, match=f"either these or {', '.join(given)}, and not both"):
+            make(rules=rules, **given)
+    with pytest.raises(ValueError, match=r"rules are those of Rules\.preset"):
+        make(rules="howto")
+
+
+@every_maker
+def test_unknown_keywords_are_a_type_error(make):
+    with pytest.raises(TypeError, match=r"\w+\(\) got an unexpected keyword argument 'frameskip'; it takes .*players"):
+        make(frameskip=4)
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'player' \(did you mean 'players'\?\)"):
+        make(player=4)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'name'"):
+        make(name="howto")
+    with pytest.raises(ValueError, match="set_aside is 'pictures'"):
+        make(set_aside="jokers")
+
+
+@pytest.mark.parametrize("name", ["gymnasium.make", "gymnasium.make_vec", "make_vec of single ones", "KrypkasinoEnv"])
+def test_one_learner_plays_one_seat(name):
+    with pytest.raises(ValueError, match=r"^one learner plays one seat, [^\n]*$"):
+        MAKERS[name](seat="all")
 
 
 # ---------------------------------------------------------------------- the single environment

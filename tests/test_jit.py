@@ -45,10 +45,10 @@ def test_every_constant_that_a_kernel_names_is_in_its_key(monkeypatch):
 
 
 def test_constants_behind_a_module_and_in_another_file_count(monkeypatch):
-    from krypenv import engine, observation
+    from krypenv import observation, stepping
     from krypenv.agents import belief, recall
 
-    decide, remember = engine.write_decision.py_func, belief.remember.py_func
+    decide, remember = stepping.write_decision.py_func, belief.remember.py_func
     before = hash_now(decide), hash_now(remember)
     monkeypatch.setattr(observation, "SIZE", observation.SIZE + 1)  # read as base_block.SIZE
     assert hash_now(decide) != before[0]
@@ -58,10 +58,10 @@ def test_constants_behind_a_module_and_in_another_file_count(monkeypatch):
 
 
 def test_a_kernel_depends_on_those_that_it_calls(monkeypatch):
-    from krypenv import captures, engine, features
+    from krypenv import captures, features, stepping
 
-    callers = engine.step_rows.py_func, features.weigh.py_func
-    others = [engine.seed_rows.py_func]
+    callers = stepping.step_rows.py_func, features.weigh.py_func
+    others = [stepping.seed_rows.py_func]
     before = [hash_now(each) for each in (*callers, *others)]
     changed = types.FunctionType(
         captures.fits.py_func.__code__.replace(co_consts=(*captures.fits.py_func.__code__.co_consts, 1)),

@@ -19,21 +19,23 @@ FLOORS = [
     {"krypenv.cards"},
     {"krypenv.bounds"},
     {"krypenv.rules", "krypenv.files", "krypenv.schema"},
-    {"krypenv.arguments", "krypenv.rewards", "krypenv.opponents"},
+    {"krypenv.arguments", "krypenv.opponents"},
     {"krypenv.jit"},
     {"krypenv.state"},
-    {"krypenv.tables"},
-    {"krypenv.captures"},
+    {"krypenv.tables", "krypenv.rewards"},
+    {"krypenv.captures", "krypenv.whole_state"},
     {"krypenv.play"},
     {"krypenv.observation"},
     {"krypenv.checks"},
     {"krypenv.invariants"},
     {"krypenv.features"},
     {"krypenv.worlds"},
+    {"krypenv.stepping"},
     {"krypenv.engine"},
     {"krypenv.stack", "krypenv.moves"},
     {"krypenv.history"},
     {"krypenv.game", "krypenv.notation", "krypenv.records", "krypenv.display"},
+    {"krypenv.learner_games"},
     {"krypenv.krypkasino_v0", "krypenv.vector"},
     {"krypenv"},
     {"krypenv.adapters"},
@@ -42,6 +44,8 @@ FLOORS = [
     {"krypenv.__main__"},
 ]
 FLOOR_OF = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}
+# What a module looks up by its name when it is needed, though it stands above it; without it the module works too.
+LOOKED_UP = {"krypenv.opponents": {"krypenv.agents"}}  # opponents that are named
 WHOLE_PACKAGES = ("krypenv.adapters", "krypenv.agents", "krypenv.training")
 
 # scipy is not among them: Numba loads it where it is there.
@@ -95,6 +99,17 @@ def imported_modules(module: str, path: Path) -> set[str]:
     return {name for name in found if name in MODULES}
 
 
+def looked_up(path: Path) -> set[str]:
+    """The modules of the project that a module imports by `importlib.import_module`, a name made up of parts by `*`."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("import_module", "__import__"):
+            name = node.args[0]
+            parts = name.values if isinstance(name, ast.JoinedStr) else [name]
+            found.add("".join(str(part.value) if isinstance(part, ast.Constant) else "*" for part in parts))
+    return {name for name in found if name.split(".")[0] in ("krypenv", "*")}
+
+
 def run_python(code: str) -> subprocess.CompletedProcess[str]:
     """Run code in a new interpreter."""
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
@@ -108,6 +123,19 @@ def test_imports_go_one_way(module):
         name for name in imported_modules(module, MODULES[module]) if FLOOR_OF.get(floor_name(name), -1) > floor
     }
     assert not too_high, f"{module} imports from above it: {sorted(too_high)}"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_what_is_looked_up_by_name_is_known(module):
+    names = {name for name in looked_up(MODULES[module]) if name != "*"}
+    floor = FLOOR_OF[floor_name(module)]
+    assert {name for name in names if FLOOR_OF.get(floor_name(name), 99) > floor} == LOOKED_UP.get(module, set())
+
+
+def test_look_ups_are_seen(tmp_path):
+    source = tmp_path / "engine.py"
+    source.write_text("import importlib\nimportlib.import_module(f'krypenv.agents.{x}')\n__import__('krypenv.rules')\n")
+    assert looked_up(source) == {"krypenv.agents.*", "krypenv.rules"}
 
 
 def test_imports_are_seen(tmp_path):
@@ -139,6 +167,12 @@ def test_import_loads_nothing_of_train():
     run = run_python("import sys, krypenv, krypenv.agents; print(*sys.modules)")
     assert run.returncode == 0, run.stderr
     assert not set(EXTRAS) & set(run.stdout.split())
+
+
+def test_import_of_the_core_loads_no_agents():
+    run = run_python("import sys, krypenv; print(*sys.modules)")
+    assert run.returncode == 0, run.stderr
+    assert not [name for name in run.stdout.split() if name.startswith(("krypenv.agents", "krypenv.training"))]
 
 
 def test_bare_install_plays_and_evaluates():

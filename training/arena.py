@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import hashlib
 import json
+import pickle
 import shlex
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -17,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents import Agent, parse_spec
+from krypenv.agents import Agent, is_known, parse_spec
 from krypenv.agents.base import load_module
+from krypenv.agents.own import is_own, refuse_import, typed
 from krypenv.rules import Rules
 from krypenv.training import bounds
 from krypenv.training.benchmark import machine
@@ -38,7 +40,15 @@ from krypenv.training.results import (
     read_header,
     read_results,
 )
-from krypenv.training.shards import AgentSource, Player, Shard, make_agent, play_shard
+from krypenv.training.shards import (
+    AgentSource,
+    Player,
+    Shard,
+    check_sendable,
+    make_agent,
+    name_of,
+    play_shard,
+)
 from krypenv.words import shown
 
 MOST_AT_ONCE = 1_000_000  # games of a chunk
@@ -54,7 +64,7 @@ class ArenaSettings:
     100
     """
 
-    agents: tuple[AgentSource, ...]  # strings for `krypenv.agents.make`, or pairs of a name and maker(rules, seed)
+    agents: tuple[AgentSource, ...]  # strings for `krypenv.agents.make`, pairs of a name and maker(rules, seed), agents
     rules: Rules
     out: Path | str  # folder of the results; one that has some already is gone on with
     deals: int = 1000  # deals that each match plays in all its seatings
@@ -85,6 +95,9 @@ class ArenaSettings:
             raise ValueError(f"precision is above 0 points, not {shown(self.precision)}")
         if self.precision is not None:
             bounds.check("precision", self.precision, bounds.POINTS)
+        object.__setattr__(
+            self, "agents", tuple(each if not isinstance(each, str) else typed(each) for each in self.agents)
+        )
         if len(self.agents) < 2:
             raise ValueError(f"an arena needs at least two agents, not {len(self.agents)}")
         if Path(self.out).exists() and not Path(self.out).is_dir():
@@ -111,6 +124,8 @@ class ArenaSettings:
     def of_folder(cls, folder: Path | str, **changes: Any) -> ArenaSettings:
         """Return the settings of the arena in a folder, with some changed; raises ValueError where there is none."""
         header = read_header(Path(folder))
+        if "agents" not in changes:
+            _check_names(folder, header)
         fields: dict[str, Any] = {
             "agents": tuple(agent["name"] for agent in header["agents"]),
             "rules": Rules.parse(header["rules"]),
@@ -133,7 +148,7 @@ class ArenaSettings:
     @property
     def command(self) -> str:
         """The command that runs this arena."""
-        words = ["krypenv", "arena", *map(_name_of, self.agents), "--rules", str(self.rules)]
+        words = ["krypenv", "arena", *map(name_of, self.agents), "--rules", str(self.rules)]
         for name in ("deals", "deals_from", "seed", "chunk"):
             words += [f"--{name.replace('_', '-')}", str(getattr(self, name))]
         words += ["--first", str(self.first)] if self.first else []
@@ -159,6 +174,7 @@ def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: 
         if not list(_missing(settings, there)):
             progress(there.num_games, there.num_games)
             return there.games()
+    _check_sources(settings)
     with _player(settings) as play, open_results(folder, header) as results:
         progress(results.num_games, settings.num_games)
         for shards in _rounds(settings, results):
@@ -166,6 +182,20 @@ def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: 
                 results.append(lines)
                 progress(results.num_games, settings.num_games)
         return results.games()
+
+
+def _check_sources(settings: ArenaSettings) -> None:
+    """Raise ValueError for an agent that can't be sent to where it is to play."""
+    if settings.ray:
+        from krypenv.training.remote import packer
+
+        dumps = packer()
+    elif settings.workers > 1:
+        dumps = pickle.dumps
+    else:
+        return
+    for source in settings.agents:
+        check_sendable(source, dumps)
 
 
 def _player(settings: ArenaSettings) -> AbstractContextManager[Player]:
@@ -223,7 +253,7 @@ def make_header(settings: ArenaSettings) -> Header:
     rules = settings.rules
     made = [make_agent(source, rules, settings.seed) for source in settings.agents]
     names = [
-        agent.name if isinstance(source, str) else source[0]
+        agent.name if isinstance(source, str) and not is_own(source) else name_of(source)
         for agent, source in zip(made, settings.agents, strict=True)
     ]
     for name in names:
@@ -261,8 +291,20 @@ def _machine() -> dict[str, Any]:
     return machine()
 
 
-def _name_of(source: AgentSource) -> str:
-    return source if isinstance(source, str) else source[0]
+def _check_names(folder: Path | str, header: Header) -> None:
+    """Raise ValueError where an arena has agents that can't be made from what its results tell of them."""
+    names = [agent["name"] for agent in header["agents"]]
+    for name in names:
+        if is_own(name):
+            again = shlex.join(["krypenv", "arena", *names, "--out", str(folder)])
+            refuse_import(
+                name, f"to go on with the arena, name its agents again: {again}, with the options that it had"
+            )
+        if not is_known(name):
+            raise ValueError(
+                f"{folder} has the agent {shown(name)}, which no name makes: it was handed in from Python, so go on by "
+                "run_arena with the same settings there"
+            )
 
 
 def _weights(source: AgentSource, agent: Agent) -> list[str]:

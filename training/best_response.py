@@ -10,12 +10,12 @@ from rich.console import Console
 
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.agents.learned import LearnedAgent
+from krypenv.learner_games import LEARNER, LearnerGames
 from krypenv.rules import Rules
 from krypenv.training.checkpoint import read_checkpoint
 from krypenv.training.folders import is_empty, writing_to
 from krypenv.training.selfplay import Run
 from krypenv.training.settings import Settings
-from krypenv.vector import LEARNER, LearnerGames
 
 ROWS = 512  # games at once
 

@@ -18,11 +18,11 @@ from krypenv.agents.network import Shape
 from krypenv.agents.weights import MOST_UNITS, Spec, check_reach, check_tensors, specs_of
 from krypenv.cards import NUM_KINDS
 from krypenv.engine import Engine
+from krypenv.learner_games import LEARNER
 from krypenv.rules import Rules
 from krypenv.schema import HUGE, a_list, a_record, a_table, anything, flag, line, number, text, whole, wrong
 from krypenv.state import GAME
 from krypenv.training.settings import Settings
-from krypenv.vector import LEARNER
 
 RIVAL_GAMES = 1000  # whose mean return is told
 MOST_DECISIONS = 1 << 28  # between two updates

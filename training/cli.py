@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 import io
+import os
 import shlex
 import sys
 import typing
@@ -40,7 +42,12 @@ Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="also 
 
 
 @app.callback()
-def _root() -> None: ...
+def _root() -> None:
+    """Let agents of one's own in the current directory be found, as `python -m` does, after all that is installed."""
+    with contextlib.suppress(OSError):
+        here = os.getcwd()
+        if here not in sys.path:
+            sys.path.append(here)
 
 
 @app.command(
@@ -317,6 +324,8 @@ def command_of(
     Every field has a default; `metadata["help"]` is its help; `tuple[X, ...]` is an option that may be given more than
     once. `make` is called with the options that were given, and is the dataclass itself if it is None.
     """
+    from krypenv.agents.own import typed
+
     make = make or settings
     hints, defaults = typing.get_type_hints(settings), settings()
     tuples = {name for name, kind in hints.items() if typing.get_origin(kind) is tuple}
@@ -334,7 +343,7 @@ def command_of(
     def command(ctx: typer.Context, **values: Any) -> None:
         sources = {key: getattr(ctx.get_parameter_source(key), "name", "") for key in values}
         given = {key: value for key, value in values.items() if sources[key] != "DEFAULT"}
-        run(make(**{key: tuple(value) if key in tuples else value for key, value in given.items()}))
+        run(make(**{key: tuple(map(typed, value)) if key in tuples else typed(value) for key, value in given.items()}))
 
     command.__doc__ = run.__doc__
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)

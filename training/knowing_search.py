@@ -9,11 +9,10 @@ from krypenv.agents import Agent
 from krypenv.cards import NUM_ACTIONS
 from krypenv.checks import check_decisions
 from krypenv.engine import Engine
-from krypenv.rewards import returns_of
+from krypenv.rewards import returns_of, running_scores
 from krypenv.rules import Rules
 from krypenv.state import State
 from krypenv.training.public_record import PublicRecord, ask
-from krypenv.vector import running_scores
 from krypenv.worlds import determinize
 
 IntArray = npt.NDArray[np.int64]

@@ -24,11 +24,10 @@ from krypenv.agents.facts import Facts, gather_facts
 from krypenv.agents.sampler import Sampler
 from krypenv.engine import Engine
 from krypenv.files import parse_json, read_file, write_whole
-from krypenv.rewards import returns_of
+from krypenv.rewards import returns_of, running_scores
 from krypenv.rules import Rules
 from krypenv.schema import a_record, number, rules_text, sentence_of, text, whole
 from krypenv.training.processes import pool_of
-from krypenv.vector import running_scores
 
 FORMAT = 1
 INDEX = "lessons.json"
@@ -67,7 +66,7 @@ class Plan:
 
     def make_teacher(self, number: int) -> Sampler:
         """Return the teacher for a file; raises ValueError for an agent that does not value actions."""
-        teacher = agents.make(self.teacher, Rules.parse(self.rules), int(self.stream(number).integers(1 << 62)))
+        teacher = agents.make_known(self.teacher, Rules.parse(self.rules), int(self.stream(number).integers(1 << 62)))
         if not isinstance(teacher, Sampler) or not teacher.gives_values:
             raise ValueError(f"{self.teacher} can't teach, as it does not value actions; search and rollout can")
         return teacher

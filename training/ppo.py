@@ -17,9 +17,9 @@ from krypenv.agents.facts import Facts, gather_facts
 from krypenv.agents.inference import REWARD_SCALE
 from krypenv.agents.network import CardNetwork
 from krypenv.cards import NUM_KINDS
+from krypenv.learner_games import LearnerGames
 from krypenv.training.buffer import Decisions, SeatRolloutBuffer
 from krypenv.training.policy import CardPolicy
-from krypenv.vector import LearnerGames
 
 RIVAL_GAMES = 1000  # whose mean return is told
 

@@ -6,7 +6,8 @@ import contextlib
 import logging
 import os
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from krypenv.training.processes import use_one_thread
 from krypenv.training.shards import Line, Player, Shard, play_shard
@@ -25,11 +26,7 @@ def ray_player(address: str | None = None) -> Iterator[Player]:
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # the cluster's Python, and no upload of this folder
-    try:
-        import ray
-    except ImportError:
-        raise ValueError('an arena on Ray needs more: pip install "krypenv[ray]"') from None
-
+    ray = _ray()
     is_ours = not ray.is_initialized()
     if is_ours:
         _check_reachable(address or os.environ.get("RAY_ADDRESS", ""))
@@ -39,7 +36,7 @@ def ray_player(address: str | None = None) -> Iterator[Player]:
     def play(shards: Iterable[Shard]) -> Iterator[list[Line]]:
         waiting = iter(shards)
         room = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
-        running: list[ray.ObjectRef] = []
+        running: list[Any] = []
         while True:
             running += [task.remote(shard) for _, shard in zip(range(room - len(running)), waiting, strict=False)]
             if not running:
@@ -59,6 +56,20 @@ def ray_player(address: str | None = None) -> Iterator[Player]:
     finally:
         if is_ours:
             ray.shutdown()
+
+
+def packer() -> Callable[[Any], bytes]:
+    """Return what packs that which is sent to a cluster; raises ValueError where Ray is not installed."""
+    dumps: Callable[[Any], bytes] = _ray().cloudpickle.dumps
+    return dumps
+
+
+def _ray() -> Any:
+    try:
+        import ray
+    except ImportError:
+        raise ValueError('an arena on Ray needs more: pip install "krypenv[ray]"') from None
+    return ray
 
 
 def _play_alone(shard: Shard) -> list[Line]:

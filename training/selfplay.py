@@ -27,6 +27,8 @@ from krypenv.agents import Agent
 from krypenv.agents.learned import LearnedAgent
 from krypenv.agents.model_file import save_model
 from krypenv.agents.network import CardNetwork, Shape
+from krypenv.learner_games import LearnerGames
+from krypenv.opponents import Opponent
 from krypenv.rules import Rules
 from krypenv.training.checkpoint import CHECKPOINT, load_checkpoint, load_games, read_checkpoint, save_checkpoint
 from krypenv.training.checkpoint_checks import parts_of
@@ -39,7 +41,6 @@ from krypenv.training.progress import progress_bar
 from krypenv.training.report import print_matches, write_json
 from krypenv.training.settings import Settings
 from krypenv.training.teach import TeachSettings, load_start, teach
-from krypenv.vector import LearnerGames, Opponent
 
 LAST_RATE = 0.05  # of the learning rate, at the end
 NOW = "learner"  # among the rivals: the learner as it is
@@ -61,7 +62,7 @@ class Run:
     def __init__(self, settings: Settings, folder: Path, resumed: bool) -> None:
         self.settings, self.folder, self.rules = settings, folder, settings.game_rules()
         for name in (*settings.rivals, *settings.against):
-            agents.make(name, self.rules)  # unknown ones are told now, not after the training
+            agents.make_known(name, self.rules)  # unknown ones are told now, not after the training
         if settings.lessons:
             self._lessons()
         torch.set_num_threads(settings.threads)
@@ -195,7 +196,8 @@ class Run:
         learner = self.agent()
         point = CurvePoint(seconds=self.elapsed, frames=self.model.num_timesteps, margins={})
         for opponent in self.settings.against:
-            result = duplicate_match(learner, opponent, self.rules, self.settings.curve_deals, seed=self.settings.seed)
+            player = agents.make_known(opponent, self.rules, self.settings.seed + 1)
+            result = duplicate_match(learner, player, self.rules, self.settings.curve_deals, seed=self.settings.seed)
             point.margins[opponent] = [result.margin, result.low, result.high]
             self.model.logger.record(f"margin/{opponent}", result.margin)
         self.model.logger.dump(self.model.num_timesteps)
@@ -205,7 +207,7 @@ class Run:
         """Keep the learner as it is among the rivals, and see how it does against those that are there."""
         it, name = self.settings, f"update {self.updates}"
         network = copy.deepcopy(self.model.network).eval()
-        scripted = [(rival, agents.make(rival, self.rules, seed=it.seed)) for rival in it.rivals]
+        scripted = [(rival, agents.make_known(rival, self.rules, seed=it.seed)) for rival in it.rivals]
         before = [(old, LearnedAgent(each, self.rules, old)) for old, each in self.snapshots.items()]
         player = LearnedAgent(network, self.rules, name)
         self.metagame.add(name, player, [*scripted, *before], it.metagame_deals, it.seed)
@@ -251,7 +253,7 @@ class Run:
                 network = self.snapshots.get(name, self.model.network)
                 rival: Agent = LearnedAgent(network, self.rules, name, seed=seed, temperature=1.0)
             else:
-                rival = agents.make(name, self.rules, seed=seed)
+                rival = agents.make_known(name, self.rules, seed=seed)
             rivals.append((rival, weight))
         return rivals
 
@@ -293,7 +295,9 @@ class Run:
         """Write the model and the learning curve, and return the evaluation against all opponents."""
         self.write_model(command)
         learner = LearnedAgent(self.model.network, self.rules, "model")
-        return evaluate(learner, self.settings.against, self.rules, self.settings.deals, seed=self.settings.seed + 1)
+        it = self.settings
+        opponents = [agents.make_known(name, self.rules, it.seed + 2) for name in it.against]
+        return evaluate(learner, opponents, self.rules, it.deals, seed=it.seed + 1)
 
     def write_model(self, command: str) -> None:
         """Write the model and the learning curve."""
@@ -334,7 +338,7 @@ def open_run(settings: Settings) -> Run:
     """Return a new run, or the one to resume; raises ValueError where the folder does not fit."""
     if settings.resume:
         folder = Path(settings.resume)
-        return Run(read_checkpoint(folder).settings, folder, resumed=True)
+        return Run(read_checkpoint(folder).settings.with_own_of(settings), folder, resumed=True)
     folder = Path(settings.out or f"runs/{datetime.now():%Y-%m-%d-%H%M%S}")
     _check_empty(folder)
     new = Run(settings, folder, resumed=False)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shlex
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from krypenv.agents.own import Typed, is_own, refuse_import, typed
 from krypenv.rewards import check_reward
 from krypenv.rules import Rules
 from krypenv.schema import Check, of_dataclass
@@ -20,6 +23,7 @@ _HARD: dict[str, Any] = {  # longer runs: softer, so that there is something lef
     "curve_every": 180.0,
     "curve_deals": 400,
 }
+AGENTS = ("rivals", "against", "teacher")  # the settings that name agents
 MOST_AT_ONCE = 10_000_000  # decisions between updates
 PRESETS: dict[str, dict[str, Any]] = {  # frames and not minutes, so that a preset and a seed make one model
     "quick": {"lessons": 1000, "passes": 3, "frames": 1_500_000},
@@ -116,7 +120,7 @@ class Settings:
 
     @classmethod
     def of(cls, **given: Any) -> Settings:
-        """Return settings whose preset, quick if none is named, decides all that is not given.
+        """Return settings that a person gives, whose preset, quick if none is named, decides all the rest.
 
         A length in minutes takes the place of the preset's frames, and another start that of its lessons.
         """
@@ -126,6 +130,7 @@ class Settings:
         for name, other in (("minutes", "frames"), ("warm", "lessons")):
             if name in given:
                 filled.pop(other, None)
+        given |= {name: _typed(given[name]) for name in AGENTS if name in given}
         return cls(**{**filled, **given})
 
     def game_rules(self) -> Rules:
@@ -135,6 +140,19 @@ class Settings:
     def other_rules(self) -> tuple[Rules, ...]:
         """Return the other rules that the network learns too."""
         return tuple(map(Rules.parse, self.also))
+
+    def with_own_of(self, given: Settings) -> Settings:
+        """Return these settings of a file, in which agents of one's own are typed if they are in those a person gives.
+
+        Raises ValueError for one that only the file names, for nothing that a file names is imported.
+        """
+        theirs = {name for each in AGENTS for name in _names(getattr(given, each)) if isinstance(name, Typed)}
+        for option in AGENTS:
+            for name in _names(getattr(self, option)):
+                if is_own(name) and name not in theirs:
+                    again = f"krypenv train --resume {given.resume} --{option} {shlex.quote(name)}"
+                    refuse_import(name, f"to go on with the run, name it again: {again}")
+        return dataclasses.replace(self, **{name: _typed(getattr(self, name)) for name in AGENTS})
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Settings:
@@ -147,6 +165,15 @@ class Settings:
 @lru_cache(1)
 def _check_fields() -> Check:
     return of_dataclass(Settings)
+
+
+def _names(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _typed(value: Any) -> Any:
+    """Mark what names one agent or several as typed by a person."""
+    return tuple(map(typed, value)) if isinstance(value, (tuple, list)) else typed(value)
 
 
 def _check_preset(preset: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,9 @@ from krypenv.words import one_line, shown
 
 LONGEST = 300  # characters of what is told of a forfeit
 
-AgentSource = str | tuple[str, Callable[[Rules, int], Agent]]  # what `krypenv.agents.make` reads, or a name and a maker
+# What `krypenv.agents.make_known` reads, a name and a maker, or an agent.
+AgentSource = str | tuple[str, Callable[[Rules, int], Agent]] | Agent
+_KINDS = "an agent is a string, a pair of a name and maker(rules, seed), or an object with act, name and rules"
 Line = dict[str, Any]  # what a match came to in one deal, as plain JSON values; see docs/arena.md
 Player = Callable[[Iterable["Shard"]], Iterator[list[Line]]]  # plays shards; their lines come as they are done
 
@@ -44,17 +47,20 @@ class Shard:
 
 
 def make_agent(source: AgentSource, rules: Rules, seed: int) -> Agent:
-    """Return the agent of a source; raises ValueError where there is none or where it was made for other rules."""
+    """Return the agent of a source, of an agent a copy.
+
+    Raises ValueError where there is none or where it was made for other rules.
+    """
     if isinstance(source, str):
-        return agents.make(source, rules, seed)
-    try:
-        name, maker = source
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"an agent is a string, or a pair of a name and maker(rules, seed), not {shown(source)}"
-        ) from None
-    if not isinstance(name, str) or not callable(maker):
-        raise ValueError(f"an agent is a string, or a pair of a name and maker(rules, seed), not {shown(source)}")
+        return agents.make_known(source, rules, seed)
+    if not isinstance(source, (tuple, list)):
+        try:
+            return _copy_of(check_agent(source, rules))
+        except ValueError as error:
+            raise ValueError(f"{error}; {_KINDS}") from None
+    if len(source) != 2 or not isinstance(source[0], str) or not callable(source[1]):
+        raise ValueError(f"{_KINDS}, not {shown(source)}")
+    name, maker = source
     try:
         agent = maker(rules, seed)
     except BaseException as error:
@@ -62,6 +68,33 @@ def make_agent(source: AgentSource, rules: Rules, seed: int) -> Agent:
             raise
         raise ValueError(f"{one_line(name)} can't be made: its maker {describe_error(error)}") from error
     return check_agent(agent, rules, one_line(name))
+
+
+def name_of(source: AgentSource) -> str:
+    """Return the name under which the agent of a source stands in the results."""
+    if isinstance(source, str):
+        return agents.format_spec(*agents.parse_spec(source)) if agents.is_own(source) else source
+    return source[0] if isinstance(source, (tuple, list)) else source.name
+
+
+def check_sendable(source: AgentSource, dumps: Callable[[Any], bytes]) -> None:
+    """Raise ValueError where a source can't be sent to another process, packed by some function."""
+    try:
+        dumps(source)
+    except Exception as error:
+        raise ValueError(
+            f"{one_line(name_of(source))} can't be sent to other processes: pickling it {describe_error(error)}"
+        ) from None
+
+
+def _copy_of(agent: Agent) -> Agent:
+    """Return a copy of an agent as it was handed in, so that no chunk of an arena depends on the ones before."""
+    try:
+        return copy.deepcopy(agent)
+    except Exception as error:
+        raise ValueError(
+            f"{one_line(agent.name)} can't be copied for each chunk: copying it {describe_error(error)}"
+        ) from None
 
 
 def play_shard(shard: Shard) -> list[Line]:

@@ -14,7 +14,7 @@ from krypenv.agents import Agent
 from krypenv.cards import NUM_ACTIONS, action_name
 from krypenv.engine import Engine
 from krypenv.rules import Rules
-from krypenv.words import one_line, shown
+from krypenv.words import describe_error, one_line, shown
 
 IntArray = npt.NDArray[np.int64]
 
@@ -123,18 +123,6 @@ def check_agent(agent: Any, rules: Rules, name: str = "") -> Agent:
     if its_rules != rules:
         raise ValueError(f"{name or one_line(its_name)} was made for other rules: {its_rules}, not {rules}")
     return agent
-
-
-def describe_error(error: BaseException) -> str:
-    """Return what was raised, on one line, as in "raised ValueError: no rows"; also of an error that can't be told."""
-    name = one_line(type(error).__name__)
-    try:
-        text = one_line(str(error))
-    except BaseException as other:
-        if type(other) is KeyboardInterrupt:
-            raise
-        return f"raised {name}, which can't be told"
-    return f"raised {name}: {text}" if text else f"raised {name}"
 
 
 def answer(agent: Agent, sees: np.ndarray, masks: np.ndarray, cheats: bool = False) -> IntArray:

@@ -8,9 +8,12 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.arguments import check_action, check_mode, check_options, check_seed, preset_rules
+from krypenv.arguments import check_action, check_mode, check_options, check_seed, chosen_rules
 from krypenv.cards import NUM_ACTIONS
-from krypenv.vector import ALL, RANDOM, LearnerGames, Opponents, observation_space
+from krypenv.learner_games import LearnerGames, check_one_seat
+from krypenv.opponents import RANDOM, Opponents
+from krypenv.rules import Rules
+from krypenv.vector import observation_space
 
 Observation = npt.NDArray[np.int8]
 
@@ -24,7 +27,8 @@ class KrypkasinoEnv(gym.Env):
 
     Args:
         players, variant, rule_fields: the rules, as `Rules.preset(variant, players=players, **rule_fields)`.
-        seat, opponents, reward, dense, games, features: as in `krypenv.vector.LearnerGames`; `seat` is not "all".
+        rules: whole rules, in place of all these and of `games`.
+        seat, opponents, reward, dense, games, features: as in `krypenv.learner_games.LearnerGames`; no `seat="all"`.
         render_mode: None; there is nothing to render.
     """
 
@@ -32,21 +36,21 @@ class KrypkasinoEnv(gym.Env):
 
     def __init__(
         self,
-        players: int = 2,
-        variant: str = "krypkasino",
+        players: int | None = None,
+        variant: str | None = None,
         seat: int | str = 0,
         opponents: Opponents = RANDOM,
         reward: str = "centred",
         dense: bool = False,
-        games: int = 1,
+        games: int | None = None,
         features: bool = False,
         render_mode: None = None,
+        rules: Rules | None = None,
         **rule_fields: Any,
     ) -> None:
         check_mode(render_mode)
-        if isinstance(seat, str) and seat == ALL:
-            raise ValueError("one learner plays one seat, 0 or another or 'random'; all seats are for LearnerGames")
-        rules = preset_rules(variant, players=players, games=games, **rule_fields)
+        check_one_seat(seat)
+        rules = chosen_rules(KrypkasinoEnv, rules, variant, rule_fields, players=players, games=games)
         self.render_mode = render_mode
         self.batch = LearnerGames(rules, 1, seat, opponents, reward, dense, illegal_ends=True, features=features)
         self.observation_space = observation_space(self.batch.observation.shape[1])

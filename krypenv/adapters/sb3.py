@@ -14,8 +14,10 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from krypenv.arguments import check_seed, check_seeds
 from krypenv.cards import NUM_ACTIONS
+from krypenv.learner_games import LearnerGames
+from krypenv.opponents import RANDOM, Opponents
 from krypenv.rules import Rules
-from krypenv.vector import RANDOM, LearnerGames, Opponents, observation_space
+from krypenv.vector import observation_space
 from krypenv.words import shown
 
 Indices = int | Iterable[int] | None
@@ -35,7 +37,8 @@ class KrypkasinoVecEnv(VecEnv):
     Args:
         rules: the rules of all games.
         num_envs: B.
-        seat, opponents, reward, dense, features, threads, seed: as in `krypenv.vector.LearnerGames`, which is `batch`.
+        seat, opponents, reward, dense, features, threads, seed: as in `krypenv.learner_games.LearnerGames`, which is
+            `batch`.
     """
 
     def __init__(

@@ -1,0 +1,113 @@
+"""Agents of one's own, named `module:Class`: imported where a person has typed the name, and never for a file."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
+
+from krypenv.agents.base import WORDS, Agent, check_known, format_spec, parse_spec
+from krypenv.rules import Rules
+from krypenv.words import describe_error, did_you_mean, one_line, shown
+
+_OWN = re.compile(rf"\s*{WORDS}:{WORDS}\s*(?:\(.*)?", re.DOTALL)
+
+
+class Typed(str):
+    """A string that a person has typed; every other string may come from a file.
+
+    The mark is lost with any change to the string, and not written to files. It goes along to other processes.
+    """
+
+    __slots__ = ()
+
+
+def typed(spec: str) -> str:
+    """Mark the string of an agent as typed by a person, so that `module:Class` may be imported."""
+    return Typed(spec) if isinstance(spec, str) else spec
+
+
+def is_own(spec: object) -> bool:
+    """Return whether a string names an agent as `module:Class`, with or without options."""
+    return isinstance(spec, str) and bool(_OWN.fullmatch(spec))
+
+
+def refuse_import(spec: str, how: str = "name it yourself, where you start this") -> NoReturn:
+    """Raise ValueError for an agent of somebody's own that only a file names, with how to go on."""
+    raise ValueError(
+        f"{shown(spec)} is named in a file, and nothing that a file names is imported: {one_line(how, 600)}"
+    )
+
+
+def make_own(spec: Typed, rules: Rules, seed: int) -> Agent:
+    """Import the class of an agent and return an agent of it, `Class(rules, seed, **options)`.
+
+    Where it has no `name` or `rules` it gets them. Raises ValueError where any of that is not possible.
+    """
+    name, options = parse_spec(spec)
+    made_by = _import_class(name)
+    check_known(name, _options_of(name, made_by), options)
+    try:
+        inspect.signature(made_by).bind(rules, seed, **options)
+    except TypeError as error:
+        raise ValueError(f"{name} can't be made by Class(rules, seed, **options): {error}") from None
+    agent = _tried(name, lambda: made_by(rules, seed, **options), "can't be made")
+    for key, value in (("name", format_spec(name, options)), ("rules", rules)):
+        if not _tried(name, partial(hasattr, agent, key), "is no agent"):
+            _tried(name, partial(setattr, agent, key, value), f"has no {key} and takes none")
+    return agent
+
+
+def _import_class(name: str) -> Any:
+    """Return the class of `module:Class`; raises ValueError where there is none, or none of an agent."""
+    path, _, words = name.partition(":")
+    try:
+        module = importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name and f"{path}.".startswith(f"{error.name}."):
+            raise ValueError(f"there is no module {error.name!r} for the agent {name}") from None
+        raise ValueError(f"{path} can't be imported for the agent {name}: it {describe_error(error)}") from None
+    except BaseException as error:  # a module may also raise SystemExit
+        _raise_stops(error)
+        raise ValueError(f"{path} can't be imported for the agent {name}: it {describe_error(error)}") from None
+    found: Any = module
+    for word in words.split("."):
+        known = [key for key, value in vars(found).items() if inspect.isclass(value)]
+        if word not in known:
+            hint = did_you_mean(word, known)
+            raise ValueError(f"there is no class {word!r}{hint} for the agent {name} in {_file_of(module)}")
+        found = vars(found)[word]
+    if not callable(getattr(found, "act_on" if getattr(found, "cheats", False) else "act", None)):
+        raise ValueError(f"{name} is no agent: it has no method act(observations, action_masks)")
+    return found
+
+
+def _options_of(name: str, made_by: Callable[..., Any]) -> dict[str, Any]:
+    """Return what may be given after rules and seed, with the defaults."""
+    try:
+        parameters = list(inspect.signature(made_by).parameters.values())
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} can't be made by Class(rules, seed, **options): it has no signature") from None
+    named = [each for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
+    positional = sum(each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD) for each in parameters[:2])
+    return {each.name: each.default for each in named if each not in parameters[:positional]}
+
+
+def _tried(name: str, call: Callable[[], Any], what: str) -> Any:
+    try:
+        return call()
+    except BaseException as error:
+        _raise_stops(error)
+        raise ValueError(f"{name} {what}: it {describe_error(error)}") from None
+
+
+def _raise_stops(error: BaseException) -> None:
+    if isinstance(error, (KeyboardInterrupt, MemoryError)):
+        raise error
+
+
+def _file_of(module: Any) -> str:
+    return shown(getattr(module, "__file__", None) or module.__name__)
