@@ -13,13 +13,13 @@ from krypenv.agents.base import (
     check_seed,
     did_you_mean,
     format_spec,
-    load_module,
     options_of,
     parse_spec,
 )
 from krypenv.agents.champion import Champion
 from krypenv.agents.guided import Guided
 from krypenv.agents.ismcts import Ismcts
+from krypenv.agents.learned import load_agent, trained_rules
 from krypenv.agents.oracle import OracleDeck, OracleHand
 from krypenv.agents.rollout import Rollout
 from krypenv.agents.scripted import Greedy, Random, Tactician
@@ -31,11 +31,11 @@ __all__ = ["Agent", "format_spec", "make", "names", "parse_spec", "rules_of"]
 
 
 def _make_learned(
-    rules: Rules, seed: int = 0, *, model: str = "", temperature: float = 0.0, solve: bool = True
+    rules: Rules, seed: int = 0, *, model: str = "", temperature: float = 0.0, solve: bool = True, threads: int = 1
 ) -> Agent:
     if not model:
         raise ValueError("learned plays with a trained network: name its folder, as in learned(model='folder')")
-    return load_module("learned").load_agent(model, rules, seed, temperature=temperature, solve=solve)
+    return load_agent(model, rules, seed, temperature=temperature, solve=solve, threads=threads)
 
 
 _AGENTS: dict[str, Callable[..., Agent]] = {
@@ -74,7 +74,7 @@ def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
     if spec not in _AGENTS and (_is_path(spec) or _is_folder(spec)):
         if not _is_folder(spec):
             raise ValueError(f"there is no model folder {shown(spec)}; the agents with a name are {', '.join(_AGENTS)}")
-        return load_module("learned").load_agent(spec, rules, seed)
+        return load_agent(spec, rules, seed)
     name, options = parse_spec(spec)
     if name not in _AGENTS:
         raise ValueError(
@@ -87,7 +87,7 @@ def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
 
 def rules_of(spec: str) -> Rules | None:
     """Return the rules that a model was trained for, or None where the string does not name a model's folder."""
-    return load_module("learned").trained_rules(spec) if isinstance(spec, str) and _is_folder(spec) else None
+    return trained_rules(spec) if isinstance(spec, str) and _is_folder(spec) else None
 
 
 def _is_folder(spec: str) -> bool:
