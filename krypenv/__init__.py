@@ -2,15 +2,31 @@
 
 from krypenv import stopping as stopping  # isort: skip  # before all that takes a while to load
 
+from typing import TYPE_CHECKING
+
 import gymnasium
 import pettingzoo
 
-from krypenv import krypkasino_v0
-from krypenv.engine import Engine, IllegalMove
-from krypenv.game import Game
-from krypenv.moves import Move
-from krypenv.rules import Rules
-from krypenv.worlds import determinize
+from krypenv.lazy import importer
+
+if TYPE_CHECKING:
+    from krypenv import krypkasino_v0
+    from krypenv.engine import Engine, IllegalMove
+    from krypenv.game import Game
+    from krypenv.moves import Move
+    from krypenv.rules import Rules
+    from krypenv.worlds import determinize
+else:
+    __getattr__ = importer(
+        __name__,
+        {
+            "engine": ("Engine", "IllegalMove"),
+            "game": ("Game",),
+            "moves": ("Move",),
+            "rules": ("Rules",),
+            "worlds": ("determinize",),
+        },
+    )
 
 __version__ = "0.1.0"
 __all__ = ["Engine", "Game", "IllegalMove", "Move", "Rules", "determinize", "krypkasino_v0"]
