@@ -98,7 +98,8 @@ class NetworkPlayer:
         if self._solver:
             is_open = np.zeros(len(chosen), np.bool_)
             find_open(self._tables, observations, is_open)
-            chosen[is_open] = self._solver.act(observations[is_open], action_masks[is_open])
+            if is_open.any():  # the solver compiles for a while when it is first asked
+                chosen[is_open] = self._solver.act(observations[is_open], action_masks[is_open])
         return chosen
 
     def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:

@@ -190,6 +190,9 @@ def bench(
     seconds: Annotated[float, typer.Option(help="how long a rate is measured in each of three rounds")] = 1.0,
     games: Annotated[int, typer.Option(help="games at once in the batch engine")] = 4096,
     threads: Annotated[int, typer.Option(help="threads of the line on several threads")] = 2,
+    first_use: Annotated[
+        bool, typer.Option("--first-use", help="measure the import and everything's first use instead, for minutes")
+    ] = False,
     json_file: Json = None,
 ) -> None:
     """Measure the speed of engine and environment."""
@@ -198,6 +201,11 @@ def bench(
     from krypenv.training.report import print_table, write_json
 
     check_files(json_file)
+    if first_use:
+        from krypenv.training.first_use import run
+
+        run(json_file)
+        return
     console = Console(stderr=True)
     with console.status("measuring") as status:
         report = benchmark(games, seconds, threads, peers, status.update)
