@@ -19,7 +19,7 @@ Arrays = dict[str, np.ndarray]  # the weights of a network by their names
 FloatArray = npt.NDArray[np.float32]
 
 ILLEGAL = -(2.0**100)  # the logit of a place without an action: beyond what any network comes to
-MAX_UNITS = 1 << 16  # in a layer, at most
+MAX_UNITS = 1 << 13  # in a layer, at most
 
 
 @dataclass(frozen=True)

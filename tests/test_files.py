@@ -22,7 +22,7 @@ from test_results import lines
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.model_file import CARD, WEIGHTS, ModelError, load_model, save_model
-from krypenv.agents.network import Shape
+from krypenv.agents.network import MAX_UNITS, Shape
 from krypenv.agents.weights import check_reach
 from krypenv.files import parse_json, read_json
 from krypenv.schema import a_list, a_record, number, text, whole
@@ -225,7 +225,8 @@ def test_a_network_without_end_is_refused_before_it_is_made(folder: Path) -> Non
     card = json.loads((folder / CARD).read_text())
     for size, reason in (
         (10**12, "is to be a whole number"),
-        (65_536, "don't fit"),
+        (MAX_UNITS, "don't fit"),
+        (MAX_UNITS + 1, "is to be a whole number"),
         (-1, "is to be"),
         (True, "is to be"),
     ):

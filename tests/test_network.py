@@ -16,6 +16,7 @@ from krypenv.agents.model_file import load_model
 from krypenv.agents.network import MAX_UNITS, Arrays, Shape
 from krypenv.agents.weights import shape_of, specs_of
 from krypenv.cards import TAKE
+from krypenv.training import bounds
 from krypenv.training.network import CardNetwork, Choices, NetworkAgent, Scores
 
 torch.set_num_threads(1)
@@ -74,6 +75,7 @@ def test_a_wide_network_is_played_too() -> None:
 
 
 def test_a_network_that_is_too_wide_is_refused() -> None:
+    assert bounds.UNITS.high == MAX_UNITS  # whatever is trained can be played
     with pytest.raises(ValueError, match=f"{MAX_UNITS} units .* not for {MAX_UNITS + 1}"):
         Weights.of(some_arrays(Shape(context=MAX_UNITS + 1, card=1)))
 
