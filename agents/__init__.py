@@ -12,13 +12,13 @@ from krypenv.agents.base import (
     check_options,
     check_seed,
     format_spec,
-    load_module,
     options_of,
     parse_spec,
 )
 from krypenv.agents.champion import Champion
 from krypenv.agents.guided import Guided
 from krypenv.agents.ismcts import Ismcts
+from krypenv.agents.learned import load_agent, trained_rules
 from krypenv.agents.oracle import OracleDeck, OracleHand
 from krypenv.agents.own import Typed, is_own, make_own, refuse_import, typed
 from krypenv.agents.rollout import Rollout
@@ -42,11 +42,11 @@ __all__ = [
 
 
 def _make_learned(
-    rules: Rules, seed: int = 0, *, model: str = "", temperature: float = 0.0, solve: bool = True
+    rules: Rules, seed: int = 0, *, model: str = "", temperature: float = 0.0, solve: bool = True, threads: int = 1
 ) -> Agent:
     if not model:
         raise ValueError("learned plays with a trained network: name its folder, as in learned(model='folder')")
-    return load_module("learned").load_agent(model, rules, seed, temperature=temperature, solve=solve)
+    return load_agent(model, rules, seed, temperature=temperature, solve=solve, threads=threads)
 
 
 _AGENTS: dict[str, Callable[..., Agent]] = {
@@ -94,7 +94,7 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
     if spec not in _AGENTS and (_is_path(spec) or _is_folder(spec)):
         if not _is_folder(spec):
             raise ValueError(f"there is no model folder {shown(spec)}; the agents with a name are {', '.join(_AGENTS)}")
-        return load_module("learned").load_agent(spec, rules, seed)
+        return load_agent(spec, rules, seed)
     name, options = parse_spec(spec)
     if is_own(name):
         return make_own(spec, rules, seed) if isinstance(spec, Typed) else refuse_import(spec)
@@ -119,7 +119,7 @@ def is_known(spec: str) -> bool:
 
 def rules_of(spec: str) -> Rules | None:
     """Return the rules that a model was trained for, or None where the string does not name a model's folder."""
-    return load_module("learned").trained_rules(spec) if isinstance(spec, str) and _is_folder(spec) else None
+    return trained_rules(spec) if isinstance(spec, str) and _is_folder(spec) else None
 
 
 def _is_folder(spec: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import importlib
 import inspect
 import re
 from collections.abc import Callable
@@ -166,11 +165,3 @@ def check_seed(seed: int) -> int:
     if not is_whole(seed, 0, (1 << 64) - 1):
         raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {shown(seed)}")
     return int(seed)
-
-
-def load_module(name: str) -> Any:
-    """Return a module of the package that needs torch; raises ValueError where that is not installed."""
-    try:
-        return importlib.import_module(f"krypenv.agents.{name}")
-    except ImportError:
-        raise ValueError('learned agents need more than the bare package: pip install "krypenv[train]"') from None

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.base import Agent, IntArray, load_module
+from krypenv.agents.base import Agent, IntArray
 from krypenv.agents.guided import Guided
+from krypenv.agents.learned import load_agent
 from krypenv.agents.rollout import Rollout
 from krypenv.agents.sampler import name_of
 from krypenv.agents.search import Search
@@ -64,8 +65,7 @@ def _player(models: list[str], rules: Rules, seed: int, worlds: int, threads: in
     if models and worlds:
         return Guided(rules, seed, model=models[0], candidates=CANDIDATES, **options)
     if models:
-        player: Agent = load_module("learned").load_agent(models[0], rules, seed)
-        return player
+        return load_agent(models[0], rules, seed, threads=threads)
     if not worlds:
         raise ValueError(f"no network for '{rules}' comes with the package; give the champion some worlds")
     return Search(rules, seed, **options) if rules.num_teams == 2 else Rollout(rules, seed, **options)

@@ -7,9 +7,10 @@ from typing import Any
 import numba
 import numpy as np
 
-from krypenv.agents.base import IntArray, load_module
+from krypenv.agents.base import IntArray
 from krypenv.agents.belief import log_chance, make_belief, remember, share_out
 from krypenv.agents.inference import REWARD_SCALE, Weights, judge_position, make_work, score_legal
+from krypenv.agents.model_file import check_rules, load_model
 from krypenv.agents.recall import Recall
 from krypenv.agents.rollout import final_margin
 from krypenv.agents.sampler import BATCH, Sampler, check_memory, name_of
@@ -314,10 +315,9 @@ def load_weights(model: str, rules: Rules, judges: bool = False) -> Weights:
     """
     if not model:
         raise ValueError("guided plays with a trained network: name its folder, as in guided(model='folder')")
-    models = load_module("model_file")
-    network, card = models.load_model(model)
-    models.check_rules(card, rules, model)
+    arrays, card = load_model(model)
+    check_rules(card, rules, model)
     reward = (card.get("settings") or {}).get("reward", "centred")
     if judges and reward != "centred":
         raise ValueError(f"the network in {model} expects {reward}, not points against the other side (centred)")
-    return Weights.of(network)
+    return Weights.of(arrays)

@@ -1,23 +1,22 @@
-"""The network of learned agents as a kernel: what `krypenv.agents.network` computes, for one decision at a time."""
+"""The network of learned agents (`krypenv.agents.network`) as a kernel, for one decision at a time."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.facts import WIDTH, write_fact
+from krypenv.agents.network import FACT_SCALES, MAX_UNITS, OBSERVATION_SCALES, Arrays
 from krypenv.cards import NUM_ACTIONS
 from krypenv.features import VIEW, look
 from krypenv.jit import handle, kernel, records
 from krypenv.observation import SIZE
+from krypenv.play import mix
 from krypenv.tables import NUM_VALUES
 
-if TYPE_CHECKING:
-    from krypenv.agents.network import CardNetwork
-
-MAX_UNITS = 512  # in a layer, at most
+_S12 = np.uint64(12)
 REWARD_SCALE = 0.1  # what points are multiplied by for the value heads, so that losses are of the order of one
 
 WORK = np.dtype(
@@ -41,7 +40,7 @@ WORK = np.dtype(
 
 
 class Weights(NamedTuple):
-    """The weights of a `CardNetwork` with C units of context and H that score an action; contiguous float32.
+    """The weights of a network with C units of context and H that score an action; contiguous float32.
 
     A row of a matrix is what one input gives to all units, so that inputs of 0, which most are, cost nothing. The
     scales of the inputs are in the rows.
@@ -60,19 +59,21 @@ class Weights(NamedTuple):
     value: npt.NDArray[np.float32]  # (H + 1,): the bias comes last
 
     @classmethod
-    def of(cls, network: CardNetwork) -> Weights:
-        """Return the weights of a network; raises ValueError where a layer has more units than there is room for."""
-        widest = max(network.shape.context, network.shape.card)
+    def of(cls, state: Arrays) -> Weights:
+        """Return the weights of a network, which are named as in a model's file (`krypenv.agents.weights.specs_of`).
+
+        Raises ValueError where a layer has more units than there is room for.
+        """
+        widest = max(len(state["read.bias"]), len(state["hidden.bias"]))
         if widest > MAX_UNITS:
             raise ValueError(f"the kernel has room for {MAX_UNITS} units in a layer of a network, not for {widest}")
-        state = {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}
         of_facts, of_kinds = np.split(state["card.weight"].T, [WIDTH])
         arrays = (
-            state["read.weight"].T * network.base_scale.cpu().numpy()[:, None],
+            state["read.weight"].T * OBSERVATION_SCALES[:, None],
             state["read.bias"],
             state["context.weight"].T,
             state["kinds.weight"] @ of_kinds + state["card.bias"] + state["context.bias"],
-            of_facts * network.fact_scale.cpu().numpy()[:, None],
+            of_facts * FACT_SCALES[:, None],
             state["hidden.weight"].T,
             state["hidden.bias"],
             np.append(state["score.weight"], state["score.bias"]),
@@ -112,7 +113,7 @@ def judge_position(
 ) -> float:
     """Return what the network expects for the seat to act, whose legal actions are the first `count` of `work.legal`.
 
-    It is in the units that the network was trained on.
+    It is in the units that the network was trained on. `work.logits` has the logits then.
     """
     look(tables, observation, work.look)
     read_context(weights, observation, work)
@@ -122,7 +123,7 @@ def judge_position(
         pooled[unit] = 0
     total, top = np.float32(0), np.float32(-np.inf)
     for at in range(count):  # a softmax over what has been scored so far
-        logit = score_one(tables, weights, observation, work.legal[at], work, scratch)
+        logit = work.logits[at] = score_one(tables, weights, observation, work.legal[at], work, scratch)
         highest = max(top, logit)
         before, weight = np.exp(top - highest), np.exp(logit - highest)
         total, top = total * before + weight, highest
@@ -139,6 +140,21 @@ def judge_position(
     for unit in range(size):
         value += max(card[unit], 0) * weights.value[unit]
     return value
+
+
+@kernel
+def draw_action(logits: np.ndarray, count: int, temperature: float, seed: np.uint64) -> int:
+    """Return a place among the first `count` logits that is drawn from the softmax of logits / temperature, by a seed.
+
+    The largest of logits with Gumbel noise is such a draw.
+    """
+    chosen, highest = 0, -np.inf
+    for at in range(count):
+        uniform = (np.float64(mix(seed + np.uint64(at)) >> _S12) + 0.5) * 2.0**-52  # above 0 and below 1
+        noisy = logits[at] / temperature - np.log(-np.log(uniform))
+        if noisy > highest:
+            chosen, highest = at, noisy
+    return chosen
 
 
 @kernel

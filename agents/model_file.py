@@ -8,11 +8,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import safetensors.torch
+import numpy as np
+import safetensors.numpy
 
 from krypenv.agents.facts import VERSION as FACTS_VERSION
-from krypenv.agents.network import CardNetwork, Shape
-from krypenv.agents.weights import MOST_UNITS, check_network, parse_tensors
+from krypenv.agents.network import MAX_UNITS, Arrays, Shape
+from krypenv.agents.weights import check_network, parse_arrays, shape_of
 from krypenv.files import parse_json, read_file, write_whole
 from krypenv.observation import VERSION
 from krypenv.rules import Rules
@@ -34,7 +35,7 @@ FORMAT = 2
 WEIGHTS, CARD = "weights.safetensors", "model.json"
 
 
-_UNITS = whole(1, MOST_UNITS)
+_UNITS = whole(1, MAX_UNITS)
 _check_card = a_record(
     {
         "rules": rules_text,
@@ -60,16 +61,19 @@ class ModelError(ValueError):
     """A model that can't be loaded or used; the message says why."""
 
 
-def save_model(folder: str | Path, network: CardNetwork, rules: Rules, **facts: Any) -> Path:
-    """Write a network as a model folder; `facts` (command, seed, commit ...) go into model.json. Returns the folder."""
+def save_model(folder: str | Path, arrays: Arrays, rules: Rules, **facts: Any) -> Path:
+    """Write the weights of a network as a model folder, and return the folder.
+
+    `facts` (command, seed, commit ...) go into model.json.
+    """
     folder = Path(folder)
-    weights = safetensors.torch.save({name: tensor.contiguous() for name, tensor in network.state_dict().items()})
+    weights = safetensors.numpy.save({name: np.asarray(array, order="C") for name, array in arrays.items()})
     card = {
         "format": FORMAT,
         "observation_version": VERSION,
         "facts_version": FACTS_VERSION,
         "rules": str(rules),
-        "network": dataclasses.asdict(network.shape),
+        "network": dataclasses.asdict(shape_of(arrays)),
         "weights_sha256": hashlib.sha256(weights).hexdigest(),
         **facts,
     }
@@ -78,8 +82,8 @@ def save_model(folder: str | Path, network: CardNetwork, rules: Rules, **facts: 
     return folder
 
 
-def load_model(folder: str | Path) -> tuple[CardNetwork, dict[str, Any]]:
-    """Return the network of a model folder and what its model.json says.
+def load_model(folder: str | Path) -> tuple[Arrays, dict[str, Any]]:
+    """Return the weights of the network in a model folder, and what its model.json says.
 
     Raises ModelError with one sentence for a folder that is no model, is torn, was changed, or is of another version,
     and for weights that come to no finite numbers.
@@ -90,18 +94,14 @@ def load_model(folder: str | Path) -> tuple[CardNetwork, dict[str, Any]]:
     weights = _read(folder, path)
     if card["weights_sha256"] != hashlib.sha256(weights).hexdigest():
         raise ModelError(f"{path} is not the file that {CARD} was written for; the model is torn or was changed")
-    shape = Shape(**card["network"])
     try:
-        tensors = parse_tensors(weights)
-        check_network(tensors, shape)
+        arrays = parse_arrays(weights)
+        check_network(arrays, Shape(**card["network"]))
     except ValueError as error:
         raise ModelError(
             f"the weights in {folder} don't fit the network that {CARD} describes: {WEIGHTS} {error}"
         ) from None
-    network = CardNetwork(shape)
-    network.load_state_dict(tensors)
-    network.eval()
-    return network, card
+    return arrays, card
 
 
 def read_card(folder: str | Path) -> dict[str, Any]:

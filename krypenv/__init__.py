@@ -2,20 +2,32 @@
 
 from krypenv import stopping as stopping  # isort: skip  # before all that takes a while to load
 
-try:
+from typing import TYPE_CHECKING
+
+from krypenv.lazy import importer, tell_doctor
+
+with tell_doctor():
     import gymnasium
     import pettingzoo
 
+if TYPE_CHECKING:
     from krypenv import krypkasino_v0
     from krypenv.engine import Engine, IllegalMove
     from krypenv.game import Game
     from krypenv.moves import Move
     from krypenv.rules import Rules
     from krypenv.worlds import determinize
-except Exception as error:  # of a library that is missing or broken
-    from pathlib import Path
-
-    raise ImportError(f"{error}\nWhat is wrong is told by: python {Path(__file__).with_name('doctor.py')}") from error
+else:
+    __getattr__ = importer(
+        __name__,
+        {
+            "engine": ("Engine", "IllegalMove"),
+            "game": ("Game",),
+            "moves": ("Move",),
+            "rules": ("Rules",),
+            "worlds": ("determinize",),
+        },
+    )
 
 __version__ = "0.1.0"
 __all__ = ["Engine", "Game", "IllegalMove", "Move", "Rules", "determinize", "krypkasino_v0"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import inspect
@@ -12,7 +11,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba import config
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, NullCache
 from numba.cpython.unsafe import numbers
 
 JIT_IS_OFF = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]  # Numba makes the attributes of its configuration at run time
@@ -50,7 +49,9 @@ def _describe(value: Any) -> bytes:
 class _PackageCache(FunctionCache):
     """Numba's own cache looks at one file only, and would keep a kernel whose callees in other files have changed."""
 
-    options: Any = None  # that the kernel is compiled with
+    def __init__(self, function: Callable[..., Any], options: dict[str, bool]) -> None:
+        super().__init__(function)
+        self.options = sorted(options.items())  # that the kernel is compiled with
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (*super()._index_key(sig, codegen), kernel_hash(self._py_func), repr(self.options))
@@ -73,6 +74,23 @@ def is_compiled(kernel: Any) -> bool:
     """Return whether compiled code of a kernel as it stands is in the cache, for any kind of arguments."""
     cache = kernel._cache
     return isinstance(cache, _PackageCache) and cache.is_filled(kernel.targetctx.codegen())
+
+
+class _CacheOnDemand:
+    """The cache of a kernel, made when it is first needed: Numba tries its folder for each one, by writing to it."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, bool]) -> None:
+        self._given = function, options
+
+    @functools.cached_property
+    def _cache(self) -> Any:
+        try:
+            return _PackageCache(*self._given)
+        except RuntimeError:  # there is no folder to write to: each process compiles anew
+            return NullCache()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
 
 
 def records(dtype: np.dtype[Any], count: int | tuple[int, ...]) -> np.recarray:
@@ -100,9 +118,7 @@ def _compile(function: Callable[..., Any], **options: bool) -> Any:
     if JIT_IS_OFF:
         return function
     dispatcher = numba.njit(nogil=True, error_model="numpy", **options)(function)  # type: ignore[call-overload]  # `_nrt` is not in the stubs
-    with contextlib.suppress(RuntimeError):  # there is no folder to write to: each process compiles anew
-        dispatcher._cache = _PackageCache(function)
-        dispatcher._cache.options = sorted(options.items())
+    dispatcher._cache = _CacheOnDemand(function, options)
     return dispatcher
 
 

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors.torch
-import torch
+import safetensors.numpy
 from fuzzing import REFUSED, Fuzzer, Tally, attempt, mutate_bytes, mutate_json, mutate_text
 from small_files import PLAN, RULES, arenas, checkpoint, dumped, lessons, model, scratch, without_checksums
-from torch import Tensor
 
 from krypenv import Rules
+from krypenv.agents.inference import Weights
 from krypenv.agents.learned import LearnedAgent
 from krypenv.agents.model_file import CARD, WEIGHTS, load_model
+from krypenv.agents.network import Arrays
 from krypenv.engine import Engine
 from krypenv.training.ablation import RESULT, _read_result
 from krypenv.training.arena import ArenaSettings
@@ -109,24 +109,23 @@ def fuzz_arena(seed: int, mutants: int) -> Tally:
 # ---------------------------------------------------------------------- a model
 
 
-def use_model(folder: Path) -> dict[str, Tensor]:
+def use_model(folder: Path) -> Arrays:
     """Load a model, let it act, and return its weights."""
-    network, card = load_model(folder)
+    arrays, card = load_model(folder)
     rules = Rules.parse(card["rules"])
     engine = Engine(rules, 4, seed=3)
-    agent = LearnedAgent(network, rules, "it", solve=False)
-    with torch.no_grad():
-        for _ in range(3):
-            engine.step(agent.act(engine.observation, engine.action_mask))
-            assert np.isfinite(agent.judge(engine.observation, engine.action_mask)[1]).all()
+    agent = LearnedAgent(Weights.of(arrays), rules, "it", solve=False)
+    for _ in range(3):
+        engine.step(agent.act(engine.observation, engine.action_mask))
+        assert np.isfinite(agent.judge(engine.observation, engine.action_mask)[1]).all()
     _made(folder, card)
-    return network.state_dict()
+    return arrays
 
 
 def fuzz_model_card(seed: int, mutants: int) -> Tally:
     """Whatever is in model.json, the model that is loaded has the weights that were saved."""
     rng, tally = random.Random(seed), Counter()
-    _, weights, card = model()
+    weights, card = model()
     folder = scratch() / "model"
     good = dumped(card, 2)
     for _ in range(mutants):
@@ -135,65 +134,65 @@ def fuzz_model_card(seed: int, mutants: int) -> Tally:
         found = attempt(lambda: load_model(folder), tally, data)
         if found is not REFUSED:
             _made(folder, found[1])
-            assert all(torch.equal(weights[name], tensor) for name, tensor in found[0].state_dict().items())
+            same_arrays(found[0], weights)
     (folder / CARD).write_bytes(good)
     return tally
 
 
-DTYPES = (
-    torch.float64, torch.float16, torch.bfloat16, torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64,
-    torch.bool,
-)  # fmt: skip
+def same_arrays(found: Arrays, arrays: Arrays) -> None:
+    """Assert that what was read is what was written."""
+    assert found.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert found[name].dtype == array.dtype
+        assert np.array_equal(found[name], array)
+
+
+DTYPES = ("float64", "float16", "int8", "uint8", "int16", "int32", "int64", "bool", "complex64")
 STRANGE = (float("nan"), float("inf"), -float("inf"), 3e38, -3e38, 1e20, 1e9, -1.0, 0.0, 1e-45)
 
 
-def change_tensors(tensors: dict[str, Tensor], rng: random.Random) -> dict[str, Tensor]:
-    """Tensors with one of them renamed, gone, doubled, of another shape or type, or with other numbers."""
-    tensors = dict(tensors)
-    name = rng.choice(list(tensors))
-    tensor = tensors[name].clone()
+def change_arrays(arrays: Arrays, rng: random.Random) -> Arrays:
+    """Arrays with one of them renamed, gone, doubled, of another shape or type, or with other numbers."""
+    arrays = dict(arrays)
+    name = rng.choice(list(arrays))
+    array = arrays[name].copy()
     kind = rng.randrange(9)
     if kind == 0:
-        del tensors[name]
+        del arrays[name]
     elif kind == 1:
-        tensors[rng.choice(["", "x", name + "x", name.upper(), rng.choice(list(tensors)) + ".0"])] = tensor
+        arrays[rng.choice(["", "x", name + "x", name.upper(), rng.choice(list(arrays)) + ".0"])] = array
     elif kind == 2:
-        tensors[rng.choice(["x", name + "x"])] = tensors.pop(name)
+        arrays[rng.choice(["x", name + "x"])] = arrays.pop(name)
     elif kind == 3:
-        other = rng.choice(list(tensors))
-        tensors[name], tensors[other] = tensors[other].clone(), tensor
+        other = rng.choice(list(arrays))
+        arrays[name], arrays[other] = arrays[other], array
     elif kind == 4:
-        tensors[name] = tensor.to(rng.choice(DTYPES))
+        with np.errstate(all="ignore"):  # numbers that do not fit
+            arrays[name] = array.astype(rng.choice(DTYPES))
     elif kind == 5:
-        tensors[name] = rng.choice(
-            [tensor.unsqueeze(0), tensor.reshape(-1), tensor[:0] if tensor.dim() else tensor[None]]
-        )
-    elif kind == 6 and tensor.dim():
-        tensors[name] = torch.cat([tensor, tensor[:1]])
-    elif tensor.numel() and tensor.dtype.is_floating_point:
-        flat = tensor.reshape(-1)
-        value = rng.choice(STRANGE)
-        if rng.random() < 0.3:
+        arrays[name] = rng.choice([array[None], array.reshape(-1), array[:0] if array.ndim else array[None]])
+    elif kind == 6 and array.ndim:
+        arrays[name] = np.concatenate([array, array[:1]])
+    elif array.size:
+        flat = array.reshape(-1)
+        value = rng.choice(STRANGE if array.dtype.kind == "f" else (0, 1, 2, 3, 5, 100, 127))
+        if array.dtype.kind == "f" and rng.random() < 0.3:
             flat[:] = value
         else:
             flat[rng.randrange(len(flat))] = value
-        tensors[name] = flat.reshape(tensor.shape)
-    elif tensor.numel():
-        flat = tensor.reshape(-1)
-        flat[rng.randrange(len(flat))] = rng.choice([0, 1, 2, 3, 5, 100, 127])
-        tensors[name] = flat.reshape(tensor.shape)
-    return {name: tensor.contiguous() for name, tensor in tensors.items()}
+        arrays[name] = flat.reshape(array.shape)
+    return arrays
 
 
 def fuzz_model_weights(seed: int, mutants: int) -> Tally:
     """Weights are as they are in the file, fit, and come to finite numbers; or they are refused."""
     rng, tally = random.Random(seed), Counter()
-    _, weights, card = model()
+    weights, card = model()
     folder = scratch() / "weights"
     folder.mkdir(exist_ok=True)
     for _ in range(mutants):
-        changed = change_tensors(weights, rng)
-        data = safetensors.torch.save(changed)
+        changed = change_arrays(weights, rng)
+        data = safetensors.numpy.save(changed)
         if rng.random() < 0.3:
             data = mutate_bytes(data, rng)
         (folder / WEIGHTS).write_bytes(data)
@@ -201,32 +200,22 @@ def fuzz_model_weights(seed: int, mutants: int) -> Tally:
         (folder / CARD).write_bytes(dumped({**card, "weights_sha256": right}))
         found = attempt(lambda: use_model(folder), tally, {name: each.shape for name, each in changed.items()})
         if found is not REFUSED:
-            there = safetensors.torch.load(data)
-            assert set(there) == set(found)
-            assert all(
-                there[name].dtype == each.dtype and torch.equal(there[name], each) for name, each in found.items()
-            )
+            same_arrays(found, safetensors.numpy.load(data))
     return tally
 
 
 # ---------------------------------------------------------------------- a checkpoint
 
 
-def same_kept(found: Any, tensors: dict[str, Tensor]) -> None:
-    """Assert that a checkpoint that was read has the tensors that it was made of."""
-    assert set(found.tensors) == set(tensors)
-    assert all(torch.equal(tensors[name], each) for name, each in found.tensors.items())
-
-
 def fuzz_checkpoint_bytes(seed: int, mutants: int) -> Tally:
     """Any changed byte is told."""
     rng, tally = random.Random(seed), Counter()
-    data, tensors, texts = checkpoint()
+    data, arrays, texts = checkpoint()
     for _ in range(mutants):
         changed = mutate_bytes(data, rng)
         found = attempt(partial(parse_checkpoint, changed), tally, "bytes")
         if found is not REFUSED:
-            same_kept(found, tensors)
+            same_arrays(found.arrays, arrays)
             assert found.progress == json.loads(texts["progress"])
     return tally
 
@@ -234,20 +223,20 @@ def fuzz_checkpoint_bytes(seed: int, mutants: int) -> Tally:
 def fuzz_checkpoint_tensors(seed: int, mutants: int) -> Tally:
     """Tensors that a run can't go on with are told, in a checkpoint that is whole otherwise."""
     rng, tally = random.Random(seed), Counter()
-    _, tensors, texts = checkpoint()
+    _, arrays, texts = checkpoint()
     for _ in range(mutants):
-        changed = change_tensors(tensors, rng)
+        changed = change_arrays(arrays, rng)
         data = encode_checkpoint(changed, texts)
         found = attempt(partial(parse_checkpoint, data), tally, {name: each.shape for name, each in changed.items()})
         if found is not REFUSED:
-            same_kept(found, changed)
+            same_arrays(found.arrays, changed)
     return tally
 
 
 def fuzz_checkpoint_progress(seed: int, mutants: int) -> Tally:
     """Values that a run can't go on with are told, in a checkpoint that is whole otherwise."""
     rng, tally = random.Random(seed), Counter()
-    _, tensors, texts = checkpoint()
+    _, arrays, texts = checkpoint()
     progress = json.loads(texts["progress"])
     for _ in range(mutants):
         changed = dict(texts)
@@ -256,12 +245,12 @@ def fuzz_checkpoint_progress(seed: int, mutants: int) -> Tally:
         else:
             key = rng.choice(list(changed))
             changed[key] = mutate_text(changed[key], rng).encode("utf-8", "replace").decode()
-        data = encode_checkpoint(tensors, changed)
+        data = encode_checkpoint(arrays, changed)
         found = attempt(partial(parse_checkpoint, data), tally, changed)
         if found is not REFUSED:
             assert json.loads(json.dumps(found.progress)) == json.loads(changed["progress"])
             assert Settings.from_json(found.progress["settings"]) == found.settings
-            same_kept(found, tensors)
+            same_arrays(found.arrays, arrays)
     return tally
 
 

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors.torch
-import torch
+import safetensors.numpy
 from rich.console import Console
-from torch import Tensor
+from support import some_arrays
 
 from krypenv import Rules
 from krypenv.agents.model_file import CARD, save_model
-from krypenv.agents.network import CardNetwork, Shape
+from krypenv.agents.network import Arrays, Shape
 from krypenv.training.arena import ArenaSettings, run_arena
 from krypenv.training.checkpoint import CHECKPOINT
 from krypenv.training.lessons import Plan, give_lessons
@@ -84,19 +83,19 @@ def without_checksums(data: bytes) -> bytes:
 
 
 @functools.cache
-def model() -> tuple[CardNetwork, dict[str, Tensor], dict[str, Any]]:
-    torch.manual_seed(1)
-    network = CardNetwork(Shape(4, 3, 2))
+def model() -> tuple[Arrays, dict[str, Any]]:
+    """The weights of a model and its card, which is in `scratch() / "model"`."""
+    arrays = some_arrays(Shape(4, 3, 2))
     settings = {"reward": "centred", "warm": ""}
     folder = save_model(
-        scratch() / "model", network, Rules.parse(RULES), also=["mini-low players=3"], settings=settings, seed=1,
+        scratch() / "model", arrays, Rules.parse(RULES), also=["mini-low players=3"], settings=settings, seed=1,
         frames=10, seconds=1.5, command="krypenv train", commit="1" * 40, version="0", created="2026", regret=0.5,
     )  # fmt: skip
-    return network, network.state_dict(), json.loads((folder / CARD).read_text())
+    return arrays, json.loads((folder / CARD).read_text())
 
 
 @functools.cache
-def checkpoint() -> tuple[bytes, dict[str, Tensor], dict[str, str]]:
+def checkpoint() -> tuple[bytes, Arrays, dict[str, str]]:
     """The last checkpoint of a small run, in bytes and in parts."""
     folder = scratch() / "run"
     folder.mkdir()
@@ -105,7 +104,7 @@ def checkpoint() -> tuple[bytes, dict[str, Tensor], dict[str, str]]:
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
     texts = header["__metadata__"]
     del texts["sha256"]
-    return data, safetensors.torch.load(data), texts
+    return data, safetensors.numpy.load(data), texts
 
 
 @functools.cache

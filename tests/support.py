@@ -8,6 +8,8 @@ import numpy as np
 from reference import Reference
 
 from krypenv import Engine, Game, Rules
+from krypenv.agents.network import Arrays, Shape
+from krypenv.agents.weights import specs_of
 from krypenv.captures import borrow_scratch
 from krypenv.cards import ACE, TAKE
 from krypenv.jit import kernel
@@ -48,6 +50,16 @@ def lay(
 ) -> Game:
     """Return a game of two with some table and seat 0 to play; what is named nowhere lies where `more` says."""
     return Game.from_position(f"rules: {rules}; table: {table}; hand 0: {hand_0}; hand 1: {hand_1}; {more}")
+
+
+def some_arrays(shape: Shape, seed: int = 1) -> Arrays:
+    """Return the weights of a network that was never trained, whose logits are of the order of one."""
+    rng = np.random.default_rng(seed)
+    arrays = {
+        name: (rng.normal(size=spec.shape) / np.sqrt(spec.shape[-1])).astype(np.float32)
+        for name, spec in specs_of(shape).items()
+    }
+    return {**arrays, "score.weight": 5 * arrays["score.weight"]}
 
 
 def play_out(game: Game, seed: int = 0) -> Game:

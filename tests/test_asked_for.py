@@ -263,11 +263,6 @@ def test_all_opponents_are_known_before_the_first_match(monkeypatch):
 def test_the_package_is_a_command():
     done = python("-m", "krypenv", "show", "no-such-file")
     assert (done.returncode, done.stderr) == (2, "krypenv: no-such-file: No such file or directory\n")
-    done = python(
-        "-c", "import sys, runpy; sys.modules['typer'] = None; runpy.run_module('krypenv', run_name='__main__')"
-    )
-    assert done.stderr.splitlines()[-1].endswith('pip install "krypenv[train]"')
-    assert "Traceback" not in done.stderr
 
 
 # ---------------------------------------------------------------------- arguments and agents

@@ -13,21 +13,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-import safetensors.torch
-import torch
+import safetensors.numpy
 from fuzzing import NASTY_VALUES, REFUSED, attempt
 from small_files import PLAN, arenas, checkpoint, dumped, files_of, lessons, model, scratch, without_checksums
+from support import some_arrays
 from test_arena import HIGH, LOW, arena
 from test_results import lines
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.model_file import CARD, WEIGHTS, ModelError, load_model, save_model
-from krypenv.agents.network import CardNetwork, Shape
+from krypenv.agents.network import MAX_UNITS, Shape
 from krypenv.agents.weights import check_reach
 from krypenv.files import parse_json, read_json
 from krypenv.schema import a_list, a_record, number, text, whole
 from krypenv.training import load_games
 from krypenv.training.checkpoint import CHECKPOINT, encode_checkpoint, parse_checkpoint, read_progress
+from krypenv.training.checkpoint_checks import digest
 from krypenv.training.lessons import INDEX, read_index
 from krypenv.training.result_lines import encode
 from krypenv.training.results import FILE, read_results
@@ -89,22 +90,22 @@ def test_every_field_of_a_header_and_of_a_line(tmp_path: Path) -> None:
 
 
 def test_every_field_of_a_model_card() -> None:
-    _, weights, card = model()
+    weights, card = model()
     folder, tally = scratch() / "model", Counter[str]()
     for changed in every_change(card):
         (folder / CARD).write_bytes(dumped(changed))
         found = attempt(partial(load_model, folder), tally, changed)
         if found is not REFUSED:
-            assert all(torch.equal(weights[name], each) for name, each in found[0].state_dict().items())
+            assert all(np.array_equal(weights[name], each) for name, each in found[0].items())
     (folder / CARD).write_bytes(dumped(card))
     assert tally["refused"] > tally["right"] > 0
 
 
 def test_every_field_of_a_checkpoint() -> None:
-    _, tensors, texts = checkpoint()
+    _, arrays, texts = checkpoint()
     tally: Counter[str] = Counter()
     for changed in every_change(json.loads(texts["progress"])):
-        data = encode_checkpoint(tensors, {**texts, "progress": json.dumps(changed)})
+        data = encode_checkpoint(arrays, {**texts, "progress": json.dumps(changed)})
         attempt(partial(parse_checkpoint, data), tally, changed)
     assert tally["refused"] > tally["right"] > 0
 
@@ -159,17 +160,17 @@ def test_a_schema_names_the_place() -> None:
 # ---------------------------------------------------------------------- models
 
 
+SMALL = Shape(8, 4, 2)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    torch.manual_seed(0)
-    return save_model(tmp_path / "model", CardNetwork(Shape(8, 4, 2)), Rules.preset())
+    return save_model(tmp_path / "model", some_arrays(SMALL), Rules.preset())
 
 
-def with_weights(folder: Path, weights: dict[str, torch.Tensor]) -> None:
-    """Write a model anew with other weights, whose hash is right."""
-    network = CardNetwork(Shape(8, 4, 2))
-    save_model(folder, network, Rules.preset())
-    data = safetensors.torch.save(weights)
+def with_weights(folder: Path, data: bytes) -> None:
+    """Write a model anew with a file of other weights, whose hash is right."""
+    save_model(folder, some_arrays(SMALL), Rules.preset())
     (folder / WEIGHTS).write_bytes(data)
     card = json.loads((folder / CARD).read_text())
     (folder / CARD).write_text(json.dumps({**card, "weights_sha256": hashlib.sha256(data).hexdigest()}))
@@ -184,9 +185,9 @@ def with_weights(folder: Path, weights: dict[str, torch.Tensor]) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["score.bias", "hidden.weight", "value.weight", "read.bias", "kinds.weight"])
 def test_weights_without_end_are_no_model(folder: Path, name: str, value: float, reason: str) -> None:
-    weights = CardNetwork(Shape(8, 4, 2)).state_dict()
-    weights[name].view(-1)[-1] = value
-    with_weights(folder, weights)
+    weights = some_arrays(SMALL)
+    weights[name].reshape(-1)[-1] = value
+    with_weights(folder, safetensors.numpy.save(weights))
     for agent in (str(folder), f"guided(model={str(folder)!r})"):
         with pytest.raises(ModelError, match=rf"don't fit the network .* {reason}"):
             agents.make(agent, Rules.preset())
@@ -194,23 +195,29 @@ def test_weights_without_end_are_no_model(folder: Path, name: str, value: float,
 
 @pytest.mark.parametrize("factor", [1.0, 10.0, 100.0])
 def test_weights_of_a_long_training_are_a_model(folder: Path, factor: float) -> None:
-    weights = {name: factor * each for name, each in CardNetwork(Shape(8, 4, 2)).state_dict().items()}
-    with_weights(folder, weights)
+    weights = {name: np.float32(factor) * each for name, each in some_arrays(SMALL).items()}
+    with_weights(folder, safetensors.numpy.save(weights))
     engine = Engine(Rules.preset(), 16, seed=1)
     for agent in (str(folder), f"guided(model={str(folder)!r},worlds=2)"):
         actions = agents.make(agent, Rules.preset()).act(engine.observation, engine.action_mask)
         assert engine.action_mask[np.arange(16), actions].all()
 
 
-@pytest.mark.parametrize(
-    "dtype", [torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.complex64, torch.bool]
-)
-def test_weights_of_another_type_are_no_model(folder: Path, dtype: torch.dtype) -> None:
-    weights = CardNetwork(Shape(8, 4, 2)).state_dict()
-    with_weights(folder, {**weights, "judge.weight": weights["judge.weight"].to(dtype)})
-    with pytest.raises(
-        ModelError, match=r"tensor 'judge.weight' of torch\.\w+ \(4, 12\), and it is to be of torch.flo"
-    ):
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int64", "complex64", "bool"])
+def test_weights_of_another_type_are_no_model(folder: Path, dtype: str) -> None:
+    weights = some_arrays(SMALL)
+    with_weights(folder, safetensors.numpy.save({**weights, "judge.weight": weights["judge.weight"].astype(dtype)}))
+    reason = rf"tensor 'judge.weight' of {dtype} \(4, 12\), and it is to be of float32 \(4, 12\)"
+    with pytest.raises(ModelError, match=reason):
+        load_model(folder)
+
+
+def test_weights_of_a_type_that_numpy_does_not_know_are_no_model(folder: Path) -> None:
+    data = safetensors.numpy.save({name: each.astype(np.float16) for name, each in some_arrays(SMALL).items()})
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = data[8:end].replace(b'"F16"', b'"BF16"')
+    with_weights(folder, len(header).to_bytes(8, "little") + header + data[end:])
+    with pytest.raises(ModelError, match="has a tensor of the type 'BF16', which NumPy does not know"):
         load_model(folder)
 
 
@@ -218,7 +225,8 @@ def test_a_network_without_end_is_refused_before_it_is_made(folder: Path) -> Non
     card = json.loads((folder / CARD).read_text())
     for size, reason in (
         (10**12, "is to be a whole number"),
-        (65_536, "don't fit"),
+        (MAX_UNITS, "don't fit"),
+        (MAX_UNITS + 1, "is to be a whole number"),
         (-1, "is to be"),
         (True, "is to be"),
     ):
@@ -245,11 +253,10 @@ def test_what_is_in_place_of_a_model_card(folder: Path) -> None:
 
 def test_models_that_come_with_the_package_are_far_from_the_bound() -> None:
     for name in ("two", "four", "pairs"):
-        network, _ = load_model(Path(__file__).parent.parent / "agents" / "models" / name)
-        state = network.state_dict()
-        check_reach({key: tensor * 100 for key, tensor in state.items()})
+        arrays, _ = load_model(Path(__file__).parent.parent / "agents" / "models" / name)
+        check_reach({key: array * 100 for key, array in arrays.items()})
         with pytest.raises(ValueError, match="weights so large"):
-            check_reach({key: tensor * 1e7 for key, tensor in state.items()})
+            check_reach({key: array * 1e7 for key, array in arrays.items()})
 
 
 # ---------------------------------------------------------------------- results of an arena
@@ -314,30 +321,36 @@ def started(tmp_path: Path) -> Path:
 
 
 def test_a_checkpoint_of_an_earlier_version_is_gone_on_with(started: Path) -> None:
-    _, tensors, texts = checkpoint()
-    (started / CHECKPOINT).write_bytes(safetensors.torch.save(tensors, metadata=texts))
+    _, arrays, texts = checkpoint()
+    (started / CHECKPOINT).write_bytes(safetensors.numpy.save(arrays, metadata=texts))
     assert run(Settings(resume=str(started)), quiet=True)
+
+
+def test_the_checksum_of_a_checkpoint_is_that_of_earlier_versions() -> None:
+    arrays = {"a": np.arange(3, dtype=np.float32), "step": np.array(2, np.float32), "b": np.zeros((0, 2), np.int64)}
+    found = "540f2b63c179bada458e6fc667de5f6ffb14cb1b241739a93096bb48d0945942"
+    assert digest(arrays, {"x": "1"}) == digest(dict(reversed(arrays.items())), {"x": "1"}) == found
 
 
 @pytest.mark.parametrize(
     ("name", "change", "reason"),
     [
-        ("policy.network.hidden.weight", lambda tensor: tensor * float("nan"), "not finite"),
-        ("policy.network.hidden.weight", lambda tensor: tensor.double(), "torch.float64"),
-        ("snapshot.0.value.bias", lambda tensor: tensor[None], r"\(1, 1\)"),
-        ("optimizer.0.exp_avg_sq", lambda tensor: tensor - 1, "below 0"),
-        ("optimizer.3.step", lambda tensor: tensor.long(), "torch.int64"),
-        ("games.1.players", lambda tensor: tensor + 50, "no rivals"),
-        ("games.0.viewers", lambda tensor: tensor + 9, "no seats"),
-        ("games.1.state", lambda tensor: tensor[:, :-1].contiguous(), "games.1.state"),
-        ("rival_returns", lambda tensor: torch.zeros(2000, dtype=torch.float64), "more than 1000"),
+        ("policy.network.hidden.weight", lambda array: array * float("nan"), "not finite"),
+        ("policy.network.hidden.weight", lambda array: array.astype(float), "float64"),
+        ("snapshot.0.value.bias", lambda array: array[None], r"\(1, 1\)"),
+        ("optimizer.0.exp_avg_sq", lambda array: array - 1, "below 0"),
+        ("optimizer.3.step", lambda array: array.astype(int), "int64"),
+        ("games.1.players", lambda array: array + 50, "no rivals"),
+        ("games.0.viewers", lambda array: array + 9, "no seats"),
+        ("games.1.state", lambda array: array[:, :-1], "games.1.state"),
+        ("rival_returns", lambda array: np.zeros(2000), "more than 1000"),
     ],
 )  # fmt: skip
 def test_a_checkpoint_with_other_tensors_is_refused_and_nothing_is_changed(
-    started: Path, name: str, change: Callable[[torch.Tensor], torch.Tensor], reason: str
+    started: Path, name: str, change: Callable[[np.ndarray], np.ndarray], reason: str
 ) -> None:
-    _, tensors, texts = checkpoint()
-    (started / CHECKPOINT).write_bytes(encode_checkpoint({**tensors, name: change(tensors[name])}, texts))
+    _, arrays, texts = checkpoint()
+    (started / CHECKPOINT).write_bytes(encode_checkpoint({**arrays, name: change(arrays[name])}, texts))
     before = files_of(started)
     with pytest.raises(ValueError, match=rf"checkpoint\.safetensors has .*{reason}"):
         run(Settings(resume=str(started)), quiet=True)

@@ -1,26 +1,20 @@
-"""The network as a kernel and the agent that plays deals out with it: the network's own choices, legal, seeded."""
+"""The agent that plays deals out with a network: the network's own choices, legal, seeded."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from support import RULES
+from support import RULES, some_arrays
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents.facts import gather_facts
 from krypenv.agents.guided import Guided, play_on
-from krypenv.agents.inference import MAX_UNITS, REWARD_SCALE, Weights, judge_position, make_work, score_legal
+from krypenv.agents.inference import REWARD_SCALE, Weights, make_work
 from krypenv.agents.learned import LearnedAgent
 from krypenv.agents.model_file import save_model
-from krypenv.agents.network import ILLEGAL, CardNetwork, Choices, Shape
-from krypenv.agents.scripted import list_legal
+from krypenv.agents.network import Arrays, Shape
 from krypenv.captures import borrow_scratch
-from krypenv.cards import TAKE
 from krypenv.jit import handle, kernel
 from krypenv.observation import LAYOUT
 from krypenv.tables import compile_rules
@@ -31,14 +25,9 @@ TEAMS = RULES["krypkasino players=4 teams=2"]
 every_rules = pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 
 
-def some_network(shape: Shape | None = None) -> CardNetwork:
-    """A network that was never trained, whose logits are of the order of one."""
-    torch.manual_seed(1)
-    network = CardNetwork(shape or Shape(context=24, card=16, embedding=4))
-    with torch.no_grad():
-        network.score.weight *= 300
-        network.score.bias += 0.5
-    return network.eval()
+def some_network() -> Arrays:
+    """The weights of a small network that was never trained."""
+    return some_arrays(Shape(context=24, card=16, embedding=4))
 
 
 def some_games(rules: Rules, games: int = 24, steps: int = 12) -> Engine:
@@ -64,87 +53,6 @@ def guided(models: dict[Rules, str], rules: Rules = MAIN, seed: int = 5, **optio
     return Guided(rules, seed, model=models[rules], **{"worlds": 10, **options})
 
 
-# ---------------------------------------------------------------------- the network as a kernel
-
-
-@kernel
-def _score_rows(
-    tables: np.ndarray,
-    weights: Weights,
-    observations: np.ndarray,
-    masks: np.ndarray,
-    works: np.ndarray,
-    scratch: np.ndarray,
-    out: np.ndarray,
-    best: np.ndarray,
-) -> None:
-    work = works[0]
-    for row in range(len(observations)):
-        count = list_legal(masks[row], work.legal)
-        best[row] = score_legal(tables[0], weights, observations[row], count, work, scratch[0])
-        for at in range(count):
-            out[row, at] = work.logits[at]
-
-
-@every_rules
-@pytest.mark.parametrize("shape", [Shape(24, 16, 4), Shape(41, 64, 8)], ids=str)
-def test_the_kernel_gives_the_logits_of_the_network(rules: Rules, shape: Shape) -> None:
-    network, engine, looks = some_network(shape), some_games(rules, steps=0), []
-    for _ in range(25):
-        looks.append((engine.observation.copy(), engine.action_mask.copy()))
-        engine.step(engine.sample_actions())
-    observations, masks = (np.concatenate(each) for each in zip(*looks, strict=True))
-    choices = Choices.of(gather_facts(rules, observations, masks))
-    with torch.no_grad():
-        expected = network(torch.from_numpy(observations), choices).logits.numpy()
-    found, best = np.full_like(expected, ILLEGAL), np.empty(len(masks), np.int64)
-    _score_rows(
-        compile_rules(rules), Weights.of(network), observations, masks, make_work(), borrow_scratch(), found, best
-    )
-    np.testing.assert_allclose(found, expected, atol=1e-4)
-    np.testing.assert_array_equal(found[np.arange(len(best)), best], found.max(axis=1))
-    assert masks[:, TAKE:].any() or rules.deck_size < 52
-
-
-@kernel
-def _judge_rows(
-    tables: np.ndarray,
-    weights: Weights,
-    observations: np.ndarray,
-    masks: np.ndarray,
-    works: np.ndarray,
-    scratch: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    work = works[0]
-    for row in range(len(observations)):
-        count = list_legal(masks[row], work.legal)
-        out[row] = judge_position(tables[0], weights, observations[row], count, work, scratch[0])
-
-
-@pytest.mark.parametrize("text", ["krypkasino players=2", "krypkasino players=4 teams=2", "mini-high players=3"])
-def test_the_kernel_gives_the_value_of_the_network(text: str) -> None:
-    rules, network = RULES[text], some_network(Shape(41, 24, 8))
-    with torch.no_grad():
-        network.value.weight *= 300
-    engine = some_games(rules, steps=0)
-    for _ in range(20):
-        observations, masks = engine.observation, engine.action_mask
-        expected = LearnedAgent(network, rules, "network").judge(observations, masks)[1]
-        found = np.empty(len(masks))
-        _judge_rows(
-            compile_rules(rules), Weights.of(network), observations, masks, make_work(), borrow_scratch(), found
-        )
-        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
-        assert len(np.unique(found.round(4))) > 10
-        engine.step(engine.sample_actions())
-
-
-def test_a_network_that_is_too_wide_is_refused() -> None:
-    with pytest.raises(ValueError, match=f"{MAX_UNITS} units .* not for {MAX_UNITS + 1}"):
-        Weights.of(CardNetwork(Shape(context=MAX_UNITS + 1)))
-
-
 # ---------------------------------------------------------------------- playing on
 
 
@@ -160,10 +68,10 @@ def _play_rows(
 @pytest.mark.parametrize("deals", [1, 2])
 def test_games_are_played_on_as_the_learned_agent_plays_them(text: str, deals: int) -> None:
     """Row by row, up to the first position of the deal after the last one."""
-    rules, network = RULES[text], some_network()
-    engine, agent = some_games(rules), LearnedAgent(network, RULES[text], "network", solve=False)
+    rules, weights = RULES[text], Weights.of(some_network())
+    engine, agent = some_games(rules), LearnedAgent(weights, rules, "network", solve=False)
     state = engine.state.copy()
-    _play_rows(compile_rules(rules), Weights.of(network), handle(state), deals, make_work(), borrow_scratch())
+    _play_rows(compile_rules(rules), weights, handle(state), deals, make_work(), borrow_scratch())
     ends = engine.state.deal_number + deals
     waiting = np.ones(engine.num_games, bool)
     while waiting.any():
@@ -228,7 +136,7 @@ def test_values_are_of_legal_actions_and_the_best_is_played(models: dict[Rules, 
 def test_a_large_prior_leaves_the_choice_to_the_network(models: dict[Rules, str]) -> None:
     engine = some_games(MAIN)
     actions = guided(models, prior=1e6).act(engine.observation, engine.action_mask)
-    network = LearnedAgent(some_network(), MAIN, "network")
+    network = LearnedAgent(Weights.of(some_network()), MAIN, "network")
     np.testing.assert_array_equal(actions, network.act(engine.observation, engine.action_mask))
     assert (guided(models, prior=0.0).act(engine.observation, engine.action_mask) != actions).any()
 
@@ -240,9 +148,8 @@ def test_what_follows_the_deal_can_be_valued_by_the_network(rules: Rules, tmp_pa
     After the last play of a deal the same seat leads the next one whatever was played, so nothing else changes.
     """
     network = some_network()
-    with torch.no_grad():
-        network.value.weight *= 0
-        network.value.bias[:] = 3 * REWARD_SCALE
+    network["value.weight"] *= 0
+    network["value.bias"][:] = 3 * REWARD_SCALE
     model = str(save_model(tmp_path / "model", network, rules))
     engine = some_games(rules, games=64, steps=3 * rules.players)
     values = {
@@ -317,15 +224,3 @@ def test_what_is_wrong_is_said_in_one_sentence(models: dict[Rules, str], options
     with pytest.raises(ValueError, match=complaint) as caught:
         Guided(**{"rules": MAIN, "model": models[MAIN], **options})
     assert "\n" not in str(caught.value)
-
-
-def test_the_bare_package_names_the_extra(models: dict[Rules, str]) -> None:
-    code = (
-        "import sys; sys.modules.update(dict.fromkeys(['torch', 'safetensors']))\n"
-        "from krypenv import Rules\n"
-        "from krypenv.agents.guided import Guided\n"
-        f"Guided(Rules.preset('krypkasino', players=2), model={models[MAIN]!r})\n"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
-    assert run.returncode != 0
-    assert 'pip install "krypenv[train]"' in run.stderr

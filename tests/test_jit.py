@@ -13,8 +13,6 @@ pytestmark = pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is 
 
 def kernels():
     """Every kernel of the package, by module and name."""
-    for name in ("belief", "champion", "inference", "recall", "facts", "tree", "solve", "search", "ismcts", "guided"):
-        __import__(f"krypenv.agents.{name}")
     found = {}
     for module in [module for name, module in sys.modules.items() if name.startswith("krypenv")]:
         for name, value in vars(module).items():

@@ -1,6 +1,7 @@
-"""The shape of the house: imports go one way, links and guards hold, the core needs none of [train]."""
+"""The shape of the house: imports go one way, links and guards hold, and nothing is imported before it is needed."""
 
 import ast
+import importlib
 import importlib.util
 import re
 import subprocess
@@ -15,7 +16,7 @@ PACKAGE_DIRS = {"krypenv": "krypenv", "krypenv.agents": "agents", "krypenv.train
 # From the lowest floor to the highest. A module imports from lower floors only; those of one floor may know each other.
 # `krypenv` itself is the public face, krypenv/__init__.py.
 FLOORS = [
-    {"krypenv.words", "krypenv.stopping"},
+    {"krypenv.words", "krypenv.stopping", "krypenv.lazy"},
     {"krypenv.cards"},
     {"krypenv.bounds"},
     {"krypenv.rules", "krypenv.files", "krypenv.schema"},
@@ -48,11 +49,9 @@ FLOOR_OF = {module: floor for floor, modules in enumerate(FLOORS) for module in 
 LOOKED_UP = {"krypenv.opponents": {"krypenv.agents"}}  # opponents that are named
 WHOLE_PACKAGES = ("krypenv.adapters", "krypenv.agents", "krypenv.training")
 
-# scipy is not among them: Numba loads it where it is there.
-EXTRAS = (
-    "torch", "stable_baselines3", "sb3_contrib", "safetensors", "tensorboard", "matplotlib", "typer", "rich",
-    "openskill", "jinja2", "filelock", "ray",
-)  # fmt: skip
+# What `[train]` installs, and what a bare package has but does not import before it is needed.
+OF_TRAINING = {"torch", "stable_baselines3", "sb3_contrib", "tensorboard"}
+HEAVY = {"numba", "scipy", "matplotlib", "openskill", "jinja2", "filelock", "ray", "typer", "rich"}
 
 
 def source_modules() -> dict[str, Path]:
@@ -163,10 +162,19 @@ def test_guard_against_a_second_name(package):
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
-def test_import_loads_nothing_of_train():
-    run = run_python("import sys, krypenv, krypenv.agents; print(*sys.modules)")
+@pytest.mark.parametrize(
+    ("module", "loaded"),
+    [
+        ("krypenv", set()),
+        ("krypenv.training", set()),
+        ("krypenv.training.cli", {"typer", "rich"}),
+        ("krypenv.agents", {"numba", "scipy"}),  # Numba loads scipy where it is there
+    ],
+)
+def test_nothing_is_imported_before_it_is_needed(module, loaded):
+    run = run_python(f"import sys, {module}; print(*sys.modules)")
     assert run.returncode == 0, run.stderr
-    assert not set(EXTRAS) & set(run.stdout.split())
+    assert (OF_TRAINING | HEAVY) & set(run.stdout.split()) <= loaded
 
 
 def test_import_of_the_core_loads_no_agents():
@@ -175,25 +183,38 @@ def test_import_of_the_core_loads_no_agents():
     assert not [name for name in run.stdout.split() if name.startswith(("krypenv.agents", "krypenv.training"))]
 
 
-def test_bare_install_plays_and_evaluates():
+@pytest.mark.parametrize("package", ["krypenv", "krypenv.training"])
+def test_the_public_names_are_found_when_they_are_asked_for(package):
+    module = importlib.import_module(package)
+    tree = ast.parse(MODULES[package].read_text(encoding="utf-8"))
+    told = {  # what a type checker is told
+        alias.name: node.module
+        for block in ast.walk(tree)
+        if is_type_checking(block)
+        for node in block.body
+        for alias in node.names
+    }
+    assert told.keys() == set(module.__all__)
+    for name, source in told.items():
+        place = importlib.import_module(f"{source}.{name}") if f"{source}.{name}" in MODULES else None
+        assert getattr(module, name) is (place or getattr(importlib.import_module(source), name))
+    with pytest.raises(AttributeError, match=rf"module '{package}' has no attribute 'nothing'"):
+        _ = module.nothing
+    assert not hasattr(module, "__wrapped__")
+
+
+def test_a_module_of_the_package_is_found_without_its_own_import():
     run = run_python(
-        f"import sys; sys.modules.update(dict.fromkeys({EXTRAS!r}))\n"
-        "from krypenv import Rules, agents\n"
-        "from krypenv.training import duplicate_match\n"
-        "rules = Rules.preset('krypkasino', players=2)\n"
-        "greedy, random = (agents.make(name, rules, seed=0) for name in ('greedy', 'random'))\n"
-        "print(duplicate_match(greedy, random, rules, deals=10, seed=1).margin)\n"
+        "import krypenv; print(krypenv.agents.names(), krypenv.features.SIZE, krypenv.training.evaluation)"
     )
     assert run.returncode == 0, run.stderr
 
 
-def test_bare_command_names_the_extra():
-    run = run_python(
-        f"import sys; sys.modules.update(dict.fromkeys({EXTRAS!r}))\nfrom krypenv.training.cli import main\nmain()"
-    )
-    assert run.returncode != 0
-    assert 'pip install "krypenv[train]"' in run.stdout + run.stderr
-    assert "Traceback" not in run.stderr
+def test_only_training_needs_what_train_installs():
+    for name, path in MODULES.items():
+        if not name.startswith("krypenv.training.") and name != "krypenv.adapters.sb3":
+            words = re.findall(r"^ *(?:from|import) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+            assert not OF_TRAINING & set(words), name
 
 
 def project_texts() -> list[Path]:

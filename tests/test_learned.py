@@ -6,16 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
+from support import some_arrays
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents.learned import LearnedAgent
+from krypenv.agents.inference import Weights
+from krypenv.agents.learned import ROWS_A_THREAD, LearnedAgent
 from krypenv.agents.model_file import save_model
-from krypenv.agents.network import CardNetwork, Shape
+from krypenv.agents.network import Shape
 from krypenv.observation import LAYOUT
 
-torch.set_num_threads(1)
-NETWORK = CardNetwork(Shape(context=8, card=6, embedding=2))
+ARRAYS = some_arrays(Shape(context=8, card=6, embedding=2))
+WEIGHTS = Weights.of(ARRAYS)
 
 
 def play_some(rules: Rules, games: int, steps: int = 130) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -31,8 +32,8 @@ def play_some(rules: Rules, games: int, steps: int = 130) -> list[tuple[np.ndarr
 def test_where_nothing_is_hidden_the_rest_of_the_deal_is_solved(text: str) -> None:
     """In the last deal of two players all cards but the other hand have been seen, by the first of its decisions."""
     rules = Rules.parse(text)
-    agent, solver = LearnedAgent(NETWORK, rules, "it", seed=1), agents.make("search(worlds=1)", rules)
-    plain = LearnedAgent(NETWORK, rules, "it", solve=False)
+    agent, solver = LearnedAgent(WEIGHTS, rules, "it", seed=1), agents.make("search(worlds=1)", rules)
+    plain = LearnedAgent(WEIGHTS, rules, "it", solve=False)
     open_rows = differ = 0
     for observations, masks in play_some(rules, 12):
         played, of_network = agent.act(observations, masks), plain.act(observations, masks)
@@ -52,26 +53,57 @@ def test_where_nothing_is_hidden_the_rest_of_the_deal_is_solved(text: str) -> No
 def test_among_more_players_the_network_decides_to_the_end(text: str) -> None:
     rules = Rules.parse(text)
     for observations, masks in play_some(rules, 3):
-        logits, _ = LearnedAgent(NETWORK, rules, "it").judge(observations, masks)
-        assert np.array_equal(LearnedAgent(NETWORK, rules, "it").act(observations, masks), logits.argmax(axis=1))
+        logits, _ = LearnedAgent(WEIGHTS, rules, "it").judge(observations, masks)
+        assert np.array_equal(LearnedAgent(WEIGHTS, rules, "it").act(observations, masks), logits.argmax(axis=1))
 
 
 def test_no_decisions_are_no_actions_and_a_temperature_draws() -> None:
     rules = Rules.preset("krypkasino", players=2)
     engine = Engine(rules, 64, seed=3)
-    agent = LearnedAgent(NETWORK, rules, "it", seed=0, temperature=50.0)
+    agent = LearnedAgent(WEIGHTS, rules, "it", seed=0, temperature=50.0)
     assert agent.act(engine.observation[:0], engine.action_mask[:0]).shape == (0,)
     drawn = {tuple(agent.act(engine.observation, engine.action_mask).tolist()) for _ in range(3)}
     assert len(drawn) == 3
-    again = LearnedAgent(NETWORK, rules, "it", seed=0, temperature=50.0)
+    again = LearnedAgent(WEIGHTS, rules, "it", seed=0, temperature=50.0)
     assert tuple(again.act(engine.observation, engine.action_mask).tolist()) in drawn
+
+
+def test_actions_are_drawn_by_their_probabilities() -> None:
+    rules, draws, temperature = Rules.preset("krypkasino", players=2), 20_000, 2.0
+    engine = Engine(rules, 64, seed=3)
+    agent = LearnedAgent(WEIGHTS, rules, "it", seed=3, temperature=temperature)
+    row = [int(engine.action_mask.sum(axis=1).argmax())]
+    observations, masks = engine.observation[row], engine.action_mask[row]
+    drawn = agent.act(observations.repeat(draws, axis=0), masks.repeat(draws, axis=0))
+    legal = np.flatnonzero(masks[0])
+    chances = np.exp(agent.judge(observations, masks)[0][0, legal].astype(float) / temperature)
+    expected = draws * chances / chances.sum()
+    assert len(legal) > 2
+    assert len(set(expected.round())) > 2
+    counts = np.bincount(drawn, minlength=105)
+    assert counts[legal].sum() == draws
+    assert ((counts[legal] - expected) ** 2 / expected).sum() < len(legal) + 5 * np.sqrt(2 * len(legal)) + 10
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_threads_change_nothing(temperature: float) -> None:
+    rules = Rules.preset("krypkasino", players=4)
+    engine = Engine(rules, 5 * ROWS_A_THREAD + 3, seed=3)
+    alone, shared = (
+        LearnedAgent(WEIGHTS, rules, "it", seed=2, temperature=temperature, threads=threads) for threads in (1, 3)
+    )
+    for _ in range(3):
+        actions = alone.act(engine.observation, engine.action_mask)
+        assert np.array_equal(actions, shared.act(engine.observation, engine.action_mask))
+        engine.step(actions)
 
 
 def test_a_learned_agent_has_a_name_with_options(tmp_path: Path) -> None:
     rules = Rules.preset("krypkasino", players=2)
-    folder = str(save_model(tmp_path / "model", NETWORK, rules))
+    folder = str(save_model(tmp_path / "model", ARRAYS, rules))
     assert agents.make(folder, rules).name == folder
     assert agents.make(f"learned(model={folder!r})", rules).name == folder
+    assert agents.make(f"learned(model={folder!r}, threads=2)", rules).name == folder
     for options, same in (("solve=False", "solve=False"), ("temperature=2, solve=True", "temperature=2.0")):
         agent = agents.make(f"learned(model={folder!r}, {options})", rules)
         assert agents.make(agent.name, rules).name == agent.name

@@ -14,11 +14,11 @@ from sb3_contrib import MaskablePPO
 from krypenv import Engine, Rules
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.agents.facts import Facts, gather_facts
-from krypenv.agents.learned import LearnedAgent
-from krypenv.agents.network import ILLEGAL, CardNetwork, Choices, Shape
+from krypenv.agents.network import ILLEGAL, Shape
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
 from krypenv.observation import SIZE
 from krypenv.training.buffer import Decisions
+from krypenv.training.network import CardNetwork, Choices, NetworkAgent
 from krypenv.training.policy import CardPolicy
 from krypenv.vector import observation_space
 
@@ -116,7 +116,7 @@ def test_what_the_policy_is_asked_in_different_ways_agrees(rules: Rules) -> None
         if deterministic:
             assert torch.equal(distribution.mode(), actions)
             assert torch.equal(
-                torch.from_numpy(LearnedAgent(policy.network, rules, "it", solve=False).act(plain.numpy(), masks)),
+                torch.from_numpy(NetworkAgent(policy.network, rules, "it", solve=False).act(plain.numpy(), masks)),
                 actions,
             )
     assert torch.allclose(policy.predict_values(position), values, atol=1e-5)
@@ -195,10 +195,8 @@ def test_the_critic_sees_hidden_hands_and_the_network_does_not(rules: Rules) -> 
     (values, log_probs, _), (others, same, _) = (policy.evaluate_actions(each, actions) for each in (position, other))
     assert torch.equal(log_probs, same)
     assert ((values != others).numpy()[differ]).mean() > 0.9
-    logits, judged = LearnedAgent(policy.network, rules, "it").judge(engine.observation, engine.action_mask)
-    scores = policy.network(other.observations, other.choices)
-    assert np.array_equal(judged, scores.values.numpy())
-    assert np.array_equal(logits[logits > -1e8], scores.logits[scores.logits > -1e8].numpy())
+    scores, own = (policy.network(each.observations, each.choices) for each in (position, other))
+    assert torch.equal(scores.values, own.values)
     assert not any(name.startswith("critic") for name in policy.network.state_dict())
 
 

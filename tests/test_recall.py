@@ -98,8 +98,8 @@ def _weigh_rows(
 
 def test_plays_of_the_network_tell_of_its_hand() -> None:
     """Against the network itself the true hand gains on sampled ones; a proper weight can't lose on the mean."""
-    network, recall, engine = some_network(), Recall(), Engine(MAIN, 64, seed=2)
-    other = LearnedAgent(network, MAIN, "it", seed=3, temperature=1.0, solve=False)
+    weights, recall, engine = Weights.of(some_network()), Recall(), Engine(MAIN, 64, seed=2)
+    other = LearnedAgent(weights, MAIN, "it", seed=3, temperature=1.0, solve=False)
     gains = []
     for _ in range(60):
         actions = engine.sample_actions()
@@ -107,7 +107,7 @@ def test_plays_of_the_network_tell_of_its_hand() -> None:
         actions[theirs] = other.act(engine.observation[theirs], engine.action_mask[theirs])
         logs = np.full((len(rows), 33), np.nan)
         _weigh_rows(
-            compile_rules(MAIN), Weights.of(network), recall.extend(engine.observation[rows]),
+            compile_rules(MAIN), weights, recall.extend(engine.observation[rows]),
             handle(engine.state[rows]), make_belief(), make_work(), make_space(), logs,
         )  # fmt: skip
         logs = logs[~np.isnan(logs[:, 0])]

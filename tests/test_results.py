@@ -7,10 +7,13 @@ import sys
 
 import pytest
 from filelock import FileLock
+from support import some_arrays
 from test_arena import HIGH, LOW, RULES, DiesOnWorkers, arena, same_games
 from test_cli import krypenv
 
 from krypenv import Rules
+from krypenv.agents.model_file import save_model
+from krypenv.agents.network import Shape
 from krypenv.training import ArenaSettings, load_games, run_arena
 from krypenv.training.folders import LOCK
 from krypenv.training.results import FILE
@@ -157,14 +160,9 @@ def test_a_folder_of_another_arena_is_refused_and_left_as_it_is(tmp_path, option
 
 
 def test_a_model_that_was_trained_on_is_another_agent(tmp_path):
-    torch = pytest.importorskip("torch")
-    from krypenv.agents.model_file import save_model
-    from krypenv.agents.network import CardNetwork, Shape
-
     model, folder = tmp_path / "model", tmp_path / "arena"
     for seed in (1, 2):
-        torch.manual_seed(seed)
-        save_model(model, CardNetwork(Shape(16, 8, 4)), RULES)
+        save_model(model, some_arrays(Shape(16, 8, 4), seed), RULES)
         card = json.loads((model / "model.json").read_text())
         if seed == 1:
             games = arena(folder, str(model), "greedy", deals=4)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from krypenv.agents import Agent, is_known, parse_spec
-from krypenv.agents.base import load_module
+from krypenv.agents.model_file import read_card
 from krypenv.agents.own import is_own, refuse_import, typed
 from krypenv.rules import Rules
 from krypenv.training import bounds
@@ -313,4 +313,4 @@ def _weights(source: AgentSource, agent: Agent) -> list[str]:
     if isinstance(source, str):
         words += [source] if Path(source).is_dir() else parse_spec(source)[1].values()
     cards = [Path(word) / "model.json" for word in words if isinstance(word, str)]
-    return [load_module("model_file").read_card(card.parent)["weights_sha256"] for card in cards if card.is_file()]
+    return [read_card(card.parent)["weights_sha256"] for card in cards if card.is_file()]

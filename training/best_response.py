@@ -9,11 +9,11 @@ import numpy.typing as npt
 from rich.console import Console
 
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
-from krypenv.agents.learned import LearnedAgent
 from krypenv.learner_games import LEARNER, LearnerGames
 from krypenv.rules import Rules
 from krypenv.training.checkpoint import read_checkpoint
 from krypenv.training.folders import is_empty, writing_to
+from krypenv.training.network import NetworkAgent
 from krypenv.training.selfplay import Run
 from krypenv.training.settings import Settings
 
@@ -49,7 +49,7 @@ def response_settings(
     )  # fmt: skip
 
 
-def train_response(settings: Settings, console: Console, command: str = "") -> tuple[LearnedAgent, int, float]:
+def train_response(settings: Settings, console: Console, command: str = "") -> tuple[NetworkAgent, int, float]:
     """Train as the settings say and write the model; return it as an agent, its decisions and the seconds.
 
     Goes on from the checkpoint in the folder, if it is of the same settings; raises ValueError if it is of others, and
@@ -70,12 +70,12 @@ def _is_begun(settings: Settings, folder: Path) -> bool:
     return True
 
 
-def _train(session: Response, console: Console, command: str) -> tuple[LearnedAgent, int, float]:
+def _train(session: Response, console: Console, command: str) -> tuple[NetworkAgent, int, float]:
     settings = session.settings
     try:
         session.train(console)
     except FloatingPointError as error:
         raise ValueError(f"training against {settings.rivals[0]} has diverged: {error}") from None
     session.write_model(command)
-    agent = LearnedAgent(session.model.network, session.rules, str(session.folder / "model"), settings.seed)
+    agent = NetworkAgent(session.model.network, session.rules, str(session.folder / "model"), settings.seed)
     return agent, session.model.num_timesteps, session.elapsed

@@ -10,7 +10,7 @@ import torch
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
 
 from krypenv.agents.facts import Facts
-from krypenv.agents.network import Choices
+from krypenv.training.network import Choices
 from krypenv.training.policy import Position
 
 

@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import safetensors.torch
-import torch
-from torch import Tensor
+import safetensors.numpy
 
-from krypenv.agents.network import CardNetwork
-from krypenv.agents.weights import parse_tensors
+from krypenv.agents.network import Arrays
+from krypenv.agents.weights import parse_arrays
 from krypenv.files import parse_json, read_file, write_whole
 from krypenv.schema import sentence_of
 from krypenv.training.checkpoint_checks import check_content, check_progress, digest, part_of
+from krypenv.training.network import CardNetwork, arrays_of, tensors_of
 from krypenv.training.ppo import SelfPlayPPO
 from krypenv.training.settings import Settings
 from krypenv.words import shown
@@ -29,33 +28,33 @@ class Kept(NamedTuple):
 
     settings: Settings
     progress: dict[str, Any]  # the plain values
-    tensors: dict[str, Tensor]
+    arrays: Arrays
 
 
 def save_checkpoint(folder: Path, model: SelfPlayPPO, snapshots: list[CardNetwork], progress: dict[str, Any]) -> None:
     """Write weights, optimizer, games, snapshots and the plain values of `progress`."""
-    tensors: dict[str, Tensor] = {f"policy.{name}": value for name, value in model.policy.state_dict().items()}
+    arrays = {f"policy.{name}": array for name, array in arrays_of(model.policy.state_dict()).items()}
     for place, snapshot in enumerate(snapshots):
-        tensors |= {f"snapshot.{place}.{name}": value for name, value in snapshot.state_dict().items()}
+        arrays |= {f"snapshot.{place}.{name}": array for name, array in snapshot.arrays().items()}
     for index, state in model.policy.optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer.{index}.{name}": value for name, value in state.items()}
+        arrays |= {f"optimizer.{index}.{name}": array for name, array in arrays_of(state).items()}
     for place, part in enumerate(model.parts):
-        arrays = {**part.save(), "rival_earned": model.rival_earned[place]}
-        tensors |= {f"games.{place}.{name}": _tensor(array) for name, array in arrays.items()}
-    tensors["rival_returns"] = torch.tensor(list(model.rival_returns), dtype=torch.float64)
+        games = {**part.save(), "rival_earned": model.rival_earned[place]}
+        arrays |= {f"games.{place}.{name}": _signed(array) for name, array in games.items()}
+    arrays["rival_returns"] = np.array(model.rival_returns, np.float64)
     texts = {"format": FORMAT, "snapshots": str(len(snapshots)), "progress": json.dumps(progress)}
-    write_whole(folder / CHECKPOINT, encode_checkpoint(tensors, texts))
+    write_whole(folder / CHECKPOINT, encode_checkpoint(arrays, texts))
 
 
-def encode_checkpoint(tensors: dict[str, Tensor], texts: dict[str, str]) -> bytes:
+def encode_checkpoint(arrays: Arrays, texts: dict[str, str]) -> bytes:
     """Return the bytes of a checkpoint with a checksum of all that is in it."""
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    return safetensors.torch.save(tensors, metadata={**texts, "sha256": digest(tensors, texts)})
+    arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    return safetensors.numpy.save(arrays, metadata={**texts, "sha256": digest(arrays, texts)})
 
 
-def _tensor(array: np.ndarray) -> Tensor:
-    """Return an array as a tensor; unsigned words as signed ones with the same bits."""
-    return torch.from_numpy((array.view(np.int64) if array.dtype == np.uint64 else array).copy())
+def _signed(array: np.ndarray) -> np.ndarray:
+    """Return an array with signed words of the same bits in place of unsigned ones, as checkpoints have them."""
+    return array.view(np.int64) if array.dtype == np.uint64 else array
 
 
 def read_progress(folder: Path) -> dict[str, Any]:
@@ -78,7 +77,7 @@ def read_checkpoint(folder: Path) -> Kept:
 def parse_checkpoint(data: bytes) -> Kept:
     """Return what the bytes of a checkpoint hold; ValueError, without the file's name, where any of it is wrong."""
     try:
-        tensors = parse_tensors(data)
+        arrays = parse_arrays(data)
     except ValueError:
         raise ValueError("is torn or not a checkpoint") from None
     texts: dict[str, str] = parse_json(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__") or {}
@@ -86,7 +85,7 @@ def parse_checkpoint(data: bytes) -> Kept:
         found = shown(texts.get("format")).strip("'")
         raise ValueError(f"is a checkpoint of format {found}; this version reads format {FORMAT}")
     known = texts.pop("sha256", None)  # which older ones lack
-    if known is not None and known != digest(tensors, texts):
+    if known is not None and known != digest(arrays, texts):
         raise ValueError("is torn or was changed: it does not agree with its checksum")
     try:
         progress = parse_json(texts.get("progress", ""), infinite=True)
@@ -95,8 +94,8 @@ def parse_checkpoint(data: bytes) -> Kept:
         raise ValueError(f"has progress that can't be gone on with: {sentence_of(error)}") from None
     if texts.get("snapshots") != str(len(progress["snapshots"])):
         raise ValueError(f"is to have {len(progress['snapshots'])} snapshots, not {shown(texts.get('snapshots'))}")
-    check_content(tensors, settings, len(progress["snapshots"]))
-    return Kept(settings, progress, tensors)
+    check_content(arrays, settings, len(progress["snapshots"]))
+    return Kept(settings, progress, arrays)
 
 
 def load_checkpoint(kept: Kept, model: SelfPlayPPO) -> dict[str, CardNetwork]:
@@ -104,26 +103,24 @@ def load_checkpoint(kept: Kept, model: SelfPlayPPO) -> dict[str, CardNetwork]:
 
     What only exists once the rivals are known, `load_games` puts back after that.
     """
-    tensors = kept.tensors
-    model.policy.load_state_dict(part_of(tensors, "policy."))
+    model.policy.load_state_dict(tensors_of(part_of(kept.arrays, "policy.")))
     optimizer = model.policy.optimizer.state_dict()
     optimizer["state"] = {
         index: state
         for index in optimizer["param_groups"][0]["params"]
-        if (state := part_of(tensors, f"optimizer.{index}."))
+        if (state := tensors_of(part_of(kept.arrays, f"optimizer.{index}.")))
     }
     model.policy.optimizer.load_state_dict(optimizer)
     snapshots = {}
     for place, name in enumerate(kept.progress["snapshots"]):
-        snapshot = snapshots[name] = CardNetwork(model.network.shape).eval()
-        snapshot.load_state_dict(part_of(tensors, f"snapshot.{place}."))
+        snapshots[name] = CardNetwork.of(part_of(kept.arrays, f"snapshot.{place}."))
     return snapshots
 
 
 def load_games(kept: Kept, model: SelfPlayPPO) -> None:
     """Put the games under way into a model that knows its rivals already."""
     for place, part in enumerate(model.parts):
-        arrays = {name: tensor.numpy() for name, tensor in part_of(kept.tensors, f"games.{place}.").items()}
+        arrays = part_of(kept.arrays, f"games.{place}.")
         model.rival_earned[place][:] = arrays.pop("rival_earned")
         part.load(arrays)
-    model.rival_returns.extend(kept.tensors["rival_returns"].tolist())
+    model.rival_returns.extend(kept.arrays["rival_returns"].tolist())

@@ -11,11 +11,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from krypenv.agents.network import Shape
-from krypenv.agents.weights import MOST_UNITS, Spec, check_reach, check_tensors, specs_of
+from krypenv.agents.network import MAX_UNITS, Arrays, Shape
+from krypenv.agents.weights import Spec, check_arrays, check_reach, specs_of
 from krypenv.cards import NUM_KINDS
 from krypenv.engine import Engine
 from krypenv.learner_games import LEARNER
@@ -30,7 +28,6 @@ MOST_THREADS = 4096
 _INF = float("inf")
 
 Part = tuple[Rules, int, str]  # rules, rows, and who learns in them
-Tensors = dict[str, Tensor]
 
 _interval = a_list(number(-_INF, _INF), 3, 3)  # of a single deal it is infinite
 _check_progress = a_record(
@@ -67,7 +64,7 @@ def check_progress(progress: Any) -> Settings:
     _check_progress(progress, "")
     settings = Settings.from_json(progress["settings"])
     for name, most in (
-        ("context", MOST_UNITS), ("card", MOST_UNITS), ("embedding", MOST_UNITS), ("threads", MOST_THREADS),
+        ("context", MAX_UNITS), ("card", MAX_UNITS), ("embedding", MAX_UNITS), ("threads", MOST_THREADS),
         ("workers", MOST_THREADS), ("seed", 2**32 - 1),
     ):  # fmt: skip
         whole(0, most)(getattr(settings, name), f"settings.{name}")
@@ -127,14 +124,12 @@ def _check_curve(progress: dict[str, Any], settings: Settings) -> None:
 # ---------------------------------------------------------------------- tensors
 
 
-def digest(tensors: Tensors, texts: dict[str, str]) -> str:
-    """Return the SHA-256 of tensors, with their names, types and shapes, and of some texts by name."""
+def digest(arrays: Arrays, texts: dict[str, str]) -> str:
+    """Return the SHA-256 of arrays, with their names, types and shapes, and of some texts by name."""
     found = hashlib.sha256()
-    for name in sorted(tensors):
-        tensor = tensors[name].detach().cpu().contiguous()
-        found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} ".encode())
-        if tensor.numel():
-            found.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
+    for name in sorted(arrays):
+        found.update(f"{name} torch.{arrays[name].dtype} {arrays[name].shape} ".encode())  # torch's names of the types
+        found.update(arrays[name].tobytes())
     for name in sorted(texts):
         found.update(f"{name} {texts[name]} ".encode("utf-8", "surrogatepass"))
     return found.hexdigest()
@@ -157,14 +152,14 @@ def _games_specs(part: Part) -> dict[str, Spec]:
     rules, rows, _ = part
     each, seats = (rows,), (rows, rules.players)
     return {
-        "paid": Spec(seats, torch.float64), "seeds": Spec(each, torch.int64), "episodes": Spec(each, torch.int64),
-        "viewers": Spec(each, torch.int64), "players": Spec(seats, torch.int64),
-        "state": Spec((rows, GAME.itemsize), torch.uint8), "rival_earned": Spec(each, torch.float64),
+        "paid": Spec(seats, np.float64), "seeds": Spec(each, np.int64), "episodes": Spec(each, np.int64),
+        "viewers": Spec(each, np.int64), "players": Spec(seats, np.int64),
+        "state": Spec((rows, GAME.itemsize), np.uint8), "rival_earned": Spec(each, np.float64),
     }  # fmt: skip
 
 
-def check_content(tensors: Tensors, settings: Settings, snapshots: int) -> None:
-    """Raise ValueError unless tensors are all that a run of some settings with so many snapshots goes on with."""
+def check_content(arrays: Arrays, settings: Settings, snapshots: int) -> None:
+    """Raise ValueError unless arrays are all that a run of some settings with so many snapshots goes on with."""
     shape = Shape(settings.context, settings.card, settings.embedding)
     policy, trained = _policy_specs(shape, hidden_of(settings))
     specs = {f"policy.{name}": spec for name, spec in policy.items()}
@@ -172,35 +167,35 @@ def check_content(tensors: Tensors, settings: Settings, snapshots: int) -> None:
         specs |= {f"snapshot.{place}.{name}": spec for name, spec in specs_of(shape).items()}
     for index, name in enumerate(trained):
         start = f"optimizer.{index}."
-        if any(f"{start}{part}" in tensors for part in ("step", "exp_avg", "exp_avg_sq")):
+        if any(f"{start}{part}" in arrays for part in ("step", "exp_avg", "exp_avg_sq")):
             specs |= {f"{start}exp_avg": policy[name], f"{start}exp_avg_sq": policy[name], f"{start}step": Spec(())}
     parts = [part for part in parts_of(settings) if part[1]]
     for place, part in enumerate(parts):
         specs |= {f"games.{place}.{name}": spec for name, spec in _games_specs(part).items()}
-    specs["rival_returns"] = Spec((None,), torch.float64)
-    check_tensors(tensors, specs)
-    if len(tensors["rival_returns"]) > RIVAL_GAMES:
+    specs["rival_returns"] = Spec((None,), np.float64)
+    check_arrays(arrays, specs)
+    if len(arrays["rival_returns"]) > RIVAL_GAMES:
         raise ValueError(f"has more than {RIVAL_GAMES} rival_returns")
-    for name, tensor in tensors.items():
-        if name.endswith((".step", ".exp_avg_sq")) and bool((tensor < 0).any()):
+    for name, array in arrays.items():
+        if name.endswith((".step", ".exp_avg_sq")) and bool((array < 0).any()):
             raise ValueError(f"has numbers below 0 in tensor {name!r}")
     for start in ("policy.network.", "policy.slow.", *(f"snapshot.{place}." for place in range(snapshots))):
         try:
-            check_reach(part_of(tensors, start))
+            check_reach(part_of(arrays, start))
         except ValueError as error:
             raise ValueError(f"{error}, in {start}*") from None
     rivals = len(settings.rivals) + 1 + snapshots
     for place, part in enumerate(parts):
-        _check_games(part_of(tensors, f"games.{place}."), part, rivals, f"games.{place}")
+        _check_games(part_of(arrays, f"games.{place}."), part, rivals, f"games.{place}")
 
 
-def _check_games(arrays: Tensors, part: Part, rivals: int, place: str) -> None:
+def _check_games(arrays: Arrays, part: Part, rivals: int, place: str) -> None:
     """Raise ValueError unless arrays are games that the learner is to act in, among so many rivals."""
     rules, rows, learns = part
-    players, viewers = arrays["players"].numpy(), arrays["viewers"].numpy()
+    players, viewers = arrays["players"], arrays["viewers"]
     if (arrays["episodes"] < 0).any() or not ((viewers >= 0) & (viewers < rules.players)).all():
         raise ValueError(f"has episodes below 0 or viewers that are no seats in {place}")
-    state = np.frombuffer(arrays["state"].numpy().tobytes(), GAME)
+    state = np.frombuffer(arrays["state"].tobytes(), GAME)
     seats = state["seat"]
     if not ((seats >= 0) & (seats < rules.players)).all():
         raise ValueError(f"has games in {place}.state in which nobody is to act")
@@ -214,6 +209,6 @@ def _check_games(arrays: Tensors, part: Part, rivals: int, place: str) -> None:
         raise ValueError(f"has games in {place}.state that can't be: {error}") from None
 
 
-def part_of(tensors: Tensors, prefix: str) -> Tensors:
-    """Return the tensors whose names begin with a prefix, without it."""
-    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+def part_of(arrays: Arrays, prefix: str) -> Arrays:
+    """Return the arrays whose names begin with a prefix, without it."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -14,20 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress
+
 from krypenv.rules import Rules
-
-try:
-    import typer
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import Progress
-
-    from krypenv.training.cli_bench import bench
-    from krypenv.training.cli_doctor import doctor
-    from krypenv.training.cli_errors import OneSentence
-except ImportError:
-    raise SystemExit('The krypenv command needs more than the bare package: pip install "krypenv[train]"') from None
-
+from krypenv.training.cli_bench import bench
+from krypenv.training.cli_doctor import doctor
+from krypenv.training.cli_errors import OneSentence
 
 app = typer.Typer(
     cls=OneSentence,

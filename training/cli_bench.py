@@ -28,6 +28,9 @@ def bench(
     ] = 1.0,
     games: Annotated[int, typer.Option(help="games at once in the batch engine")] = 4096,
     threads: Annotated[int, typer.Option(help="threads of the line on several threads")] = 2,
+    first_use: Annotated[
+        bool, typer.Option("--first-use", help="measure the import and everything's first use instead, for minutes")
+    ] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="also write the figures to this file")
     ] = None,
@@ -38,8 +41,13 @@ def bench(
     from krypenv.training.report import print_table, write_json
 
     check_files(json_file)
-    if peers and other is not None:
-        raise ValueError("--peers and --beside are two measurements; give one of them")
+    if peers + (other is not None) + first_use > 1:
+        raise ValueError("--peers, --beside and --first-use are three measurements; give one of them")
+    if first_use:
+        from krypenv.training.first_use import run
+
+        run(json_file)
+        return
     console = Console(stderr=True)
     with console.status("measuring") as status:
         if other is not None:

@@ -15,6 +15,8 @@ from krypenv import stopping
 from krypenv.words import one_line
 
 LONGEST_MESSAGE = 1000  # characters
+OF_TRAINING = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard")  # what [train] installs
+INSTALL = 'pip install "krypenv[train]"'
 WRITE_ERRORS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF}
 
 
@@ -40,6 +42,11 @@ class OneSentence(TyperGroup):
             _drop_output()
         except MemoryError:
             message = "krypenv: there is not enough memory for this"
+        except ModuleNotFoundError as error:
+            missing = (error.name or "").partition(".")[0]
+            if missing not in OF_TRAINING:
+                raise
+            message = f"krypenv: {ctx.invoked_subcommand} needs {missing}, which is not installed: {INSTALL}"
         except ValueError as error:
             message = f"krypenv: {error}"
         except OSError as error:

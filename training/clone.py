@@ -12,9 +12,10 @@ from torch import Tensor
 
 from krypenv.agents.facts import Facts
 from krypenv.agents.inference import REWARD_SCALE
-from krypenv.agents.network import ILLEGAL, Scores
+from krypenv.agents.network import ILLEGAL
 from krypenv.training.buffer import Decisions, select
 from krypenv.training.lessons import Plan, read_lesson
+from krypenv.training.network import Scores
 from krypenv.training.policy import CardPolicy, Position
 
 SHUFFLED = 8  # files whose decisions are shuffled together

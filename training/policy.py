@@ -14,12 +14,13 @@ from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor, nn
 
 from krypenv.agents.facts import gather_facts
-from krypenv.agents.network import ILLEGAL, CardNetwork, Choices, Scores, Shape
+from krypenv.agents.network import ILLEGAL, Shape
 from krypenv.cards import NUM_ACTIONS
 from krypenv.checks import check_decisions
 from krypenv.engine import Engine
 from krypenv.observation import SIZE
 from krypenv.rules import Rules
+from krypenv.training.network import CardNetwork, Choices, Scores
 from krypenv.worlds import determinize
 
 

@@ -15,10 +15,10 @@ from stable_baselines3.common.vec_env import VecEnv
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.agents.facts import Facts, gather_facts
 from krypenv.agents.inference import REWARD_SCALE
-from krypenv.agents.network import CardNetwork
 from krypenv.cards import NUM_KINDS
 from krypenv.learner_games import LearnerGames
 from krypenv.training.buffer import Decisions, SeatRolloutBuffer
+from krypenv.training.network import CardNetwork
 from krypenv.training.policy import CardPolicy
 
 RIVAL_GAMES = 1000  # whose mean return is told

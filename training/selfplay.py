@@ -24,9 +24,8 @@ from stable_baselines3.common.logger import configure
 from krypenv import __version__, agents
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.agents import Agent
-from krypenv.agents.learned import LearnedAgent
 from krypenv.agents.model_file import save_model
-from krypenv.agents.network import CardNetwork, Shape
+from krypenv.agents.network import Shape
 from krypenv.learner_games import LearnerGames
 from krypenv.opponents import Opponent
 from krypenv.rules import Rules
@@ -36,6 +35,7 @@ from krypenv.training.curve import CurvePoint, draw_curve
 from krypenv.training.evaluation import MatchResult, duplicate_match, evaluate
 from krypenv.training.folders import is_empty, writing_to
 from krypenv.training.metagame import Metagame
+from krypenv.training.network import CardNetwork, NetworkAgent
 from krypenv.training.ppo import SelfPlayPPO
 from krypenv.training.progress import progress_bar
 from krypenv.training.report import print_matches, write_json
@@ -208,8 +208,8 @@ class Run:
         it, name = self.settings, f"update {self.updates}"
         network = copy.deepcopy(self.model.network).eval()
         scripted = [(rival, agents.make_known(rival, self.rules, seed=it.seed)) for rival in it.rivals]
-        before = [(old, LearnedAgent(each, self.rules, old)) for old, each in self.snapshots.items()]
-        player = LearnedAgent(network, self.rules, name)
+        before = [(old, NetworkAgent(each, self.rules, old)) for old, each in self.snapshots.items()]
+        player = NetworkAgent(network, self.rules, name)
         self.metagame.add(name, player, [*scripted, *before], it.metagame_deals, it.seed)
         for other, margin in self.metagame.margins[name].items():
             self.model.logger.record(f"metagame/{other}", margin)
@@ -251,15 +251,15 @@ class Run:
             seed = _seed(it.seed, self.updates, 2 + place)
             if name == NOW or name in self.snapshots:
                 network = self.snapshots.get(name, self.model.network)
-                rival: Agent = LearnedAgent(network, self.rules, name, seed=seed, temperature=1.0)
+                rival: Agent = NetworkAgent(network, self.rules, name, seed=seed, temperature=1.0)
             else:
                 rival = agents.make_known(name, self.rules, seed=seed)
             rivals.append((rival, weight))
         return rivals
 
-    def agent(self) -> LearnedAgent:
+    def agent(self) -> NetworkAgent:
         """Return the learner as it is now, playing its best actions."""
-        return LearnedAgent(self.model.network, self.rules, "learner", seed=self.settings.seed)
+        return NetworkAgent(self.model.network, self.rules, "learner", seed=self.settings.seed)
 
     def save(self) -> None:
         """Write the checkpoint."""
@@ -294,7 +294,7 @@ class Run:
     def finish(self, command: str) -> list[MatchResult]:
         """Write the model and the learning curve, and return the evaluation against all opponents."""
         self.write_model(command)
-        learner = LearnedAgent(self.model.network, self.rules, "model")
+        learner = NetworkAgent(self.model.network, self.rules, "model")
         it = self.settings
         opponents = [agents.make_known(name, self.rules, it.seed + 2) for name in it.against]
         return evaluate(learner, opponents, self.rules, it.deals, seed=it.seed + 1)
@@ -303,7 +303,7 @@ class Run:
         """Write the model and the learning curve."""
         save_model(
             self.folder / "model",
-            self.model.network,
+            self.model.network.arrays(),
             self.rules,
             also=[str(rules) for rules in self.settings.other_rules()],
             settings=dataclasses.asdict(self.settings),

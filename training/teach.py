@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-import safetensors.torch
+import safetensors.numpy
 import torch
 from rich.console import Console
 
-from krypenv.agents.learned import LearnedAgent
 from krypenv.agents.model_file import load_model, save_model
 from krypenv.agents.network import Shape
-from krypenv.agents.weights import Spec, check_tensors, parse_tensors
+from krypenv.agents.weights import Spec, check_arrays, parse_arrays
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
 from krypenv.files import read_file, write_whole
 from krypenv.observation import SIZE
@@ -27,6 +26,7 @@ from krypenv.training.evaluation import MatchResult, evaluate
 from krypenv.training.fields import parse_rules, setting
 from krypenv.training.folders import writing_to
 from krypenv.training.lessons import Plan, check_lessons, give_lessons
+from krypenv.training.network import CardNetwork, NetworkAgent, arrays_of, tensors_of
 from krypenv.training.policy import CardPolicy
 from krypenv.training.progress import progress_bar
 from krypenv.vector import observation_space
@@ -112,9 +112,8 @@ def make_policy(settings: TeachSettings) -> CardPolicy:
 
 def save_start(folder: Path, policy: CardPolicy, rules: Rules, **facts: Any) -> None:
     """Write a policy as a warm start: its network as a model, and its critic beside it."""
-    critic = {name: tensor.contiguous() for name, tensor in policy.critic.state_dict().items()}
-    write_whole(folder / CRITIC, safetensors.torch.save(critic))
-    save_model(folder / MODEL, policy.network, rules, **facts)
+    write_whole(folder / CRITIC, safetensors.numpy.save(arrays_of(policy.critic.state_dict())))
+    save_model(folder / MODEL, policy.network.arrays(), rules, **facts)
 
 
 def load_start(policy: CardPolicy, folder: Path) -> None:
@@ -122,7 +121,8 @@ def load_start(policy: CardPolicy, folder: Path) -> None:
 
     Raises ValueError where it is of other sizes.
     """
-    network, _ = load_model(folder / MODEL if (folder / MODEL).is_dir() else folder)
+    arrays, _ = load_model(folder / MODEL if (folder / MODEL).is_dir() else folder)
+    network = CardNetwork.of(arrays)
     if network.shape != policy.network.shape:
         raise ValueError(
             f"the network in {folder} has {network.shape}, and the settings ask for {policy.network.shape}"
@@ -133,13 +133,13 @@ def load_start(policy: CardPolicy, folder: Path) -> None:
     if hasattr(policy, "critic") and path.exists():
         specs = {name: Spec(tuple(tensor.shape)) for name, tensor in policy.critic.state_dict().items()}
         try:
-            tensors = parse_tensors(read_file(path))
-            check_tensors(tensors, specs)
+            critic = parse_arrays(read_file(path))
+            check_arrays(critic, specs)
         except ValueError as error:
             raise ValueError(
                 f"{path} is torn, or a critic for another number of players or other sizes: it {error}"
             ) from None
-        policy.critic.load_state_dict(tensors)
+        policy.critic.load_state_dict(tensors_of(critic))
 
 
 def run(settings: TeachSettings, command: str) -> list[MatchResult]:
@@ -158,5 +158,5 @@ def run(settings: TeachSettings, command: str) -> list[MatchResult]:
         facts = {"settings": dataclasses.asdict(settings), "command": command, "seed": settings.seed, "regret": regret}
         save_start(folder, policy, rules, **facts)
     console.print(f"Regret of the clone: {regret:.2f} points a decision. The model: {folder / MODEL}", highlight=False)
-    learner = LearnedAgent(policy.network, rules, "clone", settings.seed)
+    learner = NetworkAgent(policy.network, rules, "clone", settings.seed)
     return evaluate(learner, settings.against, rules, settings.deals, seed=settings.seed + 1)
