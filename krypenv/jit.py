@@ -6,12 +6,13 @@ import contextlib
 import functools
 import hashlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numba
 import numpy as np
 from numba import config
+from numba.core import event
 from numba.core.caching import FunctionCache
 from numba.cpython.unsafe import numbers
 
@@ -92,6 +93,26 @@ def _compile(function: Callable[..., Any], **options: bool) -> Any:
         dispatcher._cache = _PackageCache(function)
         dispatcher._cache.options = sorted(options.items())
     return dispatcher
+
+
+class _Listener(event.Listener):
+    """Tells of every compilation when it begins."""
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self._tell = tell
+
+    def on_start(self, event: Any) -> None:
+        self._tell()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def compilations(tell: Callable[[], None]) -> Iterator[None]:
+    """Call a function whenever a kernel is about to be compiled in the block, and not where one is kept already."""
+    with event.install_listener("numba:compile", _Listener(tell)):
+        yield
 
 
 def _leading_zeros(word: int) -> int:
