@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from krypenv.jit import compilations
 
-COMPILING = "Compiling the kernels, about a minute the first time; they are kept."
+COMPILING = "Compiling the kernels, one to two minutes the first time; they are kept."
 PAUSE = 30.0  # seconds between two lines where there is no bar
 Show = Callable[[float, str], None]
 
