@@ -75,6 +75,7 @@ class Sampler:
         self._space = make_space(self._threads)
         self._work: tuple[Any, ...] = ()
         self._rng = np.random.default_rng(check_seed(seed))
+        self._is_new = True  # nothing has been decided, and the kernels may not be compiled
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
@@ -86,6 +87,10 @@ class Sampler:
         if not self._ms:
             self._choose(observations, masks, seeds, 0, self._worlds, out)
             return out
+        if self._is_new and len(out):  # no decision pays for the compiling of the kernels
+            for most in {1, self._threads}:
+                self._choose(observations[:most], masks[:most], seeds[:most], 0, 1, out[:most])
+            self._is_new = False
         for row in range(0, len(out), self._threads):
             rows = slice(row, row + self._threads)
             deadline = time.perf_counter() + self._ms / 1000

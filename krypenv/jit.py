@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
 import numpy as np
 from numba import config
+from numba.core import event
 from numba.core.caching import FunctionCache, NullCache
 from numba.cpython.unsafe import numbers
 
@@ -72,7 +74,7 @@ class _PackageCache(FunctionCache):
 
 def is_compiled(kernel: Any) -> bool:
     """Return whether compiled code of a kernel as it stands is in the cache, for any kind of arguments."""
-    cache = kernel._cache
+    cache = getattr(kernel._cache, "made", None)
     return isinstance(cache, _PackageCache) and cache.is_filled(kernel.targetctx.codegen())
 
 
@@ -83,14 +85,14 @@ class _CacheOnDemand:
         self._given = function, options
 
     @functools.cached_property
-    def _cache(self) -> Any:
+    def made(self) -> Any:
         try:
             return _PackageCache(*self._given)
         except RuntimeError:  # there is no folder to write to: each process compiles anew
             return NullCache()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._cache, name)
+        return getattr(self.made, name)
 
 
 def records(dtype: np.dtype[Any], count: int | tuple[int, ...]) -> np.recarray:
@@ -120,6 +122,26 @@ def _compile(function: Callable[..., Any], **options: bool) -> Any:
     dispatcher = numba.njit(nogil=True, error_model="numpy", **options)(function)  # type: ignore[call-overload]  # `_nrt` is not in the stubs
     dispatcher._cache = _CacheOnDemand(function, options)
     return dispatcher
+
+
+class _Listener(event.Listener):
+    """Tells of every compilation when it begins."""
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self._tell = tell
+
+    def on_start(self, event: Any) -> None:
+        self._tell()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+@contextmanager
+def compilations(tell: Callable[[], None]) -> Iterator[None]:
+    """Call a function whenever a kernel is about to be compiled in the block, and not where one is kept already."""
+    with event.install_listener("numba:compile", _Listener(tell)):
+        yield
 
 
 def _leading_zeros(word: int) -> int:

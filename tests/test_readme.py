@@ -3,9 +3,12 @@
 Python blocks of one file are run in order in one namespace. Lines `krypenv evaluate|arena|analyze|bench|show ...` of
 its bash blocks are then run in the same directory; other `krypenv` lines, and those that need a trained model (a path
 under runs/), are checked against `--help`. A block after the line `<!-- not run -->` is left alone.
+
+What would take minutes is run as it stands but for one number: a line `steps = 600_000` is run as `steps = 4096`.
 """
 
 import functools
+import json
 import os
 import re
 import shlex
@@ -19,6 +22,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 BLOCK = re.compile(r"^(<!-- not run -->\n+)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+STEPS = re.compile(r"^steps = [\d_]+$", re.MULTILINE)
 INSTALL = 'pip install -c constraints.txt -e ".[train,dev]"'
 
 
@@ -76,10 +80,17 @@ def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
     namespace = {"__name__": "__main__"}
     for block in blocks(page):
         if block.language == "python":
-            exec(compile("\n" * (block.line - 1) + block.code, page, "exec"), namespace)
+            code = STEPS.sub("steps = 4096", block.code)
+            exec(compile("\n" * (block.line - 1) + code, page, "exec"), namespace)
     for command, *arguments in krypenv_commands(page):
         if command in ("evaluate", "arena", "analyze", "bench", "show") and "runs/" not in " ".join(arguments):
             krypenv(command, *arguments, cwd=tmp_path)
+
+
+def test_long_training_is_run_with_fewer_steps():
+    recipe = next(block.code for block in blocks(ROOT / "docs" / "sb3.md"))
+    assert len(STEPS.findall(recipe)) == 1
+    assert "learn(steps)" in recipe
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -96,6 +107,15 @@ def test_make_targets_of_the_page_exist(page):
     named = set(re.findall(r"`make ([\w-]+)", page.read_text(encoding="utf-8")))
     named |= {words[1] for words in command_lines(page) if words[0] == "make"}
     assert named <= targets
+
+
+@pytest.mark.parametrize("notebook", sorted(ROOT.glob("notebooks/*.ipynb")), ids=lambda path: path.name)
+def test_notebooks_are_stored_as_they_ran_from_top_to_bottom(notebook):
+    cells = [cell for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert not [output for output in outputs if output["output_type"] == "error" or output.get("name") == "stderr"]
 
 
 def test_readme_begins_with_the_two_commands():

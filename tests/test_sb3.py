@@ -1,19 +1,23 @@
-"""The native vector environment of Stable-Baselines3."""
+"""The native vector environment of Stable-Baselines3, and its models as agents."""
 
 import warnings
 
+import gymnasium as gym
 import numpy as np
 import pytest
+import torch
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3 import PPO
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
 
-from krypenv import IllegalMove, Rules
+from krypenv import Engine, IllegalMove, Rules
 from krypenv.adapters.gym import KrypkasinoEnv
-from krypenv.adapters.sb3 import KrypkasinoVecEnv
+from krypenv.adapters.sb3 import KrypkasinoVecEnv, PolicyAgent
+from krypenv.training import duplicate_match
 
 SMALL = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "policy_kwargs": {"net_arch": [16]}, "device": "cpu"}
 
@@ -152,3 +156,74 @@ def test_single_environment_suits_sb3():
         warnings.simplefilter("error")
         check_env(KrypkasinoEnv(features=True))
     MaskablePPO("MlpPolicy", KrypkasinoEnv(players=3), **SMALL | {"batch_size": 16}).learn(16)
+
+
+class TestPolicyAgent:
+    """A model of MaskablePPO plays wherever an agent can."""
+
+    RULES = Rules.preset("mini-low")
+
+    def model(self, features):
+        return MaskablePPO("MlpPolicy", KrypkasinoVecEnv(self.RULES, 4, features=features), seed=3, **SMALL)
+
+    @pytest.mark.parametrize("features", [False, True])
+    def test_it_does_what_the_model_predicts_from_either_observation(self, features):
+        model = self.model(features)
+        agent = PolicyAgent(model, self.RULES, name="mine")
+        plain, full = Engine(self.RULES, 32, seed=1), Engine(self.RULES, 32, seed=1, features=True)
+        chosen = set()
+        for _ in range(30):
+            seen, mask = (full if features else plain).observation, plain.action_mask.copy()
+            expected, _ = model.predict(seen, action_masks=mask, deterministic=True)
+            for engine in (plain, full):
+                actions = agent.act(engine.observation, mask)
+                assert actions.dtype == np.int64
+                np.testing.assert_array_equal(actions, expected)
+                engine.step(actions)
+            chosen.update(expected.tolist())
+        assert len(chosen) > 5
+        assert agent.act(plain.observation[:0], plain.action_mask[:0]).shape == (0,)
+
+    def test_it_meets_other_agents_and_keeps_its_name(self, tmp_path):
+        self.model(True).save(tmp_path / "mine.zip")
+        agent = PolicyAgent(MaskablePPO.load(tmp_path / "mine.zip", device="cpu"), self.RULES, name="mine")
+        result = duplicate_match(agent, "greedy", self.RULES, deals=20)
+        assert (result.agent, result.games) == ("mine", 40)
+        env = KrypkasinoVecEnv(self.RULES, 8, opponents=agent)
+        env.step(first_legal(env))
+
+    def test_drawn_actions_follow_from_torchs_seed_and_differ_from_the_best(self):
+        agent = PolicyAgent(self.model(False), self.RULES, deterministic=False)
+        engine = Engine(self.RULES, 64, seed=1)
+        drawn = []
+        for seed in (1, 1, 2):
+            torch.manual_seed(seed)
+            drawn.append(agent.act(engine.observation, engine.action_mask))
+            assert engine.action_mask[range(64), drawn[-1]].all()
+        np.testing.assert_array_equal(drawn[0], drawn[1])
+        assert (drawn[0] != drawn[2]).any()
+
+    def test_what_cannot_play_is_told_in_one_sentence(self):
+        class Odd(gym.Env):
+            def __init__(self, low, size, actions):
+                self.observation_space = gym.spaces.Box(low, 127, (size,), np.int8)
+                self.action_space = gym.spaces.Discrete(actions)
+
+            def action_masks(self):
+                return np.ones(self.action_space.n, np.int8)
+
+        def untrained(*odd):
+            return MaskablePPO("MlpPolicy", Odd(*odd), **SMALL | {"batch_size": 16})
+
+        for model, reason in (
+            ("mine.zip", r"a policy is a loaded model, as MaskablePPO.load\(path\) gives it, not 'mine.zip'"),
+            (PPO("MlpPolicy", KrypkasinoVecEnv(self.RULES, 4), **SMALL), "PPO takes no action masks"),
+            (untrained(-128, 433, 7), r"chooses from Discrete\(7\), not from 105 actions"),
+            (untrained(-128, 434, 105), "sees Box.*not the 433 entries of an observation as int8, or 1369"),
+            (untrained(0, 433, 105), "sees Box"),
+        ):
+            with pytest.raises(ValueError, match=reason) as refused:
+                PolicyAgent(model, self.RULES)
+            assert "\n" not in str(refused.value)
+        with pytest.raises(ValueError, match="was made for other rules"):
+            duplicate_match(PolicyAgent(self.model(False), self.RULES), "greedy", Rules.preset("mini-high"), deals=1)

@@ -37,7 +37,8 @@ from krypenv.training.folders import is_empty, writing_to
 from krypenv.training.metagame import Metagame
 from krypenv.training.network import CardNetwork, NetworkAgent
 from krypenv.training.ppo import SelfPlayPPO
-from krypenv.training.progress import progress_bar
+from krypenv.training.progress import progress
+from krypenv.training.rehearsal import rehearse
 from krypenv.training.report import print_matches, write_json
 from krypenv.training.settings import Settings
 from krypenv.training.teach import TeachSettings, load_start, teach
@@ -67,27 +68,27 @@ class Run:
             self._lessons()
         torch.set_num_threads(settings.threads)
         kept = read_checkpoint(folder) if resumed else None
-        progress: dict[str, Any] = kept.progress if kept else {}
-        self.seconds: float = progress.get("seconds", 0.0)  # trained before this process began
-        self.curve = [CurvePoint(**point) for point in progress.get("curve", [])]
-        self.updates: int = progress.get("updates", 0)
-        self.is_warm: bool = progress.get("is_warm", not (settings.warm or settings.lessons))
-        self.metagame = Metagame.from_json(progress.get("metagame", {}))
+        past: dict[str, Any] = kept.progress if kept else {}
+        self.seconds: float = past.get("seconds", 0.0)  # trained before this process began
+        self._began: float | None = None  # when it did, once all is compiled
+        self.curve = [CurvePoint(**point) for point in past.get("curve", [])]
+        self.updates: int = past.get("updates", 0)
+        self.is_warm: bool = past.get("is_warm", not (settings.warm or settings.lessons))
+        self.metagame = Metagame.from_json(past.get("metagame", {}))
         self.model = self._make_model()
         self.snapshots: dict[str, CardNetwork] = {}
         self.rivals: list[tuple[str, float]] = []  # names and weights of those that are drawn from
         if kept:
             self.snapshots = load_checkpoint(kept, self.model)
-            self.model.num_timesteps, self.model.games_played = progress["frames"], progress["games"]
-            self.model._n_updates = progress["sb3_updates"]
+            self.model.num_timesteps, self.model.games_played = past["frames"], past["games"]
+            self.model._n_updates = past["sb3_updates"]
         elif settings.warm:
             load_start(self.model.policy, Path(settings.warm))
             self.is_warm = True
         self._choose_rivals()
         if kept:
             load_games(kept, self.model)
-        self._began = time.perf_counter()
-        self._start = self.model.num_timesteps, self.elapsed  # of this process
+        self._start = self.model.num_timesteps, self.seconds  # of this process
         self._snapshots_due = self._count_due()
 
     def _make_games(self, rules: Rules, rows: int, seat: str, seed: int) -> KrypkasinoVecEnv:
@@ -110,8 +111,8 @@ class Run:
 
     @property
     def elapsed(self) -> float:
-        """Seconds of training, over all processes of the run."""
-        return self.seconds + time.perf_counter() - self._began
+        """Seconds of training, over all processes of the run, without those in which kernels were compiled."""
+        return self.seconds + (0.0 if self._began is None else time.perf_counter() - self._began)
 
     @property
     def done(self) -> float:
@@ -121,18 +122,27 @@ class Run:
         return min(self.elapsed / (60 * self.settings.minutes), 1.0)
 
     def train(self, console: Console) -> None:
-        """Train to the end of the budget; raises FloatingPointError where the learner diverges."""
+        """Train to the end of the budget, whose clock starts when all is compiled.
+
+        Raises FloatingPointError where the learner diverges.
+        """
+        if not self.curve:
+            self.save()
+        rehearse(type(self), self.settings, console)
+        self.play(console)
+
+    def play(self, console: Console) -> None:
+        """Do what `train` does, with the clock started now."""
+        self._began = time.perf_counter()
         if not self.is_warm:
             self._warm_up(console)
         self.model.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
         _, callback = self.model._setup_learn(sys.maxsize, _Quiet(), reset_num_timesteps=False)
         if not self.curve:
-            self.save()
             self._add_point()
         last_point = self.curve[-1].seconds
         last_saved = self.elapsed
-        with progress_bar(console) as bar:
-            task = bar.add_task("", total=1.0, text="starting")
+        with progress(console) as show:
             while self.done < 1:
                 self.model._current_progress_remaining = 1 - self.done
                 self._update(callback)
@@ -145,7 +155,7 @@ class Run:
                 if self.elapsed - last_saved >= self.settings.checkpoint_every:
                     last_saved = self.elapsed
                     self.save()
-                bar.update(task, completed=self.done, text=self._status())
+                show(self.done, self._status())
         self._add_point()
         self.save()
 
@@ -163,7 +173,6 @@ class Run:
 
     def _warm_up(self, console: Console) -> None:
         """Clone the teacher; interrupted, this begins anew with the lessons that are there."""
-        self.save()
         with writing_to(self.folder / "lessons"):
             teach(self._lessons(), self.model.policy, self.folder / "lessons", console)
         self.is_warm = True
@@ -263,7 +272,7 @@ class Run:
 
     def save(self) -> None:
         """Write the checkpoint."""
-        progress = {
+        state = {
             "settings": dataclasses.asdict(self.settings),
             "seconds": self.elapsed,
             "frames": self.model.num_timesteps,
@@ -275,7 +284,7 @@ class Run:
             "metagame": dataclasses.asdict(self.metagame),
             "curve": [dataclasses.asdict(point) for point in self.curve],
         }
-        save_checkpoint(self.folder, self.model, list(self.snapshots.values()), progress)
+        save_checkpoint(self.folder, self.model, list(self.snapshots.values()), state)
 
     def _status(self) -> str:
         frames, seconds = self._start

@@ -102,10 +102,10 @@ class Settings:
         bounds.check_numbers(self)
         if self.rows + self.rival_rows == 0:
             raise ValueError("rows and rival_rows are not both 0")
-        at_once = (self.rows + self.rival_rows + len(self.also) * (self.rows or self.rival_rows)) * self.steps
-        if at_once > MOST_AT_ONCE:
+        if self.decisions > MOST_AT_ONCE:
             raise ValueError(
-                f"rows times steps come to at most {MOST_AT_ONCE:,} decisions, which fit into memory, not {at_once:,}"
+                f"rows times steps come to at most {MOST_AT_ONCE:,} decisions, which fit into memory, "
+                f"not {self.decisions:,}"
             )
         if not self.against:
             raise ValueError("against names at least one opponent for the evaluations")
@@ -132,6 +132,11 @@ class Settings:
                 filled.pop(other, None)
         given |= {name: _typed(given[name]) for name in AGENTS if name in given}
         return cls(**{**filled, **given})
+
+    @property
+    def decisions(self) -> int:
+        """The learner's decisions between two updates."""
+        return (self.rows + self.rival_rows + len(self.also) * (self.rows or self.rival_rows)) * self.steps
 
     def game_rules(self) -> Rules:
         """Return the rules that the run is about."""

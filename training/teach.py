@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from krypenv.training.folders import writing_to
 from krypenv.training.lessons import Plan, check_lessons, give_lessons
 from krypenv.training.network import CardNetwork, NetworkAgent, arrays_of, tensors_of
 from krypenv.training.policy import CardPolicy
-from krypenv.training.progress import progress_bar
+from krypenv.training.progress import compiling, progress
 from krypenv.vector import observation_space
 from krypenv.words import shown
 
@@ -86,16 +87,15 @@ class TeachSettings:
 
 def teach(settings: TeachSettings, policy: CardPolicy, folder: Path, console: Console) -> float:
     """Make the lessons in a folder, or what is missing of them, clone them, and return the regret of the clone."""
-    with progress_bar(console) as bar:
-        task = bar.add_task("", total=1.0, text="lessons")
+    with progress(console) as show:
 
         def played(done: int, games: int) -> None:
-            bar.update(task, completed=done / games, text=f"lessons: {done:,} of {games:,} games")
+            show(done / games, f"lessons: {done:,} of {games:,} games")
 
         files = give_lessons(folder, settings.plan(), settings.games, settings.workers or os.cpu_count() or 1, played)
 
         def learned(done: float, regret: float) -> None:
-            bar.update(task, completed=done, text=f"cloning: regret {regret:.2f} points a decision")
+            show(done, f"cloning: regret {regret:.2f} points a decision")
 
         return clone(policy, folder, settings.plan(), files, settings.cloning(), learned)
 
@@ -142,6 +142,13 @@ def load_start(policy: CardPolicy, folder: Path) -> None:
         policy.critic.load_state_dict(tensors_of(critic))
 
 
+def _rehearse(settings: TeachSettings, console: Console) -> None:
+    """Make and clone two games of lessons that nobody keeps, so that all kernels are compiled; say so if any are."""
+    small = dataclasses.replace(settings, games=2, passes=1, workers=1)
+    with compiling(console), tempfile.TemporaryDirectory() as folder:
+        teach(small, make_policy(small), Path(folder), Console(quiet=True))
+
+
 def run(settings: TeachSettings, command: str) -> list[MatchResult]:
     """Make lessons, clone them, write the model, and return its evaluation.
 
@@ -151,9 +158,10 @@ def run(settings: TeachSettings, command: str) -> list[MatchResult]:
     torch.set_num_threads(settings.threads)
     folder, rules = Path(settings.out), settings.game_rules()
     console.print(f"Teaching '{rules}' in {folder}")
-    policy = make_policy(settings)
     check_lessons(folder, settings.plan())
     with writing_to(folder):
+        _rehearse(settings, console)
+        policy = make_policy(settings)
         regret = teach(settings, policy, folder, console)
         facts = {"settings": dataclasses.asdict(settings), "command": command, "seed": settings.seed, "regret": regret}
         save_start(folder, policy, rules, **facts)

@@ -1,7 +1,8 @@
-"""Krypkasino as a native vector environment of Stable-Baselines3, with the masks as one array."""
+"""Stable-Baselines3: Krypkasino as a native vector environment, and what was trained there as an agent."""
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -14,9 +15,13 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from krypenv.arguments import check_seed, check_seeds
 from krypenv.cards import NUM_ACTIONS
+from krypenv.checks import check_decisions
+from krypenv.features import SIZE as FEATURES
+from krypenv.features import append_features
 from krypenv.learner_games import LearnerGames
+from krypenv.observation import SIZE
 from krypenv.opponents import RANDOM, Opponents
-from krypenv.rules import Rules
+from krypenv.rules import Rules, check_rules
 from krypenv.vector import observation_space
 from krypenv.words import shown
 
@@ -141,3 +146,55 @@ class KrypkasinoVecEnv(VecEnv):
 
     def _rows(self, indices: Indices) -> Sequence[int]:
         return list(self._get_indices(indices))
+
+
+class PolicyAgent:
+    """A model of MaskablePPO as an agent: for `duplicate_match`, `evaluate`, the arena, and as an opponent.
+
+    Whether it was trained with features is seen from its observation space; they are added where they are missing.
+
+    Args:
+        model: a model that is loaded, as `MaskablePPO.load(path)` gives it. SB3's files hold pickles, which execute
+            what they like: load none that is not your own.
+        rules: the rules that it was trained for.
+        name: what tables call it.
+        deterministic: play the most probable action; else draw one, from torch's random numbers.
+
+    Raises ValueError for what is no such model, or was trained on other observations or actions.
+
+    >>> agent = PolicyAgent(MaskablePPO.load("krypkasino.zip"), Rules.preset("krypkasino"), name="mine")
+    >>> print(duplicate_match(agent, "tactician", agent.rules, deals=1000))
+    """
+
+    def __init__(self, model: Any, rules: Rules, name: str = "policy", deterministic: bool = True) -> None:
+        self.model, self.rules, self.name, self.deterministic = model, check_rules(rules), name, deterministic
+        self._width = _width_of(model)
+
+    def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+        """Return an action for each row, (B,) int64, from (B, N) int8, with or without features, and (B, 105) int8."""
+        observations, action_masks = check_decisions(self.rules, observations, action_masks)
+        if len(observations) == 0:
+            return np.zeros(0, np.int64)
+        if observations.shape[1] < self._width:
+            observations = append_features(self.rules, observations, action_masks)
+        seen = observations[:, : self._width]
+        actions, _ = self.model.predict(seen, action_masks=action_masks, deterministic=self.deterministic)
+        return np.asarray(actions, np.int64)
+
+
+def _width_of(model: Any) -> int:
+    """Return how many entries of an observation a model sees; raises ValueError where it can't play at all."""
+    if not callable(getattr(model, "predict", None)):
+        raise ValueError(f"a policy is a loaded model, as MaskablePPO.load(path) gives it, not {shown(model)}")
+    kind = type(model).__name__
+    if "action_masks" not in inspect.signature(model.predict).parameters:
+        raise ValueError(f"{kind} takes no action masks and would play illegal actions; train with MaskablePPO")
+    if model.action_space != gym.spaces.Discrete(NUM_ACTIONS):
+        raise ValueError(f"this {kind} chooses from {shown(model.action_space)}, not from {NUM_ACTIONS} actions")
+    for width in (SIZE, SIZE + FEATURES):
+        if model.observation_space == observation_space(width):
+            return width
+    raise ValueError(
+        f"this {kind} sees {shown(model.observation_space)}, "
+        f"not the {SIZE} entries of an observation as int8, or {SIZE + FEATURES} with features"
+    )

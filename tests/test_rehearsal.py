@@ -1,0 +1,214 @@
+"""Clocks start when everything is compiled, and a line says so while it is."""
+
+import dataclasses
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from krypenv import Engine, Rules, agents
+from krypenv.agents import sampler
+from krypenv.agents.scripted import Tactician
+from krypenv.jit import JIT_IS_OFF, kernel
+from krypenv.training import progress, rehearsal, selfplay
+from krypenv.training.ppo import SelfPlayPPO
+from krypenv.training.progress import COMPILING, compiling
+from krypenv.training.rehearsal import in_small
+from krypenv.training.selfplay import Run, open_run
+from krypenv.training.settings import PRESETS, Settings
+
+HOUR = 3600.0
+SMALL = {
+    "rows": 8, "rival_rows": 8, "steps": 4, "batch": 64, "epochs": 1, "curve_deals": 2, "deals": 2, "metagame_deals": 2,
+    "context": 16, "card": 8, "embedding": 4, "snapshot_every": 0.4, "workers": 1, "against": ("greedy",),
+    "rivals": ("tactician",), "rule": ("sweep_points=4",),
+}  # fmt: skip
+
+
+class Clock:
+    """A clock that stands still unless it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock for runs, with a tactician whose first decision takes an hour and updates that take six seconds."""
+    clock, act, train = Clock(), Tactician.act, SelfPlayPPO.train
+    waiting = [HOUR]
+
+    def slow_act(self, observations, masks):
+        clock.now += waiting.pop() if waiting else 0.0
+        return act(self, observations, masks)
+
+    def slow_train(self):
+        clock.now += 6.0
+        train(self)
+
+    monkeypatch.setattr(Tactician, "act", slow_act)
+    monkeypatch.setattr(SelfPlayPPO, "train", slow_train)
+    monkeypatch.setattr(selfplay, "time", clock)
+    rehearsal._rehearse.cache_clear()
+    yield clock
+    rehearsal._rehearse.cache_clear()
+
+
+def test_the_budget_of_a_run_begins_when_everything_is_compiled(clock, tmp_path):
+    began = clock.now
+    session = open_run(Settings(out=str(tmp_path / "run"), minutes=1.0, curve_every=1e9, **SMALL))
+    session.train(Console(quiet=True))
+    assert clock.now - began > HOUR
+    assert session.updates == 10
+    assert session.elapsed == 60.0
+    assert [point.seconds for point in session.curve] == [0.0, 60.0]
+
+
+def test_a_resumed_run_has_the_seconds_that_are_left(clock, tmp_path):
+    folder = tmp_path / "run"
+    session = open_run(Settings(out=str(folder), minutes=0.5, curve_every=1e9, **SMALL))
+    session.train(Console(quiet=True))
+    assert session.elapsed == 30.0
+    session.settings = dataclasses.replace(session.settings, minutes=1.0)
+    session.save()
+    again = open_run(Settings(resume=str(folder)))
+    clock.now += HOUR
+    assert again.elapsed == 30.0
+    again.train(Console(quiet=True))
+    assert (again.elapsed, again.updates) == (60.0, 10)
+
+
+def test_a_rehearsal_touches_neither_run_nor_folder(tmp_path):
+    session = open_run(Settings(out=str(tmp_path / "run"), frames=100, **SMALL))
+    weights = {name: value.clone() for name, value in session.model.policy.state_dict().items()}
+    games = [part.save() for part in session.model.parts]
+    rehearsal._rehearse.cache_clear()
+    rehearsal.rehearse(Run, session.settings, Console(quiet=True))
+    assert all(value.equal(weights[name]) for name, value in session.model.policy.state_dict().items())
+    for part, kept in zip(session.model.parts, games, strict=True):
+        for name, value in part.save().items():
+            np.testing.assert_array_equal(value, kept[name])
+    assert not list((tmp_path / "run").iterdir())
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_it_is_small_and_has_all_who_take_part(preset):
+    settings = Settings.of(
+        preset=preset, players=4, teams=2, also=("krypkasino players=3",), rivals=("greedy", "rollout")
+    )
+    small = in_small(settings)
+    assert (small.game_rules(), small.other_rules()) == (settings.game_rules(), settings.other_rules())
+    assert (small.rivals, small.against, small.teacher) == (settings.rivals, settings.against, settings.teacher)
+    assert (small.lessons, small.workers, small.warm, small.resume, small.out) == (2, 1, "", "", "")
+    assert small.decisions < small.frames <= 2 * small.decisions < 1000
+    assert in_small(dataclasses.replace(settings, rows=0, lessons=0)).rows == 0
+
+
+@pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled")
+def test_nothing_is_left_to_compile(tmp_path):
+    """In a process of its own, as other tests have compiled what they like."""
+    code = f"""
+import gc
+from rich.console import Console
+from krypenv.training import selfplay
+from krypenv.training.settings import Settings
+
+def compiled():
+    kernels = [each for each in gc.get_objects() if type(each).__name__ == "CPUDispatcher"]
+    return {{(each.__name__, str(types)) for each in kernels for types in each.overloads}}
+
+session = selfplay.open_run(Settings(
+    out={str(tmp_path / "run")!r}, lessons=300, passes=1, frames=20000, snapshot_every=0.4, teacher="rollout(worlds=1)",
+    rows=64, rival_rows=32, curve_deals=10, metagame_deals=10, workers=1, rules="mini-low",
+    rivals=("search(worlds=2)",), against=("greedy", "tactician(shed=True)"),
+))
+play = session.play
+def measured(console):
+    before = compiled()
+    assert any(name == "step_rows" or "choose" in name or "roll_out" in name for name, _ in before), before
+    play(console)
+    print(len(before), sorted(compiled() - before))
+session.play = measured
+session.train(Console(quiet=True))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    number, _, left = done.stdout.partition(" ")
+    assert int(number) > 10
+    assert left.strip() == "[]"
+
+
+class TestTheLine:
+    """It is shown where a kernel is compiled, once, and nowhere else."""
+
+    def shown(self, terminal, work):
+        written = io.StringIO()
+        console = Console(file=written, force_terminal=terminal, width=100)
+        with compiling(console):
+            work()
+        return written.getvalue()
+
+    def fresh_kernels(self):
+        for _ in range(2):
+            made = {}
+            exec("def add(x):\n    return x + 1", made)  # in no file: it can't be kept
+            kernel(made["add"])(1)
+
+    @pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled")
+    def test_where_kernels_are_compiled(self):
+        assert self.shown(False, self.fresh_kernels) == COMPILING + "\n"
+        assert COMPILING in self.shown(True, self.fresh_kernels)
+
+    @pytest.mark.parametrize("terminal", [False, True])
+    def test_not_where_all_are_there(self, terminal):
+        engine = Engine(Rules.preset("mini-low"), 2)
+        engine.step(engine.sample_actions())
+        assert self.shown(terminal, lambda: engine.step(engine.sample_actions())) == ""
+
+    def test_without_a_terminal_there_are_lines_now_and_then_and_the_last_one(self, monkeypatch):
+        written, times = io.StringIO(), iter([0.0, 10.0, 31.0, 31.0, 40.0])
+        monkeypatch.setattr(progress.time, "monotonic", lambda: next(times))
+        with progress.progress(Console(file=written, width=100)) as show:
+            for done in (0.1, 0.5, 1.0):
+                show(done, f"at {done}")
+        assert written.getvalue() == " 50%  at 0.5\n100%  at 1.0\n"
+
+
+@pytest.mark.parametrize("name", ["search(ms=20)", "rollout(ms=20)", "search(ms=20, threads=2)"])
+def test_an_agent_with_milliseconds_has_all_of_them_for_its_first_decision(name, monkeypatch):
+    """Its kernels take an hour when they are first called, and then a millisecond for a batch of worlds."""
+    rules, clock, calls = Rules.preset("mini-low"), Clock(), []
+    agent = agents.make(name, rules)
+    monkeypatch.setattr(sampler, "time", clock)
+
+    def choose(observations, masks, seeds, first, worlds, out):
+        is_parallel = agent._threads > 1 and len(out) > 1
+        clock.now += 0.001 if is_parallel in calls else HOUR
+        calls.append(is_parallel)
+        out[:] = masks.argmax(axis=1)
+
+    monkeypatch.setattr(agent, "_choose", choose)
+    engine = Engine(rules, 3, seed=1)
+    agent.act(engine.observation, engine.action_mask)
+    first = len(calls)
+    agent.act(engine.observation, engine.action_mask)
+    batches, groups, kernels = 30 // sampler.BATCH, -(-3 // agent._threads), agent._threads
+    assert len(calls) - first == groups * batches
+    assert first == kernels + groups * batches
+
+
+def test_the_first_decision_is_what_it_is_without_a_clock():
+    """Looking once before the clock starts changes nothing of what is looked at."""
+    rules = Rules.preset("mini-low")
+    engine = Engine(rules, 6, seed=1)
+    for name in ("search", "rollout", "ismcts"):
+        timed, free = (agents.make(f"{name}(worlds=20{ms})", rules, seed=5) for ms in (", ms=1000000", ""))
+        np.testing.assert_array_equal(
+            timed.act(engine.observation, engine.action_mask), free.act(engine.observation, engine.action_mask)
+        )
