@@ -14,7 +14,7 @@ train: $(VENV)  ## train an agent by self-play for about two minutes and evaluat
 	$(BIN)/krypenv train
 
 test: $(VENV)  ## run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 check: format-check lint types notebooks nojit test  ## all that CI runs: format, lint, types, notebooks, tests
 
