@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 VENV := .venv/.installed
+EXTRAS ?= train,dev
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -53,5 +54,5 @@ clean:  ## remove what was built and cached (not .venv, not trained models)
 $(VENV): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "Installing into .venv: a few minutes the first time."
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[train,dev]"
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[$(EXTRAS)]"
 	touch $@

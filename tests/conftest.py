@@ -1,8 +1,10 @@
 """Settings for all tests."""
 
+import os
 import signal
 
 import numpy as np
+import pytest
 
 from krypenv.jit import JIT_IS_OFF
 
@@ -11,3 +13,21 @@ if JIT_IS_OFF:  # as plain Python, numpy warns where the random streams wrap aro
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what runs in its background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # else what a test interrupts would never end
+
+
+def _fail_where_nothing_may_be_skipped(report):
+    if os.environ.get("KRYPENV_NO_SKIPS") and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome, report.longrepr = "failed", f"skipped, and here nothing may be: {report.longrepr[-1]}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report():
+    """A file that is skipped fails with KRYPENV_NO_SKIPS=1, as it is in CI."""
+    return _fail_where_nothing_may_be_skipped((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """A test that is skipped fails with KRYPENV_NO_SKIPS=1, as it is in CI."""
+    return _fail_where_nothing_may_be_skipped((yield))
