@@ -6,7 +6,7 @@ import types
 import numpy as np
 import pytest
 
-import krypenv.agents  # and with them all kernels
+import krypenv.agents  # noqa: F401 - with agents come all kernels
 from krypenv.jit import JIT_IS_OFF, is_compiled, kernel_hash
 
 pytestmark = pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled and kept")
