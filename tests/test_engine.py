@@ -208,7 +208,7 @@ def test_deepcopy_and_pickle_give_working_engines() -> None:
 
 
 def test_kernels_work_where_nothing_can_be_cached(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: object, function: object) -> None:
+    def refuse(self: object, *given: object) -> None:
         raise RuntimeError("cannot cache function: no locator available")
 
     monkeypatch.setattr(jit._PackageCache, "__init__", refuse)
