@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numba
 import numpy as np
 from numba import config
 from numba.core import event
 from numba.core.caching import FunctionCache, NullCache
 from numba.cpython.unsafe import numbers
+
+from krypenv.lean import IntermediateCacheImpl, Kernel
 
 JIT_IS_OFF = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]  # Numba makes the attributes of its configuration at run time
 
@@ -51,7 +52,7 @@ def _describe(value: Any) -> bytes:
 class _PackageCache(FunctionCache):
     """Numba's own cache looks at one file only, and would keep a kernel whose callees in other files have changed."""
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, bool]) -> None:
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         super().__init__(function)
         self.options = sorted(options.items())  # that the kernel is compiled with
 
@@ -78,16 +79,20 @@ def is_compiled(kernel: Any) -> bool:
     return isinstance(cache, _PackageCache) and cache.is_filled(kernel.targetctx.codegen())
 
 
+class _IntermediateCache(_PackageCache):
+    _impl_class: Any = IntermediateCacheImpl
+
+
 class _CacheOnDemand:
     """The cache of a kernel, made when it is first needed: Numba tries its folder for each one, by writing to it."""
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, bool]) -> None:
-        self._given = function, options
+    def __init__(self, make: type[_PackageCache], function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self._make, self._given = make, (function, options)
 
     @functools.cached_property
     def made(self) -> Any:
         try:
-            return _PackageCache(*self._given)
+            return self._make(*self._given)
         except RuntimeError:  # there is no folder to write to: each process compiles anew
             return NullCache()
 
@@ -116,12 +121,14 @@ def parallel_kernel(function: Callable[..., Any]) -> Any:
     return _compile(function, parallel=True)
 
 
-def _compile(function: Callable[..., Any], **options: bool) -> Any:
+def _compile(function: Callable[..., Any], **given: bool) -> Any:
     if JIT_IS_OFF:
         return function
-    dispatcher = numba.njit(nogil=True, error_model="numpy", **options)(function)  # type: ignore[call-overload]  # `_nrt` is not in the stubs
-    dispatcher._cache = _CacheOnDemand(function, options)
-    return dispatcher
+    options = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **given}
+    compiled = Kernel(function, targetoptions=options)
+    compiled._cache = _CacheOnDemand(_PackageCache, function, options)
+    compiled.inner._cache = _CacheOnDemand(_IntermediateCache, function, compiled.inner.targetoptions)
+    return compiled
 
 
 class _Listener(event.Listener):

@@ -1,5 +1,6 @@
 """The key under which a compiled kernel is kept: it changes with all that the kernel is made of."""
 
+import subprocess
 import sys
 import types
 
@@ -85,3 +86,44 @@ def test_a_kernel_is_compiled_when_its_code_is_in_the_cache(tmp_path, monkeypatc
     kernel_hash.cache_clear()
     assert not is_compiled(kept_kernel.after), "of other code"
     kernel_hash.cache_clear()
+
+
+NESTED = """
+from krypenv.jit import kernel
+
+@kernel
+def add(one, other):
+    return one + other
+
+@kernel
+def twice(number):
+    return add(number, 1) + add(number, -1)
+
+@kernel
+def thrice(number):
+    return twice(number) + number
+"""
+
+
+def test_a_kernel_that_only_kernels_call_is_not_made_machine_code(tmp_path, monkeypatch):
+    (tmp_path / "nested.py").write_text(NESTED)
+    monkeypatch.syspath_prepend(tmp_path)
+    import nested
+
+    assert nested.twice(5) == 10
+    assert not nested.add.signatures
+    assert len(nested.add.inner.signatures) == 1, "numbers that are written out are of one type with others"
+    assert nested.add(5, 1) == 6, "and from Python it is called as any other"
+    assert nested.twice(5) == 10
+
+
+def test_kernels_take_in_what_is_kept_of_others(tmp_path):
+    (tmp_path / "nested.py").write_text(NESTED)
+    code = "import nested; print(nested.{0}(5), nested.add.inner.stats.cache_hits.total())"
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", code.format(name)], cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout.split()
+        for name in ("twice", "thrice", "thrice")
+    ]
+    assert printed == [["10", "0"], ["15", "1"], ["15", "0"]], "the last one is kept whole"

@@ -21,6 +21,7 @@ FLOORS = [
     {"krypenv.bounds"},
     {"krypenv.rules", "krypenv.files", "krypenv.schema"},
     {"krypenv.arguments", "krypenv.opponents"},
+    {"krypenv.lean"},
     {"krypenv.jit"},
     {"krypenv.state"},
     {"krypenv.tables", "krypenv.rewards"},
