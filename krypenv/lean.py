@@ -73,7 +73,7 @@ class Inner(CPUDispatcher):
 
     def __init__(self, function: Any, options: dict[str, Any]) -> None:
         options = {**options, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        super().__init__(function, targetoptions=options, pipeline_class=_Compiler)
+        super().__init__(function, {}, options, _Compiler)
         self._compiler._customize_flags = _without_code
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -100,7 +100,7 @@ class Kernel(CPUDispatcher):
     _cache: Any
 
     def __init__(self, function: Any, locals: Any = None, targetoptions: Any = None) -> None:
-        super().__init__(function, locals, targetoptions)
+        super().__init__(function, locals or {}, targetoptions)
         self.inner = Inner(function, self.targetoptions)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
