@@ -116,11 +116,12 @@ def test_nothing_is_left_to_compile(tmp_path):
     code = f"""
 import gc
 from rich.console import Console
+from krypenv.lean import Kernel
 from krypenv.training import selfplay
 from krypenv.training.settings import Settings
 
 def compiled():
-    kernels = [each for each in gc.get_objects() if type(each).__name__ == "CPUDispatcher"]
+    kernels = [each for each in gc.get_objects() if type(each) is Kernel]
     return {{(each.__name__, str(types)) for each in kernels for types in each.overloads}}
 
 session = selfplay.open_run(Settings(
