@@ -77,7 +77,9 @@ class Absent(Lowest):
 def test_what_a_worker_raises_is_raised_here(cluster, tmp_path):
     driver = os.getpid()
     absent = ("absent", lambda rules, seed: Absent(rules, driver))
-    with pytest.raises(ValueError, match=r"^there is no such model here$"):
+    with pytest.raises(
+        ValueError, match=r"^absent can't be made: its maker raised ValueError: there is no such model here$"
+    ):
         run_arena(ArenaSettings((absent, "random"), RULES, tmp_path / "arena", deals=2, ray=True))
 
 
