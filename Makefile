@@ -6,7 +6,7 @@ EXTRAS ?= train,dev
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train test check format format-check lint types notebooks nojit soak playthroughs bench clean
+.PHONY: help train test slow check format format-check lint types notebooks nojit soak playthroughs bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -14,10 +14,13 @@ help:  ## list these commands
 train: $(VENV)  ## train an agent by self-play for about two minutes and evaluate it
 	$(BIN)/krypenv train
 
-test: $(VENV)  ## run the tests
+test: $(VENV)  ## run the tests but those that are slow by nature: five minutes
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-check: format-check lint types notebooks nojit test  ## all that CI runs: format, lint, types, notebooks, tests
+slow: $(VENV)  ## run the tests that are slow by nature
+	$(BIN)/python -m pytest -n auto --dist loadfile -m slow
+
+check: format-check lint types notebooks nojit slow test  ## all that CI runs: format, lint, types, notebooks, all tests
 
 format: $(VENV)  ## format the code and mend what the linter can mend
 	$(BIN)/ruff format .

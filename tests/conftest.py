@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from krypenv.jit import JIT_IS_OFF
 
@@ -13,6 +14,12 @@ if JIT_IS_OFF:  # as plain Python, numpy warns where the random streams wrap aro
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what runs in its background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # else what a test interrupts would never end
+
+
+@pytest.fixture
+def no_pictures(monkeypatch):
+    """Leave the drawing out where nobody looks at the pictures: it takes half of the time of a small training."""
+    monkeypatch.setattr(Figure, "savefig", lambda figure, file, **settings: file.write(b"no picture"))
 
 
 def _fail_where_nothing_may_be_skipped(report):

@@ -13,6 +13,7 @@ from krypenv import Rules
 from krypenv.training import ArenaSettings, run_arena
 
 ray = pytest.importorskip("ray", reason='Ray is not installed: pip install "krypenv[ray]"')
+pytestmark = pytest.mark.slow
 RULES = Rules.preset("krypkasino")
 
 

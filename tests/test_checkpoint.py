@@ -24,6 +24,7 @@ from krypenv.training.ppo import SelfPlayPPO
 from krypenv.training.selfplay import Run, open_run, run
 from krypenv.training.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("no_pictures")
 UPDATES = 6
 TINY: dict[str, Any] = {
     "rows": 8, "rival_rows": 8, "steps": 4, "batch": 32, "epochs": 2, "frames": UPDATES * 64, "seed": 3,
@@ -127,6 +128,7 @@ def test_a_run_stopped_before_its_first_update_ends_like_the_unbroken_one(
     assert_same_end(tmp_path / "two", tmp_path / "one")
 
 
+@pytest.mark.slow
 def test_a_killed_run_ends_like_the_unbroken_one(tmp_path: Path) -> None:
     """A process that is killed by the system in the middle of its work."""
     folder = tmp_path / "killed"

@@ -101,6 +101,7 @@ def test_every_field_of_a_model_card() -> None:
     assert tally["refused"] > tally["right"] > 0
 
 
+@pytest.mark.slow
 def test_every_field_of_a_checkpoint() -> None:
     _, arrays, texts = checkpoint()
     tally: Counter[str] = Counter()

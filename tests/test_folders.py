@@ -70,6 +70,7 @@ except ValueError as error:
 """
 
 
+@pytest.mark.slow
 def test_of_two_trainings_into_one_folder_one_is_refused(tmp_path: Path) -> None:
     settings = {**TINY, "frames": 640, "out": str(tmp_path / "run")}
     command = [sys.executable, "-c", TRAINS, json.dumps(settings)]

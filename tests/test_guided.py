@@ -103,6 +103,7 @@ def test_the_seed_decides(models: dict[Rules, str]) -> None:
     assert any((other != actions).any() for other in others)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [MAIN, TEAMS], ids=str)
 def test_threads_change_nothing(models: dict[Rules, str], rules: Rules) -> None:
     engine = some_games(rules, 13)

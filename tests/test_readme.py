@@ -9,15 +9,15 @@ What would take minutes is run as it stands but for one number: a line `steps = 
 
 import functools
 import json
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from typer.testing import CliRunner
+
+from krypenv.training.cli import app
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -53,25 +53,17 @@ def krypenv_commands(page: Path) -> list[list[str]]:
     return [words[1:] for words in command_lines(page) if words[0].rpartition("/")[2] == "krypenv"]
 
 
-def krypenv(*arguments: str, cwd: Path) -> str:
-    """Run the console command, which must succeed, and return what it printed."""
-    done = subprocess.run(
-        [sys.executable, "-c", "from krypenv.training.cli import main; main()", *arguments],
-        cwd=cwd,
-        env=os.environ | {"COLUMNS": "200", "NO_COLOR": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, f"krypenv {shlex.join(arguments)}\n{done.stdout}{done.stderr}"
+def krypenv(*arguments: str) -> str:
+    """Run a command in the working directory, which must succeed, and return what it printed."""
+    done = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, arguments)
+    assert done.exit_code == 0, f"krypenv {shlex.join(arguments)}\n{done.output}{done.exception}"
     return done.stdout
 
 
 @functools.cache
 def help_of(command: str) -> str:
     """What `krypenv COMMAND --help` prints."""
-    return krypenv(command, "--help", cwd=ROOT)
+    return krypenv(command, "--help")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -84,7 +76,7 @@ def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
             exec(compile("\n" * (block.line - 1) + code, page, "exec"), namespace)
     for command, *arguments in krypenv_commands(page):
         if command in ("evaluate", "arena", "analyze", "bench", "show") and "runs/" not in " ".join(arguments):
-            krypenv(command, *arguments, cwd=tmp_path)
+            krypenv(command, *arguments)
 
 
 def test_long_training_is_run_with_fewer_steps():

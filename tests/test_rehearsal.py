@@ -111,6 +111,7 @@ def test_it_is_small_and_has_all_who_take_part(preset):
 
 
 @pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled")
+@pytest.mark.slow
 def test_nothing_is_left_to_compile(tmp_path):
     """In a process of its own, as other tests have compiled what they like."""
     code = f"""

@@ -165,6 +165,7 @@ def test_the_seed_decides_and_the_features_block_changes_nothing(spec: str) -> N
         assert any((choose(agents.make(spec, MAIN, seed), engine) != actions).any() for seed in range(6, 12))
 
 
+@pytest.mark.slow
 @every_sampler
 @pytest.mark.parametrize("text", ["krypkasino players=2", "krypkasino players=4 teams=2"])
 def test_threads_change_nothing(spec: str, text: str) -> None:
@@ -188,7 +189,9 @@ def test_one_row_says_nothing_to_another(spec: str) -> None:
     np.testing.assert_array_equal(agents.make(spec, MAIN, 2).act(observations, masks)[8:], actions[8:])
 
 
-@pytest.mark.parametrize("spec", [*SAMPLERS, "search(threads=2)", "search(ms=1.0)"])
+@pytest.mark.parametrize(
+    "spec", [*SAMPLERS, pytest.param("search(threads=2)", marks=pytest.mark.slow), "search(ms=1.0)"]
+)
 def test_no_rows_are_no_actions(spec: str) -> None:
     actions = agents.make(spec, MAIN).act(np.zeros((0, SIZE), np.int8), np.zeros((0, NUM_ACTIONS), np.int8))
     assert actions.shape == (0,)
@@ -244,7 +247,7 @@ def set_clock(monkeypatch: pytest.MonkeyPatch, clock: Callable[[], float]) -> No
 
 
 @pytest.mark.parametrize("name", ["search", "rollout", "ismcts"])
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_time_limit_cuts_worlds_off_and_changes_nothing_else(
     name: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

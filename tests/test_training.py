@@ -93,6 +93,7 @@ def test_the_same_settings_make_the_same_weights(finished: Path, tmp_path: Path)
     ],
     ids=str,
 )
+@pytest.mark.usefixtures("no_pictures")
 def test_other_rules_and_settings_train_too(tmp_path: Path, fields: dict[str, Any]) -> None:
     """A few updates change all weights, with rivals, snapshots and a resumed checkpoint."""
     folder = tmp_path / "run"

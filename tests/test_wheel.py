@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent
 PACKAGE_DIRS = {"krypenv": "krypenv", "agents": "krypenv/agents", "training": "krypenv/training"}
 

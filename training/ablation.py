@@ -215,17 +215,16 @@ def interquartile_gain(scores: list[list[float]], whole: list[list[float]]) -> t
     """
     tasks = [np.asarray(runs, np.float64) for runs in (*scores, *whole)]
 
-    def gain(*samples: npt.NDArray[np.float64]) -> float:
+    def gain(*samples: npt.NDArray[np.float64], axis: int = -1) -> Any:
         runs, base = samples[: len(scores)], samples[len(scores) :]
-        return float(
-            trim_mean(np.concatenate([one - other.mean() for one, other in zip(runs, base, strict=True)]), 0.25)
-        )
+        gains = [one - other.mean(axis=axis, keepdims=True) for one, other in zip(runs, base, strict=True)]
+        return trim_mean(np.concatenate(gains, axis=axis), 0.25, axis=axis)
 
-    found = gain(*tasks)
+    found = float(gain(*tasks))
     if min(map(len, tasks)) < 2:
         return found, None, None
     interval = bootstrap(
-        tuple(tasks), gain, n_resamples=RESAMPLES, vectorized=False, method="percentile", rng=np.random.default_rng(0)
+        tuple(tasks), gain, n_resamples=RESAMPLES, vectorized=True, method="percentile", rng=np.random.default_rng(0)
     ).confidence_interval
     return found, float(interval.low), float(interval.high)
 

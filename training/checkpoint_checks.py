@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -124,11 +124,17 @@ def _check_curve(progress: dict[str, Any], settings: Settings) -> None:
 # ---------------------------------------------------------------------- tensors
 
 
+@cache
+def _name_of(dtype: np.dtype[Any]) -> str:
+    """Return torch's name of a type of numbers; numpy takes long to make it."""
+    return f"torch.{dtype}"
+
+
 def digest(arrays: Arrays, texts: dict[str, str]) -> str:
     """Return the SHA-256 of arrays, with their names, types and shapes, and of some texts by name."""
     found = hashlib.sha256()
     for name in sorted(arrays):
-        found.update(f"{name} torch.{arrays[name].dtype} {arrays[name].shape} ".encode())  # torch's names of the types
+        found.update(f"{name} {_name_of(arrays[name].dtype)} {arrays[name].shape} ".encode())
         found.update(arrays[name].tobytes())
     for name in sorted(texts):
         found.update(f"{name} {texts[name]} ".encode("utf-8", "surrogatepass"))
