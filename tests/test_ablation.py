@@ -88,6 +88,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_an_ablation_leaves_figures_and_a_picture(finished: Path) -> None:
     result = json.loads((finished / "ablation.json").read_text())
     assert set(result["variants"]) == {ALL, "no warm start"}
@@ -99,6 +100,7 @@ def test_an_ablation_leaves_figures_and_a_picture(finished: Path) -> None:
     assert (finished / "ablation.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_a_model_card_says_how_the_model_was_made_and_how_it_does(finished: Path, tmp_path: Path) -> None:
     model = next((finished / "runs").glob("*/model"))
     rules = Settings().game_rules()

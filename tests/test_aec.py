@@ -79,6 +79,7 @@ def test_renders(arguments, capsys):
     render_test(lambda **mode: krypkasino_v0.env(**arguments, **mode))
 
 
+@pytest.mark.slow
 def test_pettingzoo_s_benchmark_runs(capsys):
     performance_benchmark(krypkasino_v0.env(players=6, teams=3, games=2))  # five seconds
     assert "turns per second" in capsys.readouterr().out

@@ -13,6 +13,7 @@ from krypenv import Game, Rules
 from krypenv.agents.champion import MODELS
 from krypenv.training.cli_errors import OF_TRAINING
 
+pytestmark = pytest.mark.slow
 RUN = f"""
 import json, sys
 from importlib.machinery import PathFinder

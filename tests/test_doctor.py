@@ -119,6 +119,7 @@ def test_a_package_that_everybody_needs_is_wrong(tmp_path, monkeypatch, name, ve
     assert "krypenv works." not in text
 
 
+@pytest.mark.slow
 def test_a_core_that_can_not_be_imported(tmp_path):
     install(tmp_path, "krypenv", "9", needs=["numba>=0.1"])
     install(tmp_path, "numba", "0.68", "raise ImportError('Numba needs NumPy 2.4 or less')")

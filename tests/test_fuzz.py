@@ -13,6 +13,7 @@ FUZZERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUZZERS)
 def test_a_right_result_or_one_sentence(name):
     FUZZERS[name](0, 1)  # compiles, which may take longer than a minute on a busy machine

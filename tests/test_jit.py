@@ -117,6 +117,7 @@ def test_a_kernel_that_only_kernels_call_is_not_made_machine_code(tmp_path, monk
     assert nested.twice(5) == 10
 
 
+@pytest.mark.slow
 def test_kernels_take_in_what_is_kept_of_others(tmp_path):
     (tmp_path / "nested.py").write_text(NESTED)
     code = "import nested; print(nested.{0}(5), nested.add.inner.stats.cache_hits.total())"

@@ -63,6 +63,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_to_the_same_results(tmp_path):
     folder = tmp_path / "arena"
     script = tmp_path / "killed.py"
