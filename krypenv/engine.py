@@ -8,19 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv import features as feature_block
-from krypenv import observation as base_block
 from krypenv.arguments import check_seeds, check_switch
-from krypenv.captures import borrow_scratch
 from krypenv.cards import NUM_ACTIONS, action_name
-from krypenv.features import make_view
-from krypenv.invariants import check_state
-from krypenv.jit import handle
-from krypenv.play import mix
-from krypenv.rewards import FloatArray, Payments
-from krypenv.rules import Rules, check_rules
-from krypenv.state import State, allocate
-from krypenv.stepping import (
+from krypenv.inputs.words import check_whole
+from krypenv.kernels import features as feature_block
+from krypenv.kernels import observation as base_block
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.features import make_view
+from krypenv.kernels.invariants import check_state
+from krypenv.kernels.play import mix
+from krypenv.kernels.state import State, allocate
+from krypenv.kernels.stepping import (
     LOOK,
     NEW_SESSION,
     find_illegal,
@@ -31,8 +29,10 @@ from krypenv.stepping import (
     step_parts,
     step_rows,
 )
-from krypenv.tables import compile_rules
-from krypenv.words import check_whole
+from krypenv.kernels.tables import compile_rules
+from krypenv.rewards import FloatArray, Payments
+from krypenv.rules import Rules, check_rules
+from krypenv.runtime.jit import handle
 
 IntArray = npt.NDArray[np.int64]
 MIN_SHARED = 256  # fewer rows are not worth the threads
@@ -59,7 +59,7 @@ def row_seeds(seed: int | npt.ArrayLike, num_games: int) -> npt.NDArray[np.uint6
 
 
 def mix_array(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Scramble an array of 64-bit words, as `krypenv.play.mix` does one."""
+    """Scramble an array of 64-bit words, as `krypenv.kernels.play.mix` does one."""
     return np.array([mix(word) for word in words], np.uint64)
 
 
@@ -71,7 +71,7 @@ class Engine:
         num_games: B.
         seed: a number, or an array of B numbers. Row i of a batch seeded with an array plays the very deals of
             `Game(rules, seed=array[i])`; results depend neither on B, nor on the row, nor on the number of threads.
-        features: append the block of `krypenv.features` to the observation.
+        features: append the block of `krypenv.kernels.features` to the observation.
         threads: threads that share the rows; 0 stands for the number of processors. They are Numba's: with more than
             one, a process that has stepped an engine must not be forked.
         reward: keep `rewards` of this kind, "centred", "points" or "win" (see `krypenv.rewards.returns_of`).
@@ -79,7 +79,7 @@ class Engine:
 
     Attributes:
         seat: (B,) int32, the seat to act.
-        observation: (B, N) int8, what it sees (`krypenv.observation.LAYOUT`); N = 433, or 1369 with features.
+        observation: (B, N) int8, what it sees (`krypenv.kernels.observation.LAYOUT`); N = 433, or 1369 with features.
         action_mask: (B, 105) int8, 1 for its legal actions.
         finished: (B,) bool, whether the last step ended the row's session (with `games=1`: its game).
         final_scores: (B, P) int32, the scores of the last session that ended in the row.

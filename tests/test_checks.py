@@ -8,12 +8,12 @@ from support import seen_by
 
 from krypenv import Engine, Game, Rules, agents, determinize
 from krypenv.agents.base import Agent
-from krypenv.checks import check_decisions
-from krypenv.features import append_features
-from krypenv.invariants import check_state
-from krypenv.observation import LAYOUT, SIZE
-from krypenv.state import GAME, allocate
-from krypenv.worlds import check_genuine
+from krypenv.kernels.checks import check_decisions
+from krypenv.kernels.features import append_features
+from krypenv.kernels.invariants import check_state
+from krypenv.kernels.observation import LAYOUT, SIZE
+from krypenv.kernels.state import GAME, allocate
+from krypenv.kernels.worlds import check_genuine
 
 MAIN = Rules.preset("krypkasino")
 
@@ -171,9 +171,9 @@ def states_of_others():
         (Engine(Rules.preset("mini-low"), 4).state, "game 0 is not"),
         (Engine(Rules.preset("howto"), 4).state, "game 0 is not"),
         (allocate(4), "game 0 is not"),
-        (np.zeros(4), "a state is an array of krypenv.state.GAME"),
-        (None, "a state is an array of krypenv.state.GAME"),
-        (np.zeros((2, 2), GAME), "a state is an array of krypenv.state.GAME"),
+        (np.zeros(4), "a state is an array of krypenv.kernels.state.GAME"),
+        (None, "a state is an array of krypenv.kernels.state.GAME"),
+        (np.zeros((2, 2), GAME), "a state is an array of krypenv.kernels.state.GAME"),
     ]
 
 
