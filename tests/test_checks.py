@@ -171,9 +171,9 @@ def states_of_others():
         (Engine(Rules.preset("mini-low"), 4).state, "game 0 is not"),
         (Engine(Rules.preset("howto"), 4).state, "game 0 is not"),
         (allocate(4), "game 0 is not"),
-        (np.zeros(4), "a state is an array of krypenv.kernels.state.GAME"),
-        (None, "a state is an array of krypenv.kernels.state.GAME"),
-        (np.zeros((2, 2), GAME), "a state is an array of krypenv.kernels.state.GAME"),
+        (np.zeros(4), "a state is an array of krypenv.state.GAME"),
+        (None, "a state is an array of krypenv.state.GAME"),
+        (np.zeros((2, 2), GAME), "a state is an array of krypenv.state.GAME"),
     ]
 
 

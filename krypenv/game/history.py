@@ -85,7 +85,7 @@ class History:
         is_one = row.dtype.fields == GAME.fields and row.size == 1
         if not is_one or piles.shape != self._captured.shape or piles.dtype.kind not in "iu":
             raise ValueError(
-                f"a game goes on from one record of krypenv.kernels.state.GAME and piles {self._captured.shape}, "
+                f"a game goes on from one record of krypenv.state.GAME and piles {self._captured.shape}, "
                 f"not from {row.dtype.name} {row.shape} and {piles.shape}"
             )
         self.states[0] = row.reshape(())[()]

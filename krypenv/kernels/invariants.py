@@ -45,7 +45,7 @@ def check_state(rules: Rules, state: State, num_games: int | None = None) -> Non
     """Raise ValueError unless a state is one of unfinished games by some rules, with every invariant."""
     if not isinstance(state, np.ndarray) or state.dtype.fields != GAME.fields or state.ndim != 1:
         kind = f"{state.dtype} of shape {state.shape}" if isinstance(state, np.ndarray) else type(state).__name__
-        raise ValueError(f"a state is an array of krypenv.kernels.state.GAME, one record a game, not {kind:.80}")
+        raise ValueError(f"a state is an array of krypenv.state.GAME, one record a game, not {kind:.80}")
     if num_games is not None and len(state) != num_games:
         raise ValueError(f"this is a state of {len(state)} games, and there are {num_games}")
     row, fault = find_broken(compile_rules(rules), handle(state), handle(allocate(1)), borrow_scratch())
