@@ -33,7 +33,8 @@ def lines(folder):
 KILLED = """
 import os, signal, sys
 from krypenv import Rules
-from krypenv.training import ArenaSettings, results, run_arena
+from krypenv.training import ArenaSettings, run_arena
+from krypenv.training.arena import results
 
 folder, moment, workers = sys.argv[1], sys.argv[2], int(sys.argv[3])
 
