@@ -148,39 +148,46 @@ class Engine:
         self.observation = np.zeros((self.num_games, width), np.int8)
         self.action_mask = np.zeros((self.num_games, NUM_ACTIONS), np.int8)
         self.finished = np.zeros(self.num_games, np.bool_)
-        self.final_scores = np.zeros((self.num_games, rules.players), np.int32)
-        self.final_points = np.zeros_like(self.final_scores)
-        self.final_sweeps = np.zeros_like(self.final_scores)
-        self._arrays: tuple[npt.NDArray[Any], ...] = (
-            self._state, self.observation, self.action_mask, self.finished,
-            self.final_scores, self.final_points, self.final_sweeps,
-        )  # fmt: skip
+        finals = np.zeros((3, self.num_games, rules.players), np.int32)
+        self.final_scores, self.final_points, self.final_sweeps = finals
+        self._given = self.tables, self._state, self.observation, self.action_mask, self.finished, finals
         self.reward, self.dense = reward, bool(dense)
         self._payments = None if reward is None else Payments(rules, self.num_games, reward, self.dense)
         self.rewards: FloatArray | None = None
-        self._outputs: tuple[npt.NDArray[Any], ...] = self._arrays[1:]
+        self._outputs: tuple[npt.NDArray[Any], ...] = (
+            self.observation, self.action_mask, self.finished,
+            self.final_scores, self.final_points, self.final_sweeps,
+        )  # fmt: skip
         if self._payments:
             self.rewards = self._payments.rewards
             self._outputs += (self.rewards, self._payments.paid)
         self._view = make_view(self.threads)
+        self._own_view = self._view[:1]
         self._all_rows = np.arange(self.num_games)
+        self._orders = np.empty((self.num_games, 2), np.int64)
 
     def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike) -> None:
         """Abandon the sessions of some rows and deal new ones from the given seeds, one a row."""
         rows = self._which(rows)
         seed_rows(self._state, rows, row_seeds(seeds, len(rows)))
-        self._write(rows, np.full(len(rows), NEW_SESSION))
+        self._write(self._ordered(rows, NEW_SESSION))
         if self._payments:
             self._payments.rewards[rows] = self._payments.paid[rows] = 0
 
-    def _write(self, rows: np.ndarray, actions: np.ndarray) -> None:
-        threads = self._threads_for(rows)
-        given = self.tables, *self._arrays, rows, actions, self._view, borrow_scratch(threads)
+    def _ordered(self, rows: np.ndarray, actions: npt.ArrayLike) -> IntArray:
+        """Return rows and their actions side by side, (M, 2), in memory of the engine."""
+        orders: IntArray = self._orders[: len(rows)]
+        orders[:, 0], orders[:, 1] = rows, actions
+        return orders
+
+    def _write(self, orders: IntArray) -> None:
+        """Carry out orders, as `step_rows` does."""
+        threads = self._threads_for(orders)
         if threads == 1:
-            step_rows(*given, 0, 1)
+            step_rows(*self._given, orders, self._own_view, borrow_scratch())
             return
         done = np.zeros(self.threads, np.bool_)
-        step_parts(given, done)
+        step_parts(self._given, orders, self._view, borrow_scratch(threads), done)
         if not done.all():
             raise OverflowError("a step came to a table that is larger than these rules let one become")
 
@@ -214,13 +221,13 @@ class Engine:
             raise ValueError(
                 f"{len(which)} rows need {len(which)} whole numbers as actions, not {chosen.dtype} {chosen.shape}"
             )
-        chosen = chosen.astype(np.int64, copy=False)
-        at = find_illegal(self._state, which, chosen)
-        if at < len(which):
-            raise IllegalMove(self._complaint(int(which[at]), int(chosen[at])))
+        orders = self._ordered(which, chosen)
+        at = find_illegal(self._state, orders)
+        if at < len(orders):
+            raise IllegalMove(self._complaint(*orders[at].tolist()))
         if rows is not None:
             self.finished[:] = False
-        self._write(which, chosen)
+        self._write(orders)
         if self._payments:
             self._pay(self._payments, which)
 
@@ -270,7 +277,7 @@ class Engine:
 
     def _look(self) -> None:
         """Write all decisions anew, of a state that no step has led to."""
-        self._write(self._all_rows, np.full(self.num_games, LOOK))
+        self._write(self._ordered(self._all_rows, LOOK))
         if self._payments:
             self._payments.count_from(self.state)
 

@@ -14,7 +14,6 @@ from krypenv.cards import ACE, TAKE
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.observation import LAYOUT, SIZE, write_observation
 from krypenv.kernels.play import begin_game, score_of
-from krypenv.kernels.stepping import LOOK
 from krypenv.runtime.jit import kernel
 
 RULES = {
@@ -100,7 +99,7 @@ def stacked(rules: Rules, decks: np.ndarray, features: bool = False) -> Engine:
 
 def refresh(engine: Engine) -> None:
     """Write the outputs of an engine anew, after its state was changed by hand."""
-    engine._write(np.arange(engine.num_games), np.full(engine.num_games, LOOK))
+    engine._look()
 
 
 def seen_by(engine: Engine, viewers: np.ndarray) -> np.ndarray:

@@ -30,12 +30,12 @@ def is_legal(game: np.record, action: int) -> bool:
 
 
 @kernel
-def find_illegal(state: np.ndarray, rows: np.ndarray, actions: np.ndarray) -> int:
-    """Return the first place in `rows` whose action is illegal, or their number if there is none."""
-    for at in range(len(rows)):
-        if not is_legal(state[rows[at]], actions[at]):
+def find_illegal(state: np.ndarray, orders: np.ndarray) -> int:
+    """Return the first of some orders, (M, 2) of a row and its action, that is illegal, or M if there is none."""
+    for at in range(len(orders)):
+        if not is_legal(state[orders[at, 0]], orders[at, 1]):
             return at
-    return len(rows)
+    return len(orders)
 
 
 @kernel
@@ -58,23 +58,19 @@ def step_rows(
     observation: np.ndarray,
     mask: np.ndarray,
     finished: np.ndarray,
-    final_scores: np.ndarray,
-    final_points: np.ndarray,
-    final_sweeps: np.ndarray,
-    rows: np.ndarray,
-    actions: np.ndarray,
+    finals: np.ndarray,
+    orders: np.ndarray,
     view: np.ndarray,
     scratch: np.ndarray,
-    part: int,
-    parts: int,
 ) -> None:
-    """Carry out one legal action, or NEW_SESSION or LOOK, in each row of one of several parts of some rows.
+    """Carry out orders, (M, 2) int64: a row, and its legal action, NEW_SESSION or LOOK. Then write the next decision.
 
-    Then write the next decision. Where an action ends the session, its scores are kept and a new one is dealt.
+    Where an action ends the session, its scores, points and sweeps are kept in `finals`, (3, B, P), and a new one is
+    dealt. `view` and `scratch` are the work space of one thread, (1,).
     """
-    rules, work = tables[0], scratch[part]
-    for at in range(len(rows) * part // parts, len(rows) * (part + 1) // parts):
-        row, action = rows[at], actions[at]
+    rules, work = tables[0], scratch[0]
+    for at in range(len(orders)):
+        row, action = orders[at, 0], orders[at, 1]
         game = state[row]
         finished[row] = False
         if action == NEW_SESSION:
@@ -85,13 +81,13 @@ def step_rows(
             finished[row] = end_session(rules, game)
             if finished[row]:
                 for seat in range(rules.players):
-                    final_scores[row, seat] = game.totals[seat]
-                    final_points[row, seat] = game.total_points[seat]
-                    final_sweeps[row, seat] = game.total_sweeps[seat]
+                    finals[0, row, seat] = game.totals[seat]
+                    finals[1, row, seat] = game.total_points[seat]
+                    finals[2, row, seat] = game.total_sweeps[seat]
                 first_game(rules, game, work)
             else:
                 next_game(rules, game, work)
-        write_decision(rules, game, observation[row], mask[row], view[part], work)
+        write_decision(rules, game, observation[row], mask[row], view[0], work)
 
 
 @kernel
@@ -136,29 +132,27 @@ def play_games(tables: np.ndarray, state: np.ndarray, rows: np.ndarray, steps: i
 
 
 @kernel
-def step_part(given: tuple[Any, ...], part: int, parts: int) -> None:
-    """Do what `step_rows` does, given all its arguments but the last two."""
-    step_rows(*given, part, parts)
-
-
-@kernel
-def try_step_part(given: tuple[Any, ...], part: int, parts: int) -> bool:
-    """Do what `step_part` does; return whether it came to its end."""
+def try_step_rows(given: tuple[Any, ...], orders: np.ndarray, view: np.ndarray, scratch: np.ndarray) -> bool:
+    """Do what `step_rows` does, with all that stands before the orders in one; return whether it came to its end."""
+    tables, state, observation, mask, finished, finals = given
     try:
-        step_part(given, part, parts)
+        step_rows(tables, state, observation, mask, finished, finals, orders, view, scratch)
     except Exception:
         return False
     return True
 
 
 @parallel_kernel
-def step_parts(given: tuple[Any, ...], done: np.ndarray) -> None:
+def step_parts(
+    given: tuple[Any, ...], orders: np.ndarray, view: np.ndarray, scratch: np.ndarray, done: np.ndarray
+) -> None:
     """Do what `step_rows` does, a part for each thread, and write which came to their ends into `done`, (parts,) bool.
 
     (An error that left a thread by itself would be lost.)
     """
     for part in numba.prange(len(done)):
-        done[part] = try_step_part(given, part, len(done))
+        own = orders[len(orders) * part // len(done) : len(orders) * (part + 1) // len(done)]
+        done[part] = try_step_rows(given, own, view[part : part + 1], scratch[part : part + 1])
 
 
 @parallel_kernel
