@@ -16,16 +16,16 @@ from krypenv.agents.base import (
     parse_spec,
 )
 from krypenv.agents.champion import Champion
-from krypenv.agents.guided import Guided
-from krypenv.agents.ismcts import Ismcts
-from krypenv.agents.learned import load_agent, trained_rules
+from krypenv.agents.neural.guided import Guided
+from krypenv.agents.neural.learned import load_agent, trained_rules
 from krypenv.agents.oracle import OracleDeck, OracleHand
 from krypenv.agents.own import Typed, is_own, make_own, refuse_import, typed
-from krypenv.agents.rollout import Rollout
 from krypenv.agents.scripted import Greedy, Random, Tactician
-from krypenv.agents.search import Search
+from krypenv.agents.search.ismcts import Ismcts
+from krypenv.agents.search.rollout import Rollout
+from krypenv.agents.search.search import Search
+from krypenv.inputs.words import did_you_mean, shown
 from krypenv.rules import Rules, check_rules
-from krypenv.words import did_you_mean, shown
 
 __all__ = [
     "Agent",

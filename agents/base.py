@@ -12,13 +12,13 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.space import MAX_PLIES
+from krypenv.inputs.words import did_you_mean, is_whole, shown
+from krypenv.kernels.state import MAX_DECK, State
 from krypenv.rules import Rules
-from krypenv.state import MAX_DECK, State
-from krypenv.words import did_you_mean, is_whole, shown
 
 IntArray = npt.NDArray[np.int64]
 
+MAX_PLIES = 32  # plays that one line of a search looks ahead, at most
 MAX_SPEC = 10_000  # characters of the string that names an agent
 MAX_TEXT = 1000  # characters of an option that is a text
 WORDS = r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*"

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from krypenv.agents.base import Agent, IntArray
-from krypenv.agents.guided import Guided
-from krypenv.agents.learned import load_agent
-from krypenv.agents.rollout import Rollout
-from krypenv.agents.sampler import name_of
-from krypenv.agents.search import Search
+from krypenv.agents.neural.guided import Guided
+from krypenv.agents.neural.learned import load_agent
+from krypenv.agents.search.rollout import Rollout
+from krypenv.agents.search.sampler import name_of
+from krypenv.agents.search.search import Search
 from krypenv.rules import Rules
 
 MODELS = Path(__file__).parent / "models"

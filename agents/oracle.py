@@ -6,17 +6,17 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, check_seed
-from krypenv.agents.horizon import make_model
-from krypenv.agents.sampler import name_of
-from krypenv.agents.search import best_of, first_action, has_choice, plan_of, value_moves
-from krypenv.agents.space import make_space, with_room
-from krypenv.agents.tree import list_moves
-from krypenv.invariants import check_state, check_states
-from krypenv.jit import handle, kernel
-from krypenv.play import mix
+from krypenv.agents.search.horizon import make_model
+from krypenv.agents.search.sampler import name_of
+from krypenv.agents.search.search import best_of, first_action, has_choice, plan_of, value_moves
+from krypenv.agents.search.space import make_space, with_room
+from krypenv.agents.search.tree import list_moves
+from krypenv.kernels.invariants import check_state, check_states
+from krypenv.kernels.play import mix
+from krypenv.kernels.state import State
+from krypenv.kernels.tables import compile_rules
 from krypenv.rules import Rules
-from krypenv.state import State
-from krypenv.tables import compile_rules
+from krypenv.runtime.jit import handle, kernel
 
 
 @kernel

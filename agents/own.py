@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any, NoReturn
 
 from krypenv.agents.base import WORDS, Agent, check_known, format_spec, parse_spec
+from krypenv.inputs.words import describe_error, did_you_mean, one_line, shown
 from krypenv.rules import Rules
-from krypenv.words import describe_error, did_you_mean, one_line, shown
 
 _OWN = re.compile(rf"\s*{WORDS}:{WORDS}\s*(?:\(.*)?", re.DOTALL)
 

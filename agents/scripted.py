@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
-from krypenv.captures import bit_index, borrow_scratch
 from krypenv.cards import NUM_ACTIONS, TAKE
-from krypenv.checks import check_decisions
-from krypenv.features import look, make_view, weigh
-from krypenv.jit import kernel
+from krypenv.kernels.captures import bit_index, borrow_scratch
+from krypenv.kernels.checks import check_decisions
+from krypenv.kernels.features import look, make_view, weigh
+from krypenv.kernels.tables import compile_rules
 from krypenv.rules import Rules
-from krypenv.tables import compile_rules
+from krypenv.runtime.jit import kernel
 
 # What the tactician with `shed` credits a creeping card for each unit of its hand value above the middle one (2 to 14).
 SHED_WEIGHT = 0.05

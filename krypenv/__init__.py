@@ -1,10 +1,10 @@
 """Krypkasino, Sweden's misère casino, as a reinforcement-learning environment."""
 
-from krypenv import stopping as stopping  # isort: skip  # before all that takes a while to load
+from krypenv.runtime import stopping as stopping  # isort: skip  # before all that takes a while to load
 
 from typing import TYPE_CHECKING
 
-from krypenv.lazy import importer, tell_doctor
+from krypenv.runtime.lazy import importer, tell_doctor
 
 with tell_doctor():
     import gymnasium
@@ -13,19 +13,19 @@ with tell_doctor():
 if TYPE_CHECKING:
     from krypenv import krypkasino_v0
     from krypenv.engine import Engine, IllegalMove
-    from krypenv.game import Game
-    from krypenv.moves import Move
+    from krypenv.game.game import Game
+    from krypenv.game.moves import Move
+    from krypenv.kernels.worlds import determinize
     from krypenv.rules import Rules
-    from krypenv.worlds import determinize
 else:
     __getattr__ = importer(
         __name__,
         {
             "engine": ("Engine", "IllegalMove"),
-            "game": ("Game",),
-            "moves": ("Move",),
+            "game.game": ("Game",),
+            "game.moves": ("Move",),
+            "kernels.worlds": ("determinize",),
             "rules": ("Rules",),
-            "worlds": ("determinize",),
         },
     )
 
@@ -34,7 +34,7 @@ __all__ = ["Engine", "Game", "IllegalMove", "Move", "Rules", "determinize", "kry
 
 gymnasium.register(
     id="Krypkasino-v0",
-    entry_point="krypenv.adapters.gym:KrypkasinoEnv",
-    vector_entry_point="krypenv.vector:KrypkasinoVectorEnv",
+    entry_point="krypenv.envs.gym:KrypkasinoEnv",
+    vector_entry_point="krypenv.envs.vector:KrypkasinoVectorEnv",
 )
 pettingzoo.register("aec", "krypkasino_v0", entry_point="krypenv.krypkasino_v0:env")

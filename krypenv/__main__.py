@@ -6,10 +6,10 @@ import sys
 def main() -> None:
     """Run the command line; where it can't be loaded, `krypenv doctor` still tells why."""
     try:
-        from krypenv.training.cli import main as run
+        from krypenv.training.cli.commands import main as run
     except (ImportError, SystemExit) as error:
         if sys.argv[1:] == ["doctor"]:
-            from krypenv import doctor
+            from krypenv.doctor import report as doctor
 
             sys.exit(doctor.main())
         if isinstance(error, SystemExit):  # it says itself what is missing

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NUM_ACTIONS
+from krypenv.inputs.words import check_keywords, listed, one_line, shown
 from krypenv.rules import FIELDS, Rules, check_rules
-from krypenv.words import check_keywords, listed, one_line, shown
 
 MOST_GAMES = 1_000_000  # games at once: 2 GB
 LONGEST = 600  # characters of what is wrong with rules

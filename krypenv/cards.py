@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from krypenv.words import is_whole, shown
+from krypenv.inputs.words import is_whole, shown
 
 NUM_SUITS = 4
 NUM_RANKS = 13

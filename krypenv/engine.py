@@ -8,19 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv import features as feature_block
-from krypenv import observation as base_block
 from krypenv.arguments import check_seeds, check_switch
-from krypenv.captures import borrow_scratch
 from krypenv.cards import NUM_ACTIONS, action_name
-from krypenv.features import make_view
-from krypenv.invariants import check_state
-from krypenv.jit import handle
-from krypenv.play import mix
-from krypenv.rewards import FloatArray, Payments
-from krypenv.rules import Rules, check_rules
-from krypenv.state import State, allocate
-from krypenv.stepping import (
+from krypenv.inputs.words import check_whole
+from krypenv.kernels import features as feature_block
+from krypenv.kernels import observation as base_block
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.features import make_view
+from krypenv.kernels.invariants import check_state
+from krypenv.kernels.play import mix
+from krypenv.kernels.state import State, allocate
+from krypenv.kernels.stepping import (
     LOOK,
     NEW_SESSION,
     find_illegal,
@@ -31,8 +29,10 @@ from krypenv.stepping import (
     step_parts,
     step_rows,
 )
-from krypenv.tables import compile_rules
-from krypenv.words import check_whole
+from krypenv.kernels.tables import compile_rules
+from krypenv.rewards import FloatArray, Payments
+from krypenv.rules import Rules, check_rules
+from krypenv.runtime.jit import handle
 
 IntArray = npt.NDArray[np.int64]
 MIN_SHARED = 256  # fewer rows are not worth the threads
@@ -59,7 +59,7 @@ def row_seeds(seed: int | npt.ArrayLike, num_games: int) -> npt.NDArray[np.uint6
 
 
 def mix_array(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Scramble an array of 64-bit words, as `krypenv.play.mix` does one."""
+    """Scramble an array of 64-bit words, as `krypenv.kernels.play.mix` does one."""
     return np.array([mix(word) for word in words], np.uint64)
 
 
@@ -71,7 +71,7 @@ class Engine:
         num_games: B.
         seed: a number, or an array of B numbers. Row i of a batch seeded with an array plays the very deals of
             `Game(rules, seed=array[i])`; results depend neither on B, nor on the row, nor on the number of threads.
-        features: append the block of `krypenv.features` to the observation.
+        features: append the block of `krypenv.kernels.features` to the observation.
         threads: threads that share the rows; 0 stands for the number of processors. They are Numba's: with more than
             one, a process that has stepped an engine must not be forked.
         reward: keep `rewards` of this kind, "centred", "points" or "win" (see `krypenv.rewards.returns_of`).
@@ -79,7 +79,7 @@ class Engine:
 
     Attributes:
         seat: (B,) int32, the seat to act.
-        observation: (B, N) int8, what it sees (`krypenv.observation.LAYOUT`); N = 433, or 1369 with features.
+        observation: (B, N) int8, what it sees (`krypenv.kernels.observation.LAYOUT`); N = 433, or 1369 with features.
         action_mask: (B, 105) int8, 1 for its legal actions.
         finished: (B,) bool, whether the last step ended the row's session (with `games=1`: its game).
         final_scores: (B, P) int32, the scores of the last session that ended in the row.
@@ -148,39 +148,46 @@ class Engine:
         self.observation = np.zeros((self.num_games, width), np.int8)
         self.action_mask = np.zeros((self.num_games, NUM_ACTIONS), np.int8)
         self.finished = np.zeros(self.num_games, np.bool_)
-        self.final_scores = np.zeros((self.num_games, rules.players), np.int32)
-        self.final_points = np.zeros_like(self.final_scores)
-        self.final_sweeps = np.zeros_like(self.final_scores)
-        self._arrays: tuple[npt.NDArray[Any], ...] = (
-            self._state, self.observation, self.action_mask, self.finished,
-            self.final_scores, self.final_points, self.final_sweeps,
-        )  # fmt: skip
+        finals = np.zeros((3, self.num_games, rules.players), np.int32)
+        self.final_scores, self.final_points, self.final_sweeps = finals
+        self._given = self.tables, self._state, self.observation, self.action_mask, self.finished, finals
         self.reward, self.dense = reward, bool(dense)
         self._payments = None if reward is None else Payments(rules, self.num_games, reward, self.dense)
         self.rewards: FloatArray | None = None
-        self._outputs: tuple[npt.NDArray[Any], ...] = self._arrays[1:]
+        self._outputs: tuple[npt.NDArray[Any], ...] = (
+            self.observation, self.action_mask, self.finished,
+            self.final_scores, self.final_points, self.final_sweeps,
+        )  # fmt: skip
         if self._payments:
             self.rewards = self._payments.rewards
             self._outputs += (self.rewards, self._payments.paid)
         self._view = make_view(self.threads)
+        self._own_view = self._view[:1]
         self._all_rows = np.arange(self.num_games)
+        self._orders = np.empty((self.num_games, 2), np.int64)
 
     def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike) -> None:
         """Abandon the sessions of some rows and deal new ones from the given seeds, one a row."""
         rows = self._which(rows)
         seed_rows(self._state, rows, row_seeds(seeds, len(rows)))
-        self._write(rows, np.full(len(rows), NEW_SESSION))
+        self._write(self._ordered(rows, NEW_SESSION))
         if self._payments:
             self._payments.rewards[rows] = self._payments.paid[rows] = 0
 
-    def _write(self, rows: np.ndarray, actions: np.ndarray) -> None:
-        threads = self._threads_for(rows)
-        given = self.tables, *self._arrays, rows, actions, self._view, borrow_scratch(threads)
+    def _ordered(self, rows: np.ndarray, actions: npt.ArrayLike) -> IntArray:
+        """Return rows and their actions side by side, (M, 2), in memory of the engine."""
+        orders: IntArray = self._orders[: len(rows)]
+        orders[:, 0], orders[:, 1] = rows, actions
+        return orders
+
+    def _write(self, orders: IntArray) -> None:
+        """Carry out orders, as `step_rows` does."""
+        threads = self._threads_for(orders)
         if threads == 1:
-            step_rows(*given, 0, 1)
+            step_rows(*self._given, orders, self._own_view, borrow_scratch())
             return
         done = np.zeros(self.threads, np.bool_)
-        step_parts(given, done)
+        step_parts(self._given, orders, self._view, borrow_scratch(threads), done)
         if not done.all():
             raise OverflowError("a step came to a table that is larger than these rules let one become")
 
@@ -214,13 +221,13 @@ class Engine:
             raise ValueError(
                 f"{len(which)} rows need {len(which)} whole numbers as actions, not {chosen.dtype} {chosen.shape}"
             )
-        chosen = chosen.astype(np.int64, copy=False)
-        at = find_illegal(self._state, which, chosen)
-        if at < len(which):
-            raise IllegalMove(self._complaint(int(which[at]), int(chosen[at])))
+        orders = self._ordered(which, chosen)
+        at = find_illegal(self._state, orders)
+        if at < len(orders):
+            raise IllegalMove(self._complaint(*orders[at].tolist()))
         if rows is not None:
             self.finished[:] = False
-        self._write(which, chosen)
+        self._write(orders)
         if self._payments:
             self._pay(self._payments, which)
 
@@ -270,7 +277,7 @@ class Engine:
 
     def _look(self) -> None:
         """Write all decisions anew, of a state that no step has led to."""
-        self._write(self._all_rows, np.full(self.num_games, LOOK))
+        self._write(self._ordered(self._all_rows, LOOK))
         if self._payments:
             self._payments.count_from(self.state)
 

@@ -12,16 +12,16 @@ from gymnasium.spaces import Box, Dict, Discrete
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from krypenv import features as feature_block
-from krypenv import observation as base_block
 from krypenv.arguments import check_action, check_deck, check_options, check_seed, check_switch, chosen_rules
 from krypenv.cards import NO_SEAT, NUM_ACTIONS
-from krypenv.display import TURN, check_render_seat, format_game, seats_shown
-from krypenv.game import Game
+from krypenv.envs.whole_state import state_space, whole_state
+from krypenv.game.display import TURN, check_render_seat, format_game, seats_shown
+from krypenv.game.game import Game
+from krypenv.inputs.words import shown
+from krypenv.kernels import features as feature_block
+from krypenv.kernels import observation as base_block
 from krypenv.rewards import check_reward, illegal_reward, returns_of
 from krypenv.rules import Rules
-from krypenv.whole_state import state_space, whole_state
-from krypenv.words import shown
 
 __all__ = ["env", "raw_env"]
 
@@ -98,7 +98,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
         render_mode: "human" prints each state, "ansi" makes `render()` return it as text.
         reward: "centred", "points" or "win", see `krypenv.rewards.returns_of`.
         dense: pay the same as points fall, and not at the end of the episode.
-        features: append the block of `krypenv.features` to the observation.
+        features: append the block of `krypenv.kernels.features` to the observation.
 
     Attributes:
         game: the `Game` behind the environment: for referees and rendering, never for players.
@@ -189,7 +189,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
     def state(self) -> npt.NDArray[np.int32]:
         """Return the whole state for critics that see everything, (792,) int32, a fresh array.
 
-        `krypenv.whole_state.LAYOUT` names its parts.
+        `krypenv.envs.whole_state.LAYOUT` names its parts.
         """
         return whole_state(self.rules, self.game.state)
 

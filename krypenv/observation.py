@@ -1,129 +1,14 @@
-"""What a seat sees: one flat int8 vector for every player count and preset, with a named layout.
+"""What a seat sees, and its layout: `krypenv.kernels.observation`."""
 
-All seats in it are relative: place 0 is the seat that sees, place 1 the seat to its left, and so on up to six places;
-places beyond the number of players are zero.
-"""
-
-from __future__ import annotations
-
-import numpy as np
-
-from krypenv.captures import bit_index
-from krypenv.cards import NO_CARD, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, TAKE
-from krypenv.jit import kernel
-from krypenv.rules import MAX_PLAYERS
-
-VERSION = 1  # changes whenever the layout or the meaning of an entry does
-
-_BLOCKS: tuple[tuple[str, int, str], ...] = (
-    ("hand", NUM_KINDS, "copies of each kind in the own hand"),
-    ("table", NUM_KINDS, "copies of each kind on the table"),
-    ("seen", NUM_KINDS, "copies of each kind seen so far in this game: the own hand and all that was ever face up"),
-    ("set_aside", NUM_KINDS, "copies of each kind put aside for the last capture"),
-    ("pending", NUM_KINDS, "1 at the card just played while its capture is being chosen"),
-    ("taken", NUM_KINDS, "copies of each kind taken so far in that play"),
-    ("seated", MAX_PLAYERS, "1 for each place with a player"),
-    ("team", MAX_PLAYERS, "side of each place, counted from the own side (0: own side)"),
-    ("points", MAX_PLAYERS, "points of the cards captured, with the bonus for an initial match"),
-    ("sweeps", MAX_PLAYERS, "sweeps made, a double one counts two"),
-    ("hand_size", MAX_PLAYERS, "cards in hand"),
-    ("last_capturer", MAX_PLAYERS, "1 at the place of the last capture"),
-    ("dealer", MAX_PLAYERS, "1 at the dealer's place"),
-    ("turn", MAX_PLAYERS, "1 at the place that is to act"),
-    ("session_total", MAX_PLAYERS, "total of the session's earlier games less the mean of all, rounded, within +-127"),
-    (
-        "cannot_hold",
-        (MAX_PLAYERS - 1) * NUM_RANKS,
-        "places 1 to 5 by rank: 1 if it can't hold the rank until the next deal",
-    ),
-    ("deals_left", 1, "deals to come after this one"),
-    ("games_left", 1, "games of the session to come after this one, at most 127; 0 where only a threshold ends it"),
+from krypenv.kernels.observation import (
+    DESCRIPTIONS as DESCRIPTIONS,
 )
-
-
-def _layout() -> dict[str, slice]:
-    layout, start = {}, 0
-    for name, size, _ in _BLOCKS:
-        layout[name] = slice(start, start + size)
-        start += size
-    return layout
-
-
-LAYOUT: dict[str, slice] = _layout()
-DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _BLOCKS}
-SIZE: int = sum(size for _, size, _ in _BLOCKS)  # N without the features
-
-_HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
-    LAYOUT[n].start for n in ("hand", "table", "seen", "set_aside", "pending", "taken")
+from krypenv.kernels.observation import (
+    LAYOUT as LAYOUT,
 )
-_SEATED, _TEAM, _POINTS, _SWEEPS = (LAYOUT[n].start for n in ("seated", "team", "points", "sweeps"))
-_HAND_SIZE, _CAPTURER, _DEALER, _TURN, _TOTAL = (
-    LAYOUT[n].start for n in ("hand_size", "last_capturer", "dealer", "turn", "session_total")
+from krypenv.kernels.observation import (
+    SIZE as SIZE,
 )
-_CANNOT_HOLD, _DEALS_LEFT, _GAMES_LEFT = (LAYOUT[n].start for n in ("cannot_hold", "deals_left", "games_left"))
-
-
-@kernel
-def clip_int8(number: int) -> int:
-    """Return a number within +-127."""
-    return min(max(number, -127), 127)
-
-
-@kernel
-def write_observation(tables: np.record, game: np.record, viewer: int, out: np.ndarray) -> None:
-    """Write what one seat sees of a row into `out`, (>= SIZE,) int8; entries after SIZE are left alone."""
-    players = tables.players
-    hand, table, seen, aside = game.hands[viewer], game.table, game.seen, game.set_aside
-    for kind in range(NUM_KINDS):
-        out[_HAND + kind] = hand[kind]
-        out[_TABLE + kind] = table[kind]
-        out[_SEEN + kind] = seen[kind] + hand[kind]
-        out[_ASIDE + kind] = aside[kind]
-    for at in range(_PENDING, SIZE):
-        out[at] = 0
-    if game.pending != NO_CARD:
-        out[_PENDING + game.pending] = 1
-        for kind in range(NUM_KINDS):
-            out[_TAKEN + kind] = game.taken[kind]
-
-    total = np.int64(0)
-    for seat in range(players):
-        total += game.totals[seat]
-    seat = viewer
-    for place in range(players):
-        out[_SEATED + place] = 1
-        out[_TEAM + place] = tables.relative_team[place]
-        out[_POINTS + place] = clip_int8(game.points[seat] + game.bonus[seat])
-        out[_SWEEPS + place] = clip_int8(game.sweeps[seat])
-        out[_HAND_SIZE + place] = game.hand_size[seat]
-        out[_CAPTURER + place] = seat == game.last_capturer
-        out[_DEALER + place] = seat == game.dealer
-        out[_TURN + place] = seat == game.seat
-        if game.game_number > 1:
-            out[_TOTAL + place] = clip_int8((2 * (players * game.totals[seat] - total) + players) // (2 * players))
-        if place > 0:
-            start = _CANNOT_HOLD + (place - 1) * NUM_RANKS
-            for rank in range(NUM_RANKS):
-                out[start + rank] = game.cannot_hold[seat] >> rank & 1
-        seat += 1
-        if seat == players:
-            seat = 0
-    out[_DEALS_LEFT] = tables.num_deals - game.deal_number
-    out[_GAMES_LEFT] = clip_int8(max(tables.games - game.game_number, 0))
-
-
-@kernel
-def write_mask(game: np.record, out: np.ndarray) -> None:
-    """Write the action mask of the seat to act into `out`, (105,) int8."""
-    for action in range(NUM_ACTIONS):
-        out[action] = 0
-    left = game.legal_plays
-    while left != 0:
-        bit = left & -left
-        left ^= bit
-        out[bit_index(bit)] = 1
-    left = game.legal_takes
-    while left != 0:
-        bit = left & -left
-        left ^= bit
-        out[TAKE + bit_index(bit)] = 1
+from krypenv.kernels.observation import (
+    VERSION as VERSION,
+)

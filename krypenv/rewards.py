@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.inputs.words import shown
+from krypenv.kernels.state import State
 from krypenv.rules import Rules
-from krypenv.state import State
-from krypenv.words import shown
 
 KINDS = ("centred", "points", "win")
 

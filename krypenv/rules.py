@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.bounds import check_bounds
 from krypenv.cards import ACE, DIAMONDS, NUM_KINDS, NUM_RANKS, NUM_SUITS, PICTURES, SPADES, TEN, TWO, card_of
-from krypenv.words import check_keywords, check_text, did_you_mean, is_whole, parse_value, shown
+from krypenv.families.bounds import check_bounds
+from krypenv.inputs import schema
+from krypenv.inputs.words import check_keywords, check_text, did_you_mean, is_whole, parse_value, shown
 
 Batches = tuple[tuple[int, int], ...]  # one pair a round of dealing: cards to each hand, then cards to the table
 
@@ -229,6 +230,15 @@ def check_rules(rules: Any) -> Rules:
     if not isinstance(rules, Rules):
         raise ValueError(f"rules are those of Rules.preset or Rules.parse, not {shown(rules)}")
     return rules
+
+
+def rules_text(value: Any, place: str) -> None:
+    """Check for rules as `str(rules)` gives them; a check of `krypenv.inputs.schema`."""
+    schema.text(value, place)
+    try:
+        Rules.parse(value)
+    except ValueError as error:
+        raise ValueError(f"{place} names no rules: {schema.sentence_of(error)}") from None
 
 
 def _check_name(name: Any) -> None:

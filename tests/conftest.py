@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from krypenv.jit import JIT_IS_OFF
+from krypenv.runtime.jit import JIT_IS_OFF
 
 if JIT_IS_OFF:  # as plain Python, numpy warns where the random streams wrap around
     np.seterr(over="ignore")

@@ -90,9 +90,9 @@ def raising(make: Callable[[], BaseException]) -> Callable[[np.ndarray], Any]:
 
 def play_odd(deed: Callable[[np.ndarray], Any], is_right: bool, often: float, seed: int, tally: Tally) -> None:
     """Let an agent misbehave in an arena's shard, in a duplicate match and as the target of an exploiter."""
-    from krypenv.training.evaluation import duplicate_match
-    from krypenv.training.exploit import margins_against
-    from krypenv.training.shards import Shard, play_shard
+    from krypenv.training.arena.shards import Shard, play_shard
+    from krypenv.training.evaluation.matches import duplicate_match
+    from krypenv.training.exploit.exploiting import margins_against
 
     sources: dict[int, Any] = {0: ("odd", lambda rules, seed: Odd(rules, seed, deed, often)), 1: "random"}
     shard = Shard(0, 0, 0, np.arange(2, dtype=np.uint64) + seed, ((0, 1), (1, 0)), sources, LOW, seed)
@@ -115,8 +115,8 @@ def play_odd(deed: Callable[[np.ndarray], Any], is_right: bool, often: float, se
 
 def make_odd(part: str, value: Any, tally: Tally) -> None:
     """Hand in an agent with an odd attribute, or without one."""
-    from krypenv.training.evaluation import duplicate_match
-    from krypenv.training.shards import make_agent
+    from krypenv.training.arena.shards import make_agent
+    from krypenv.training.evaluation.matches import duplicate_match
 
     agent = Greedy(LOW, 1)
     setattr(agent, part, value)
@@ -175,7 +175,7 @@ class Page(HTMLParser):
 
 def draw_games(rng: np.random.Generator) -> Any:
     """Return odd games; now and then such that can't be."""
-    from krypenv.training.games import Games
+    from krypenv.training.arena.games import Games
 
     rules = Rules.preset("krypkasino", players=int(rng.integers(2, 5)))
     sides, size, number = rules.num_teams, int(rng.integers(2, 6)), int(rng.choice([1, 2, 3, 8, 40]))
@@ -197,8 +197,8 @@ def draw_games(rng: np.random.Generator) -> Any:
 
 def check_standings(games: Any, tally: Tally, printed: bool, page: Path | None) -> None:
     """Make the standings of some games, or see them refused; their figures are sound, and the page holds no more."""
-    from krypenv.training.arena_report import write_report
-    from krypenv.training.standings import print_standings, standings
+    from krypenv.training.arena.report import write_report
+    from krypenv.training.arena.standings import print_standings, standings
 
     table = attempt(lambda: standings(games), tally, games)
     if table is REFUSED:

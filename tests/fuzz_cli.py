@@ -52,10 +52,10 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
 COMMANDS = {name: line.split() for name, line in LINES.items()}
 COMMANDS["bench beside"] = ["bench", "--beside", sys.executable, "--only", "engine*", "--seconds", "0.01"]
 SETTINGS = {  # commands whose options are the fields of a dataclass
-    "train": ("krypenv.training.settings", "Settings"),
-    "teach": ("krypenv.training.teach", "TeachSettings"),
-    "ablate": ("krypenv.training.ablation", "AblationSettings"),
-    "exploit": ("krypenv.training.exploit", "ExploitSettings"),
+    "train": ("krypenv.training.selfplay.settings", "Settings"),
+    "teach": ("krypenv.training.imitation.teach", "TeachSettings"),
+    "ablate": ("krypenv.training.experiments.ablation", "AblationSettings"),
+    "exploit": ("krypenv.training.exploit.exploiting", "ExploitSettings"),
 }
 NUMBERS = ("0", "-1", "1000000000000", "1" + "0" * 30, "nan", "inf", "-inf", "1e999", "x", "", "1.5", "-0.0")
 
@@ -82,21 +82,17 @@ def settings_command(name: str, rng: random.Random | None = None) -> list[str]:
 @contextlib.contextmanager
 def tiny_work() -> Iterator[None]:
     """Let every command do a tiny piece of its work, after all its checks."""
-    from krypenv import doctor
-    from krypenv.training import (
-        ablation,
-        analysis,
-        analysis_picture,
-        arena,
-        arena_report,
-        benchmark,
-        beside,
-        cli_exploit,
-        evaluation,
-        exploit,
-        selfplay,
-        teach,
-    )  # fmt: skip
+    from krypenv.doctor import report as doctor
+    from krypenv.training.analysis import analysis
+    from krypenv.training.analysis import picture as analysis_picture
+    from krypenv.training.arena import arena
+    from krypenv.training.arena import report as arena_report
+    from krypenv.training.cli import exploit as cli_exploit
+    from krypenv.training.evaluation import matches as evaluation
+    from krypenv.training.experiments import ablation, benchmark, beside
+    from krypenv.training.exploit import exploiting as exploit
+    from krypenv.training.imitation import teach
+    from krypenv.training.selfplay import selfplay
 
     match, run_arena, decide = evaluation.duplicate_match, arena.run_arena, analysis._decide
 
@@ -166,14 +162,14 @@ def clear(folder: Path) -> None:
 @functools.cache
 def whole_command() -> Any:
     """Return the command with all its commands; building it takes longer than running it."""
-    from krypenv.training.cli import app
+    from krypenv.training.cli.commands import app
 
     return typer.main.get_command(app)
 
 
 def run_line(words: list[str], tally: Tally) -> bool:
     """Run a command line; whether it did what was asked for. Else it was refused with exit code 2 and a sentence."""
-    from krypenv.training.cli import app
+    from krypenv.training.cli.commands import app
 
     runner = CliRunner(env={"COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb"})
     done = runner.invoke(app, words, input="", prog_name="krypenv")

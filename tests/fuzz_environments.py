@@ -17,10 +17,10 @@ from fuzzing import NASTY_VALUES, NASTY_WORDS, REFUSED, Fuzzer, Tally, attempt, 
 from pettingzoo.utils.env_logger import EnvLogger
 
 from krypenv import Rules, krypkasino_v0
-from krypenv.adapters.gym import KrypkasinoEnv
-from krypenv.adapters.sb3 import KrypkasinoVecEnv
-from krypenv.learner_games import LearnerGames
-from krypenv.vector import KrypkasinoVectorEnv
+from krypenv.envs.gym import KrypkasinoEnv
+from krypenv.envs.learner import LearnerGames
+from krypenv.envs.sb3 import KrypkasinoVecEnv
+from krypenv.envs.vector import KrypkasinoVectorEnv
 
 LOW = Rules.preset("mini-low")
 ODD_OPPONENTS: tuple[Any, ...] = (

@@ -17,19 +17,19 @@ from fuzzing import REFUSED, Fuzzer, Tally, attempt, mutate_bytes, mutate_json, 
 from small_files import PLAN, RULES, arenas, checkpoint, dumped, lessons, model, scratch, without_checksums
 
 from krypenv import Rules
-from krypenv.agents.inference import Weights
-from krypenv.agents.learned import LearnedAgent
-from krypenv.agents.model_file import CARD, WEIGHTS, load_model
-from krypenv.agents.network import Arrays
+from krypenv.agents.neural.inference import Weights
+from krypenv.agents.neural.learned import LearnedAgent
+from krypenv.agents.neural.model_file import CARD, WEIGHTS, load_model
+from krypenv.agents.neural.network import Arrays
 from krypenv.engine import Engine
-from krypenv.training.ablation import RESULT, _read_result
-from krypenv.training.arena import ArenaSettings
-from krypenv.training.checkpoint import encode_checkpoint, parse_checkpoint
-from krypenv.training.lessons import INDEX, file_of, read_index, read_lesson
-from krypenv.training.model_card import _exploit, _made
-from krypenv.training.result_lines import encode
-from krypenv.training.results import FILE, read_header, read_results
-from krypenv.training.settings import Settings
+from krypenv.training.arena.arena import ArenaSettings
+from krypenv.training.arena.result_lines import encode
+from krypenv.training.arena.results import FILE, read_header, read_results
+from krypenv.training.experiments.ablation import RESULT, _read_result
+from krypenv.training.experiments.model_card import _exploit, _made
+from krypenv.training.imitation.lessons import INDEX, file_of, read_index, read_lesson
+from krypenv.training.selfplay.checkpoint import encode_checkpoint, parse_checkpoint
+from krypenv.training.selfplay.settings import Settings
 
 
 def changed_bytes(data: bytes, rng: random.Random) -> bytes:

@@ -19,10 +19,10 @@ from support import RULES
 from krypenv import Game, Move, Rules, agents
 from krypenv.agents.base import format_spec, parse_spec
 from krypenv.cards import NUM_KINDS, RANK_NAMES, action_name, card_name, parse_action, parse_card
-from krypenv.notation import begin_play
-from krypenv.records import parse_record
-from krypenv.training.deals import deal_seeds
-from krypenv.training.fields import parse_rules
+from krypenv.game.core import begin_play
+from krypenv.game.records import parse_record
+from krypenv.training.common.fields import parse_rules
+from krypenv.training.evaluation.deals import deal_seeds
 
 LOOKALIKES = ("\u212a", "\u017f", "\u0131", "\uff21", "\uff13", "\u0663", "\u0410", "\uff33", "\u00b2", "\u00a0")
 ODD: tuple[Any, ...] = (
@@ -389,7 +389,7 @@ def fuzz_games(seed: int, mutants: int) -> Tally:
             if text is not REFUSED:
                 assert Game.replay(text).tags == noted.tags
         else:
-            attempt(partial(parse_record, odd), tally, odd)
+            attempt(partial(parse_record, odd, Game), tally, odd)
         if kind > 1 or told is REFUSED:
             assert game.position() == before
     return tally

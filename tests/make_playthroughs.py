@@ -12,9 +12,9 @@ import numpy as np
 
 from krypenv import Game, Rules
 from krypenv.cards import action_name, card_names
-from krypenv.display import format_playthrough
-from krypenv.features import COLUMNS, WIDTH
-from krypenv.observation import LAYOUT, SIZE
+from krypenv.game.display import format_playthrough
+from krypenv.kernels.features import COLUMNS, WIDTH
+from krypenv.kernels.observation import LAYOUT, SIZE
 
 FOLDER = Path(__file__).parent / "playthroughs"
 GAMES = {

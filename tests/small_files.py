@@ -14,14 +14,14 @@ from rich.console import Console
 from support import some_arrays
 
 from krypenv import Rules
-from krypenv.agents.model_file import CARD, save_model
-from krypenv.agents.network import Arrays, Shape
-from krypenv.training.arena import ArenaSettings, run_arena
-from krypenv.training.checkpoint import CHECKPOINT
-from krypenv.training.lessons import Plan, give_lessons
-from krypenv.training.results import FILE
-from krypenv.training.selfplay import Run
-from krypenv.training.settings import Settings
+from krypenv.agents.neural.model_file import CARD, save_model
+from krypenv.agents.neural.network import Arrays, Shape
+from krypenv.training.arena.arena import ArenaSettings, run_arena
+from krypenv.training.arena.results import FILE
+from krypenv.training.imitation.lessons import Plan, give_lessons
+from krypenv.training.selfplay.checkpoint import CHECKPOINT
+from krypenv.training.selfplay.selfplay import Run
+from krypenv.training.selfplay.settings import Settings
 
 RULES = "mini-low players=2"
 TINY: dict[str, Any] = {

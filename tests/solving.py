@@ -9,17 +9,17 @@ from reference import Reference
 from support import small_first
 
 from krypenv import Game, Rules
-from krypenv.agents.horizon import make_model
-from krypenv.agents.search import value_moves
-from krypenv.agents.solve import MAX_N, PARANOID, alpha_beta, max_n
-from krypenv.agents.space import MAX_PLIES, make_space
-from krypenv.agents.tree import PLAYING, list_moves, make_move
+from krypenv.agents.search.horizon import make_model
+from krypenv.agents.search.search import value_moves
+from krypenv.agents.search.solve import MAX_N, PARANOID, alpha_beta, max_n
+from krypenv.agents.search.space import MAX_PLIES, make_space
+from krypenv.agents.search.tree import PLAYING, list_moves, make_move
 from krypenv.cards import card_name
-from krypenv.history import bits
-from krypenv.jit import handle, kernel
-from krypenv.play import deal, refresh
-from krypenv.state import allocate
-from krypenv.tables import compile_rules
+from krypenv.game.history import bits
+from krypenv.kernels.play import deal, refresh
+from krypenv.kernels.state import allocate
+from krypenv.kernels.tables import compile_rules
+from krypenv.runtime.jit import handle, kernel
 
 
 @kernel

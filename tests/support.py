@@ -8,14 +8,13 @@ import numpy as np
 from reference import Reference
 
 from krypenv import Engine, Game, Rules
-from krypenv.agents.network import Arrays, Shape
-from krypenv.agents.weights import specs_of
-from krypenv.captures import borrow_scratch
+from krypenv.agents.neural.network import Arrays, Shape
+from krypenv.agents.neural.weights import specs_of
 from krypenv.cards import ACE, TAKE
-from krypenv.jit import kernel
-from krypenv.observation import LAYOUT, SIZE, write_observation
-from krypenv.play import begin_game, score_of
-from krypenv.stepping import LOOK
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.observation import LAYOUT, SIZE, write_observation
+from krypenv.kernels.play import begin_game, score_of
+from krypenv.runtime.jit import kernel
 
 RULES = {
     text: Rules.parse(text)
@@ -100,7 +99,7 @@ def stacked(rules: Rules, decks: np.ndarray, features: bool = False) -> Engine:
 
 def refresh(engine: Engine) -> None:
     """Write the outputs of an engine anew, after its state was changed by hand."""
-    engine._write(np.arange(engine.num_games), np.full(engine.num_games, LOOK))
+    engine._look()
 
 
 def seen_by(engine: Engine, viewers: np.ndarray) -> np.ndarray:

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from krypenv.training import ablation
-from krypenv.training.ablation import ALL, VARIANTS, AblationSettings, ablate, interquartile_gain, summarize
-from krypenv.training.arena import ArenaSettings, run_arena
-from krypenv.training.model_card import model_card
-from krypenv.training.settings import Settings
+from krypenv.training.arena.arena import ArenaSettings, run_arena
+from krypenv.training.experiments import ablation
+from krypenv.training.experiments.ablation import ALL, VARIANTS, AblationSettings, ablate, interquartile_gain, summarize
+from krypenv.training.experiments.model_card import model_card
+from krypenv.training.selfplay.settings import Settings
 
 TINY = {"rows": 16, "rival_rows": 8, "steps": 8, "curve_every": 1e9, "deals": 1, "curve_deals": 1, "metagame_deals": 1}
 

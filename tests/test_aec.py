@@ -11,7 +11,9 @@ import pettingzoo
 import pytest
 from pettingzoo.test import api_test, performance_benchmark, render_test, seed_test
 
-from krypenv import Game, IllegalMove, Rules, features, krypkasino_v0, observation, whole_state
+from krypenv import Game, IllegalMove, Rules, krypkasino_v0
+from krypenv.envs import whole_state
+from krypenv.kernels import features, observation
 from krypenv.rewards import KINDS, illegal_reward, returns_of
 
 ENVIRONMENTS = {

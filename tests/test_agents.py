@@ -7,8 +7,8 @@ from krypenv import Engine, Rules, agents
 from krypenv.agents.base import options_of
 from krypenv.agents.scripted import Greedy, Tactician
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
-from krypenv.features import COLUMNS, WIDTH
-from krypenv.observation import SIZE
+from krypenv.kernels.features import COLUMNS, WIDTH
+from krypenv.kernels.observation import SIZE
 
 SPECS = ["random", "greedy", "tactician", "tactician(shed=True)"]
 VARIANTS = [

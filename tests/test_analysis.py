@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from krypenv import Game, Rules, agents
-from krypenv.notation import NotationError
-from krypenv.training.analysis import Estimate, Marks, analyze_position, analyze_record
-from krypenv.training.cli import main
+from krypenv.game.notation import NotationError
+from krypenv.training.analysis.analysis import Estimate, Marks, analyze_position, analyze_record
+from krypenv.training.cli.commands import main
 
 # The last cards of a game of two: 2C creeps and leaves 2 and 4 of a sum that only 6D takes, a sweep that pays 10.
 LAST = "rules: krypkasino; table: 4H; hand 0: 2C 3C; hand 1: 6D 9D; captured 1: rest"

@@ -11,9 +11,9 @@ from test_cli import krypenv
 
 from krypenv import Engine, Rules
 from krypenv.training import ArenaSettings, duplicate_match, load_games, run_arena
-from krypenv.training.lineups import matches
-from krypenv.training.payoffs import payoffs
-from krypenv.training.table import Fault, play_table
+from krypenv.training.arena.lineups import matches
+from krypenv.training.arena.payoffs import payoffs
+from krypenv.training.evaluation.table import Fault, play_table
 
 RULES = Rules.preset("krypkasino")
 HAND = slice(0, 52)  # of the observation

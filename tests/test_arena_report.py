@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from krypenv import Rules
-from krypenv.training import arena_report
-from krypenv.training.arena_report import write_report
-from krypenv.training.games import Games
-from krypenv.training.standings import standings
+from krypenv.training.arena import report as arena_report
+from krypenv.training.arena.games import Games
+from krypenv.training.arena.report import write_report
+from krypenv.training.arena.standings import standings
 
 EVIL = "<script>alert('$\\agent$')</script>"  # and no formula of TeX either
 FACTS = {"version": "0.1.0", "deals": "test v1 & more"}

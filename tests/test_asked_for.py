@@ -20,14 +20,15 @@ from fuzzing import Tally
 from typer.testing import CliRunner
 
 from krypenv import Rules
-from krypenv.training import bounds, evaluation
-from krypenv.training.cli import app
-from krypenv.training.evaluation import duplicate_match
-from krypenv.training.games import Games
-from krypenv.training.lineups import matches
-from krypenv.training.outputs import MOST_TEXT, check_files, check_folder, read_text
-from krypenv.training.payoffs import payoffs
-from krypenv.training.processes import pool_of
+from krypenv.training.arena.games import Games
+from krypenv.training.arena.lineups import matches
+from krypenv.training.arena.payoffs import payoffs
+from krypenv.training.cli.commands import app
+from krypenv.training.cli.outputs import MOST_TEXT, check_files, check_folder, read_text
+from krypenv.training.common import bounds
+from krypenv.training.common.processes import pool_of
+from krypenv.training.evaluation import matches as evaluation
+from krypenv.training.evaluation.matches import duplicate_match
 
 ALWAYS_REFUSED = ("-1", "1" + "0" * 30, "nan", "inf", "x", "")
 
@@ -215,7 +216,7 @@ def test_a_full_disk_is_told_and_a_torn_pipe_is_not(tmp_path):
 def test_an_interruption_while_modules_are_loaded_is_one_line(tmp_path):
     (tmp_path / "pettingzoo.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
     script = tmp_path / "krypenv"
-    script.write_text("from krypenv.training.cli import main\nmain()\n")
+    script.write_text("from krypenv.training.cli.commands import main\nmain()\n")
     own = {**os.environ, "PYTHONPATH": str(tmp_path)}
     for words in (("-m", "krypenv", "bench"), ("-P", str(script), "bench")):
         done = python(*words, env=own)

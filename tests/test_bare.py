@@ -11,7 +11,7 @@ import pytest
 
 from krypenv import Game, Rules
 from krypenv.agents.champion import MODELS
-from krypenv.training.cli_errors import OF_TRAINING
+from krypenv.training.cli.errors import OF_TRAINING
 
 pytestmark = pytest.mark.slow
 RUN = f"""
@@ -25,7 +25,7 @@ class Bare(PathFinder):  # finds none of them, as if they were not installed
 
 sys.meta_path = [Bare if each is PathFinder else each for each in sys.meta_path]
 from typer.testing import CliRunner
-from krypenv.training.cli import app
+from krypenv.training.cli.commands import app
 done = {{name: CliRunner().invoke(app, words) for name, words in json.load(sys.stdin).items()}}
 print(json.dumps({{name: (each.exit_code, each.output + repr(each.exception)) for name, each in done.items()}}))
 """

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from krypenv.training import bench_lines, benchmark, beside
-from krypenv.training.bench_lines import AEC, ENGINE, PEERS, THREADS
-from krypenv.training.benchmark import chosen
-from krypenv.training.beside import Compared, ratio_of, verdict_of
-from krypenv.training.cli import app
+from krypenv.training.cli.commands import app
+from krypenv.training.experiments import bench_lines, benchmark, beside
+from krypenv.training.experiments.bench_lines import AEC, ENGINE, PEERS, THREADS
+from krypenv.training.experiments.benchmark import chosen
+from krypenv.training.experiments.beside import Compared, ratio_of, verdict_of
 
 
 @pytest.mark.parametrize("name", bench_lines.lines(8, 2))

@@ -12,8 +12,8 @@ from reference import largest_captures
 from support import RULES
 
 from krypenv import Engine, Rules
-from krypenv.bounds import MAX_FITTING, MAX_SUBSETS, bound_subsets, count_groups
-from krypenv.captures import (
+from krypenv.families.bounds import MAX_FITTING, MAX_SUBSETS, bound_subsets, count_groups
+from krypenv.kernels.captures import (
     MAX_CAPTURES,
     _pick_maximal,
     borrow_scratch,
@@ -22,8 +22,8 @@ from krypenv.captures import (
     list_groups,
     mark_unions,
 )
-from krypenv.jit import kernel
-from krypenv.tables import NIBBLE, compile_rules, find_groups, pack_ranks
+from krypenv.kernels.tables import NIBBLE, compile_rules, find_groups, pack_ranks
+from krypenv.runtime.jit import kernel
 
 MAIN = Rules.preset("krypkasino")
 

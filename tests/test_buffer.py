@@ -6,8 +6,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from krypenv.agents.facts import Facts
-from krypenv.training.buffer import Decisions, SeatRolloutBuffer, select
+from krypenv.agents.neural.facts import Facts
+from krypenv.training.learner.buffer import Decisions, SeatRolloutBuffer, select
 
 STEPS, ROWS, SEATS, GAMMA, LAMBDA = 24, 5, 3, 0.9, 0.8
 

@@ -9,14 +9,14 @@ import pytest
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.champion import MODELS, SHIPPED, shipped_model
-from krypenv.agents.guided import Guided
-from krypenv.agents.learned import LearnedAgent
-from krypenv.agents.model_file import load_model
-from krypenv.agents.rollout import Rollout
-from krypenv.agents.search import Search
-from krypenv.training.arena import ArenaSettings, run_arena
-from krypenv.training.evaluation import duplicate_match
-from krypenv.training.results import read_results
+from krypenv.agents.neural.guided import Guided
+from krypenv.agents.neural.learned import LearnedAgent
+from krypenv.agents.neural.model_file import load_model
+from krypenv.agents.search.rollout import Rollout
+from krypenv.agents.search.search import Search
+from krypenv.training.arena.arena import ArenaSettings, run_arena
+from krypenv.training.arena.results import read_results
+from krypenv.training.evaluation.matches import duplicate_match
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -18,11 +18,11 @@ import torch
 from rich.console import Console
 from safetensors import safe_open
 
-from krypenv.training import lessons, teach
-from krypenv.training.checkpoint import CHECKPOINT, read_progress
-from krypenv.training.ppo import SelfPlayPPO
-from krypenv.training.selfplay import Run, open_run, run
-from krypenv.training.settings import Settings
+from krypenv.training.imitation import lessons, teach
+from krypenv.training.learner.ppo import SelfPlayPPO
+from krypenv.training.selfplay.checkpoint import CHECKPOINT, read_progress
+from krypenv.training.selfplay.selfplay import Run, open_run, run
+from krypenv.training.selfplay.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
 UPDATES = 6
@@ -133,7 +133,7 @@ def test_a_killed_run_ends_like_the_unbroken_one(tmp_path: Path) -> None:
     """A process that is killed by the system in the middle of its work."""
     folder = tmp_path / "killed"
     settings = {**TINY, "frames": 6_400, "rivals": ("greedy",), "snapshot_every": 0.4, "lessons": 0}
-    command = [sys.executable, "-m", "krypenv.training.cli", "train", "--out", str(folder)]
+    command = [sys.executable, "-m", "krypenv.training.cli.commands", "train", "--out", str(folder)]
     for name, value in settings.items():
         for each in value if isinstance(value, tuple) else (value,):
             command += [f"--{name.replace('_', '-')}", str(each)]

@@ -8,12 +8,12 @@ from support import seen_by
 
 from krypenv import Engine, Game, Rules, agents, determinize
 from krypenv.agents.base import Agent
-from krypenv.checks import check_decisions
-from krypenv.features import append_features
-from krypenv.invariants import check_state
-from krypenv.observation import LAYOUT, SIZE
-from krypenv.state import GAME, allocate
-from krypenv.worlds import check_genuine
+from krypenv.kernels.checks import check_decisions
+from krypenv.kernels.features import append_features
+from krypenv.kernels.invariants import check_state
+from krypenv.kernels.observation import LAYOUT, SIZE
+from krypenv.kernels.state import GAME, allocate
+from krypenv.kernels.worlds import check_genuine
 
 MAIN = Rules.preset("krypkasino")
 

@@ -8,8 +8,9 @@ import typer
 from typer.testing import CliRunner
 
 from krypenv import Game, Rules
-from krypenv.training.cli import app, command_of
-from krypenv.training.report import write_json
+from krypenv.training.cli.commands import app
+from krypenv.training.cli.options import command_of
+from krypenv.training.common.report import write_json
 
 
 def krypenv(*arguments):

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from krypenv import doctor
-from krypenv.training.cli import app
+from krypenv.doctor import report as doctor
+from krypenv.training.cli.commands import app
 
 ROOT = Path(__file__).parent.parent
 HEALTHY = [
@@ -124,7 +124,7 @@ def test_a_core_that_can_not_be_imported(tmp_path):
     install(tmp_path, "krypenv", "9", needs=["numba>=0.1"])
     install(tmp_path, "numba", "0.68", "raise ImportError('Numba needs NumPy 2.4 or less')")
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    file = ROOT / "krypenv" / "doctor.py"
+    file = ROOT / "krypenv" / "doctor" / "report.py"
     done = python("-c", "from krypenv import Engine", env=environment | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"})
     assert f"python {file}" in done.stderr.splitlines()[-1]
     done = python(file, env=environment)
@@ -170,8 +170,8 @@ def run_without_cli(command):
     """Run a command line where its modules can't be imported and the doctor returns 7."""
     return python(
         "-c",
-        "import sys; sys.modules['krypenv.training.cli'] = None\n"
-        "from krypenv import __main__, doctor\n"
+        "import sys; sys.modules['krypenv.training.cli.commands'] = None\n"
+        "from krypenv import __main__\nfrom krypenv.doctor import report as doctor\n"
         f"doctor.main = lambda: 7; sys.argv = ['krypenv', *{command!r}]; __main__.main()",
     )
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from reference import perft
 from support import RULES, full_deck, lockstep, small_first, stacked
 
-from krypenv import Engine, IllegalMove, Rules, jit, krypkasino_v0
+from krypenv import Engine, IllegalMove, Rules, krypkasino_v0
 from krypenv.rewards import KINDS, returns_of, running_scores
+from krypenv.runtime import jit
 
 every_rules = pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from krypenv import Rules
-from krypenv.training import duplicate_match, evaluate, evaluation, format_table
-from krypenv.training.evaluation import confidence_interval, student_quantile
+from krypenv.training import duplicate_match, evaluate, format_table
+from krypenv.training.evaluation import matches as evaluation
+from krypenv.training.evaluation.matches import confidence_interval, student_quantile
 
 RULES = Rules.preset("krypkasino")
 TIMES = ("own_ms", "opponent_ms")

@@ -13,10 +13,10 @@ from scipy.stats import hypergeom
 from support import RULES, full_deck, lay, small_first, stacked
 
 from krypenv import Engine, Rules
-from krypenv.agents.facts import COLUMNS, DESCRIPTIONS, WIDTH, gather_facts
-from krypenv.features import WIDTH as FEATURES
-from krypenv.observation import SIZE
-from krypenv.worlds import determinize
+from krypenv.agents.neural.facts import COLUMNS, DESCRIPTIONS, WIDTH, gather_facts
+from krypenv.kernels.features import WIDTH as FEATURES
+from krypenv.kernels.observation import SIZE
+from krypenv.kernels.worlds import determinize
 
 RANKS = range(1, 14)
 PICTURES = {11, 12, 13}

@@ -21,19 +21,19 @@ from test_arena import HIGH, LOW, arena
 from test_results import lines
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents.model_file import CARD, WEIGHTS, ModelError, load_model, save_model
-from krypenv.agents.network import MAX_UNITS, Shape
-from krypenv.agents.weights import check_reach
-from krypenv.files import parse_json, read_json
-from krypenv.schema import a_list, a_record, number, text, whole
+from krypenv.agents.neural.model_file import CARD, WEIGHTS, ModelError, load_model, save_model
+from krypenv.agents.neural.network import MAX_UNITS, Shape
+from krypenv.agents.neural.weights import check_reach
+from krypenv.inputs.files import parse_json, read_json
+from krypenv.inputs.schema import a_list, a_record, number, text, whole
 from krypenv.training import load_games
-from krypenv.training.checkpoint import CHECKPOINT, encode_checkpoint, parse_checkpoint, read_progress
-from krypenv.training.checkpoint_checks import digest
-from krypenv.training.lessons import INDEX, read_index
-from krypenv.training.result_lines import encode
-from krypenv.training.results import FILE, read_results
-from krypenv.training.selfplay import run
-from krypenv.training.settings import Settings
+from krypenv.training.arena.result_lines import encode
+from krypenv.training.arena.results import FILE, read_results
+from krypenv.training.imitation.lessons import INDEX, read_index
+from krypenv.training.selfplay.checkpoint import CHECKPOINT, encode_checkpoint, parse_checkpoint, read_progress
+from krypenv.training.selfplay.checkpoint_checks import digest
+from krypenv.training.selfplay.selfplay import run
+from krypenv.training.selfplay.settings import Settings
 
 # ---------------------------------------------------------------------- every field, every type
 

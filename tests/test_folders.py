@@ -17,19 +17,19 @@ from small_files import TINY, checkpoint, files_of
 from test_cli import krypenv
 
 from krypenv import Rules
-from krypenv.agents.model_file import load_model
-from krypenv.files import append_whole, write_whole
-from krypenv.training import exploit as exploiting
-from krypenv.training.ablation import AblationSettings, ablate
-from krypenv.training.best_response import response_settings, train_response
-from krypenv.training.checkpoint import CHECKPOINT, read_progress
-from krypenv.training.exploit import ExploitSettings
-from krypenv.training.folders import LOCK, is_empty, writing_to
-from krypenv.training.results import FILE
-from krypenv.training.selfplay import run
-from krypenv.training.settings import Settings
-from krypenv.training.teach import TeachSettings
-from krypenv.training.teach import run as teach
+from krypenv.agents.neural.model_file import load_model
+from krypenv.inputs.files import append_whole, write_whole
+from krypenv.training.arena.results import FILE
+from krypenv.training.common.folders import LOCK, is_empty, writing_to
+from krypenv.training.experiments.ablation import AblationSettings, ablate
+from krypenv.training.exploit import exploiting as exploiting
+from krypenv.training.exploit.best_response import response_settings, train_response
+from krypenv.training.exploit.exploiting import ExploitSettings
+from krypenv.training.imitation.teach import TeachSettings
+from krypenv.training.imitation.teach import run as teach
+from krypenv.training.selfplay.checkpoint import CHECKPOINT, read_progress
+from krypenv.training.selfplay.selfplay import run
+from krypenv.training.selfplay.settings import Settings
 
 # ---------------------------------------------------------------------- two processes and one folder
 
@@ -60,8 +60,8 @@ def test_a_folder_that_another_process_writes_to_is_refused(tmp_path: Path, what
 
 TRAINS = """
 import json, sys
-from krypenv.training.selfplay import run
-from krypenv.training.settings import Settings
+from krypenv.training.selfplay.selfplay import run
+from krypenv.training.selfplay.settings import Settings
 settings = json.loads(sys.argv[1])
 try:
     run(Settings.from_json(settings), quiet=True)
@@ -85,7 +85,7 @@ def test_of_two_trainings_into_one_folder_one_is_refused(tmp_path: Path) -> None
 
 def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     code = (
-        "import os, sys; from pathlib import Path; from krypenv.training.folders import writing_to\n"
+        "import os, sys; from pathlib import Path; from krypenv.training.common.folders import writing_to\n"
         "with writing_to(Path(sys.argv[1])):\n    os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run")], check=False)

@@ -13,7 +13,7 @@ from support import lay, play_out
 
 from krypenv import Engine, Game, IllegalMove, Move, Rules
 from krypenv.cards import card_name, parse_card
-from krypenv.observation import SIZE
+from krypenv.kernels.observation import SIZE
 
 NAMES = [card_name(kind) for kind in range(52)]
 PLAYED = [

@@ -9,15 +9,15 @@ import pytest
 from support import RULES, some_arrays
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents.guided import Guided, play_on
-from krypenv.agents.inference import REWARD_SCALE, Weights, make_work
-from krypenv.agents.learned import LearnedAgent
-from krypenv.agents.model_file import save_model
-from krypenv.agents.network import Arrays, Shape
-from krypenv.captures import borrow_scratch
-from krypenv.jit import handle, kernel
-from krypenv.observation import LAYOUT
-from krypenv.tables import compile_rules
+from krypenv.agents.neural.guided import Guided, play_on
+from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_work
+from krypenv.agents.neural.learned import LearnedAgent
+from krypenv.agents.neural.model_file import save_model
+from krypenv.agents.neural.network import Arrays, Shape
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.observation import LAYOUT
+from krypenv.kernels.tables import compile_rules
+from krypenv.runtime.jit import handle, kernel
 
 MAIN = RULES["krypkasino players=2"]
 DEALS_LEFT = LAYOUT["deals_left"].start

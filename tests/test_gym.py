@@ -9,14 +9,14 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from krypenv import Engine, Rules, krypkasino_v0
-from krypenv.adapters.gym import KrypkasinoEnv
-from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.agents.champion import MODELS
-from krypenv.game import Game
-from krypenv.learner_games import LEARNER, LearnerGames
-from krypenv.observation import LAYOUT
+from krypenv.envs.gym import KrypkasinoEnv
+from krypenv.envs.learner import LEARNER, LearnerGames
+from krypenv.envs.sb3 import KrypkasinoVecEnv
+from krypenv.envs.vector import KrypkasinoVectorEnv
+from krypenv.game.game import Game
+from krypenv.kernels.observation import LAYOUT
 from krypenv.rewards import KINDS, illegal_reward, returns_of
-from krypenv.vector import KrypkasinoVectorEnv
 
 RULES = {
     "two": {},

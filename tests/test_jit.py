@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import krypenv.agents  # noqa: F401 - with agents come all kernels
-from krypenv.jit import JIT_IS_OFF, is_compiled, kernel_hash
+from krypenv.runtime.jit import JIT_IS_OFF, is_compiled, kernel_hash
 
 pytestmark = pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled and kept")
 
@@ -45,8 +45,8 @@ def test_every_constant_that_a_kernel_names_is_in_its_key(monkeypatch):
 
 
 def test_constants_behind_a_module_and_in_another_file_count(monkeypatch):
-    from krypenv import observation, stepping
-    from krypenv.agents import belief, recall
+    from krypenv.agents.neural import belief, recall
+    from krypenv.kernels import observation, stepping
 
     decide, remember = stepping.write_decision.py_func, belief.remember.py_func
     before = hash_now(decide), hash_now(remember)
@@ -58,7 +58,7 @@ def test_constants_behind_a_module_and_in_another_file_count(monkeypatch):
 
 
 def test_a_kernel_depends_on_those_that_it_calls(monkeypatch):
-    from krypenv import captures, features, stepping
+    from krypenv.kernels import captures, features, stepping
 
     callers = stepping.step_rows.py_func, features.weigh.py_func
     others = [stepping.seed_rows.py_func]
@@ -74,7 +74,7 @@ def test_a_kernel_depends_on_those_that_it_calls(monkeypatch):
 
 def test_a_kernel_is_compiled_when_its_code_is_in_the_cache(tmp_path, monkeypatch):
     (tmp_path / "kept_kernel.py").write_text(
-        "from krypenv.jit import kernel\nSTEP = 1\n\n@kernel\ndef after(number):\n    return number + STEP\n"
+        "from krypenv.runtime.jit import kernel\nSTEP = 1\n\n@kernel\ndef after(number):\n    return number + STEP\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     import kept_kernel
@@ -89,7 +89,7 @@ def test_a_kernel_is_compiled_when_its_code_is_in_the_cache(tmp_path, monkeypatc
 
 
 NESTED = """
-from krypenv.jit import kernel
+from krypenv.runtime.jit import kernel
 
 @kernel
 def add(one, other):

@@ -6,6 +6,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -13,42 +14,43 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE_DIRS = {"krypenv": "krypenv", "krypenv.agents": "agents", "krypenv.training": "training"}
 
-# From the lowest floor to the highest. A module imports from lower floors only; those of one floor may know each other.
-# `krypenv` itself is the public face, krypenv/__init__.py.
+# The rooms, from the lowest floor to the highest. A room is a folder, or a module that lies beside the folders of a
+# package; it imports from lower floors only, and what lies in it makes no circle.
 FLOORS = [
-    {"krypenv.words", "krypenv.stopping", "krypenv.lazy"},
+    {"krypenv.runtime", "krypenv.inputs"},
     {"krypenv.cards"},
-    {"krypenv.bounds"},
-    {"krypenv.rules", "krypenv.files", "krypenv.schema"},
-    {"krypenv.arguments", "krypenv.opponents"},
-    {"krypenv.lean"},
-    {"krypenv.jit"},
-    {"krypenv.state"},
-    {"krypenv.tables", "krypenv.rewards"},
-    {"krypenv.captures", "krypenv.whole_state"},
-    {"krypenv.play"},
-    {"krypenv.observation"},
-    {"krypenv.checks"},
-    {"krypenv.invariants"},
-    {"krypenv.features"},
-    {"krypenv.worlds"},
-    {"krypenv.stepping"},
+    {"krypenv.families"},
+    {"krypenv.rules"},
+    {"krypenv.arguments"},
+    {"krypenv.kernels"},
+    {"krypenv.rewards"},
     {"krypenv.engine"},
-    {"krypenv.stack", "krypenv.moves"},
-    {"krypenv.history"},
-    {"krypenv.game", "krypenv.notation", "krypenv.records", "krypenv.display"},
-    {"krypenv.learner_games"},
-    {"krypenv.krypkasino_v0", "krypenv.vector"},
-    {"krypenv"},
-    {"krypenv.adapters"},
+    {"krypenv.game", "krypenv.envs"},
+    {"krypenv.krypkasino_v0"},
+    {"krypenv", "krypenv.adapters", "krypenv.display", "krypenv.features", "krypenv.notation"}
+    | {"krypenv.observation", "krypenv.state", "krypenv.whole_state"},  # names that users import
+    {"krypenv.agents.base"},
+    {"krypenv.agents.scripted", "krypenv.agents.own"},
+    {"krypenv.agents.search"},
+    {"krypenv.agents.neural", "krypenv.agents.oracle"},
+    {"krypenv.agents.champion"},
     {"krypenv.agents"},
-    {"krypenv.training", "krypenv.doctor", "krypenv.doctor_probes"},
+    {"krypenv.training"},
+    {"krypenv.training.common"},
+    {"krypenv.training.evaluation"},
+    {"krypenv.training.arena", "krypenv.training.analysis", "krypenv.training.learner"},
+    {"krypenv.training.imitation"},
+    {"krypenv.training.selfplay"},
+    {"krypenv.training.settings", "krypenv.training.policy", "krypenv.training.standings"},  # names that users import
+    {"krypenv.training.exploit", "krypenv.training.experiments"},
+    {"krypenv.doctor"},
+    {"krypenv.training.cli"},
     {"krypenv.__main__"},
 ]
-FLOOR_OF = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+MOST_FILES = 13  # of a room
 # What a module looks up by its name when it is needed, though it stands above it; without it the module works too.
-LOOKED_UP = {"krypenv.opponents": {"krypenv.agents"}}  # opponents that are named
-WHOLE_PACKAGES = ("krypenv.adapters", "krypenv.agents", "krypenv.training")
+LOOKED_UP = {"krypenv.envs.opponents": {"krypenv.agents"}}  # opponents that are named
 
 # What `[train]` installs, and what a bare package has but does not import before it is needed.
 OF_TRAINING = {"torch", "stable_baselines3", "sb3_contrib", "tensorboard"}
@@ -68,11 +70,17 @@ def source_modules() -> dict[str, Path]:
 MODULES = source_modules()
 
 
-def floor_name(module: str) -> str:
-    """The name under which a module stands in FLOORS: its own, or that of its package."""
-    return next(
-        (package for package in WHOLE_PACKAGES if module == package or module.startswith(package + ".")), module
-    )
+def room_of(module: str) -> str:
+    """The room that a module lies in, or itself."""
+    depth = 3 if module.startswith(("krypenv.agents.", "krypenv.training.")) else 2
+    return ".".join(module.split(".")[:depth])
+
+
+ROOMS: dict[str, set[str]] = {}
+for _module in MODULES:
+    ROOMS.setdefault(room_of(_module), set()).add(_module)
+PACKAGES = [name for name, path in MODULES.items() if path.name == "__init__.py"]
+OFFERING = [name for name in PACKAGES if "importer(" in MODULES[name].read_text(encoding="utf-8")]
 
 
 def is_type_checking(node: ast.AST) -> bool:
@@ -117,19 +125,33 @@ def run_python(code: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_imports_go_one_way(module):
-    floor = FLOOR_OF.get(floor_name(module))
-    assert floor is not None, f"{module} stands on no floor: add it to FLOORS"
-    too_high = {
-        name for name in imported_modules(module, MODULES[module]) if FLOOR_OF.get(floor_name(name), -1) > floor
-    }
-    assert not too_high, f"{module} imports from above it: {sorted(too_high)}"
+    room = room_of(module)
+    assert room in FLOOR_OF, f"{module} stands on no floor: add {room} to FLOORS"
+    imported = {name for name in imported_modules(module, MODULES[module]) if room_of(name) != room}
+    too_high = {name for name in imported if FLOOR_OF[room_of(name)] >= FLOOR_OF[room]}
+    assert not too_high, f"{module} imports from its own floor or from above it: {sorted(too_high)}"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_there_is_no_circle_in_a_room(room):
+    imports = {module: imported_modules(module, MODULES[module]) & ROOMS[room] - {module} for module in ROOMS[room]}
+    TopologicalSorter(imports).prepare()  # raises CycleError, with the circle
+
+
+@pytest.mark.parametrize("room", PACKAGES)
+def test_a_room_says_its_job_and_lists_what_lies_in_it(room):
+    files = {module.rpartition(".")[2] for module in ROOMS[room] - {room}}
+    assert len(files) <= MOST_FILES
+    job, _, listed = ast.get_docstring(ast.parse(MODULES[room].read_text(encoding="utf-8"))).partition("\n\n")
+    assert job.endswith(".")
+    assert {line.split()[0] for line in listed.splitlines()} == files
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_what_is_looked_up_by_name_is_known(module):
     names = {name for name in looked_up(MODULES[module]) if name != "*"}
-    floor = FLOOR_OF[floor_name(module)]
-    assert {name for name in names if FLOOR_OF.get(floor_name(name), 99) > floor} == LOOKED_UP.get(module, set())
+    floor = FLOOR_OF[room_of(module)]
+    assert {name for name in names if FLOOR_OF.get(room_of(name), 99) > floor} == LOOKED_UP.get(module, set())
 
 
 def test_look_ups_are_seen(tmp_path):
@@ -168,7 +190,7 @@ def test_guard_against_a_second_name(package):
     [
         ("krypenv", set()),
         ("krypenv.training", set()),
-        ("krypenv.training.cli", {"typer", "rich"}),
+        ("krypenv.training.cli.commands", {"typer", "rich"}),
         ("krypenv.agents", {"numba", "scipy"}),  # Numba loads scipy where it is there
     ],
 )
@@ -184,7 +206,7 @@ def test_import_of_the_core_loads_no_agents():
     assert not [name for name in run.stdout.split() if name.startswith(("krypenv.agents", "krypenv.training"))]
 
 
-@pytest.mark.parametrize("package", ["krypenv", "krypenv.training"])
+@pytest.mark.parametrize("package", OFFERING)
 def test_the_public_names_are_found_when_they_are_asked_for(package):
     module = importlib.import_module(package)
     tree = ast.parse(MODULES[package].read_text(encoding="utf-8"))
@@ -206,14 +228,14 @@ def test_the_public_names_are_found_when_they_are_asked_for(package):
 
 def test_a_module_of_the_package_is_found_without_its_own_import():
     run = run_python(
-        "import krypenv; print(krypenv.agents.names(), krypenv.features.SIZE, krypenv.training.evaluation)"
+        "import krypenv; print(krypenv.agents.names(), krypenv.features.SIZE, krypenv.training.evaluation.matches)"
     )
     assert run.returncode == 0, run.stderr
 
 
 def test_only_training_needs_what_train_installs():
     for name, path in MODULES.items():
-        if not name.startswith("krypenv.training.") and name != "krypenv.adapters.sb3":
+        if not name.startswith("krypenv.training.") and name != "krypenv.envs.sb3":
             words = re.findall(r"^ *(?:from|import) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
             assert not OF_TRAINING & set(words), name
 

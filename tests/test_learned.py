@@ -9,11 +9,11 @@ import pytest
 from support import some_arrays
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents.inference import Weights
-from krypenv.agents.learned import ROWS_A_THREAD, LearnedAgent
-from krypenv.agents.model_file import save_model
-from krypenv.agents.network import Shape
-from krypenv.observation import LAYOUT
+from krypenv.agents.neural.inference import Weights
+from krypenv.agents.neural.learned import ROWS_A_THREAD, LearnedAgent
+from krypenv.agents.neural.model_file import save_model
+from krypenv.agents.neural.network import Shape
+from krypenv.kernels.observation import LAYOUT
 
 ARRAYS = some_arrays(Shape(context=8, card=6, embedding=2))
 WEIGHTS = Weights.of(ARRAYS)

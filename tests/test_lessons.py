@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents.facts import gather_facts
+from krypenv.agents.neural.facts import gather_facts
 from krypenv.rewards import running_scores
-from krypenv.training import lessons as module
-from krypenv.training.clone import Cloning, clone
-from krypenv.training.lessons import Plan, file_of, give_lessons, play_lesson, read_index, read_lesson
-from krypenv.training.teach import TeachSettings, load_start, make_policy, save_start
+from krypenv.training.imitation import lessons as module
+from krypenv.training.imitation.clone import Cloning, clone
+from krypenv.training.imitation.lessons import Plan, file_of, give_lessons, play_lesson, read_index, read_lesson
+from krypenv.training.imitation.teach import TeachSettings, load_start, make_policy, save_start
 
 torch.set_num_threads(1)
 SEARCH, ROLLOUT = "search(worlds=2, plies=1)", "rollout(worlds=1)"

@@ -11,8 +11,8 @@ from test_arena import RULES, Highest, Lowest
 from krypenv import Engine
 from krypenv.cards import card_name
 from krypenv.training import deal_seeds, duplicate_match
-from krypenv.training.deals import describe_list
-from krypenv.training.lineups import circular_orders, matches, seatings
+from krypenv.training.arena.lineups import circular_orders, matches, seatings
+from krypenv.training.evaluation.deals import describe_list
 
 # ---------------------------------------------------------------------- who meets whom
 

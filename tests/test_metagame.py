@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from krypenv import Rules, agents
-from krypenv.training.evaluation import duplicate_match
-from krypenv.training.metagame import Metagame
+from krypenv.training.evaluation.matches import duplicate_match
+from krypenv.training.selfplay.metagame import Metagame
 
 RULES = Rules.preset("mini-low")
 NAMES = ["random", "greedy", "tactician", "tactician(shed=True)"]

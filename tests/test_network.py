@@ -9,15 +9,15 @@ from support import RULES, some_arrays
 
 from krypenv import Engine, Rules
 from krypenv.agents.champion import MODELS, SHIPPED
-from krypenv.agents.facts import gather_facts
-from krypenv.agents.inference import Weights
-from krypenv.agents.learned import LearnedAgent
-from krypenv.agents.model_file import load_model
-from krypenv.agents.network import MAX_UNITS, Arrays, Shape
-from krypenv.agents.weights import shape_of, specs_of
+from krypenv.agents.neural.facts import gather_facts
+from krypenv.agents.neural.inference import Weights
+from krypenv.agents.neural.learned import LearnedAgent
+from krypenv.agents.neural.model_file import load_model
+from krypenv.agents.neural.network import MAX_UNITS, Arrays, Shape
+from krypenv.agents.neural.weights import shape_of, specs_of
 from krypenv.cards import TAKE
-from krypenv.training import bounds
-from krypenv.training.network import CardNetwork, Choices, NetworkAgent, Scores
+from krypenv.training.common import bounds
+from krypenv.training.learner.network import CardNetwork, Choices, NetworkAgent, Scores
 
 torch.set_num_threads(1)
 

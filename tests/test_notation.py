@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krypenv import Game, Move, Rules
-from krypenv.display import format_playthrough
-from krypenv.notation import NotationError
+from krypenv.game.display import format_playthrough
+from krypenv.game.notation import NotationError
 
 RULES = [
     Rules.preset("krypkasino"),

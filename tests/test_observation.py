@@ -11,9 +11,9 @@ from reference import Reference
 from support import RULES, full_deck, refresh, seen_by, stacked
 
 from krypenv import Engine, Rules, determinize
-from krypenv.features import COLUMNS, WIDTH, append_features
-from krypenv.features import SIZE as FEATURES
-from krypenv.observation import DESCRIPTIONS, LAYOUT, SIZE
+from krypenv.kernels.features import COLUMNS, WIDTH, append_features
+from krypenv.kernels.features import SIZE as FEATURES
+from krypenv.kernels.observation import DESCRIPTIONS, LAYOUT, SIZE
 
 every_rules = pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 

@@ -19,12 +19,12 @@ from test_cli import krypenv
 
 from krypenv import Game, Rules, agents
 from krypenv.agents.own import Typed, typed
-from krypenv.learner_games import LearnerGames
+from krypenv.envs.learner import LearnerGames
 from krypenv.training import ArenaSettings, duplicate_match, run_arena
-from krypenv.training.results import FILE
-from krypenv.training.selfplay import Run
-from krypenv.training.settings import Settings
-from krypenv.training.teach import TeachSettings
+from krypenv.training.arena.results import FILE
+from krypenv.training.imitation.teach import TeachSettings
+from krypenv.training.selfplay.selfplay import Run
+from krypenv.training.selfplay.settings import Settings
 
 RULES = Rules.preset("krypkasino")
 PLAYERS = '''
@@ -263,7 +263,7 @@ def test_only_what_is_typed_is_made_by_make():
     """In `training/` and `agents/` strings are made agents by `make_known`, but where a person gives them."""
     root = Path(__file__).parent.parent
     found, importers = set(), set()
-    for path in [*root.glob("training/*.py"), *root.glob("agents/*.py"), *root.glob("krypenv/**/*.py")]:
+    for path in [path for room in ("training", "agents", "krypenv") for path in root.glob(f"{room}/**/*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
             if name in ("agents.make", "typed", "agents.typed", "Typed") or name.endswith("('krypenv.agents').make"):
@@ -275,18 +275,18 @@ def test_only_what_is_typed_is_made_by_make():
     assert importers == {
         "own.py",  # after its check
         "lazy.py",  # modules of the package
-        "doctor_probes.py",  # what is installed
+        "probes.py",  # what is installed
     }
     assert found == {
         "__init__.py",  # agents.make itself
         "own.py",  # typed itself
         "opponents.py",  # opponents of an environment
-        "evaluation.py",  # duplicate_match and what is like it
+        "matches.py",  # duplicate_match and what is like it
         "analysis.py",  # names that stand in it
         "arena.py",  # ArenaSettings, whose of_folder refuses what must not be imported
         "settings.py",  # Settings.of, and with_own_of after its check
-        "exploit.py",  # ExploitSettings
-        "cli.py",  # the values of options
+        "exploiting.py",  # ExploitSettings
+        "options.py",  # the values of options
         "bench_lines.py",  # names that stand in it
         "first_use.py",  # likewise
     }

@@ -12,15 +12,15 @@ import torch
 from sb3_contrib import MaskablePPO
 
 from krypenv import Engine, Rules
-from krypenv.adapters.sb3 import KrypkasinoVecEnv
-from krypenv.agents.facts import Facts, gather_facts
-from krypenv.agents.network import ILLEGAL, Shape
+from krypenv.agents.neural.facts import Facts, gather_facts
+from krypenv.agents.neural.network import ILLEGAL, Shape
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
-from krypenv.observation import SIZE
-from krypenv.training.buffer import Decisions
-from krypenv.training.network import CardNetwork, Choices, NetworkAgent
-from krypenv.training.policy import CardPolicy
-from krypenv.vector import observation_space
+from krypenv.envs.sb3 import KrypkasinoVecEnv
+from krypenv.envs.vector import observation_space
+from krypenv.kernels.observation import SIZE
+from krypenv.training.learner.buffer import Decisions
+from krypenv.training.learner.network import CardNetwork, Choices, NetworkAgent
+from krypenv.training.learner.policy import CardPolicy
 
 torch.set_num_threads(1)
 TABLES = [Rules.preset(), Rules.preset(players=3), Rules.preset(players=4, teams=2), Rules.preset("howto", players=2)]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pytest
 from typer.testing import CliRunner
 
-from krypenv.training.cli import app
+from krypenv.training.cli.commands import app
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])

@@ -9,18 +9,18 @@ import pytest
 from test_guided import some_network
 
 from krypenv import Engine, Rules
-from krypenv.agents.belief import log_chance, make_belief, remember, share_out
-from krypenv.agents.guided import Guided
-from krypenv.agents.inference import Weights, make_work
-from krypenv.agents.learned import LearnedAgent
-from krypenv.agents.model_file import save_model
-from krypenv.agents.recall import MOST_ACTIONS, MOST_STEPS, STEP_SIZE, Recall
-from krypenv.agents.sampling import look_around, sample_world, world_seed
-from krypenv.agents.space import make_space
+from krypenv.agents.neural.belief import log_chance, make_belief, remember, share_out
+from krypenv.agents.neural.guided import Guided
+from krypenv.agents.neural.inference import Weights, make_work
+from krypenv.agents.neural.learned import LearnedAgent
+from krypenv.agents.neural.model_file import save_model
+from krypenv.agents.neural.recall import MOST_ACTIONS, MOST_STEPS, STEP_SIZE, Recall
+from krypenv.agents.search.sampling import look_around, sample_world, world_seed
+from krypenv.agents.search.space import make_space
 from krypenv.cards import TAKE
-from krypenv.jit import handle, kernel
-from krypenv.observation import SIZE
-from krypenv.tables import compile_rules
+from krypenv.kernels.observation import SIZE
+from krypenv.kernels.tables import compile_rules
+from krypenv.runtime.jit import handle, kernel
 
 MAIN = Rules.preset("krypkasino", players=2)
 GAMES = 24

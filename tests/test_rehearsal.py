@@ -10,15 +10,16 @@ import pytest
 from rich.console import Console
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents import sampler
 from krypenv.agents.scripted import Tactician
-from krypenv.jit import JIT_IS_OFF, kernel
-from krypenv.training import progress, rehearsal, selfplay
-from krypenv.training.ppo import SelfPlayPPO
-from krypenv.training.progress import COMPILING, compiling
-from krypenv.training.rehearsal import in_small
-from krypenv.training.selfplay import Run, open_run
-from krypenv.training.settings import PRESETS, Settings
+from krypenv.agents.search import sampler
+from krypenv.runtime.jit import JIT_IS_OFF, kernel
+from krypenv.training.common import progress
+from krypenv.training.common.progress import COMPILING, compiling
+from krypenv.training.learner.ppo import SelfPlayPPO
+from krypenv.training.selfplay import rehearsal, selfplay
+from krypenv.training.selfplay.rehearsal import in_small
+from krypenv.training.selfplay.selfplay import Run, open_run
+from krypenv.training.selfplay.settings import PRESETS, Settings
 
 HOUR = 3600.0
 SMALL = {
@@ -117,9 +118,9 @@ def test_nothing_is_left_to_compile(tmp_path):
     code = f"""
 import gc
 from rich.console import Console
-from krypenv.lean import Kernel
+from krypenv.runtime.lean import Kernel
 from krypenv.training import selfplay
-from krypenv.training.settings import Settings
+from krypenv.training.selfplay.settings import Settings
 
 def compiled():
     kernels = [each for each in gc.get_objects() if type(each) is Kernel]

@@ -12,11 +12,11 @@ from test_arena import HIGH, LOW, RULES, DiesOnWorkers, arena, same_games
 from test_cli import krypenv
 
 from krypenv import Rules
-from krypenv.agents.model_file import save_model
-from krypenv.agents.network import Shape
+from krypenv.agents.neural.model_file import save_model
+from krypenv.agents.neural.network import Shape
 from krypenv.training import ArenaSettings, load_games, run_arena
-from krypenv.training.folders import LOCK
-from krypenv.training.results import FILE
+from krypenv.training.arena.results import FILE
+from krypenv.training.common.folders import LOCK
 
 
 def lines(folder):
@@ -33,7 +33,8 @@ def lines(folder):
 KILLED = """
 import os, signal, sys
 from krypenv import Rules
-from krypenv.training import ArenaSettings, results, run_arena
+from krypenv.training import ArenaSettings, run_arena
+from krypenv.training.arena import results
 
 folder, moment, workers = sys.argv[1], sys.argv[2], int(sys.argv[3])
 

@@ -15,8 +15,8 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
 
 from krypenv import Engine, IllegalMove, Rules
-from krypenv.adapters.gym import KrypkasinoEnv
-from krypenv.adapters.sb3 import KrypkasinoVecEnv, PolicyAgent
+from krypenv.envs.gym import KrypkasinoEnv
+from krypenv.envs.sb3 import KrypkasinoVecEnv, PolicyAgent
 from krypenv.training import duplicate_match
 
 SMALL = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "policy_kwargs": {"net_arch": [16]}, "device": "cpu"}

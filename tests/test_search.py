@@ -12,8 +12,8 @@ from solving import Solver, as_kinds, futures, margin, minimax, played_on, twins
 from support import RULES
 
 from krypenv import Game, Rules, agents
-from krypenv.agents.solve import MAX_N, PARANOID
-from krypenv.agents.tree import DEAL_OVER, GAME_OVER, PLAYING
+from krypenv.agents.search.solve import MAX_N, PARANOID
+from krypenv.agents.search.tree import DEAL_OVER, GAME_OVER, PLAYING
 
 # ---------------------------------------------------------------------- moves
 

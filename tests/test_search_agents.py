@@ -12,10 +12,11 @@ from solving import futures, margin, minimax, twins
 from support import RULES, lay, small_first, stacked
 
 from krypenv import Engine, Rules, agents, determinize
-from krypenv.agents import Agent, sampler
+from krypenv.agents import Agent
+from krypenv.agents.search import sampler
 from krypenv.cards import NUM_ACTIONS, TAKE, action_name
-from krypenv.features import SIZE as FEATURES
-from krypenv.observation import SIZE
+from krypenv.kernels.features import SIZE as FEATURES
+from krypenv.kernels.observation import SIZE
 from krypenv.training import duplicate_match
 
 MAIN = RULES["krypkasino players=2"]

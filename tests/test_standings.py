@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from krypenv import Rules
-from krypenv.training.evaluation import confidence_interval
-from krypenv.training.games import Games
-from krypenv.training.payoffs import payoffs
-from krypenv.training.ratings import alpha_rank, find_cycles, nash_average, rate
-from krypenv.training.standings import (
+from krypenv.training.arena.games import Games
+from krypenv.training.arena.payoffs import payoffs
+from krypenv.training.arena.ratings import alpha_rank, find_cycles, nash_average, rate
+from krypenv.training.arena.standings import (
     NEEDS_OPEN_SPIEL,
     NOT_ALL_MET,
     cycle_sentence,
@@ -22,6 +21,7 @@ from krypenv.training.standings import (
     print_standings,
     standings,
 )
+from krypenv.training.evaluation.matches import confidence_interval
 
 ROCK_PAPER_SCISSORS = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
 

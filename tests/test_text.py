@@ -15,14 +15,15 @@ from fuzzing import REFUSED, attempt, check_sentence, watchdog
 
 from krypenv import Engine, Game, Move, Rules, agents
 from krypenv.agents.base import LIMITS, options_of, parse_spec
-from krypenv.agents.sampler import MOST_SHARED
+from krypenv.agents.search.sampler import MOST_SHARED
 from krypenv.cards import parse_card, parse_rank
 from krypenv.engine import IllegalMove
-from krypenv.history import History
-from krypenv.notation import NotationError, begin_play
-from krypenv.training.deals import deal_seeds, describe_list
-from krypenv.training.fields import parse_rules
-from krypenv.words import listed, shown
+from krypenv.game.core import begin_play
+from krypenv.game.history import History
+from krypenv.game.notation import NotationError
+from krypenv.inputs.words import listed, shown
+from krypenv.training.common.fields import parse_rules
+from krypenv.training.evaluation.deals import deal_seeds, describe_list
 
 MAIN = Rules.preset("krypkasino")
 MANY = 300_000

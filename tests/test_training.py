@@ -14,14 +14,14 @@ from support import some_arrays
 from typer.testing import CliRunner
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents.model_file import ModelError, load_model, save_model
-from krypenv.agents.network import Shape
-from krypenv.training import selfplay
-from krypenv.training.cli import app
-from krypenv.training.network import tensors_of
-from krypenv.training.selfplay import open_run, run
-from krypenv.training.settings import PRESETS, Settings
-from krypenv.training.teach import TeachSettings, make_policy, save_start
+from krypenv.agents.neural.model_file import ModelError, load_model, save_model
+from krypenv.agents.neural.network import Shape
+from krypenv.training.cli.commands import app
+from krypenv.training.imitation.teach import TeachSettings, make_policy, save_start
+from krypenv.training.learner.network import tensors_of
+from krypenv.training.selfplay import selfplay
+from krypenv.training.selfplay.selfplay import open_run, run
+from krypenv.training.selfplay.settings import PRESETS, Settings
 
 SMALL: dict[str, Any] = {
     "rows": 8, "rival_rows": 8, "steps": 4, "batch": 64, "epochs": 1, "frames": 640, "curve_deals": 2, "deals": 2,

@@ -5,23 +5,17 @@ if __name__ != "krypenv.training":
 
 from typing import TYPE_CHECKING
 
-from krypenv.lazy import importer
+from krypenv.runtime.lazy import importer
 
 if TYPE_CHECKING:
-    from krypenv.training.arena import ArenaSettings, run_arena
-    from krypenv.training.deals import deal_seeds
-    from krypenv.training.evaluation import MatchResult, Points, duplicate_match, evaluate, format_table
-    from krypenv.training.games import Games
-    from krypenv.training.results import load_games
+    from krypenv.training.arena import ArenaSettings, Games, load_games, run_arena
+    from krypenv.training.evaluation import MatchResult, Points, deal_seeds, duplicate_match, evaluate, format_table
 else:
     __getattr__ = importer(
         __name__,
         {
-            "arena": ("ArenaSettings", "run_arena"),
-            "deals": ("deal_seeds",),
-            "evaluation": ("MatchResult", "Points", "duplicate_match", "evaluate", "format_table"),
-            "games": ("Games",),
-            "results": ("load_games",),
+            "arena": ("ArenaSettings", "Games", "load_games", "run_arena"),
+            "evaluation": ("MatchResult", "Points", "deal_seeds", "duplicate_match", "evaluate", "format_table"),
         },
     )
 

@@ -1,1 +1,5 @@
-"""Adapters: the environments in the form that each library expects. They translate; they hold no rules."""
+"""The names under which users import `krypenv.envs.gym` and `krypenv.envs.sb3`.
+
+gym  `KrypkasinoEnv`
+sb3  `KrypkasinoVecEnv` and `PolicyAgent`
+"""

@@ -1,0 +1,39 @@
+"""Agents that play with a network, without torch.
+
+facts       what the network is told of each action
+network     its shape
+inference   its answers, as a kernel
+weights     its arrays by name
+model_file  models on disk
+learned     plays what the network says
+guided      search with the network's opinion
+belief      what a hand is likely to be after what it played
+recall      what an agent remembers of a deal
+"""
+
+from typing import TYPE_CHECKING
+
+from krypenv.runtime.lazy import importer
+
+if TYPE_CHECKING:
+    from krypenv.agents.neural.guided import Guided
+    from krypenv.agents.neural.learned import LearnedAgent, load_agent
+    from krypenv.agents.neural.model_file import ModelError, load_model, save_model
+else:
+    __getattr__ = importer(
+        __name__,
+        {
+            "guided": ("Guided",),
+            "learned": (
+                "LearnedAgent",
+                "load_agent",
+            ),
+            "model_file": (
+                "ModelError",
+                "load_model",
+                "save_model",
+            ),
+        },
+    )
+
+__all__ = ["Guided", "LearnedAgent", "ModelError", "load_agent", "load_model", "save_model"]

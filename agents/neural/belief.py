@@ -1,0 +1,142 @@
+"""Belief: how likely the other player of a game of two, with some hand, would have played as it did. Kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.agents.neural.inference import Weights, score_legal
+from krypenv.agents.neural.recall import MOST_ACTIONS, MOST_STEPS, STEP_SIZE
+from krypenv.agents.scripted import list_bits
+from krypenv.agents.search.sampling import look_around, sample_world
+from krypenv.cards import NUM_KINDS
+from krypenv.kernels.observation import SIZE, write_observation
+from krypenv.kernels.play import act, allow_plays
+from krypenv.kernels.state import GAME
+from krypenv.kernels.stepping import is_legal
+from krypenv.runtime.jit import handle, kernel, records
+
+# The other need not be the network: it plays any legal card with this chance, and else as the network would.
+MIX = 0.05
+
+BELIEF = np.dtype(
+    [
+        ("count", np.int64),  # plays that are known of the decision
+        ("games", GAME, (MOST_STEPS,)),  # the other is to play, with any hand
+        ("since", np.int64, (MOST_STEPS, NUM_KINDS)),  # cards that it has played from there on
+        ("cards", np.int64, (MOST_STEPS,)),  # the first of these
+    ],
+    align=True,
+)
+
+
+def make_belief(threads: int = 1) -> np.ndarray:
+    """Return fresh work space for some threads, (threads,) of `BELIEF`."""
+    return handle(records(BELIEF, threads))
+
+
+@kernel
+def remember(tables: np.record, observation: np.ndarray, belief: np.record, space: np.record) -> None:
+    """Set up the games in which the other had to play, from an observation that `recall` extended."""
+    belief.count = 0
+    if len(observation) < SIZE + MOST_STEPS * STEP_SIZE:
+        return
+    for step in range(MOST_STEPS):
+        start = SIZE + step * STEP_SIZE
+        card = np.int64(observation[start + STEP_SIZE - 1])
+        if card < 0:
+            return
+        look_around(tables, observation[start : start + SIZE], space)
+        if not sample_world(tables, observation[start : start + SIZE], np.uint64(1), True, space):
+            continue
+        game = space.stack[0]
+        seat = game.seat
+        fits = True
+        for at in range(start + SIZE, start + SIZE + MOST_ACTIONS):
+            action = np.int64(observation[at])
+            if action >= 0 and fits:
+                fits = game.seat == seat and is_legal(game, action)
+                if fits:
+                    act(tables, game, action, space.scratch)
+        if not fits or game.over or game.seat == seat:
+            continue
+        count = belief.count
+        belief.games[count] = game
+        belief.cards[count] = card
+        for kind in range(NUM_KINDS):
+            belief.since[count, kind] = 0
+        for earlier in range(count + 1):
+            belief.since[earlier, card] += 1
+        belief.count = count + 1
+
+
+@kernel
+def log_chance(
+    tables: np.record,
+    weights: Weights,
+    heat: float,
+    world: np.record,
+    belief: np.record,
+    work: np.record,
+    scratch: np.record,
+) -> float:
+    """Return the logarithm of the chance that the network plays as the other did, with the hand that it has in a world.
+
+    The network draws from its logits divided by `heat`.
+    """
+    total = 0.0
+    for step in range(belief.count):
+        game = belief.games[step]
+        seat, card = game.seat, belief.cards[step]
+        game.hand_kinds[seat] = 0
+        game.hand_size[seat] = 0
+        for kind in range(NUM_KINDS):
+            copies = world.hands[seat, kind] + belief.since[step, kind]
+            game.hands[seat, kind] = copies
+            game.hand_size[seat] += copies
+            if copies > 0:
+                game.hand_kinds[seat] |= np.int64(1) << kind
+        allow_plays(tables, game, np.int64(game.sweep_values))
+        if game.legal_plays >> card & 1 == 0:
+            return -np.inf
+        count = list_bits(game.legal_plays, np.int64(0), work.legal)
+        if count == 1:
+            continue
+        write_observation(tables, game, seat, work.seen)
+        best = work.logits[score_legal(tables, weights, work.seen, count, work, scratch)]
+        total_weight, own = 0.0, 0.0
+        for at in range(count):
+            weight = np.exp((work.logits[at] - best) / heat)
+            total_weight += weight
+            if work.legal[at] == card:
+                own = weight
+        total += np.log((1 - MIX) * own / total_weight + MIX / count)
+    return total
+
+
+@kernel
+def share_out(logs: np.ndarray, candidates: int, worlds: int, shares: np.ndarray) -> None:
+    """Write how often each of some candidates is drawn, (candidates,) int64 that sum to `worlds`.
+
+    They are drawn by the exponential of their logarithms of chances, evenly spread (systematic resampling); without a
+    candidate that is possible at all, each of the first `worlds` is drawn once.
+    """
+    best = logs[0]
+    for at in range(candidates):
+        best = max(best, logs[at])
+    total = 0.0
+    for at in range(candidates):
+        shares[at] = at < worlds
+        total += np.exp(logs[at] - best) if best > -np.inf else 0.0
+    if total == 0.0:
+        return
+    step, passed, drawn, last = total / worlds, 0.0, 0, 0
+    for at in range(candidates):
+        weight = np.exp(logs[at] - best)
+        passed += weight
+        shares[at] = 0
+        if weight > 0:
+            last = at
+        while drawn < worlds and (drawn + 0.5) * step < passed:
+            shares[at] += 1
+            drawn += 1
+    shares[last] += worlds - drawn

@@ -1,0 +1,200 @@
+"""What the networks are told of each legal action: what it does, and what the others and oneself can do after it.
+
+More than the features block of the observation says (`krypenv.kernels.features`), and for the legal actions alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.cards import NO_CARD, NUM_ACTIONS, NUM_RANKS, NUM_SUITS, TAKE
+from krypenv.kernels.captures import bit_index, borrow_scratch, find_sweep_values
+from krypenv.kernels.features import COLUMNS as FEATURES
+from krypenv.kernels.features import look, make_view, weigh, write_entries
+from krypenv.kernels.observation import LAYOUT, clip_int8
+from krypenv.kernels.tables import FIRST_LONER, NIBBLE, NUM_VALUES, compile_rules
+from krypenv.rules import Rules
+from krypenv.runtime.jit import kernel
+
+VERSION = 1  # of the facts; a network reads those that it was trained on
+_ENTRIES = (
+    ("left", NUM_RANKS, "by rank: cards on the table after it"),
+    (
+        "takers",
+        NUM_RANKS,
+        "by rank: unseen cards that the next seat may hold and that capture something of what it leaves",
+    ),
+    ("own_takers", NUM_RANKS, "by rank: other cards of the own hand that capture something of what it leaves"),
+    (
+        "price",
+        NUM_RANKS,
+        "by rank: points of the cheapest group that it takes; cards of a rank that have points count as its dearest",
+    ),
+    ("risk", NUM_RANKS, "by rank: other cards of the own hand that sweep if the next seat creeps with that rank"),
+    ("taker_chance", 1, "chance in percent that the next seat can capture"),
+    ("risk_chance", 1, "chance in percent that the next seat can creep so that the own hand must sweep"),
+    ("held", 1, "copies of the card in the own hand"),
+    ("seen", 1, "copies of the card that the seat has seen"),
+)
+COLUMNS: dict[str, slice] = dict(FEATURES)
+for _name, _size, _ in _ENTRIES:
+    _start = max(part.stop for part in COLUMNS.values())
+    COLUMNS[_name] = slice(_start, _start + _size)
+WIDTH = max(part.stop for part in COLUMNS.values())  # entries for each legal action
+DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _ENTRIES}
+
+_LEFT, _TAKERS, _OWN, _PRICE, _RISK, _TAKER_CHANCE, _RISK_CHANCE, _HELD, _SEEN_COPIES = (
+    COLUMNS[name].start for name, _, _ in _ENTRIES
+)
+_HAND, _TABLE, _SEEN = (LAYOUT[name].start for name in ("hand", "table", "seen"))
+_NEVER = 99  # the price of a sum that can't be reached
+
+
+class Facts(NamedTuple):
+    """The legal actions of B decisions, L in all, row after row, each row's in the order of their numbers."""
+
+    counts: npt.NDArray[np.int64]  # (B,) legal actions in each row
+    actions: npt.NDArray[np.int64]  # (L,)
+    facts: npt.NDArray[np.int8]  # (L, WIDTH)
+
+
+def gather_facts(rules: Rules, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> Facts:
+    """Return the facts of the legal actions from observations, (B, N >= 433) int8, and masks, (B, 105) int8."""
+    counts = masks.sum(axis=1, dtype=np.int64)
+    actions = np.empty(counts.sum(), np.int64)
+    facts = np.zeros((len(actions), WIDTH), np.int8)
+    write_facts(
+        compile_rules(rules),
+        observations,
+        masks,
+        make_view(),
+        borrow_scratch(),
+        np.empty(NUM_VALUES, np.int64),
+        actions,
+        facts,
+    )
+    return Facts(counts, actions, facts)
+
+
+@kernel
+def write_facts(
+    tables: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    view: np.ndarray,
+    scratch: np.ndarray,
+    prices: np.ndarray,
+    actions: np.ndarray,
+    facts: np.ndarray,
+) -> None:
+    """Write the legal actions of all rows and their facts, (L,) and (L, WIDTH), one after the other."""
+    at = 0
+    for row in range(len(observations)):
+        look(tables[0], observations[row], view[0])
+        for action in range(NUM_ACTIONS):
+            if masks[row, action]:
+                actions[at] = action
+                write_fact(tables[0], observations[row], action, view[0], scratch[0], prices, facts[at])
+                at += 1
+
+
+@kernel
+def write_fact(
+    tables: np.record,
+    observation: np.ndarray,
+    action: int,
+    view: np.record,
+    scratch: np.record,
+    prices: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Write the facts of a legal action into `out`, (WIDTH,) int8 zeros; `look` comes first."""
+    weigh(tables, observation, action, view, scratch)
+    write_entries(tables, view, out)
+    kind = action % TAKE
+    out[_HELD] = observation[_HAND + kind]
+    out[_SEEN_COPIES] = observation[_SEEN + kind]
+    left, total = np.int64(view.left), np.int64(0)
+    for rank in range(NUM_RANKS):
+        count = left >> NIBBLE * rank & 15
+        out[_LEFT + rank] = count
+        total += count * tables.table_value[rank]
+    _find_prices(tables, observation, action if view.creeps else NO_CARD, left, prices)
+    takers, risky = np.int64(0), np.int64(0)
+    for rank in range(NUM_RANKS):
+        own = _own_cards(observation, rank, action)
+        price = prices[tables.hand_value[rank]]
+        if price < _NEVER:
+            out[_TAKERS + rank] = view.unseen[rank]
+            out[_OWN + rank] = own
+            out[_PRICE + rank] = clip_int8(price)
+            takers += view.unseen[rank]
+        elif view.unseen[rank] > 0 and not view.deal_ends:
+            after = left + (np.int64(1) << NIBBLE * rank)
+            sweeping = np.int64(0)
+            values = np.int64(find_sweep_values(tables, after, total + tables.table_value[rank], scratch))
+            while values != 0:
+                low = values & -values
+                values ^= low
+                ranks = np.int64(tables.value_ranks[bit_index(low)])
+                while ranks != 0:
+                    bit = ranks & -ranks
+                    ranks ^= bit
+                    sweeping += _own_cards(observation, bit_index(bit), action)
+            if sweeping > 0:
+                out[_RISK + rank] = sweeping
+                risky += view.unseen[rank]
+    out[_TAKER_CHANCE] = _percent_held(view, takers)
+    out[_RISK_CHANCE] = _percent_held(view, risky)
+
+
+@kernel
+def _own_cards(observation: np.ndarray, rank: int, action: int) -> int:
+    """Return the cards of a rank in the own hand, without the one that an action plays."""
+    count = -np.int64(action < TAKE and action % NUM_RANKS == rank)
+    for suit in range(NUM_SUITS):
+        count += observation[_HAND + suit * NUM_RANKS + rank]
+    return count
+
+
+@kernel
+def _find_prices(tables: np.record, observation: np.ndarray, crept: int, left: int, prices: np.ndarray) -> None:
+    """Write for each capture value the points of the cheapest group on the table, (NUM_VALUES,) int64, or _NEVER.
+
+    `crept` is the card that was added, or NO_CARD. Where some cards of a rank were taken, the ones without points were;
+    and where cards of a rank have points, each counts as the dearest of them.
+    """
+    prices[0] = 0
+    for total in range(1, NUM_VALUES):
+        prices[total] = _NEVER
+    while left != 0:
+        rank = bit_index(left & -left) // NIBBLE
+        count = left >> NIBBLE * rank & 15
+        left ^= count << NIBBLE * rank
+        value = tables.table_value[rank]
+        dear, dearest = np.int64(0), np.int64(0)  # cards of this rank that have points, and the most that one has
+        for suit in range(NUM_SUITS):
+            kind = suit * NUM_RANKS + rank
+            copies = np.int64(observation[_TABLE + kind]) + (kind == crept)
+            if copies > 0 and tables.card_points[kind] > 0:
+                dear += copies
+                dearest = max(dearest, np.int64(tables.card_points[kind]))
+        for copy in range(count):
+            points = dearest if copy >= count - dear else np.int64(0)
+            if value >= FIRST_LONER:  # a picture that is in no sum (H2)
+                prices[value] = min(prices[value], points)
+            else:
+                for total in range(FIRST_LONER - 1, value - 1, -1):
+                    prices[total] = min(prices[total], prices[total - value] + points)
+
+
+@kernel
+def _percent_held(view: np.record, hits: int) -> int:
+    """Return the chance that the next seat holds one of so many unseen cards, in percent (hypergeometric)."""
+    missed = 1.0
+    for draw in range(view.drawn):
+        missed *= max(view.pool - hits - draw, 0) / max(view.pool - draw, 1)
+    return np.int64(100.0 * (1.0 - missed) + 0.5)

@@ -1,0 +1,213 @@
+"""The network of learned agents (`krypenv.agents.neural.network`) as a kernel, for one decision at a time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.agents.neural.facts import WIDTH, write_fact
+from krypenv.agents.neural.network import FACT_SCALES, MAX_UNITS, OBSERVATION_SCALES, Arrays
+from krypenv.cards import NUM_ACTIONS
+from krypenv.kernels.features import VIEW, look
+from krypenv.kernels.observation import SIZE
+from krypenv.kernels.play import mix
+from krypenv.kernels.tables import NUM_VALUES
+from krypenv.runtime.jit import handle, kernel, records
+
+_S12 = np.uint64(12)
+REWARD_SCALE = 0.1  # what points are multiplied by for the value heads, so that losses are of the order of one
+
+WORK = np.dtype(
+    [
+        ("context", np.float32, (MAX_UNITS,)),  # the layer that reads the observation
+        ("shared", np.float32, (MAX_UNITS,)),  # what it gives to the layers that score an action
+        ("card", np.float32, (MAX_UNITS,)),  # the first of these
+        ("hidden", np.float32, (MAX_UNITS,)),  # and the second
+        ("pooled", np.float32, (MAX_UNITS,)),  # the mean of the second over the actions, by their probabilities
+        ("legal", np.int64, (NUM_ACTIONS,)),  # the legal actions
+        ("logits", np.float32, (NUM_ACTIONS,)),  # and their scores, in the same order
+        ("behind", np.float64, (NUM_ACTIONS,)),  # by action: its logit at the root less the best one
+        ("worlds", np.int64),  # in which the actions of the root were tried so far
+        ("seen", np.int8, (SIZE,)),  # an observation
+        ("facts", np.int8, (WIDTH,)),  # of one action
+        ("prices", np.int64, (NUM_VALUES,)),
+        ("look", VIEW),
+    ],
+    align=True,
+)
+
+
+class Weights(NamedTuple):
+    """The weights of a network with C units of context and H that score an action; contiguous float32.
+
+    A row of a matrix is what one input gives to all units, so that inputs of 0, which most are, cost nothing. The
+    scales of the inputs are in the rows.
+    """
+
+    read: npt.NDArray[np.float32]  # (433, C)
+    read_bias: npt.NDArray[np.float32]  # (C,)
+    context: npt.NDArray[np.float32]  # (C, H)
+    kinds: npt.NDArray[np.float32]  # (105, H): what an action gives by its number alone, biases included
+    facts: npt.NDArray[np.float32]  # (WIDTH, H)
+    hidden: npt.NDArray[np.float32]  # (H, H)
+    hidden_bias: npt.NDArray[np.float32]  # (H,)
+    score: npt.NDArray[np.float32]  # (H + 1,): the bias comes last
+    judge: npt.NDArray[np.float32]  # (C + H, H)
+    judge_bias: npt.NDArray[np.float32]  # (H,)
+    value: npt.NDArray[np.float32]  # (H + 1,): the bias comes last
+
+    @classmethod
+    def of(cls, state: Arrays) -> Weights:
+        """Return the weights of a network, which are named as in a model's file (`weights.specs_of`).
+
+        Raises ValueError where a layer has more units than there is room for.
+        """
+        widest = max(len(state["read.bias"]), len(state["hidden.bias"]))
+        if widest > MAX_UNITS:
+            raise ValueError(f"the kernel has room for {MAX_UNITS} units in a layer of a network, not for {widest}")
+        of_facts, of_kinds = np.split(state["card.weight"].T, [WIDTH])
+        arrays = (
+            state["read.weight"].T * OBSERVATION_SCALES[:, None],
+            state["read.bias"],
+            state["context.weight"].T,
+            state["kinds.weight"] @ of_kinds + state["card.bias"] + state["context.bias"],
+            of_facts * FACT_SCALES[:, None],
+            state["hidden.weight"].T,
+            state["hidden.bias"],
+            np.append(state["score.weight"], state["score.bias"]),
+            state["judge.weight"].T,
+            state["judge.bias"],
+            np.append(state["value.weight"], state["value.bias"]),
+        )
+        return cls(*(np.array(array, np.float32, order="C") for array in arrays))
+
+
+def make_work(threads: int = 1) -> np.ndarray:
+    """Return fresh work space for some threads, (threads,) of `WORK`."""
+    return handle(records(WORK, threads))
+
+
+@kernel
+def score_legal(
+    tables: np.record, weights: Weights, observation: np.ndarray, count: int, work: np.record, scratch: np.record
+) -> int:
+    """Write the logits of the first `count` of `work.legal` into `work.logits`, and return the place of the best.
+
+    `observation`, (>= 433,) int8, is what the seat to act sees.
+    """
+    look(tables, observation, work.look)
+    read_context(weights, observation, work)
+    best = 0
+    for at in range(count):
+        work.logits[at] = score_one(tables, weights, observation, work.legal[at], work, scratch)
+        if work.logits[at] > work.logits[best]:
+            best = at
+    return best
+
+
+@kernel
+def judge_position(
+    tables: np.record, weights: Weights, observation: np.ndarray, count: int, work: np.record, scratch: np.record
+) -> float:
+    """Return what the network expects for the seat to act, whose legal actions are the first `count` of `work.legal`.
+
+    It is in the units that the network was trained on. `work.logits` has the logits then.
+    """
+    look(tables, observation, work.look)
+    read_context(weights, observation, work)
+    units, size = len(weights.read_bias), len(weights.hidden_bias)
+    pooled, card = work.pooled, work.card
+    for unit in range(size):
+        pooled[unit] = 0
+    total, top = np.float32(0), np.float32(-np.inf)
+    for at in range(count):  # a softmax over what has been scored so far
+        logit = work.logits[at] = score_one(tables, weights, observation, work.legal[at], work, scratch)
+        highest = max(top, logit)
+        before, weight = np.exp(top - highest), np.exp(logit - highest)
+        total, top = total * before + weight, highest
+        for unit in range(size):
+            pooled[unit] = pooled[unit] * before + weight * max(work.hidden[unit], 0)
+    for unit in range(size):
+        card[unit] = weights.judge_bias[unit]
+    for at in range(units):
+        if work.context[at] > 0:
+            add_row(card, work.context[at], weights.judge[at], size)
+    for at in range(size):
+        add_row(card, pooled[at] / total, weights.judge[units + at], size)
+    value = weights.value[size]
+    for unit in range(size):
+        value += max(card[unit], 0) * weights.value[unit]
+    return value
+
+
+@kernel
+def draw_action(logits: np.ndarray, count: int, temperature: float, seed: np.uint64) -> int:
+    """Return a place among the first `count` logits that is drawn from the softmax of logits / temperature, by a seed.
+
+    The largest of logits with Gumbel noise is such a draw.
+    """
+    chosen, highest = 0, -np.inf
+    for at in range(count):
+        uniform = (np.float64(mix(seed + np.uint64(at)) >> _S12) + 0.5) * 2.0**-52  # above 0 and below 1
+        noisy = logits[at] / temperature - np.log(-np.log(uniform))
+        if noisy > highest:
+            chosen, highest = at, noisy
+    return chosen
+
+
+@kernel
+def score_one(
+    tables: np.record, weights: Weights, observation: np.ndarray, action: int, work: np.record, scratch: np.record
+) -> float:
+    """Return the logit of one action; `look` and `read_context` come first."""
+    for entry in range(WIDTH):
+        work.facts[entry] = 0
+    write_fact(tables, observation, action, work.look, scratch, work.prices, work.facts)
+    return score_action(weights, action, work)
+
+
+@kernel
+def read_context(weights: Weights, observation: np.ndarray, work: np.record) -> None:
+    """Write what an observation gives to the score of every action into `work.shared`."""
+    context, shared = work.context, work.shared
+    units, size = len(weights.read_bias), len(weights.hidden_bias)
+    for unit in range(units):
+        context[unit] = weights.read_bias[unit]
+    for at in range(SIZE):
+        if observation[at] != 0:
+            add_row(context, observation[at], weights.read[at], units)
+    for unit in range(size):
+        shared[unit] = 0
+    for at in range(units):
+        if context[at] > 0:
+            add_row(shared, context[at], weights.context[at], size)
+
+
+@kernel
+def score_action(weights: Weights, action: int, work: np.record) -> float:
+    """Return the logit of the action that `work.facts` tells of."""
+    card, hidden, size = work.card, work.hidden, len(weights.hidden_bias)
+    for unit in range(size):
+        card[unit] = work.shared[unit] + weights.kinds[action, unit]
+        hidden[unit] = weights.hidden_bias[unit]
+    for at in range(WIDTH):
+        if work.facts[at] != 0:
+            add_row(card, work.facts[at], weights.facts[at], size)
+    for at in range(size):
+        if card[at] > 0:
+            add_row(hidden, card[at], weights.hidden[at], size)
+    logit = weights.score[size]
+    for unit in range(size):
+        if hidden[unit] > 0:
+            logit += hidden[unit] * weights.score[unit]
+    return logit
+
+
+@kernel
+def add_row(out: np.ndarray, factor: float, row: np.ndarray, size: int) -> None:
+    """Add a multiple of a row of weights to the first `size` units of a layer, in float32."""
+    factor = np.float32(factor)
+    for unit in range(size):
+        out[unit] += factor * row[unit]

@@ -1,0 +1,187 @@
+"""Agents that play what a trained network says."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.agents.base import IntArray, check_limit, check_seed, format_spec
+from krypenv.agents.neural.inference import Weights, draw_action, judge_position, make_work, score_legal
+from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
+from krypenv.agents.neural.network import ILLEGAL
+from krypenv.agents.scripted import list_legal
+from krypenv.agents.search.sampling import find_open
+from krypenv.agents.search.search import Search
+from krypenv.cards import NUM_ACTIONS
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.checks import check_decisions
+from krypenv.kernels.tables import compile_rules
+from krypenv.rules import Rules
+from krypenv.runtime.jit import kernel
+
+ROWS_A_THREAD = 256  # at least: for fewer it does not pay to start one
+
+
+@kernel
+def choose_rows(
+    tables: np.ndarray,
+    weights: Weights,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    temperature: float,
+    seeds: np.ndarray,
+    works: np.ndarray,
+    scratch: np.ndarray,
+    out: np.ndarray,
+    part: int,
+    parts: int,
+) -> None:
+    """Write the action of every `parts`-th row from `part` on into `out`, (B,) int64.
+
+    It is the best-scored one, or with a temperature above 0 one that is drawn by the row's seed; `seeds` are (B,)
+    uint64 or, without a temperature, empty.
+    """
+    work = works[part]
+    for row in range(part, len(out), parts):
+        count = list_legal(masks[row], work.legal)
+        chosen = 0
+        if count > 1:
+            chosen = score_legal(tables[0], weights, observations[row], count, work, scratch[part])
+            if temperature > 0:
+                chosen = draw_action(work.logits, count, temperature, seeds[row])
+        out[row] = work.legal[chosen]
+
+
+@kernel
+def judge_rows(
+    tables: np.ndarray,
+    weights: Weights,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    works: np.ndarray,
+    scratch: np.ndarray,
+    logits: np.ndarray,
+    values: np.ndarray,
+) -> None:
+    """Write the logits of legal actions into `logits`, (B, 105) float32, and what is expected into `values`, (B,)."""
+    work = works[0]
+    for row in range(len(values)):
+        count = list_legal(masks[row], work.legal)
+        values[row] = judge_position(tables[0], weights, observations[row], count, work, scratch[0])
+        for at in range(count):
+            logits[row, work.legal[at]] = work.logits[at]
+
+
+class NetworkPlayer:
+    """Plays as a network says, and solves the last deal of a game of two, where nothing is hidden, as `Search` does.
+
+    Args:
+        rules, name, seed: as of every agent.
+        solve: False to ask the network in the last deal too.
+    """
+
+    def __init__(self, rules: Rules, name: str, seed: int = 0, solve: bool = True) -> None:
+        self.rules, self.name = rules, name
+        self._tables = compile_rules(rules)
+        self._solver = Search(rules, seed, worlds=1) if solve and rules.players == 2 else None
+
+    def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> IntArray:
+        """Return an action for each row: (B, N >= 433) int8 and (B, 105) int8 to (B,) int64."""
+        observations, action_masks = check_decisions(self.rules, observations, action_masks)
+        if len(observations) == 0:
+            return np.zeros(0, np.int64)
+        chosen = self._choose(observations, action_masks)
+        if self._solver:
+            is_open = np.zeros(len(chosen), np.bool_)
+            find_open(self._tables, observations, is_open)
+            if is_open.any():  # the solver compiles for a while when it is first asked
+                chosen[is_open] = self._solver.act(observations[is_open], action_masks[is_open])
+        return chosen
+
+    def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
+        """Return the network's action for each row, (B,) int64; there is one row at least."""
+        raise NotImplementedError
+
+
+class LearnedAgent(NetworkPlayer):
+    """Plays the best-scored action of a network, or with `temperature` above 0 a random one by its scores.
+
+    Args:
+        weights: those of the network that scores the actions.
+        rules, name, seed, solve: as of `NetworkPlayer`.
+        temperature: what the scores are divided by before they are drawn from; 0 for the best one.
+        threads: threads that share the rows of large batches, 0 for all processors; choices do not depend on it.
+    """
+
+    def __init__(
+        self,
+        weights: Weights,
+        rules: Rules,
+        name: str,
+        seed: int = 0,
+        temperature: float = 0.0,
+        solve: bool = True,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(rules, name, seed, solve)
+        self.weights, self.temperature = weights, float(temperature)
+        self._threads = threads or os.cpu_count() or 1
+        self._work = make_work(self._threads)
+        self._rng = np.random.default_rng(check_seed(seed))
+
+    def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
+        chosen = np.empty(len(masks), np.int64)
+        seeds = self._rng.integers(0, 1 << 63, len(masks) if self.temperature else 0).astype(np.uint64)
+        parts = max(min(self._threads, len(masks) // ROWS_A_THREAD), 1)
+        given = (
+            self._tables, self.weights, observations, masks, self.temperature, seeds, self._work, borrow_scratch(parts),
+            chosen,
+        )  # fmt: skip
+        if parts == 1:
+            choose_rows(*given, 0, 1)
+            return chosen
+        with ThreadPoolExecutor(parts) as pool:
+            list(pool.map(lambda part: choose_rows(*given, part, parts), range(parts)))  # raises what a part raises
+        return chosen
+
+    def judge(
+        self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Return the logits of all actions, (B, 105) float32, and the expected returns, (B,).
+
+        Illegal actions have `krypenv.agents.neural.network.ILLEGAL`. The returns are in the units that the network was
+        trained on.
+        """
+        observations, masks = check_decisions(self.rules, observations, action_masks)
+        logits, values = np.full((len(masks), NUM_ACTIONS), ILLEGAL, np.float32), np.empty(len(masks), np.float32)
+        judge_rows(self._tables, self.weights, observations, masks, self._work, borrow_scratch(), logits, values)
+        return logits, values
+
+
+def load_agent(
+    folder: str | Path,
+    rules: Rules,
+    seed: int = 0,
+    *,
+    temperature: float = 0.0,
+    solve: bool = True,
+    threads: int = 1,
+) -> LearnedAgent:
+    """Return the agent of a model folder; raises ModelError where it can't be loaded or plays other rules."""
+    check_limit("temperature", temperature)
+    check_limit("threads", threads)
+    arrays, card = load_model(folder)
+    check_rules(card, rules, folder)
+    given = {"temperature": (temperature, 0.0), "solve": (solve, True)}
+    options = {name: value for name, (value, default) in given.items() if value != default}
+    name = format_spec("learned", {"model": str(folder), **options}) if options else str(folder)
+    return LearnedAgent(Weights.of(arrays), rules, name, seed, temperature, solve, threads)
+
+
+def trained_rules(folder: str | Path) -> Rules:
+    """Return the rules that the model in a folder was trained for."""
+    return rules_in(load_model(folder)[1])

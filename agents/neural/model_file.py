@@ -1,0 +1,161 @@
+"""Models on disk: a folder with `weights.safetensors` and `model.json`. Nothing in it is executed."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+
+from krypenv.agents.neural.facts import VERSION as FACTS_VERSION
+from krypenv.agents.neural.network import MAX_UNITS, Arrays, Shape
+from krypenv.agents.neural.weights import check_network, parse_arrays, shape_of
+from krypenv.inputs.files import parse_json, read_file, write_whole
+from krypenv.inputs.schema import (
+    a_list,
+    a_record,
+    line,
+    matching,
+    number,
+    optional,
+    sentence_of,
+    text,
+    whole,
+)
+from krypenv.inputs.words import shown
+from krypenv.kernels.observation import VERSION
+from krypenv.rules import Rules, rules_text
+
+FORMAT = 2
+WEIGHTS, CARD = "weights.safetensors", "model.json"
+
+
+_UNITS = whole(1, MAX_UNITS)
+_check_card = a_record(
+    {
+        "rules": rules_text,
+        "network": a_record(dict.fromkeys(("context", "card", "embedding"), _UNITS), more=False),
+        "weights_sha256": matching("[0-9a-f]{64}", "64 hexadecimal digits"),
+    },
+    {
+        "also": optional(a_list(rules_text)),
+        "command": optional(text),
+        "seed": optional(whole(0, 2**64)),
+        "frames": optional(whole(0)),
+        "seconds": optional(number(0)),
+        "commit": optional(line),
+        "version": optional(line),
+        "created": optional(line),
+        "regret": optional(number()),
+        "settings": optional(a_record({}, {"reward": line, "warm": text})),
+    },
+)
+
+
+class ModelError(ValueError):
+    """A model that can't be loaded or used; the message says why."""
+
+
+def save_model(folder: str | Path, arrays: Arrays, rules: Rules, **facts: Any) -> Path:
+    """Write the weights of a network as a model folder, and return the folder.
+
+    `facts` (command, seed, commit ...) go into model.json.
+    """
+    folder = Path(folder)
+    weights = safetensors.numpy.save({name: np.asarray(array, order="C") for name, array in arrays.items()})
+    card = {
+        "format": FORMAT,
+        "observation_version": VERSION,
+        "facts_version": FACTS_VERSION,
+        "rules": str(rules),
+        "network": dataclasses.asdict(shape_of(arrays)),
+        "weights_sha256": hashlib.sha256(weights).hexdigest(),
+        **facts,
+    }
+    write_whole(folder / WEIGHTS, weights)
+    write_whole(folder / CARD, (json.dumps(card, indent=2) + "\n").encode())
+    return folder
+
+
+def load_model(folder: str | Path) -> tuple[Arrays, dict[str, Any]]:
+    """Return the weights of the network in a model folder, and what its model.json says.
+
+    Raises ModelError with one sentence for a folder that is no model, is torn, was changed, or is of another version,
+    and for weights that come to no finite numbers.
+    """
+    folder = Path(folder)
+    card = read_card(folder)
+    path = folder / WEIGHTS
+    weights = _read(folder, path)
+    if card["weights_sha256"] != hashlib.sha256(weights).hexdigest():
+        raise ModelError(f"{path} is not the file that {CARD} was written for; the model is torn or was changed")
+    try:
+        arrays = parse_arrays(weights)
+        check_network(arrays, Shape(**card["network"]))
+    except ValueError as error:
+        raise ModelError(
+            f"the weights in {folder} don't fit the network that {CARD} describes: {WEIGHTS} {error}"
+        ) from None
+    return arrays, card
+
+
+def read_card(folder: str | Path) -> dict[str, Any]:
+    """Return what the model.json in a folder says; raises ModelError where it is not one of this version."""
+    folder = Path(folder)
+    path = folder / CARD
+    try:
+        card = parse_json(_read(folder, path))
+    except ModelError:
+        raise
+    except ValueError as error:
+        raise ModelError(f"{path} {error}") from None
+    if not isinstance(card, dict) or type(card.get("format")) is not int or card["format"] != FORMAT:
+        found = card.get("format") if isinstance(card, dict) else card
+        raise ModelError(f"{folder} is a model of format {shown(found)}; this version reads format {FORMAT}")
+    for what, key, version in (
+        ("observations", "observation_version", VERSION),
+        ("facts", "facts_version", FACTS_VERSION),
+    ):
+        if card.get(key) != version or isinstance(card[key], bool):
+            raise ModelError(
+                f"{folder} was trained on {what} of version {shown(card.get(key))}, "
+                f"and this krypenv gives version {version}; train it anew"
+            )
+    try:
+        _check_card(card, "")
+    except ValueError as error:
+        raise ModelError(f"{path}: {sentence_of(error)}") from None
+    return card
+
+
+def _read(folder: Path, path: Path) -> bytes:
+    try:
+        return read_file(path)
+    except (OSError, ValueError):
+        raise ModelError(f"{folder} is no model; a model is a folder with {CARD} and {WEIGHTS}") from None
+
+
+def rules_in(card: dict[str, Any]) -> Rules:
+    """Return the rules that a model was trained for."""
+    return _all_rules_in(card)[0]
+
+
+def _all_rules_in(card: dict[str, Any]) -> list[Rules]:
+    """Return the rules that a model was trained for, and then those that it learned too."""
+    return [Rules.parse(text) for text in (card["rules"], *(card.get("also") or ()))]
+
+
+def check_rules(card: dict[str, Any], rules: Rules, folder: str | Path) -> None:
+    """Raise ModelError unless a model was trained for these rules; the length of a session doesn't matter."""
+    trained = _all_rules_in(card)
+    if _one_game(rules) not in map(_one_game, trained):
+        texts = " and ".join(f"'{each}'" for each in trained)
+        raise ModelError(f"{folder} was trained for {texts} and can't play '{rules}'")
+
+
+def _one_game(rules: Rules) -> Rules:
+    return dataclasses.replace(rules, games=1, threshold=None)

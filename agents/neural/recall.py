@@ -1,0 +1,111 @@
+"""Recall: what the other player of a game of two has played in this deal, from a seat's own earlier observations.
+
+An observation tells what has been seen, but not who played it when. A seat that remembers its last decision knows: the
+one card that it has not seen before is the one that the other has played since.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.cards import TAKE
+from krypenv.kernels.observation import LAYOUT, SIZE
+
+MOST_STEPS = 8  # of a deal that are remembered: the last ones
+MOST_ACTIONS = 16  # of one play: a card, and cards that are taken with it
+MOST_DECISIONS = 100_000  # that are remembered, about
+STEP_SIZE = SIZE + MOST_ACTIONS + 1
+_HAND, _SEEN, _HAND_SIZE = LAYOUT["hand"], LAYOUT["seen"], LAYOUT["hand_size"].start
+_DEALS_LEFT = LAYOUT["deals_left"].start
+_SAME = [LAYOUT["games_left"].start, *range(*LAYOUT["dealer"].indices(SIZE))]  # what does not change in a game
+
+Int8Array = npt.NDArray[np.int8]
+Steps = tuple[Int8Array, ...]  # of a deal, the oldest one first
+
+
+@dataclass
+class _Decision:
+    """A decision of the seat, and the steps of its deal before it."""
+
+    seen: Int8Array  # (433,)
+    actions: list[int]  # a card, and what it took
+    steps: Steps
+
+    def step(self, card: int) -> Int8Array:
+        """Return the decision and the kind that the other played next, (STEP_SIZE,): seen, actions and -1, kind."""
+        actions = self.actions + [-1] * (MOST_ACTIONS - len(self.actions))
+        return np.concatenate([self.seen, np.array([*actions, card], np.int8)])
+
+
+class Recall:
+    """Remembers the decisions of a seat in many games, and finds them again by what the seat sees next.
+
+    Two observations are of one game if the cards fit: the hand is what was left of it, and exactly as many cards are
+    new as the other has played since. Where more than one earlier decision fits, nothing is recalled.
+    """
+
+    def __init__(self) -> None:
+        self._decisions: dict[bytes, list[_Decision]] = {}
+        self._count = 0
+
+    def extend(self, observations: Int8Array) -> Int8Array:
+        """Return (B, 433 or more) observations, cut to 433 entries, with the steps of the deal so far behind them.
+
+        There are `MOST_STEPS` times `STEP_SIZE` entries: the last steps, as far as they are known, and then -1.
+        """
+        longer = np.full((len(observations), SIZE + MOST_STEPS * STEP_SIZE), -1, np.int8)
+        longer[:, :SIZE] = observations[:, :SIZE]
+        for row in longer:
+            for at, step in enumerate(self._steps(row[:SIZE])[-MOST_STEPS:]):
+                start = SIZE + at * STEP_SIZE
+                row[start : start + STEP_SIZE] = step
+        return longer
+
+    def note(self, observations: Int8Array, actions: npt.NDArray[np.int64]) -> None:
+        """Remember decisions: (B, 433 or more) observations and the (B,) actions that were chosen there."""
+        if self._count > MOST_DECISIONS:
+            self._decisions.clear()
+            self._count = 0
+        for seen, action in zip(observations[:, :SIZE], actions, strict=True):
+            if action < TAKE:
+                hand = seen[_HAND].copy()
+                hand[action] -= 1
+                decision = _Decision(seen.copy(), [int(action)], self._steps(seen))
+                self._decisions.setdefault(_key(seen, hand, int(seen[_DEALS_LEFT])), []).append(decision)
+                self._count += 1
+            else:
+                for decision in self._find(seen, seen[_HAND], int(seen[_DEALS_LEFT]), seen[_SEEN], 0):
+                    decision.actions.append(int(action))
+
+    def _steps(self, seen: Int8Array) -> Steps:
+        hand, deals_left = seen[_HAND], int(seen[_DEALS_LEFT])
+        candidates = [
+            self._find(seen, hand, deals_left, seen[_SEEN], 0),  # the same play: cards are still to be taken
+            self._find(seen, hand, deals_left, seen[_SEEN], 1),
+        ]
+        if seen[_HAND_SIZE + 1] < seen[_HAND_SIZE]:  # the other has led: the last decision was in the deal before
+            candidates.append(self._find(seen, np.zeros_like(hand), deals_left + 1, seen[_SEEN] - hand, 1))
+        for found in candidates:
+            if len(found) == 1:
+                (last,) = found
+                new = seen[_SEEN].astype(np.int64) - last.seen[_SEEN]
+                if deals_left != last.seen[_DEALS_LEFT]:
+                    return (last.step(int((new - hand).argmax())),)
+                return (*last.steps, last.step(int(new.argmax()))) if new.any() else last.steps
+        return ()
+
+    def _find(self, seen: Int8Array, hand: Int8Array, deals_left: int, known: Int8Array, new: int) -> list[_Decision]:
+        """Return the decisions that left a hand, in a deal, with so many cards fewer seen than are known now."""
+        found = []
+        for decision in self._decisions.get(_key(seen, hand, deals_left), ()):
+            more = known.astype(np.int64) - decision.seen[_SEEN]
+            if len(decision.actions) < MOST_ACTIONS and more.min() >= 0 and more.sum() == new:
+                found.append(decision)
+        return found
+
+
+def _key(seen: Int8Array, hand: Int8Array, deals_left: int) -> bytes:
+    return bytes([deals_left & 255]) + seen[_SAME].tobytes() + hand.tobytes()

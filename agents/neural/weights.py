@@ -1,0 +1,114 @@
+"""Weights in safetensors files: named arrays of the shapes that are asked for, finite, and small enough to add up."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import safetensors.numpy
+from safetensors import SafetensorError
+
+from krypenv.agents.neural.facts import WIDTH
+from krypenv.agents.neural.network import FACT_SCALES, ILLEGAL, OBSERVATION_SCALES, Arrays, Shape, layers_of
+from krypenv.kernels.observation import LAYOUT, SIZE
+
+_LARGEST = 128.0  # entry of what a network reads, in size
+_COUNTS = ("hand", "table", "seen", "set_aside", "pending", "taken", "cannot_hold")  # entries that are 2 at most
+
+
+class Spec(NamedTuple):
+    """What an array in a file is to be."""
+
+    shape: tuple[int | None, ...]  # None for any size
+    dtype: type[np.generic] = np.float32
+
+
+def parse_arrays(data: bytes) -> Arrays:
+    """Return the arrays in the bytes of a safetensors file; ValueError where it is none."""
+    try:
+        return safetensors.numpy.load(data)
+    except KeyError as error:
+        raise ValueError(f"has a tensor of the type {error}, which NumPy does not know") from None
+    except (SafetensorError, AssertionError, TypeError, ValueError, RuntimeError, OverflowError, MemoryError):
+        raise ValueError("is torn, or no file of tensors") from None
+
+
+@lru_cache(64)
+def specs_of(shape: Shape) -> dict[str, Spec]:
+    """Return the arrays of a network of some shape, in order; nothing of that size is made."""
+    specs = {}
+    for name, (inputs, units) in layers_of(shape).items():
+        if name == "kinds":
+            specs["kinds.weight"] = Spec((inputs, units))
+        else:
+            specs |= {f"{name}.weight": Spec((units, inputs)), f"{name}.bias": Spec((units,))}
+    return specs
+
+
+def shape_of(arrays: Arrays) -> Shape:
+    """Return the sizes of the network that arrays, as in `specs_of`, are the weights of."""
+    return Shape(len(arrays["read.bias"]), len(arrays["hidden.bias"]), arrays["kinds.weight"].shape[1])
+
+
+def check_arrays(arrays: Arrays, specs: dict[str, Spec]) -> None:
+    """Raise ValueError unless arrays are those that are asked for, and their floats finite."""
+    for name in [*specs.keys() - arrays.keys(), *arrays.keys() - specs.keys()][:1]:
+        raise ValueError(f"{'lacks' if name in specs else 'has an unknown'} tensor {name[:100]!r}")
+    for name, (shape, dtype) in specs.items():
+        array = arrays[name]
+        fits = len(shape) == array.ndim and all(a in (None, b) for a, b in zip(shape, array.shape, strict=True))
+        if not fits or array.dtype != dtype:
+            sizes = tuple("any" if size is None else size for size in shape)
+            found = f"{array.dtype} {array.shape}"
+            raise ValueError(f"has tensor {name!r} of {found}, and it is to be of {dtype.__name__} {sizes}")
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ValueError(f"has numbers in tensor {name!r} that are not finite")
+
+
+def check_reach(arrays: Arrays) -> None:
+    """Raise ValueError where a network's logits could come to what marks illegal actions, or to no number.
+
+    `arrays` are those of a network (`specs_of`). What each layer comes to at most follows from the largest inputs.
+    """
+    size = {name: np.abs(array.astype(np.float64)) for name, array in arrays.items()}
+
+    def layer(name: str, inputs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        outputs: npt.NDArray[np.float64] = size[f"{name}.weight"] @ inputs + size[f"{name}.bias"]
+        return outputs
+
+    observation, facts = _largest_inputs()
+    context = layer("read", observation)
+    card = layer("card", np.append(facts, size["kinds.weight"].max(axis=0))) + layer("context", context)
+    hidden = layer("hidden", card)
+    value = layer("value", layer("judge", np.append(context, hidden)))
+    largest = float(np.append(layer("score", hidden), value).max())
+    if not largest < -ILLEGAL / 2:
+        raise ValueError(f"has weights so large that a network with them can come to {largest:.0e}")
+
+
+@lru_cache(1)
+def _largest_inputs() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the largest inputs of a network in size: those of the observation, (433,), and those of a fact."""
+    largest = np.full(SIZE, _LARGEST)
+    for name in _COUNTS:
+        largest[LAYOUT[name]] = 2
+    return largest * OBSERVATION_SCALES, np.full(WIDTH, _LARGEST) * FACT_SCALES
+
+
+def check_network(arrays: Arrays, shape: Shape) -> None:
+    """Raise ValueError unless arrays are the weights of a network of some shape that always comes to a number."""
+    check_arrays(arrays, specs_of(shape))
+    check_reach(arrays)
+
+
+def read_arrays(path: Path, data: bytes, specs: dict[str, Spec]) -> Arrays:
+    """Return checked arrays from the bytes of a file; raises ValueError with its name."""
+    try:
+        arrays = parse_arrays(data)
+        check_arrays(arrays, specs)
+    except ValueError as error:
+        raise ValueError(f"{path} {error}") from None
+    return arrays

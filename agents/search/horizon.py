@@ -1,0 +1,79 @@
+"""What is still to come where a deal ends: the value that searches put there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.cards import NUM_RANKS, NUM_SUITS
+from krypenv.inputs.words import shown
+from krypenv.kernels.captures import bit_index
+from krypenv.kernels.play import leader_of
+from krypenv.runtime.jit import handle, kernel, records
+
+VALUES = ("sweep", "margin")
+
+MODEL = np.dtype(
+    [
+        ("counts_sweep", np.bool_),  # expect the leader of the next deal to sweep as often as the unseen cards let it
+        ("deals", np.int64),  # deals that are played on first, by the known deck; 0 for none
+    ],
+    align=True,
+)
+
+
+def make_model(value: str) -> np.ndarray:
+    """Return what a value is worked out from, (1,) of `MODEL`; raises ValueError for an unknown one.
+
+    `sweep` expects of the next deal the sweep that its leader may have to make (R9, R12), by the chance that its hand
+    holds one; `margin` expects nothing.
+    """
+    if value not in VALUES:
+        raise ValueError(f"value is {' or '.join(VALUES)}, not {shown(value)}")
+    model = records(MODEL, 1)
+    model.counts_sweep = value == "sweep"
+    return handle(model)
+
+
+@kernel
+def sweep_chance(tables: np.record, game: np.record, number: int) -> float:
+    """Return the chance that the leader's hand of the deal after the first `number` ones sweeps the table."""
+    values = np.int64(game.sweep_values)
+    if values == 0:
+        return 0.0
+    ranks = np.int64(0)
+    while values != 0:
+        bit = values & -values
+        values ^= bit
+        ranks |= tables.value_ranks[bit_index(bit)]
+    hits = np.int64(0)
+    while ranks != 0:
+        bit = ranks & -ranks
+        ranks ^= bit
+        rank = bit_index(bit)
+        for suit in range(NUM_SUITS):
+            kind = suit * NUM_RANKS + rank
+            hits += tables.deck_counts[kind] - game.seen[kind]
+    drawn = np.int64(0)
+    for at in range(tables.deal_start[number], tables.deal_start[number + 1]):
+        drawn += tables.destination[at] == 0
+    pool = tables.deck_size - tables.deal_start[number]
+    missed = 1.0
+    for draw in range(drawn):
+        missed *= max(pool - hits - draw, 0) / max(pool - draw, 1)
+    return 1.0 - missed
+
+
+@kernel
+def expected_margin(tables: np.record, model: np.record, game: np.record, number: int, side: int) -> float:
+    """Return the margin that a side can expect of what comes after the first `number` deals."""
+    if not model.counts_sweep:
+        return 0.0
+    return sweep_gain(tables, leader_of(tables, game), side) * sweep_chance(tables, game, number)
+
+
+@kernel
+def sweep_gain(tables: np.record, sweeper: int, side: int) -> float:
+    """Return what a side's margin gains by a sweep of some seat (R9): it costs that one and pays the one before."""
+    before = (sweeper + tables.players - 1) % tables.players
+    share = np.int64(before % tables.teams == side) - np.int64(sweeper % tables.teams == side)
+    return tables.sweep_points * share * tables.teams / (tables.teams - 1)

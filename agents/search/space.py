@@ -1,0 +1,128 @@
+"""The work space of a search: one record a thread, allocated once, so that the kernels allocate nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from krypenv.agents.base import MAX_PLIES
+from krypenv.cards import NUM_KINDS
+from krypenv.kernels.captures import SCRATCH
+from krypenv.kernels.state import GAME, MAX_DECK
+from krypenv.rules import MAX_PLAYERS
+from krypenv.runtime.jit import handle, records
+
+Result = TypeVar("Result")
+
+# Moves of all nodes on one line of a search together. A node has a few; only tables with many copies of a rank have
+# hundreds of ways to choose between suits. `list_moves` raises OverflowError where there is no room, and `with_room`
+# tries once more with more of it.
+FEW_MOVES = 1 << 14
+MOST_MOVES = 1 << 22  # what a work space grows to at most: 250 MB
+MEMORY_SIZE = 1 << 13  # positions remembered by alpha-beta
+MEMO_SIZE = 1 << 11  # tables whose captures and sweeps are remembered
+MEMO_CAPTURES = 5  # captures of one value that are remembered; where there are more they are found anew
+
+MOVE = np.dtype(
+    [
+        ("card", np.int64),  # the kind played
+        ("ranks", np.int64),  # the ranks that it takes, packed; 0 where it creeps
+        ("once", np.int64),  # bits of the kinds of which it takes a copy or two
+        ("twice", np.int64),  # bits of the kinds of which it takes two
+        ("cost", np.int64),  # points that it is likely to cost; what costs least is searched first
+    ],
+    align=True,
+)
+
+FRAME = np.dtype(  # a node on the line that is being searched
+    [
+        ("start", np.int64),  # where its moves begin
+        ("end", np.int64),  # where they end
+        ("at", np.int64),  # the next one to try
+        ("own", np.bool_),  # the searching side is to move
+        ("best", np.float64),  # margin of the best move so far
+        ("alpha", np.float64),
+        ("beta", np.float64),
+        ("low", np.float64),  # alpha at the start
+        ("high", np.float64),  # beta at the start
+        ("margin", np.float64),  # margin so far
+        ("key", np.uint64),  # of the position
+        ("margins", np.float64, (MAX_PLAYERS,)),  # max^n: margins of all sides after the best move so far
+    ],
+    align=True,
+)
+
+MEMORY = np.dtype([("key", np.uint64), ("gain", np.float64), ("bound", np.int64)], align=True)
+
+MEMO = np.dtype(
+    [
+        ("table", np.int64),  # packed ranks whose `sweeps` are known
+        ("sweeps", np.int64),
+        ("query", np.int64),  # packed ranks and a hand value whose captures are known
+        ("count", np.int64),
+        ("captures", np.int64, (MEMO_CAPTURES,)),
+    ],
+    align=True,
+)
+
+
+def space_type(moves: int) -> np.dtype[Any]:
+    """Return the type of a work space with room for so many moves."""
+    return np.dtype(_fields(moves), align=True)
+
+
+def _fields(moves: int) -> list[tuple[Any, ...]]:
+    return [
+        ("blank", GAME),  # zeros
+        ("root", GAME),  # what the searching seat knows of its game
+        ("stack", GAME, (MAX_PLIES + 2,)),  # the positions on the line that is being searched
+        ("ahead", GAME),  # a game that is played on from a leaf
+        ("frames", FRAME, (MAX_PLIES + 2,)),
+        ("moves", MOVE, (moves,)),
+        ("memory", MEMORY, (MEMORY_SIZE,)),
+        ("memo", MEMO, (MEMO_SIZE,)),
+        ("hand_keys", np.uint64, (MAX_PLAYERS, NUM_KINDS)),  # random words that keys of positions are sums of
+        ("table_keys", np.uint64, (NUM_KINDS,)),
+        ("last_keys", np.uint64, (MAX_PLAYERS + 1,)),
+        ("margins", np.float64, (MAX_PLAYERS,)),  # max^n: margins of all sides at a leaf
+        ("values", np.float64, (moves,)),  # margins of the root's moves in one world
+        ("totals", np.float64, (moves,)),  # their sums over the worlds
+        ("nodes", np.int64),  # moves made so far
+        ("owner", np.int64, (MAX_DECK,)),  # for dealing hidden cards
+        ("pool", np.int64, (MAX_DECK,)),
+        ("scratch", SCRATCH),
+    ]
+
+
+def make_space(threads: int = 1, moves: int = FEW_MOVES) -> np.ndarray:
+    """Return fresh work space for some threads, (threads,) of `space_type`."""
+    space = records(space_type(moves), threads)
+    random = np.random.default_rng(0)
+    for name in ("hand_keys", "table_keys", "last_keys"):
+        keys = space[name]
+        keys[:] = random.integers(0, 2**64, keys.shape[1:], dtype=np.uint64)
+    space.memo.table[:] = space.memo.query[:] = -1
+    return handle(space)
+
+
+class HasSpace(Protocol):
+    """Whatever searches in a work space of its own."""
+
+    _space: np.ndarray
+
+
+def with_room(searcher: HasSpace, search: Callable[[], Result]) -> Result:
+    """Return what a search gives; where there is no room for its moves, once more in a larger work space.
+
+    The kernels are compiled anew for that one, which takes some seconds. Raises ValueError where no space is enough.
+    """
+    while True:
+        try:
+            return search()
+        except OverflowError:
+            moves = 8 * searcher._space["moves"].shape[1]
+            if moves > MOST_MOVES:
+                raise ValueError(f"a search finds more than {MOST_MOVES // 8:,} moves on one line of play") from None
+            searcher._space = make_space(len(searcher._space), moves)

@@ -1,0 +1,251 @@
+"""Moves inside a deal, as kernels for searches: whole plays with their captures, up to where cards are dealt again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.agents.search.space import MEMO_CAPTURES, MEMO_SIZE
+from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS
+from krypenv.kernels.captures import (
+    bit_index,
+    bound_captures,
+    find_captures,
+    find_sweep_values,
+    fits,
+    support,
+    takes_whole_ranks,
+)
+from krypenv.kernels.play import allow_plays, complete_play, end_game, find_next_seat, lay_down, put_aside, score_of
+from krypenv.kernels.tables import NIBBLE
+from krypenv.runtime.jit import kernel
+
+PLAYING, DEAL_OVER, GAME_OVER = 0, 1, 2  # what `make_move` leads to
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_HASH_SHIFT = np.uint64(64 - (MEMO_SIZE.bit_length() - 1))
+
+
+@kernel
+def list_moves(tables: np.record, game: np.record, start: int, space: np.record) -> int:
+    """Write all legal moves of the seat to act into `space.moves` from `start` on; return where they end (R7-R10).
+
+    While a capture is being chosen they are the captures that contain what was taken so far. Raises OverflowError
+    where there is no room.
+    """
+    if game.pending != NO_CARD:
+        return _list_captures(tables, game, np.int64(game.pending), start, space)
+    end = start
+    plays = np.int64(game.legal_plays)
+    while plays != 0:
+        bit = plays & -plays
+        plays ^= bit
+        end = _list_captures(tables, game, bit_index(bit), end, space)
+    return end
+
+
+@kernel
+def _list_captures(tables: np.record, game: np.record, card: int, start: int, space: np.record) -> int:
+    """Write the moves of one card, one for each capture of kinds."""
+    scratch = space.scratch
+    count = known_captures(tables, np.int64(tables.hand_value[card]), np.int64(game.table_ranks), space)
+    if count == 0:
+        write_move(space.moves, start, card, np.int64(0), np.int64(0), np.int64(0))
+        return start + 1
+    end = start
+    for at in range(count):
+        capture = scratch.captures[at]
+        if game.pending == NO_CARD or fits(game.taken_ranks, capture):
+            end = _list_kinds(game, card, capture, space.moves, end)
+    return end
+
+
+@kernel
+def write_move(moves: np.ndarray, at: int, card: int, ranks: int, once: int, twice: int) -> None:
+    """Write one move."""
+    if at >= len(moves):
+        raise OverflowError("more moves on one line of a search than there is room for")
+    move = moves[at]
+    move.card = card
+    move.ranks = ranks
+    move.once = once
+    move.twice = twice
+
+
+@kernel
+def _list_kinds(game: np.record, card: int, capture: int, moves: np.ndarray, start: int) -> int:
+    """Write a move for each choice of kinds that makes up the ranks of a capture and contains those taken so far."""
+    write_move(moves, start, card, capture, np.int64(0), np.int64(0))
+    end = start + 1
+    ranks = support(capture)
+    while ranks != 0:
+        bit = ranks & -ranks
+        ranks ^= bit
+        rank = bit_index(bit)
+        wanted = capture >> NIBBLE * rank & 15
+        if wanted < game.table_ranks >> NIBBLE * rank & 15:
+            end = _split_kinds(game, rank, wanted, moves, start, end)
+        else:  # all cards of the rank
+            once, twice = np.int64(0), np.int64(0)
+            for suit in range(NUM_SUITS):
+                kind = suit * NUM_RANKS + rank
+                once |= np.int64(game.table[kind] > 0) << kind
+                twice |= np.int64(game.table[kind] > 1) << kind
+            for at in range(start, end):
+                moves[at].once |= once
+                moves[at].twice |= twice
+    return end
+
+
+@kernel
+def _split_kinds(game: np.record, rank: int, wanted: int, moves: np.ndarray, start: int, end: int) -> int:
+    """Replace the moves from `start` to `end` by one for each way to take some, not all, cards of a rank."""
+    first = end
+    choosing = game.pending != NO_CARD
+    for packed in range(81):  # 0, 1 or 2 copies of each suit, as digits of base 3
+        rest = packed
+        count, once, twice = 0, np.int64(0), np.int64(0)
+        fitting = True
+        for suit in range(NUM_SUITS):
+            kind = suit * NUM_RANKS + rank
+            copies = rest % 3
+            rest //= 3
+            count += copies
+            once |= np.int64(copies > 0) << kind
+            twice |= np.int64(copies > 1) << kind
+            fitting &= copies <= game.table[kind] and not (choosing and copies < game.taken[kind])
+        if fitting and count == wanted:
+            for at in range(start, first):
+                move = moves[at]
+                write_move(moves, end, move.card, move.ranks, move.once | once, move.twice | twice)
+                end += 1
+    for at in range(first, end):
+        moves[start + at - first] = moves[at]
+    return start + end - first
+
+
+@kernel
+def make_move(tables: np.record, game: np.record, move: np.record, space: np.record) -> int:
+    """Carry out a whole play and return PLAYING, DEAL_OVER or GAME_OVER.
+
+    Where the deal is over the cards of R6 have been put aside, and the next ones are not yet dealt.
+    """
+    scratch = space.scratch
+    card = np.int64(move.card)
+    if game.pending == NO_CARD:
+        lay_down(game, card)
+    if move.ranks != 0:
+        scratch.captures[0] = move.ranks
+        if not takes_whole_ranks(move.ranks, game.table_ranks):
+            for kind in range(NUM_KINDS):
+                game.taken[kind] = (move.once >> kind & 1) + (move.twice >> kind & 1)
+            bound_captures(1, move.ranks, scratch)
+    complete_play(tables, game, card, np.int64(move.ranks != 0), scratch)
+    outcome = PLAYING
+    if not find_next_seat(tables, game):
+        if game.next_card == tables.deck_size:
+            end_game(tables, game)
+            return GAME_OVER
+        put_aside(tables, game)
+        outcome = DEAL_OVER
+    allow_plays(tables, game, known_sweeps(tables, np.int64(game.table_ranks), np.int64(game.table_sum), space))
+    return outcome
+
+
+@kernel
+def margin_of(tables: np.record, game: np.record, side: int) -> float:
+    """Return the margin of a side so far: the mean of the other sides' scores less its own (R14, R16)."""
+    own, total = np.int64(0), np.int64(0)
+    for seat in range(tables.players):
+        score = score_of(tables, game, seat)
+        total += score
+        if seat % tables.teams == side:
+            own += score
+    return (total - own) / (tables.teams - 1) - own
+
+
+@kernel
+def known_sweeps(tables: np.record, ranks: int, total: int, space: np.record) -> int:
+    """Return what `find_sweep_values` finds; the same tables come again and again in a search."""
+    entry = space.memo[np.int64(np.uint64(ranks) * _GOLDEN >> _HASH_SHIFT)]
+    if entry.table != ranks:
+        entry.table = ranks
+        entry.sweeps = find_sweep_values(tables, ranks, total, space.scratch)
+    return np.int64(entry.sweeps)
+
+
+@kernel
+def known_captures(tables: np.record, value: int, ranks: int, space: np.record) -> int:
+    """Do what `find_captures` does, from memory where it is known."""
+    query = ranks | value << NIBBLE * NUM_RANKS
+    entry = space.memo[np.int64(np.uint64(query) * _GOLDEN >> _HASH_SHIFT)]
+    captures = space.scratch.captures
+    if entry.query == query:
+        count = np.int64(entry.count)
+        for at in range(count):
+            captures[at] = entry.captures[at]
+        return count
+    count = find_captures(tables, value, ranks, space.scratch)
+    if count <= MEMO_CAPTURES:
+        entry.query = query
+        entry.count = count
+        for at in range(count):
+            entry.captures[at] = captures[at]
+    return count
+
+
+@kernel
+def order_moves(tables: np.record, game: np.record, start: int, end: int, space: np.record) -> None:
+    """Sort moves by what they cost at once: points, an own sweep, and less for one that the next seat must make."""
+    moves = space.moves
+    seat = game.seat + 1
+    if seat == tables.players:
+        seat = 0
+    for at in range(start, end):
+        moves[at].cost = _cost_of(tables, game, moves[at], game.hand_kinds[seat], space)
+        place = at
+        while place > start and moves[place - 1].cost > moves[place].cost:
+            swap_moves(moves, place - 1, place)
+            place -= 1
+
+
+@kernel
+def _cost_of(tables: np.record, game: np.record, move: np.record, next_hand: int, space: np.record) -> int:
+    """Return the points of a move, ten for an own sweep, and minus ten for one that the next hand must make."""
+    card, ranks = move.card, move.ranks
+    left, total = np.int64(game.table_ranks) - ranks, np.int64(game.table_sum)
+    cost = np.int64(0)
+    if ranks == 0:
+        left += np.int64(1) << NIBBLE * (card % NUM_RANKS)
+        total += tables.table_value[card % NUM_RANKS]
+    else:
+        cost += tables.card_points[card]
+        kinds = move.once & tables.point_kinds
+        while kinds != 0:
+            bit = kinds & -kinds
+            kinds ^= bit
+            cost += tables.card_points[bit_index(bit)] * (1 + np.int64(move.twice & bit != 0))
+        taken = support(ranks)
+        while taken != 0:
+            bit = taken & -taken
+            taken ^= bit
+            total -= (ranks >> NIBBLE * bit_index(bit) & 15) * tables.table_value[bit_index(bit)]
+    if left == 0:
+        return cost + 2 * tables.sweep_points
+    sweeps = known_sweeps(tables, left, total, space)
+    while sweeps != 0:
+        bit = sweeps & -sweeps
+        sweeps ^= bit
+        if tables.value_kinds[bit_index(bit)] & next_hand:
+            return cost - 2 * tables.sweep_points
+    return cost
+
+
+@kernel
+def swap_moves(moves: np.ndarray, one: int, other: int) -> None:
+    """Swap two moves."""
+    first, second = moves[one], moves[other]
+    first.card, second.card = second.card, first.card
+    first.ranks, second.ranks = second.ranks, first.ranks
+    first.once, second.once = second.once, first.once
+    first.twice, second.twice = second.twice, first.twice
+    first.cost, second.cost = second.cost, first.cost

@@ -1,0 +1,118 @@
+"""What `krypenv doctor` tries in processes of their own, so that nothing that breaks there breaks the report.
+
+Run as a program with a mark, the name of a probe and its arguments as JSON. It imports nothing of the package before
+it is asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import pkgutil
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+
+def try_imports(names: list[str]) -> Iterator[dict[str, Any]]:
+    """Import modules one after another; yield of each its name, and what it raised."""
+    for name in names:
+        yield {"begins": name}
+        try:
+            importlib.import_module(name)
+            yield {"module": name, "error": None}
+        except BaseException as error:  # also of a module that ends the process
+            yield {"module": name, "error": describe(error)}
+    torch = sys.modules.get("torch")
+    if hasattr(torch, "get_num_threads"):
+        yield {"torch threads": torch.get_num_threads()}  # type: ignore[union-attr]
+
+
+def play_a_game() -> Iterator[dict[str, Any]]:
+    """Play one game, and yield how long its first step took; then the threads and the state of the kernels' cache."""
+    try:
+        began = time.perf_counter()
+        from krypenv import Engine, Rules
+
+        imported = time.perf_counter()
+        engine = Engine(Rules.preset(), 1, seed=0)
+        engine.step(engine.sample_actions())
+        stepped = time.perf_counter()
+        steps = 1
+        while not engine.finished[0]:
+            engine.step(engine.sample_actions())
+            steps += 1
+        yield {"import": imported - began, "first step": stepped - imported, "steps": steps}
+        import krypenv.agents
+        import krypenv.training  # noqa: F401
+
+        yield {"whole": True}
+        yield kernels()
+    except Exception as error:
+        yield {"error": describe(error)}
+
+
+def kernels() -> dict[str, Any]:
+    """Return how many kernels there are, how many are compiled, and the folders of the compiled code."""
+    import numba
+
+    import krypenv
+    from krypenv.runtime import jit
+
+    found: dict[int, Any] = {}
+    for module in _modules(krypenv):
+        for value in vars(module).values():
+            if isinstance(value, numba.core.dispatcher.Dispatcher):
+                found[id(value)] = value
+    folders = sorted({kernel.stats.cache_path for kernel in found.values()} - {None})
+    return {
+        "threads": numba.get_num_threads(),
+        "is_off": jit.JIT_IS_OFF,
+        "kernels": len(found),
+        "compiled": sum(jit.is_compiled(kernel) for kernel in found.values()),
+        "now": sum(sum(kernel.stats.cache_misses.values()) for kernel in found.values()),
+        "folders": folders,
+    }
+
+
+def _modules(package: ModuleType) -> Iterator[ModuleType]:
+    """Import the modules of a package, room by room, but those that run something and those of training."""
+    for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+        if found.name != "krypenv.training" and found.name.rpartition(".")[2] not in ("__main__", "report", "probes"):
+            with contextlib.suppress(Exception):  # of a network's, without torch
+                module = importlib.import_module(found.name)
+                yield module
+                if found.ispkg:
+                    yield from _modules(module)
+
+
+def describe(error: BaseException) -> str:
+    """Return the kind of an error and its first line."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0].strip()}" if lines else type(error).__name__
+
+
+PROBES: dict[str, Callable[..., Iterator[dict[str, Any]]]] = {"imports": try_imports, "game": play_a_game}
+
+
+def main() -> None:
+    """Run the probe that is asked for; every line of its answer begins with a mark."""
+    mark, name, arguments = sys.argv[1:]
+    here = Path(__file__).resolve().parent
+    sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != here]
+    warnings.simplefilter("ignore")
+    answers = os.fdopen(os.dup(1), "w")
+    for answer in PROBES[name](*json.loads(arguments)):
+        print(mark + json.dumps(answer), file=answers, flush=True)
+    answers.flush()
+    os._exit(0)  # what libraries do at the end of a process is not asked for
+
+
+if __name__ == "__main__":
+    main()

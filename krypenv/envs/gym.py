@@ -1,0 +1,92 @@
+"""Krypkasino for one learner as a Gymnasium environment, `gymnasium.make("Krypkasino-v0")`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.arguments import check_action, check_mode, check_options, check_seed, chosen_rules
+from krypenv.cards import NUM_ACTIONS
+from krypenv.envs.learner import LearnerGames, check_one_seat
+from krypenv.envs.opponents import RANDOM, Opponents
+from krypenv.envs.vector import observation_space
+from krypenv.rules import Rules
+
+Observation = npt.NDArray[np.int8]
+
+
+class KrypkasinoEnv(gym.Env):
+    """One seat of a game, played by the learner, with opponents at the other seats.
+
+    The observation is what the learner's seat sees at its own decisions and at the end, (N,) int8. The legal actions
+    are in `info["action_mask"]`, (105,) int8, and `action_masks()`. An illegal action ends the episode with the reward
+    `illegal_reward`, which is below any legal return.
+
+    Args:
+        players, variant, rule_fields: the rules, as `Rules.preset(variant, players=players, **rule_fields)`.
+        rules: whole rules, in place of all these and of `games`.
+        seat, opponents, reward, dense, games, features: as in `krypenv.envs.learner.LearnerGames`; no `seat="all"`.
+        render_mode: None; there is nothing to render.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
+
+    def __init__(
+        self,
+        players: int | None = None,
+        variant: str | None = None,
+        seat: int | str = 0,
+        opponents: Opponents = RANDOM,
+        reward: str = "centred",
+        dense: bool = False,
+        games: int | None = None,
+        features: bool = False,
+        render_mode: None = None,
+        rules: Rules | None = None,
+        **rule_fields: Any,
+    ) -> None:
+        check_mode(render_mode)
+        check_one_seat(seat)
+        rules = chosen_rules(KrypkasinoEnv, rules, variant, rule_fields, players=players, games=games)
+        self.render_mode = render_mode
+        self.batch = LearnerGames(rules, 1, seat, opponents, reward, dense, illegal_ends=True, features=features)
+        self.observation_space = observation_space(self.batch.observation.shape[1])
+        self.action_space = gym.spaces.Discrete(NUM_ACTIONS)
+        self._is_dealt = False  # the next episode waits for a reset
+        self._is_over = True
+
+    @property
+    def illegal_reward(self) -> float | None:
+        """The reward for an illegal action, which ends the episode."""
+        return self.batch.illegal_reward
+
+    def action_masks(self) -> Observation:
+        """Return the learner's legal actions, (105,) int8; none when the episode is over."""
+        return np.zeros(NUM_ACTIONS, np.int8) if self._is_over else self.batch.action_mask[0].copy()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Deal the next episode, or the one of a seed: the very deals of `Game(rules, seed=seed)`."""
+        check_options(options)
+        seed = None if seed is None else check_seed(seed)
+        super().reset(seed=seed)
+        if seed is not None:
+            self.batch.restart([0], [seed])
+        elif not self._is_dealt:
+            self.batch.restart([0], [self.np_random.integers(1 << 63)])
+        self._is_dealt = self._is_over = False
+        return self.batch.observation[0].copy(), {"action_mask": self.action_masks()}
+
+    def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Carry out an action and play on to the learner's next decision or the end."""
+        if self._is_over:
+            raise gym.error.ResetNeeded("the episode is over; call reset() to deal the next one")
+        batch = self.batch
+        batch.step(np.array([check_action(action)]))
+        self._is_dealt = self._is_over = bool(batch.done[0])
+        observation = batch.final_observation if self._is_over else batch.observation
+        return observation[0].copy(), float(batch.reward[0]), self._is_over, False, {"action_mask": self.action_masks()}

@@ -1,0 +1,297 @@
+"""Many games with one learner: the engine's rows as a learner meets them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.arguments import MOST_GAMES, check_switch
+from krypenv.cards import NUM_ACTIONS
+from krypenv.engine import Engine, IntArray, mix_array, row_seeds
+from krypenv.envs.opponents import RANDOM, Opponent, Opponents, as_pool, ask_opponent, make_named
+from krypenv.inputs.words import check_whole, shown
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.observation import write_observation
+from krypenv.kernels.play import act, mix
+from krypenv.kernels.state import allocate
+from krypenv.kernels.stepping import is_legal
+from krypenv.rewards import Payments, check_reward, illegal_reward
+from krypenv.rules import Rules, check_rules
+from krypenv.runtime.jit import handle, kernel
+
+LEARNER = -1  # in `LearnerGames.players`: the learner sits here
+ANY, ALL = "random", "all"  # seats of the learner
+_DRAW = np.uint64(0xD1B54A32D192ED03)  # odd: sets the draws of one game apart from those of the next
+_UNIT = 2.0**-53
+_S11 = np.uint64(11)
+
+
+@kernel
+def draw_rows(seeds: np.ndarray, games: np.ndarray, out: np.ndarray) -> None:
+    """Write uniform numbers from 0 to 1 that follow from a row's seed and its game alone into `out`, (M, K) float64."""
+    for at in range(len(out)):
+        word = mix(seeds[at] ^ mix(np.uint64(games[at]) * _DRAW))
+        for column in range(out.shape[1]):
+            word = mix(word + _DRAW)
+            out[at, column] = np.float64(word >> _S11) * _UNIT
+
+
+@kernel
+def foresee_ends(
+    tables: np.ndarray,
+    state: np.ndarray,
+    rows: np.ndarray,
+    actions: np.ndarray,
+    viewers: np.ndarray,
+    twin: np.ndarray,
+    scratch: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Write what the row's viewer sees when the game is over, for each row whose game an action ends.
+
+    The engine deals anew in the step that ends a game, so the last action is played on a copy of the row.
+    """
+    for at in range(len(rows)):
+        row, action = rows[at], actions[at]
+        game = state[row]
+        cards = np.int64(tables[0].deck_size - game.next_card)
+        for seat in range(tables[0].players):
+            cards += game.hand_size[seat]
+        if cards <= 1 and is_legal(game, action):
+            twin[0] = game
+            act(tables[0], twin[0], action, scratch[0])
+            if twin[0].over:
+                out[row] = 0
+                write_observation(tables[0], twin[0], viewers[row], out[row])
+
+
+def check_one_seat(seat: Any) -> None:
+    """Raise ValueError where a learner that plays one seat is to play them all."""
+    if isinstance(seat, str) and seat == ALL:
+        raise ValueError("one learner plays one seat, 0 or another or 'random'; all seats are for LearnerGames")
+
+
+class LearnerGames:
+    """B games in which a learner plays one seat or all seats, and opponents from a pool play the others.
+
+    The learner acts in every row at once. `step` carries out its actions, lets the opponents play until it is the
+    learner's turn in every row again, and deals anew where an episode ended. An episode is a session of `rules.games`
+    games. Rows are independent: a row's episodes depend on its seed alone, as far as the opponents' choices do.
+
+    With `seat="all"` each step acts for `seats`, (B,), and consecutive steps of a row belong to different seats. A
+    stream of experience must then be kept for each (row, seat): advantages over a whole row would mix seats.
+
+    Args:
+        rules: the rules of all rows.
+        num_games: B.
+        seat: the learner's seat; "random" draws one for each episode, "all" gives it all seats.
+        opponents: who plays the other seats: the name of an agent as `krypenv.agents.make` reads it ("random",
+            "search(worlds=10)", a model's folder), an object with `act(observations, action_masks)`, or a list of them
+            or of (opponent, weight), drawn from for each seat and episode. What an agent that is named does at random
+            follows from the seed of the first row.
+        reward: "centred", "points" or "win", see `krypenv.rewards.returns_of`.
+        dense: pay the same as points fall, and not at the end of the episode.
+        illegal_ends: an illegal action of the learner ends the episode with `illegal_reward`, and does not raise.
+        features: append the block of `krypenv.kernels.features` to the observation.
+        threads: threads of the engine.
+        seed: a number or an array of B, as in `Engine`.
+
+    Attributes:
+        engine: the engine; between steps it waits for the learner in every row.
+        seats: (B,) int32, the seat that the learner is to act for.
+        observation, action_mask: (B, N) and (B, 105) int8, of that seat.
+        reward: (B,) float64, what the seat that acted earned in the last step, up to its row's next decision.
+        rewards: (B, P) float64, what every seat earned in it.
+        done: (B,) bool, whether the last step ended an episode.
+        final_observation: (B, N) int8, where it did: what the seat that acted sees at the end.
+        players: (B, P) intp, who plays each seat: a place in the pool, or LEARNER.
+
+    The arrays change with every step; copy what is to be kept.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        num_games: int,
+        seat: int | str = 0,
+        opponents: Opponents = RANDOM,
+        reward: str = "centred",
+        dense: bool = False,
+        illegal_ends: bool = False,
+        features: bool = False,
+        threads: int = 1,
+        seed: int | npt.ArrayLike = 0,
+    ) -> None:
+        check_rules(rules)
+        num_games = check_whole("the number of games", num_games, 1, MOST_GAMES)
+        check_reward(reward)
+        for name, value in (("dense", dense), ("illegal_ends", illegal_ends), ("features", features)):
+            check_switch(name, value)
+        is_number = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
+        if seat not in range(rules.players) if is_number else not isinstance(seat, str) or seat not in (ANY, ALL):
+            raise ValueError(f"the learner's seat is 0 to {rules.players - 1}, 'random' or 'all', not {shown(seat)}")
+        self.rules, self.num_games, self.seat = rules, num_games, seat
+        self.illegal_reward = illegal_reward(rules, reward, dense) if illegal_ends else None
+        self._wanted = as_pool(opponents)
+        self._seeds = row_seeds(seed, num_games)
+        self.pool = self._make_pool()
+        self.engine = Engine(rules, num_games, self._seeds, features, threads)
+        self.seats = self.engine.seat
+        self.observation, self.action_mask = self.engine.observation, self.engine.action_mask
+        self.reward = np.zeros(num_games)
+        self._payments = Payments(rules, num_games, reward, dense)
+        self.rewards = self._payments.rewards
+        self.done = np.zeros(num_games, np.bool_)
+        self.final_observation = np.zeros_like(self.observation)
+        self.players = np.full((num_games, rules.players), LEARNER, np.intp)
+        self._episodes = np.zeros(num_games, np.int64)  # episodes that ended since the row was seeded
+        self._all_rows = np.arange(num_games)
+        self._twin = handle(allocate(1))
+        self._viewers = np.zeros(num_games, np.int64)
+        self._seat_players(self._all_rows)
+        self._play_others()
+
+    def set_opponents(self, opponents: Opponents) -> None:
+        """Take another pool; who sits where is drawn anew, and takes over the games that are under way."""
+        self._wanted = as_pool(opponents)
+        self.pool = self._make_pool()
+        self._seat_players(self._all_rows)
+
+    def _make_pool(self) -> list[tuple[Opponent, float]]:
+        """Return the opponents, those that are named made anew from the seed of the first row."""
+        seeds = np.random.SeedSequence(int(self._seeds[0])).generate_state(len(self._wanted), np.uint64).tolist()
+        return [
+            (make_named(opponent, self.rules, seed) if isinstance(opponent, str) else opponent, weight)
+            for (opponent, weight), seed in zip(self._wanted, seeds, strict=True)
+        ]
+
+    def save(self) -> dict[str, npt.NDArray[Any]]:
+        """Return copies of all that decides how the games go on, but the opponents, as plain arrays by name."""
+        kept = {name: array.copy() for name, array in self._kept().items()}
+        state = np.frombuffer(self.engine.state.tobytes(), np.uint8).reshape(self.num_games, -1)
+        return kept | {"players": self.players.copy(), "state": state}
+
+    def _kept(self) -> dict[str, npt.NDArray[Any]]:
+        return {
+            "paid": self._payments.paid, "seeds": self._seeds, "episodes": self._episodes, "viewers": self._viewers,
+        }  # fmt: skip
+
+    def load(self, kept: dict[str, npt.NDArray[Any]]) -> None:
+        """Go on from what `save` returned for as many games by the same rules."""
+        for name, own in self._kept().items():
+            own[:] = kept[name].view(own.dtype)
+        self.players[:] = kept["players"]
+        state = np.frombuffer(kept["state"].tobytes(), self.engine.state.dtype.base)
+        self.engine.set_state(state.view(np.recarray))
+
+    def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike | None = None) -> None:
+        """Abandon the episodes of some rows, (M,) ints, for those of new seeds: given, or drawn from the old ones.
+
+        Where seeds are given for all rows, opponents that are named begin anew with them.
+        """
+        rows = np.asarray(rows, np.int64)
+        self._reseed(rows, seeds)
+        if seeds is not None and len(rows) == self.num_games and any(isinstance(each, str) for each, _ in self._wanted):
+            self.pool = self._make_pool()
+        self._play_others()
+
+    def _reseed(self, rows: IntArray, seeds: npt.ArrayLike | None = None) -> None:
+        if seeds is None:
+            seeds = mix_array(self._seeds[rows] + _DRAW * (self._episodes[rows] + 1).astype(np.uint64))
+        self._seeds[rows] = row_seeds(seeds, len(rows))
+        self._episodes[rows] = 0
+        self._payments.paid[rows] = 0
+        self.engine.restart(rows, self._seeds[rows])
+        self._seat_players(rows)
+
+    def _seat_players(self, rows: IntArray) -> None:
+        """Draw the learner's seat and the opponents for the episodes that begin in some rows."""
+        if self.seat == "all":
+            return
+        players = self.rules.players
+        draws = np.empty((len(rows), players + 1))
+        draw_rows(self._seeds[rows], self._episodes[rows], draws)
+        bounds = np.cumsum([weight for _, weight in self.pool])
+        self.players[rows] = np.searchsorted(bounds, draws[:, 1:] * bounds[-1], side="right")
+        self._viewers[rows] = draws[:, 0] * players if self.seat == "random" else self.seat
+        self.players[rows, self._viewers[rows]] = LEARNER
+
+    def step(self, actions: npt.ArrayLike) -> None:
+        """Carry out the learner's action in every row, (B,) ints, and play on to its next decision in each.
+
+        Raises IllegalMove, and changes nothing, if an action is illegal and `illegal_ends` is not set.
+        """
+        chosen: npt.NDArray[Any] = np.asarray(actions)
+        if chosen.shape != (self.num_games,):
+            raise ValueError(f"{self.num_games} games need one action each, not an array of shape {chosen.shape}")
+        if chosen.dtype.kind not in "iu":
+            raise ValueError(f"actions are whole numbers from 0 to {NUM_ACTIONS - 1}, not {shown(chosen.dtype)}")
+        acting = self.seats.copy()
+        rows = self._all_rows
+        if self.illegal_reward is not None:
+            if not 0 <= chosen.min() <= chosen.max() < NUM_ACTIONS:
+                raise ValueError(
+                    f"actions are whole numbers from 0 to {NUM_ACTIONS - 1}, not {chosen.min()} to {chosen.max()}"
+                )
+            legal = self.action_mask[rows, chosen] == 1
+            rows, chosen = rows[legal], chosen[legal]
+        if self.seat == "all":
+            self._viewers[:] = acting
+        self._foresee(rows, chosen)
+        self.engine.step(chosen, rows)
+        self.done[:] = False
+        self.rewards[:] = 0
+        if len(rows) < self.num_games:
+            self._forfeit(self._all_rows[~legal])
+        self._finish(rows)
+        self._play_others()
+        self._payments.pay(self.engine.state, np.flatnonzero(~self.done))
+        self.reward = self.rewards[self._all_rows, acting]
+
+    def _play_others(self) -> None:
+        """Let the opponents act until the learner is to act in every row."""
+        if self.seat == "all":
+            return
+        rows = self._all_rows
+        while True:
+            turns = self.players[rows, self.seats[rows]]
+            rows, turns = rows[turns != LEARNER], turns[turns != LEARNER]
+            if len(rows) == 0:
+                return
+            actions = np.empty(len(rows), np.int64)
+            for place, (opponent, _) in enumerate(self.pool):
+                mine = turns == place
+                if mine.any():
+                    actions[mine] = self._choose(opponent, rows[mine])
+            self._foresee(rows, actions)
+            self.engine.step(actions, rows)
+            self._finish(rows)
+
+    def _choose(self, opponent: Opponent, rows: IntArray) -> npt.NDArray[Any]:
+        if isinstance(opponent, str):
+            return self.engine.sample_actions(rows)
+        return ask_opponent(opponent, self.observation[rows], self.action_mask[rows])
+
+    def _foresee(self, rows: IntArray, actions: npt.NDArray[Any]) -> None:
+        foresee_ends(
+            self.engine.tables, handle(self.engine.state), rows, actions.astype(np.int64, copy=False),
+            self._viewers, self._twin, borrow_scratch(), self.final_observation,
+        )  # fmt: skip
+
+    def _finish(self, rows: IntArray) -> None:
+        """Pay for the episodes that the engine's step has ended among some rows, and seat the players of the next."""
+        ended = rows[self.engine.finished[rows]]
+        if len(ended):
+            self._payments.settle(ended, self.engine.final_scores[ended])
+            self.done[ended] = True
+            self._episodes[ended] += 1
+            self._seat_players(ended)
+
+    def _forfeit(self, rows: IntArray) -> None:
+        """End the episodes of some rows for an illegal action."""
+        self.final_observation[rows] = self.observation[rows]
+        self.rewards[rows, self.seats[rows]] = self.illegal_reward
+        self.done[rows] = True
+        self._reseed(rows)

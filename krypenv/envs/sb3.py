@@ -1,0 +1,200 @@
+"""Stable-Baselines3: Krypkasino as a native vector environment, and what was trained there as an agent."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import VecEnv
+
+from krypenv.arguments import check_seed, check_seeds
+from krypenv.cards import NUM_ACTIONS
+from krypenv.envs.learner import LearnerGames
+from krypenv.envs.opponents import RANDOM, Opponents
+from krypenv.envs.vector import observation_space
+from krypenv.inputs.words import shown
+from krypenv.kernels.checks import check_decisions
+from krypenv.kernels.features import SIZE as FEATURES
+from krypenv.kernels.features import append_features
+from krypenv.kernels.observation import SIZE
+from krypenv.rules import Rules, check_rules
+
+Indices = int | Iterable[int] | None
+
+
+class KrypkasinoVecEnv(VecEnv):
+    """B games for MaskablePPO: `MaskablePPO("MlpPolicy", KrypkasinoVecEnv(Rules.preset("krypkasino"), 1024))`.
+
+    The learner acts in every game at once. A game that ends is dealt anew in the same step; its info has
+    `terminal_observation` and `episode` with return `r`, length `l` in the learner's decisions and time `t`, as Monitor
+    gives it. An illegal action raises IllegalMove: the masks are not optional.
+
+    With `seat="all"` a step acts for `batch.seats`, `rewards` returned are those of the seats that acted, and
+    `batch.rewards`, (B, P), has those of all seats. SB3's own rollout buffer would then mix the seats of a game in one
+    column and compute wrong advantages: override `collect_rollouts` and keep a column for each (game, seat).
+
+    Args:
+        rules: the rules of all games.
+        num_envs: B.
+        seat, opponents, reward, dense, features, threads, seed: as in `krypenv.envs.learner.LearnerGames`, which is
+            `batch`.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        num_envs: int,
+        seat: int | str = 0,
+        opponents: Opponents = RANDOM,
+        reward: str = "centred",
+        dense: bool = False,
+        features: bool = False,
+        threads: int = 1,
+        seed: int | npt.ArrayLike = 0,
+    ) -> None:
+        self.batch = LearnerGames(
+            rules, num_envs, seat, opponents, reward, dense, features=features, threads=threads, seed=seed
+        )
+        self.render_mode = None
+        super().__init__(num_envs, observation_space(self.batch.observation.shape[1]), gym.spaces.Discrete(NUM_ACTIONS))
+        self._actions = np.zeros(num_envs, np.int64)
+        self._returns = np.zeros((num_envs, rules.players))
+        self._lengths = np.zeros(num_envs, np.int64)
+        self._start = time.perf_counter()
+        self._is_dealt = True  # nobody has seen the deals of the constructor's seed
+
+    def action_masks(self) -> npt.NDArray[np.int8]:
+        """Return the legal actions, (B, 105) int8: the engine's own array, which changes with the next step."""
+        return self.batch.action_mask
+
+    def reset(self) -> npt.NDArray[np.int8]:
+        """Deal in all games, from the seeds of `seed()` if it was called, and return the observations, (B, N) int8."""
+        if self._seeds[0] is not None:
+            self.batch.restart(np.arange(self.num_envs), check_seeds(self._seeds))
+        elif not self._is_dealt:
+            self.batch.restart(np.arange(self.num_envs))
+        self._is_dealt = False
+        self._reset_seeds()
+        self._reset_options()
+        self._returns[:] = 0
+        self._lengths[:] = 0
+        return self.batch.observation.copy()
+
+    def seed(self, seed: int | None = None) -> list[int | None]:
+        """Keep the seeds of the next reset: game i has `seed + i`; ValueError for what is no whole number from 0 on."""
+        if seed is not None and check_seed(seed) > (1 << 64) - self.num_envs:
+            raise ValueError(f"game i has the seed + i, which is below 2**64, and not {shown(seed)} + i")
+        return list(super().seed(None if seed is None else int(seed)))
+
+    def step_async(self, actions: npt.NDArray[np.int64]) -> None:
+        """Keep the actions, (B,) ints, for `step_wait`."""
+        self._actions = actions
+
+    def step_wait(
+        self,
+    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+        """Carry out the actions; return observations (B, N), rewards (B,), dones (B,) and infos, as SB3 wants them."""
+        batch = self.batch
+        acting = batch.seats.copy()
+        batch.step(self._actions)
+        self._returns += batch.rewards
+        self._lengths += 1
+        infos: list[dict[str, Any]] = self.reset_infos.copy()
+        ended = np.flatnonzero(batch.done)
+        for row in ended:
+            infos[row] = {
+                "terminal_observation": batch.final_observation[row].copy(),
+                "TimeLimit.truncated": False,
+                "episode": {
+                    "r": float(self._returns[row, acting[row]]),
+                    "l": int(self._lengths[row]),
+                    "t": round(time.perf_counter() - self._start, 6),
+                },
+            }
+        self._returns[ended] = 0
+        self._lengths[ended] = 0
+        return batch.observation.copy(), batch.reward.astype(np.float32), batch.done.copy(), infos
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to release."""
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """Return an attribute of this environment, once for each game asked for."""
+        return [getattr(self, attr_name)] * len(self._rows(indices))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        """Set an attribute of this environment; raises ValueError for some games only, for all share it."""
+        if len(self._rows(indices)) < self.num_envs:
+            raise ValueError(f"all games share {attr_name!r}; set it without indices")
+        setattr(self, attr_name, value)
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any) -> Any:
+        """Call a method of this environment: `action_masks` gives its array, others a list, one result a game."""
+        result = getattr(self, method_name)(*method_args, **method_kwargs)
+        rows = self._rows(indices)
+        return (result if indices is None else result[rows]) if method_name == "action_masks" else [result] * len(rows)
+
+    def env_is_wrapped(self, wrapper_class: type[gym.Wrapper], indices: Indices = None) -> list[bool]:
+        """Return True for Monitor, whose `episode` this environment gives itself, and False for other wrappers."""
+        return [wrapper_class is Monitor] * len(self._rows(indices))
+
+    def _rows(self, indices: Indices) -> Sequence[int]:
+        return list(self._get_indices(indices))
+
+
+class PolicyAgent:
+    """A model of MaskablePPO as an agent: for `duplicate_match`, `evaluate`, the arena, and as an opponent.
+
+    Whether it was trained with features is seen from its observation space; they are added where they are missing.
+
+    Args:
+        model: a model that is loaded, as `MaskablePPO.load(path)` gives it. SB3's files hold pickles, which execute
+            what they like: load none that is not your own.
+        rules: the rules that it was trained for.
+        name: what tables call it.
+        deterministic: play the most probable action; else draw one, from torch's random numbers.
+
+    Raises ValueError for what is no such model, or was trained on other observations or actions.
+
+    >>> agent = PolicyAgent(MaskablePPO.load("krypkasino.zip"), Rules.preset("krypkasino"), name="mine")
+    >>> print(duplicate_match(agent, "tactician", agent.rules, deals=1000))
+    """
+
+    def __init__(self, model: Any, rules: Rules, name: str = "policy", deterministic: bool = True) -> None:
+        self.model, self.rules, self.name, self.deterministic = model, check_rules(rules), name, deterministic
+        self._width = _width_of(model)
+
+    def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+        """Return an action for each row, (B,) int64, from (B, N) int8, with or without features, and (B, 105) int8."""
+        observations, action_masks = check_decisions(self.rules, observations, action_masks)
+        if len(observations) == 0:
+            return np.zeros(0, np.int64)
+        if observations.shape[1] < self._width:
+            observations = append_features(self.rules, observations, action_masks)
+        seen = observations[:, : self._width]
+        actions, _ = self.model.predict(seen, action_masks=action_masks, deterministic=self.deterministic)
+        return np.asarray(actions, np.int64)
+
+
+def _width_of(model: Any) -> int:
+    """Return how many entries of an observation a model sees; raises ValueError where it can't play at all."""
+    if not callable(getattr(model, "predict", None)):
+        raise ValueError(f"a policy is a loaded model, as MaskablePPO.load(path) gives it, not {shown(model)}")
+    kind = type(model).__name__
+    if "action_masks" not in inspect.signature(model.predict).parameters:
+        raise ValueError(f"{kind} takes no action masks and would play illegal actions; train with MaskablePPO")
+    if model.action_space != gym.spaces.Discrete(NUM_ACTIONS):
+        raise ValueError(f"this {kind} chooses from {shown(model.action_space)}, not from {NUM_ACTIONS} actions")
+    for width in (SIZE, SIZE + FEATURES):
+        if model.observation_space == observation_space(width):
+            return width
+    raise ValueError(
+        f"this {kind} sees {shown(model.observation_space)}, "
+        f"not the {SIZE} entries of an observation as int8, or {SIZE + FEATURES} with features"
+    )

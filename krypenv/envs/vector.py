@@ -1,0 +1,139 @@
+"""Krypkasino for one learner as a Gymnasium vector environment, `gymnasium.make_vec("Krypkasino-v0", num_envs=B)`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector.utils import batch_space
+
+from krypenv.arguments import check_mode, check_options, check_seeds, chosen_rules
+from krypenv.cards import NUM_ACTIONS
+from krypenv.engine import IntArray
+from krypenv.envs.learner import LearnerGames, check_one_seat
+from krypenv.envs.opponents import RANDOM, Opponents
+from krypenv.inputs.words import shown
+from krypenv.rewards import FloatArray
+from krypenv.rules import Rules
+
+
+def observation_space(size: int) -> gym.spaces.Box:
+    """Return the space of one seat's observation, (N,) int8."""
+    return gym.spaces.Box(-128, 127, (size,), np.int8)
+
+
+class KrypkasinoVectorEnv(gym.vector.VectorEnv):
+    """Krypkasino for one learner as a Gymnasium vector environment, `gymnasium.make_vec("Krypkasino-v0", num_envs=B)`.
+
+    Row i behaves as `krypenv.envs.gym.KrypkasinoEnv` seeded with `seed + i` does. Where an episode ends, the
+    next one is dealt in the same step; what it ended with is in `infos["final_obs"]` and `infos["final_info"]`.
+    `infos["action_mask"]` is (B, 105) int8. An illegal action ends the row's episode with `illegal_reward`.
+
+    Args:
+        num_envs: B.
+        players, variant, rule_fields: the rules, as `Rules.preset(variant, players=players, **rule_fields)`.
+        rules: whole rules, in place of all these and of `games`.
+        seat, opponents, reward, dense, games, features, threads: as in `LearnerGames`.
+        render_mode: None; there is nothing to render.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}  # noqa: RUF012
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        players: int | None = None,
+        variant: str | None = None,
+        seat: int | str = 0,
+        opponents: Opponents = RANDOM,
+        reward: str = "centred",
+        dense: bool = False,
+        games: int | None = None,
+        features: bool = False,
+        threads: int = 1,
+        render_mode: None = None,
+        rules: Rules | None = None,
+        **rule_fields: Any,
+    ) -> None:
+        check_mode(render_mode)
+        check_one_seat(seat)
+        rules = chosen_rules(KrypkasinoVectorEnv, rules, variant, rule_fields, players=players, games=games)
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        self.batch = LearnerGames(
+            rules, num_envs, seat, opponents, reward, dense, illegal_ends=True, features=features, threads=threads
+        )
+        self.single_observation_space = observation_space(self.batch.observation.shape[1])
+        self.single_action_space = gym.spaces.Discrete(NUM_ACTIONS)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    @property
+    def illegal_reward(self) -> float | None:
+        """The reward for an illegal action, which ends the episode."""
+        return self.batch.illegal_reward
+
+    def reset(
+        self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[npt.NDArray[np.int8], dict[str, Any]]:
+        """Deal in all rows; a number gives row i the seed `seed + i`, a sequence one seed to each row.
+
+        `options["reset_mask"]`, (B,) bool, limits it to some rows; other options are ignored.
+        """
+        rows = self._rows_of(options)
+        if seed is None:
+            seeds = self.np_random.integers(1 << 63, size=self.num_envs).astype(np.uint64)
+        else:
+            seeds = check_seeds(seed)
+        if seeds.ndim == 0:
+            if int(seeds) > (1 << 64) - self.num_envs:
+                raise ValueError(f"row i has the seed {seeds} + i, and a seed is below 2**64")
+            super().reset(seed=int(seeds))
+            seeds = np.uint64(seeds) + np.arange(self.num_envs, dtype=np.uint64)
+        elif seeds.shape != (self.num_envs,):
+            raise ValueError(f"{self.num_envs} games need {self.num_envs} seeds, not an array of shape {seeds.shape}")
+        self.batch.restart(rows, seeds[rows])
+        return self.batch.observation.copy(), self._infos()
+
+    def _rows_of(self, options: Any) -> IntArray:
+        """Return the rows that some options name; raises ValueError where they are none."""
+        mask = check_options(options).get("reset_mask")
+        if mask is None:
+            return np.arange(self.num_envs)
+        try:
+            chosen = np.asarray(mask)
+        except ValueError:
+            chosen = np.array(None)
+        if chosen.shape != (self.num_envs,) or chosen.dtype != np.bool_:
+            raise ValueError(f"reset_mask is an array of {self.num_envs} bools, not {shown(mask)}")
+        return np.flatnonzero(chosen)
+
+    def step(self, actions: npt.ArrayLike) -> tuple[npt.NDArray[np.int8], FloatArray, Any, Any, dict[str, Any]]:
+        """Carry out one action a row, (B,) ints, and play on to the learner's next decision in each."""
+        batch = self.batch
+        batch.step(actions)
+        infos = self._infos()
+        if batch.done.any():
+            ended = batch.done.copy()
+            final = np.full(self.num_envs, None, object)
+            for row in np.flatnonzero(ended):
+                final[row] = batch.final_observation[row].copy()
+            infos |= {
+                "final_obs": final,
+                "_final_obs": ended,
+                "final_info": {"action_mask": np.zeros_like(batch.action_mask), "_action_mask": ended.copy()},
+                "_final_info": ended.copy(),
+            }
+        return (
+            batch.observation.copy(),
+            batch.reward.copy(),
+            batch.done.copy(),
+            np.zeros(self.num_envs, np.bool_),
+            infos,
+        )
+
+    def _infos(self) -> dict[str, Any]:
+        return {"action_mask": self.batch.action_mask.copy(), "_action_mask": np.ones(self.num_envs, np.bool_)}

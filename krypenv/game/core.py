@@ -1,0 +1,346 @@
+"""One game, all but its texts: moves by name, undo, staged play, sessions. The rules are the engine's, with B = 1."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Iterable
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_RANKS, action_name, card_name, card_names, parse_card
+from krypenv.engine import IllegalMove
+from krypenv.game.history import History, Int8Array, bits
+from krypenv.game.moves import Move
+from krypenv.game.starts import check_session, parse_deck
+from krypenv.inputs.words import is_whole, listed, shown, unquoted
+from krypenv.kernels import features as feature_block
+from krypenv.kernels import observation as base_block
+from krypenv.rules import Rules, check_rules
+
+AnyGame = TypeVar("AnyGame", bound="Core")
+
+
+class Core:
+    """All of a game but its texts; see `krypenv.Game`."""
+
+    def __init__(
+        self, rules: Rules, seed: int | None = None, deck: Iterable[str] | None = None, dealer: int | None = None
+    ) -> None:
+        players = check_rules(rules).players
+        self._deal(rules, seed, deck, players - 1 if dealer is None else dealer, 1, [0] * players)
+
+    @classmethod
+    def of_session(
+        cls: type[AnyGame],
+        rules: Rules,
+        seed: int | None,
+        deck: Iterable[str] | None,
+        dealer: int,
+        number: int,
+        totals: list[int],
+    ) -> AnyGame:
+        """Return a game of a session by its number and the totals before it; game k is the seed's k-th shuffle.
+
+        Raises ValueError as the constructor does, and for a number or totals that the session can't have.
+        """
+        if not isinstance(totals, (list, tuple)) or len(totals) != check_rules(rules).players:
+            raise ValueError(f"totals are one for each of the {rules.players} seats, not {shown(totals)}")
+        if reason := check_session(rules, number, totals):
+            raise ValueError(reason)
+        game = cls.__new__(cls)
+        game._deal(rules, seed, deck, dealer, number, totals)
+        return game
+
+    def _deal(
+        self, rules: Rules, seed: int | None, deck: Iterable[str] | None, dealer: int, number: int, totals: list[int]
+    ) -> None:
+        kinds = None if deck is None else parse_deck(rules, deck)
+        if seed is not None:
+            if not is_whole(seed, 0, (1 << 64) - 1):
+                raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {shown(seed)}")
+            seed = int(seed)
+        elif kinds is None:
+            seed = secrets.randbits(32)
+        if not is_whole(dealer, 0, rules.players - 1):
+            raise ValueError(f"seat {shown(dealer)} can't deal; the seats are 0 to {rules.players - 1}")
+        history = History(rules)
+        history.deal(seed, kinds, int(dealer), int(number), list(totals))
+        self._begin(history, seed)
+
+    def _begin(self, history: History, seed: int | None) -> None:
+        self.rules = history.rules
+        self.seed = seed
+        self.tags: dict[str, str] = {}
+        self.comments: dict[int, str] = {}
+        self.origin: str | None = None  # the position that the game began from, None for one that was dealt
+        self._history = history
+
+    @classmethod
+    def _of(cls: type[AnyGame], history: History, seed: int | None) -> AnyGame:
+        game = cls.__new__(cls)
+        game._begin(history, seed)
+        return game
+
+    @classmethod
+    def from_state(cls: type[AnyGame], rules: Rules, state: np.ndarray, captured: npt.ArrayLike) -> AnyGame:
+        """Return a game that goes on from a row of a `State` in which no card is pending.
+
+        `captured` are the counts in the piles, (P, 52). Later games of the session are dealt at random. Raises
+        ValueError for what is no state by these rules.
+        """
+        history = History(check_rules(rules))
+        history.resume(state, captured)
+        return cls._of(history, None)
+
+    def rebase(self) -> None:
+        """Forget how the present state was reached: it is the first one from now on."""
+        self._history.rebase()
+
+    def copy(self: AnyGame) -> AnyGame:
+        """Return an independent game in the same state, with the same history."""
+        twin = self._of(self._history.copy(), self.seed)
+        twin.tags, twin.comments, twin.origin = dict(self.tags), dict(self.comments), self.origin
+        return twin
+
+    __copy__ = copy
+
+    def rewound(self: AnyGame) -> AnyGame:
+        """Return an independent game at the start of this one."""
+        twin = self.copy()
+        twin._history.go_back(0)
+        return twin
+
+    # ------------------------------------------------------------------ what lies where
+
+    @property
+    def state(self) -> np.ndarray:
+        """The record of the present state (`krypenv.kernels.state.GAME`), to be read only."""
+        return self._history.state
+
+    @property
+    def actions(self) -> list[int]:
+        """The staged actions so far, since the deal or since the position that the game began from."""
+        return self._history.actions
+
+    def _check_seat(self, seat: int) -> None:
+        if not is_whole(seat, 0, self.rules.players - 1):
+            raise ValueError(f"there is no seat {shown(seat)}; the seats are 0 to {self.rules.players - 1}")
+
+    @property
+    def turn(self) -> int:
+        """The seat to act, NO_SEAT (-1) when the game is over."""
+        history = self._history
+        return NO_SEAT if history.overs[history.at] else int(history.seats[history.at])
+
+    @property
+    def dealer(self) -> int:
+        """The seat that deals, all through the game."""
+        return int(self.state["dealer"])
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all cards have been played."""
+        return bool(self._history.overs[self._history.at])
+
+    @property
+    def deal_number(self) -> int:
+        """The deal that is being played, 1 for the first."""
+        return int(self.state["deal_number"])
+
+    @property
+    def stock_size(self) -> int:
+        """The number of cards still to be dealt."""
+        return self.rules.deck_size - int(self.state["next_card"])
+
+    @property
+    def deck(self) -> list[str]:
+        """The whole deck in deal order; in a game from a position what was already dealt comes first, by card kind."""
+        return [card_name(kind) for kind in self.state["deck"][: self.rules.deck_size].tolist()]
+
+    def hand(self, seat: int) -> list[str]:
+        """Return the cards in a hand, sorted by card kind."""
+        self._check_seat(seat)
+        return card_names(self.state["hands"][seat].tolist())
+
+    @property
+    def table(self) -> list[str]:
+        """The cards on the table, sorted by card kind; those taken so far in a begun play still lie there."""
+        return card_names(self.state["table"].tolist())
+
+    @property
+    def set_aside(self) -> list[str]:
+        """The cards put aside for the last capture (R6, R13), sorted by card kind."""
+        return card_names(self.state["set_aside"].tolist())
+
+    def captured(self, seat: int) -> list[str]:
+        """Return the cards in a seat's pile, sorted by card kind; what is left at the end is in it (R13)."""
+        self._check_seat(seat)
+        return card_names(self._history.piles()[seat].tolist())
+
+    # ------------------------------------------------------------------ points
+
+    def points(self, seat: int) -> int:
+        """Return the points of the cards that a seat has captured so far."""
+        self._check_seat(seat)
+        return int(self.state["points"][seat])
+
+    def sweeps(self, seat: int) -> int:
+        """Return the sweeps that a seat has made so far; a double one counts two."""
+        self._check_seat(seat)
+        return int(self.state["sweeps"][seat])
+
+    def scores(self) -> list[int]:
+        """Return the scores of the game so far by seat (R14), final when the game is over."""
+        return self._history.scores()
+
+    @property
+    def last_capturer(self) -> int | None:
+        """The seat of the last capture, or None."""
+        seat = int(self.state["last_capturer"])
+        return None if seat == NO_SEAT else seat
+
+    # ------------------------------------------------------------------ whole moves
+
+    @property
+    def moves(self) -> list[Move]:
+        """The whole moves so far, since the deal or since the position that the game began from."""
+        return [Move.of_kinds(*play) for play in self._history.plays_back()][::-1]
+
+    @property
+    def last_move(self) -> Move | None:
+        """The last whole move, or None before the first."""
+        return next((Move.of_kinds(*play) for play in self._history.plays_back()), None)
+
+    def legal_moves(self) -> list[Move]:
+        """Return all moves of the seat to act, sorted by card kind and then by the kinds taken; none at the end.
+
+        With a play begun by `act`: the moves that agree with what it has taken.
+        """
+        return [Move.of_kinds(*play) for play in self._history.legal_plays()]
+
+    def push(self, move: Move | str) -> None:
+        """Make a whole move, a `Move` or its text; it completes a play that was begun. Its sweep may be left out.
+
+        Raises IllegalMove, and changes nothing, if it is not legal.
+        """
+        wanted = Move.parse(move) if isinstance(move, str) else move
+        if not isinstance(wanted, Move):
+            raise IllegalMove(f"a move is a Move or its text, as in '8Sx2H6D', not {shown(wanted)}")
+        if not self._history.push(wanted.kinds()):
+            raise IllegalMove(self._complaint(unquoted(str(wanted)), map(str, self.legal_moves())))
+
+    def pop(self) -> None:
+        """Undo the last `push` as a whole, or the last `act` alone; raises IndexError where nothing is left to undo."""
+        self._history.pop()
+
+    # ------------------------------------------------------------------ staged actions
+
+    @property
+    def pending(self) -> str | None:
+        """The card just played while its capture is being chosen, or None."""
+        card = int(self._history.pendings[self._history.at])
+        return None if card == NO_CARD else card_name(card)
+
+    @property
+    def taken(self) -> list[str]:
+        """The cards taken so far in a play that was begun, sorted by card kind."""
+        return [] if self.pending is None else card_names(self.state["taken"].tolist())
+
+    def legal_actions(self) -> list[int]:
+        """Return the staged actions of the seat to act, ascending; none when the game is over."""
+        return self._history.legal_actions()
+
+    def act(self, action: int) -> None:
+        """Carry out one staged action, 0..104.
+
+        Raises IllegalMove, and changes nothing, if it is not legal.
+        """
+        is_action = is_whole(action, 0, NUM_ACTIONS - 1)
+        if not is_action or not self._history.act(int(action)):
+            name = action_name(action) if is_action else f"action {shown(action)}"
+            raise IllegalMove(self._complaint(name, map(action_name, self.legal_actions())))
+
+    def _complaint(self, name: str, legal: Iterable[str]) -> str:
+        if self.is_over:
+            return f"{name} is illegal, for the game is over"
+        return f"{name} is illegal; seat {self.turn} may {listed(legal)}"
+
+    def observation(self, seat: int | None = None, features: bool = False) -> Int8Array:
+        """Return what a seat sees, by default the one to act (at the end: that played last), (N,) int8, a fresh array.
+
+        N is `observation.SIZE`, and `features.SIZE` more with features, which are zero for a seat that is not to act.
+        """
+        if seat is None:
+            seat = int(self._history.seats[self._history.at])
+        self._check_seat(seat)
+        return self._history.observation(seat, base_block.SIZE + (feature_block.SIZE if features else 0))
+
+    def action_mask(self, seat: int | None = None) -> Int8Array:
+        """Return 1 for the legal actions of a seat, by default the one to act, (105,) int8, a fresh array."""
+        if seat is not None:
+            self._check_seat(seat)
+        if seat not in (None, self._history.seats[self._history.at]):
+            return np.zeros(NUM_ACTIONS, np.int8)
+        return self._history.mask()
+
+    # ------------------------------------------------------------------ announcements
+
+    def sweep_ranks(self) -> list[int]:
+        """Return the ranks, 1 = ace .. 13 = king, of which a card could take the whole table of the next play."""
+        if self.pending is not None:
+            return []
+        value_ranks = self._history.tables["value_ranks"][0]
+        ranks = sum(int(value_ranks[value]) for value in bits(int(self.state["sweep_values"])))
+        return [rank for rank in range(1, NUM_RANKS + 1) if ranks >> (rank - 1) & 1]
+
+    # ------------------------------------------------------------------ sessions
+
+    @property
+    def game_number(self) -> int:
+        """The game of the session, 1 for the first."""
+        return int(self.state["game_number"])
+
+    @property
+    def session_over(self) -> bool:
+        """Whether the game is over and was the session's last (R15)."""
+        return self.is_over and self._history.ends_session()
+
+    @property
+    def totals(self) -> list[int]:
+        """The totals by seat of the session's games that are over, this one included once it is."""
+        return self._history.totals()
+
+    def next_game(self: AnyGame) -> AnyGame:
+        """Return the session's next game: the dealer is one seat to the left, the totals go on (R15).
+
+        With a seed it is the game that an `Engine` row goes on with. Raises ValueError unless this game is over and the
+        session is not.
+        """
+        if not self.is_over:
+            raise ValueError("the next game begins when this one is over")
+        if self.session_over:
+            raise ValueError(f"the session is over after game {self.game_number}")
+        return self._of(self._history.next_game(), self.seed)
+
+    def __repr__(self) -> str:
+        turn = "over" if self.is_over else f"seat {self.turn} to play"
+        return f"<Game: {self.rules}, deal {self.deal_number}, {turn}>"
+
+
+def begin_play(game: Core, card: int, took: Iterable[int]) -> bool:
+    """Play a card and take some kinds, in any order that is legal; return whether it is then still pending.
+
+    Where the card is pending already, take what it lacks.
+    """
+    if not game.pending:
+        if card not in game.legal_actions():
+            return False
+        game.act(card)
+    missing = Counter(took)
+    missing.subtract(map(parse_card, game.taken))
+    if game.pending != card_name(card) or min(missing.values(), default=0) < 0:
+        return False
+    return game._history.take(list(missing.elements()))

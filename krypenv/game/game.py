@@ -1,0 +1,59 @@
+"""One game for people, with its texts: pictures, positions and records."""
+
+from __future__ import annotations
+
+from krypenv.game.core import Core
+from krypenv.game.display import format_announcement, format_game
+from krypenv.game.notation import format_position, parse_position
+from krypenv.game.records import format_record, parse_record
+
+
+class Game(Core):
+    """One game: `push` and `pop` whole moves, or `act` in staged actions as the environments do.
+
+    Args:
+        rules: what is played.
+        seed: a whole number from 0 to 2**64 - 1. It gives the deal of an `Engine` row seeded with it. None: a fresh
+            one, kept in `seed` (with a deck `seed` stays None, and later games of the session are dealt at random).
+        deck: the names of all cards in deal order (R4), instead of the shuffle.
+        dealer: the seat that deals, n-1 unless told (R5).
+
+    Attributes:
+        rules, seed: as given.
+        tags: further tags of the game's record, as in ``{"Event": "Friday"}``.
+        comments: comments of the record, by the number of moves made before them.
+
+    Raises ValueError for a deck that is not the deck of the rules, and for a seed or a dealer that can't be.
+
+    >>> game = Game(Rules.preset("krypkasino"), seed=7)
+    >>> game.push(game.legal_moves()[0])
+    >>> game.turn, len(game.hand(0)), game.stock_size
+    (1, 5, 88)
+    """
+
+    @property
+    def announcement(self) -> str:
+        """What the rules ask to be said aloud now, as in ``last cards, sweep for a 6 or a queen``, or nothing."""
+        return format_announcement(self)
+
+    def __str__(self) -> str:
+        """Return a picture of the game for people, with all hands."""
+        return format_game(self)
+
+    def position(self) -> str:
+        """Return the whole position as text (docs/notation.md); `Game.from_position` is the inverse."""
+        return format_position(self)
+
+    @classmethod
+    def from_position(cls, text: str) -> Game:
+        """Return the game of a position's text; raises NotationError, with line and reason, where it is none."""
+        return parse_position(text, cls)
+
+    def record(self) -> str:
+        """Return the game as text (docs/notation.md), with its tags and comments; `Game.replay` is the inverse."""
+        return format_record(self)
+
+    @classmethod
+    def replay(cls, text: str) -> Game:
+        """Return the game of a record's text; raises NotationError, with line and reason, where it is none."""
+        return parse_record(text, cls)

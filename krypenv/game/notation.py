@@ -1,0 +1,355 @@
+"""Positions of a game as text that a person can read and write (docs/notation.md), and back."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from krypenv.cards import (
+    NO_CARD,
+    NO_SEAT,
+    NUM_KINDS,
+    NUM_RANKS,
+    RANK_NAMES,
+    card_name,
+    card_names,
+    parse_card,
+    parse_rank,
+    rank_of,
+)
+from krypenv.game.core import AnyGame, Core, begin_play
+from krypenv.game.starts import check_session
+from krypenv.inputs.words import check_text, shown
+from krypenv.kernels.state import allocate
+from krypenv.kernels.tables import NIBBLE, compile_rules
+from krypenv.rules import Rules
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+class NotationError(ValueError):
+    """A text that is no position or no record; the message begins with the line, which is also in `line`."""
+
+    def __init__(self, line: int, reason: object) -> None:
+        super().__init__(f"line {line}: {reason}")
+        self.line = line
+
+
+# ---------------------------------------------------------------------- positions
+
+
+def format_position(game: Core) -> str:
+    """Return a game's position as lines ``key: value``."""
+    state, seats = game.state, range(game.rules.players)
+
+    def cards(counts: np.ndarray) -> str:
+        return " ".join(card_names(counts.tolist())) or "-"
+
+    stock = game.deck[game.rules.deck_size - game.stock_size :]
+    lines = [
+        f"rules: {game.rules}",
+        f"deal: {game.deal_number}",
+        f"dealer: {game.dealer}",
+        f"turn: {'-' if game.is_over else game.turn}",
+        *(f"hand {seat}: {cards(state['hands'][seat])}" for seat in seats),
+        f"table: {cards(state['table'])}",
+        f"aside: {cards(state['set_aside'])}",
+        *(f"captured {seat}: {' '.join(game.captured(seat)) or '-'}" for seat in seats),
+        f"sweeps: {' '.join(str(game.sweeps(seat)) for seat in seats)}",
+        f"last-capturer: {'-' if game.last_capturer is None else game.last_capturer}",
+    ]
+    for seat in seats:
+        ranks = [name for rank, name in enumerate(RANK_NAMES) if state["cannot_hold"][seat] >> rank & 1]
+        lines += [f"cannot-hold {seat}: {' '.join(ranks)}"] if ranks else []
+    if game.pending:
+        lines += [f"pending: {game.pending}", f"took: {' '.join(game.taken) or '-'}"]
+    for key, numbers in (("bonus", state["bonus"][: len(seats)]), ("totals", state["totals"][: len(seats)])):
+        lines += [f"{key}: {' '.join(map(str, numbers))}"] if numbers.any() else []
+    lines += [f"game: {game.game_number}"] if game.game_number > 1 else []
+    return "\n".join([*lines, f"stock: {' '.join(stock) or '-'}"]) + "\n"
+
+
+def parse_position(text: str, kind: type[AnyGame]) -> AnyGame:
+    """Return the game of a position's text, an instance of `kind`.
+
+    Raises NotationError, with the line and the reason, where it is none or where play can't lead to it.
+    """
+    return _Position(text).game(kind)
+
+
+class _Position:
+    """The entries of a position's text, and the checks that lead from them to a game."""
+
+    def __init__(self, text: str) -> None:
+        self.entries: dict[str, tuple[int, str]] = {}  # key -> line and value
+        self.last_line = 1
+        for line, words in enumerate(_LINE_END.split(check_text(text, "a position")), start=1):
+            for part in words.partition("#")[0].split(";"):
+                key, colon, value = part.partition(":")
+                key = " ".join((key.lower() if key.isascii() else key).split())
+                if part.strip():
+                    self.last_line = line
+                    if not colon:
+                        raise NotationError(line, f"{shown(part.strip())} is no entry; an entry is 'key: value'")
+                    if key in self.entries:
+                        raise NotationError(line, f"{shown(key)} stands in line {self.entries[key][0]} already")
+                    self.entries[key] = line, value.strip()
+
+    def fail(self, key: str, reason: object) -> NotationError:
+        """Return the error of an entry, or of the whole text where the entry is missing."""
+        return NotationError(self.entries.get(key, (self.last_line,))[0], reason)
+
+    def check(self, holds: Any, key: str, reason: str) -> None:
+        """Raise the error of an entry unless a condition holds."""
+        if not holds:
+            raise self.fail(key, reason)
+
+    def value(self, key: str) -> str:
+        """Return the text of an entry, empty for ``-`` and for a missing one."""
+        text = self.entries.get(key, (0, ""))[1]
+        return "" if text == "-" else text
+
+    def numbers(self, key: str, count: int, default: int = 0) -> list[int]:
+        """Return the whole numbers of an entry, as many as told, or the default for each where it is missing."""
+        words = self.value(key).split()
+        if not words:
+            return [default] * count
+        fits = len(words) == count and all(re.fullmatch(r"-?[0-9]{1,6}", word) for word in words)
+        if not fits:
+            said = shown(" ".join(words))
+            raise self.fail(key, f"{key!r} takes {count} whole number{'s' * (count > 1)}, not {said}")
+        return [int(word) for word in words]
+
+    def seat(self, key: str, default: int) -> int:
+        """Return the seat in an entry, or the default where it is missing or ``-``."""
+        [seat] = self.numbers(key, 1, default)
+        self.check(seat == default or 0 <= seat < self.rules.players, key, f"there is no seat {seat}")
+        return seat
+
+    def game(self, kind: type[AnyGame]) -> AnyGame:
+        """Return the game."""
+        self.check("rules" in self.entries, "rules", "there is no entry 'rules', as in 'rules: krypkasino players=2'")
+        try:
+            self.rules = rules = Rules.parse(self.value("rules"))
+        except ValueError as error:
+            raise self.fail("rules", error) from None
+        seats = range(rules.players)
+        zones = [*(f"hand {s}" for s in seats), *(f"captured {s}" for s in seats), "table", "aside", "stock", "pending"]
+        others = ["rules", "deal", "dealer", "turn", "sweeps", "last-capturer", "took", "bonus", "game", "totals"]
+        known = [*zones, *others, *(f"cannot-hold {s}" for s in seats)]
+        for key in self.entries:
+            if key not in known:
+                raise self.fail(key, f"{shown(key)} is no key of a position; the keys are {', '.join(known)}")
+
+        cards = self.read_cards(zones)
+        self.counts = {key: np.bincount(np.array(kinds, np.int64), minlength=NUM_KINDS) for key, kinds in cards.items()}
+        self.dealer = self.seat("dealer", rules.players - 1)
+        self.leader = (self.dealer + 1) % rules.players
+        self.check(len(cards["pending"]) < 2, "pending", "one card is pending at most")
+        self.read_turn(len(cards["stock"]))
+        self.check_table()
+        self.read_captures()
+        state = self.build(cards)
+        piles = np.array([self.counts[f"captured {seat}"] for seat in seats])
+        try:
+            game = kind.from_state(rules, state, piles)
+        except ValueError as error:
+            raise NotationError(self.last_line, error) from None
+        if cards["pending"]:
+            [card], took = cards["pending"], self.parse_cards("took")
+            reached = begin_play(game, card, took)
+            self.check(reached, "pending", f"seat {game.turn} can't be choosing what else {card_name(card)} takes")
+            game.rebase()
+        else:
+            self.check(not self.value("took"), "took", "cards are taken, and there is no card pending that takes them")
+        game.origin = format_position(game)
+        return game
+
+    def parse_cards(self, key: str) -> list[int]:
+        """Return the card kinds of an entry."""
+        try:
+            return [parse_card(name) for name in self.value(key).split()]
+        except ValueError as error:
+            raise self.fail(key, error) from None
+
+    def read_cards(self, zones: list[str]) -> dict[str, list[int]]:
+        """Return the card kinds in each zone; together they are the deck."""
+        cards: dict[str, list[int]] = {}
+        deck = self.rules.deck_counts
+        left = deck.astype(np.int64)
+        rest = sorted((key for key in zones if self.value(key) == "rest"), key=lambda key: self.entries[key][0])
+        for key in zones:
+            cards[key] = [] if key in rest else self.parse_cards(key)
+            for kind in cards[key]:
+                left[kind] -= 1
+                reason = f"{card_name(kind)} is here once too often; the deck has {deck[kind]} of it"
+                self.check(left[kind] >= 0, key, reason)
+        unnamed = np.repeat(np.arange(NUM_KINDS), left).tolist()
+        if rest:
+            self.check(len(rest) == 1, rest[-1], f"{rest[0]!r} is the rest already, and one zone can be that")
+            cards[rest[0]] = unnamed
+        elif unnamed:
+            some = ", ".join(card_name(kind) for kind in unnamed[:5]) + " ..." * (len(unnamed) > 5)
+            raise NotationError(
+                self.last_line, f"{len(unnamed)} cards lie nowhere ({some}); name them, or call one zone 'rest'"
+            )
+        return cards
+
+    def read_turn(self, stock: int) -> None:
+        """Find the deal from the stock and the turn from the sizes of the hands, and compare what the text says."""
+        rules, sizes = self.rules, self.rules.deal_sizes()
+        dealt = np.cumsum([sum(hands) + table for hands, table in sizes]).tolist()
+        self.next_card = rules.deck_size - stock
+        self.check(
+            self.next_card in dealt,
+            "stock",
+            f"the stock has {stock} cards, and between deals it has {', '.join(str(dealt[-1] - n) for n in dealt)}",
+        )
+        self.deal = dealt.index(self.next_card) + 1
+        [said] = self.numbers("deal", 1, self.deal)
+        self.check(said == self.deal, "deal", f"with {stock} cards in the stock this is deal {self.deal}")
+
+        left = [sizes[self.deal - 1][0][(seat - self.leader) % rules.players] for seat in range(rules.players)]
+        order, seat = [], self.leader  # the seats in the order in which they play in this deal
+        while any(left):
+            if left[seat]:
+                left[seat] -= 1
+                order.append(seat)
+            seat = (seat + 1) % rules.players
+        hands = [int(self.counts[f"hand {seat}"].sum()) for seat in range(rules.players)]
+        pending = int(self.counts["pending"].sum())
+        self.plays = len(order) - sum(hands) - pending  # whole plays made in this deal
+        self.check(self.plays >= 0, "hand 0", f"the hands have {sum(hands)} cards, and the deal gave them {len(order)}")
+        for seat in range(rules.players):
+            whole = order[self.plays + pending :].count(seat)
+            said_more = f"after {self.plays} plays of deal {self.deal}, led by seat {self.leader}"
+            self.check(
+                hands[seat] == whole, f"hand {seat}", f"seat {seat} has {hands[seat]} cards, not {whole} as {said_more}"
+            )
+        self.over = self.plays == len(order)
+        self.check(not self.over or stock == 0, "stock", "all hands are empty, so the next cards would have been dealt")
+        self.turn = order[-1] if self.over else order[self.plays]  # at the end the state keeps who played last
+        self.has_played = [seat in order[: self.plays] for seat in range(rules.players)]
+        said = self.seat("turn", NO_SEAT)
+        if self.value("turn"):
+            self.check(said == self.turn and not self.over, "turn", f"by the hands it is {self.whose()}")
+        elif "turn" in self.entries:
+            self.check(self.over, "turn", f"by the hands it is {self.whose()}")
+
+    def whose(self) -> str:
+        """Return whose turn it is, in words."""
+        return "the end of the game" if self.over else f"the turn of seat {self.turn}"
+
+    def check_table(self) -> None:
+        """Check that the cards on the table and aside can have come there."""
+        rules, table, aside = self.rules, self.counts["table"], self.counts["aside"]
+        for kind in np.flatnonzero(aside * ~rules.aside_kinds):
+            raise self.fail("aside", f"{card_name(int(kind))} is not put aside in these rules")
+        sizes = [size for _, size in rules.deal_sizes()[: self.deal]]
+        apart, since = int(table[rules.aside_kinds].sum()), self.plays + (sizes[-1] if self.deal > 1 else 0)
+        self.check(
+            apart <= since, "table", f"{apart} cards on the table would be aside: there were {since} plays since"
+        )
+        # A card takes all of its rank, so only a deal puts two of a rank on the table (but play does so with aces).
+        tables = compile_rules(rules)[0]
+        equal = tables["hand_value"][np.arange(NUM_RANKS)] == tables["table_value"]
+        ranks = np.where(equal, table.reshape(-1, NUM_RANKS).sum(axis=0), 0)
+        paired, laid = int(ranks[ranks > 1].sum()), sum(sizes)
+        self.check(
+            paired <= laid + sum(sizes[1:]),  # a later deal may put a card beside one that has crept
+            "table",
+            f"{paired} cards on the table have an equal there, and only {laid} were dealt to it",
+        )
+
+    def read_captures(self) -> None:
+        """Read who captured last and who swept, and check that the piles allow it."""
+        rules, seats = self.rules, range(self.rules.players)
+        piles = [int(self.counts[f"captured {seat}"].sum()) for seat in seats]
+        capturers = [seat for seat in seats if piles[seat]]
+        for seat in seats:
+            self.check(
+                piles[seat] != 1, f"captured {seat}", "a pile has two cards at least, the card played and one taken"
+            )
+            begun = self.deal > 1 or self.plays > 0
+            self.check(begun or not piles[seat], f"captured {seat}", "no card has been played, so no pile has any")
+        self.last_capturer = self.seat("last-capturer", capturers[0] if len(capturers) == 1 else NO_SEAT)
+        self.check(
+            self.last_capturer in capturers or not capturers,
+            "last-capturer",
+            f"the last capture is one of seat {' or '.join(map(str, capturers))}; say which in 'last-capturer'",
+        )
+        self.check(capturers or self.last_capturer == NO_SEAT, "last-capturer", "no seat has captured a card")
+        if self.over and capturers:
+            left = int(self.counts["table"].sum() + self.counts["aside"].sum())
+            self.check(left == 0, "table", f"the game is over, so seat {self.last_capturer} has what is left")
+        self.sweeps = self.numbers("sweeps", rules.players)
+        for seat in seats:
+            fits = 0 <= self.sweeps[seat] <= piles[seat]
+            self.check(
+                fits, "sweeps", f"seat {seat} can't have made {self.sweeps[seat]} sweeps with a pile of {piles[seat]}"
+            )
+
+    def read_bonus(self) -> list[int]:
+        """Return the points that are no card's (V2, H5) by seat."""
+        rules, seats = self.rules, range(self.rules.players)
+        sure = [rules.last_capture_points * (self.over and seat == self.last_capturer) for seat in seats]
+        said = self.numbers("bonus", rules.players) if "bonus" in self.entries else sure
+        for seat in seats:
+            extra = said[seat] - sure[seat]
+            allowed = extra == 0 or (seat == self.leader and extra == rules.initial_match_bonus)
+            self.check(allowed, "bonus", f"seat {seat} can't have a bonus of {said[seat]} here")
+        return said
+
+    def read_cannot_hold(self, seat: int) -> int:
+        """Return the bits of the ranks that a seat is known not to hold (R10)."""
+        key, bits = f"cannot-hold {seat}", 0
+        names = self.value(key).split()
+        known = not names or (self.rules.forced_sweep and self.has_played[seat])
+        self.check(known, key, "this is known of a seat that has played in this deal, and only where sweeps are forced")
+        held = {rank_of(int(kind)) for kind in np.flatnonzero(self.counts[f"hand {seat}"])}
+        for name in names:
+            try:
+                rank = parse_rank(name)
+            except ValueError as error:
+                raise self.fail(key, error) from None
+            self.check(rank in self.rules.ranks, key, f"the deck has no {name}")
+            self.check(rank not in held, key, f"seat {seat} holds a {name}")
+            bits |= 1 << rank - 1
+        return bits
+
+    def read_session(self) -> tuple[int, list[int]]:
+        """Return the number of the game and the totals of the games before it."""
+        [number] = self.numbers("game", 1, 1)
+        totals = self.numbers("totals", self.rules.players)
+        reason = check_session(self.rules, number, totals)
+        self.check(not reason, "game" if "game" in self.entries else "totals", reason)
+        return number, totals
+
+    def build(self, cards: dict[str, list[int]]) -> Any:
+        """Return the record of the state, with the pending card back in its hand."""
+        rules, counts = self.rules, self.counts
+        counts[f"hand {self.turn}"] = counts[f"hand {self.turn}"] + counts["pending"]
+        tables = compile_rules(rules)[0]
+        state = allocate(1)[0]
+        state.next_card, state.deal_number, state.dealer, state.seat = self.next_card, self.deal, self.dealer, self.turn
+        state.game_number, totals = self.read_session()
+        state.totals[: rules.players] = totals
+        state.pending, state.last_card = NO_CARD, NO_CARD
+        state.last_seat, state.last_capturer, state.over = NO_SEAT, self.last_capturer, self.over
+        state.sweeps[: rules.players], state.bonus[: rules.players] = self.sweeps, self.read_bonus()
+        for seat in range(rules.players):
+            hand = counts[f"hand {seat}"]
+            state.hands[seat], state.hand_size[seat] = hand, hand.sum()
+            state.hand_kinds[seat] = sum(1 << int(kind) for kind in np.flatnonzero(hand))
+            state.points[seat] = counts[f"captured {seat}"] @ rules.card_points
+            state.cannot_hold[seat] = self.read_cannot_hold(seat)
+        ranks = counts["table"].reshape(-1, NUM_RANKS).sum(axis=0)
+        state.table, state.set_aside = counts["table"], counts["aside"]
+        state.table_ranks = sum(int(count) << NIBBLE * rank for rank, count in enumerate(ranks))
+        state.table_sum = ranks @ tables["table_value"]
+        dealt = rules.deck_counts - counts["stock"]
+        state.seen = dealt - sum(counts[f"hand {seat}"] for seat in range(rules.players))
+        state.deck[: rules.deck_size] = [*np.repeat(np.arange(NUM_KINDS), dealt), *cards["stock"]]
+        return state

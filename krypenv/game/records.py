@@ -1,0 +1,269 @@
+"""Records of a game as text that a person can read and write (docs/notation.md), and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Generic
+
+from krypenv.engine import IllegalMove
+from krypenv.game.core import AnyGame, Core, begin_play
+from krypenv.game.moves import MOVE_PATTERN, Move
+from krypenv.game.notation import NotationError, parse_position
+from krypenv.game.starts import check_session
+from krypenv.inputs.words import check_text, listed, shown, unquoted
+from krypenv.rules import Rules
+
+_NAMES_PER_LINE = 26  # of a record's deck
+_TAG = r'\[\s*(?P<tag>\w+)\s+"(?P<value>[^"\\]*(?:\\.[^"\\]*)*)"\s*\]'
+_TOKEN = re.compile(
+    rf"{_TAG}|\{{(?P<comment>[^}}]*)\}}|(?i:Deal)\s+(?P<deal>[0-9]+):|(?P<number>[0-9]+)\."
+    rf"|(?P<move>{MOVE_PATTERN})(?P<begun>\.\.)?(?![^\s{{])|(?P<result>\*|-?[0-9]+(?:--?[0-9]+)+)(?!\S)",
+    re.DOTALL,
+)
+_SPACE = re.compile(r"\s*")
+_OWN_TAGS = ("Rules", "Dealer", "Seed", "Game", "Totals", "Deck", "Position")  # in the order in which they are written
+
+
+def format_record(game: Core) -> str:
+    """Return a game's record: tags, the moves deal by deal with the comments, and the final scores or ``*``.
+
+    Raises ValueError for a tag or a comment that can't be written.
+    """
+    own = {"Position": "; ".join(game.origin.splitlines())} if game.origin else _start_tags(game)
+    lines = []
+    for name, text in [*own.items(), *game.tags.items()]:
+        if (
+            not (isinstance(name, str) and re.fullmatch(r"\w+", name))
+            or (name in _OWN_TAGS and name not in own)
+            or (name in own and name in game.tags)
+        ):
+            raise ValueError(
+                f"{shown(name)} can't be a further tag; its name is one word, and none of {', '.join(_OWN_TAGS)}"
+            )
+        escaped = check_text(text, f"the value of the tag {shown(name)}").replace("\\", "\\\\").replace('"', '\\"')
+        lines.append(f'[{name} "{escaped}"]')
+
+    twin = game.rewound()
+    words: list[str] = []
+    deal = 0
+    for ply, move in enumerate(game.moves):
+        if twin.deal_number != deal or twin.turn == (twin.dealer + 1) % game.rules.players:
+            lines.append(" ".join(words))
+            words = []
+        if twin.deal_number != deal:
+            deal = twin.deal_number
+            lines += ["", f"Deal {deal}:"] if lines[-1] else [f"Deal {deal}:"]
+        words += [] if words else [f"{ply + 1}."]
+        words += [*_comment(game, ply), str(move)]
+        twin.push(move)
+    words += _comment(game, len(game.moves))
+    if game.pending:
+        words.append(f"{Move(game.pending, tuple(game.taken))}..")
+    result = "-".join(map(str, game.scores())) if game.is_over else "*"
+    return "\n".join([*lines, " ".join(words), "", result]) + "\n"
+
+
+def _start_tags(game: Core) -> dict[str, str]:
+    """Return the tags that say how a game was dealt."""
+    start = game.rewound()
+    deck = game.deck
+    rows = [" ".join(deck[at : at + _NAMES_PER_LINE]) for at in range(0, len(deck), _NAMES_PER_LINE)]
+    in_session = game.game_number > 1
+    return {
+        "Rules": str(game.rules),
+        "Dealer": str(game.dealer),
+        **({} if game.seed is None else {"Seed": str(game.seed)}),
+        **({"Game": str(game.game_number), "Totals": " ".join(map(str, start.totals))} if in_session else {}),
+        "Deck": "\n".join(rows),
+    }
+
+
+def _comment(game: Core, ply: int) -> list[str]:
+    text = check_text(game.comments.get(ply, ""), "a comment").strip()
+    if "}" in text:
+        raise ValueError(f"a comment can't hold '}}', as {shown(text)} does")
+    return [f"{{{text}}}"] if text else []
+
+
+def parse_record(text: str, kind: type[AnyGame]) -> AnyGame:
+    """Return the game of a record, played to its end, an instance of `kind`.
+
+    Raises NotationError, with the line and the reason, for a text that is torn or no record, for an illegal move and
+    for wrong scores. The time that it takes grows as the text does.
+    """
+    reader = _Reader(kind)
+    for line, token in _tokens(check_text(text, "a record")):
+        reader.line = line
+        try:
+            reader.read(token)
+        except NotationError:
+            raise
+        except ValueError as error:
+            raise NotationError(line, error) from None
+    return reader.finish()
+
+
+def _tokens(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield what stands in a record with its line; raises NotationError where something stands in none."""
+    line, counted = 1, 0
+    at = _end_of_space(text, 0)
+    while at < len(text):
+        line += text.count("\n", counted, at)
+        counted = at
+        token = _TOKEN.match(text, at)
+        if not token:
+            raise NotationError(line, _no_token(text, at))
+        yield line, token
+        at = _end_of_space(text, token.end())
+
+
+def _end_of_space(text: str, start: int) -> int:
+    space = _SPACE.match(text, start)
+    return space.end() if space else start
+
+
+def _no_token(text: str, at: int) -> str:
+    """Return why there begins nothing that stands in a record."""
+    if text[at] in "[{":
+        what, end = ("tag", ']", as in [Event "Friday"]') if text[at] == "[" else ("comment", "}")
+        return f"this {what} does not end with {end}".replace(']"', "]")
+    word = text[at : at + 1000].split()[0]
+    return f"{shown(word)} is no move; a move is 8S or 8Sx2H6D, with # for a sweep and ## for a double one"
+
+
+class _Reader(Generic[AnyGame]):
+    """What was read of a record so far."""
+
+    def __init__(self, kind: type[AnyGame]) -> None:
+        self.kind = kind
+        self.line = 1
+        self.tags: dict[str, tuple[int, list[str]]] = {}  # name -> line and parts; only a deck has more than one
+        self.comments: dict[int, list[str]] = {}
+        self.game: AnyGame | None = None
+        self.made = 0  # whole moves
+        self.begun = ""  # a play that was only begun, as text
+        self.result = ""
+
+    def read(self, token: re.Match[str]) -> None:
+        """Read one more token; raises ValueError where it can't stand here."""
+        if self.result:
+            raise ValueError(f"the record ended with {shown(self.result)}, and then comes {shown(token[0])}")
+        if token["tag"]:
+            if self.game:
+                raise ValueError(f"the tag {shown(token['tag'])} comes after the tags")
+            self.add_tag(token["tag"], re.sub(r"\\(.)", r"\1", token["value"], flags=re.DOTALL))
+            return
+        game = self.game = self.game or self.start()
+        if token["move"]:
+            if self.begun:
+                raise ValueError(f"{unquoted(self.begun)} was only begun, so no move follows it")
+            self.begun = token[0] if token["begun"] else ""
+            self.made += _replay_move(game, token["move"], bool(self.begun))
+        elif token["comment"] is not None:
+            self.comments.setdefault(self.made, []).append(token["comment"].strip())
+        elif token["deal"]:
+            if not _is_number(token["deal"], game.deal_number):
+                raise ValueError(f"here is deal {game.deal_number}, not {unquoted(token['deal'])}")
+        elif token["number"]:
+            if not _is_number(token["number"], self.made + 1):
+                raise ValueError(f"the next move is number {self.made + 1}, not {unquoted(token['number'])}")
+        else:
+            self.result = token["result"]
+            _check_result(game, self.result)
+
+    def add_tag(self, name: str, text: str) -> None:
+        """Keep a tag; a deck may come in several."""
+        if name not in self.tags:
+            self.tags[name] = self.line, [text]
+        elif name == "Deck":
+            self.tags[name][1].append(text)
+        else:
+            raise ValueError(f"the tag {shown(name)} stands in line {self.tags[name][0]} already")
+
+    def start(self) -> AnyGame:
+        """Return the game that the tags deal."""
+        tags = {name: (line, " ".join(parts)) for name, (line, parts) in self.tags.items()}
+        return _start_game(tags, self.line, self.kind)
+
+    def finish(self) -> AnyGame:
+        """Return the whole game; raises NotationError where the record is torn."""
+        if not self.game or not self.result:
+            raise NotationError(self.line, "the record ends without '*' or the final scores")
+        self.game.comments = {
+            ply: text for ply, parts in self.comments.items() if (text := "\n".join(filter(None, parts)))
+        }
+        return self.game
+
+
+def _is_number(digits: str, number: int) -> bool:
+    return digits.lstrip("0") == str(number)
+
+
+def _start_game(tags: dict[str, tuple[int, str]], line: int, kind: type[AnyGame]) -> AnyGame:
+    """Return the game that the tags deal."""
+    own = {name: tags[name] for name in _OWN_TAGS if name in tags}
+    if "Position" in own:
+        if len(own) > 1:
+            other = next(name for name in own if name != "Position")
+            raise NotationError(own[other][0], f"beside a position there is no tag {other!r}")
+        try:
+            game = parse_position(own["Position"][1], kind)
+        except NotationError as error:
+            raise NotationError(own["Position"][0] + error.line - 1, str(error).partition(": ")[2]) from None
+    else:
+        game = _deal_from(own, line, kind)
+    game.tags = {name: text for name, (_, text) in tags.items() if name not in own}
+    return game
+
+
+def _deal_from(own: dict[str, tuple[int, str]], line: int, kind: type[AnyGame]) -> AnyGame:
+    """Return the game that is dealt by the tags of the rules, the dealer, the seed, the session and the deck."""
+    name = ""
+
+    def numbers(key: str, count: int, default: list[int]) -> list[int]:
+        nonlocal name
+        name = key
+        if key not in own:
+            return default
+        words = own[key][1].split()
+        if len(words) != count or not all(re.fullmatch(r"-?[0-9]{1,20}", word) for word in words):
+            raise ValueError(f"the tag {key!r} takes {count} whole number{'s' * (count > 1)}, not {shown(own[key][1])}")
+        return [int(word) for word in words]
+
+    if "Rules" not in own or not ("Deck" in own or "Seed" in own):
+        raise NotationError(line, "before the moves there are the tags 'Rules' and 'Deck' (or 'Seed'), or 'Position'")
+    try:
+        name = "Rules"
+        rules = Rules.parse(own["Rules"][1])
+        [dealer] = numbers("Dealer", 1, [rules.players - 1])
+        [number], totals = numbers("Game", 1, [1]), numbers("Totals", rules.players, [0] * rules.players)
+        if reason := check_session(rules, number, totals):
+            raise NotationError(own.get("Game", own.get("Totals", (line,)))[0], reason)
+        seed = numbers("Seed", 1, [])[0] if "Seed" in own else None
+        name = "Deck" if "Deck" in own else "Dealer"
+        return kind.of_session(rules, seed, own["Deck"][1] if "Deck" in own else None, dealer, number, totals)
+    except NotationError:
+        raise
+    except ValueError as error:
+        raise NotationError(own.get(name, (line,))[0], error) from None
+
+
+def _replay_move(game: Core, text: str, begun: bool) -> int:
+    """Make a move, or begin it, and return how many whole moves that made."""
+    move = Move.parse(text)
+    if not begun:
+        game.push(move)
+    elif not begin_play(game, *move.kinds()[:2]):
+        raise IllegalMove(
+            f"{unquoted(str(move))}.. is no begun play here; the legal moves are {listed(map(str, game.legal_moves()))}"
+        )
+    return not begun
+
+
+def _check_result(game: Core, result: str) -> None:
+    scores = "-".join(map(str, game.scores()))
+    if game.is_over and result != scores:
+        raise ValueError(f"the final scores are {scores}, not {unquoted(result)}")
+    if not game.is_over and result != "*":
+        raise ValueError(f"the game is not over, so its record ends with '*', not with {unquoted(result)}")

@@ -1,0 +1,47 @@
+"""What a game may start from: a deck, and a place in a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+
+import numpy as np
+
+from krypenv.cards import NUM_KINDS, card_name, parse_card
+from krypenv.inputs.words import is_whole, shown
+from krypenv.rules import Rules
+
+LAST_GAME = 1_000_000  # the highest number of a game in a session without an end
+MOST_POINTS = 999_999  # the farthest that a total may be from 0
+
+
+def parse_deck(rules: Rules, deck: Iterable[str]) -> list[int]:
+    """Return the card kinds of a deck's names in deal order; raises ValueError where it is not the rules' deck."""
+    names = deck.split() if isinstance(deck, str) else deck
+    if not isinstance(names, Iterable):
+        raise ValueError(f"a deck is the names of its cards, not {shown(deck)}")
+    most = 2 * rules.deck_size  # where there are more, those tell enough, and an endless deck comes to an end
+    kinds = [parse_card(name) for name in islice(names, most + 1)]
+    if len(kinds) > most:
+        raise ValueError(f"the deck has more than {most} cards, but the rules {str(rules)!r} have {rules.deck_size}")
+    counts = np.bincount(np.array(kinds, np.int64), minlength=NUM_KINDS)
+    for kind in np.flatnonzero(counts != rules.deck_counts).tolist():
+        raise ValueError(
+            f"the deck has {counts[kind]} of {card_name(kind)} and {len(kinds)} cards in all, "
+            f"but the rules {str(rules)!r} have {rules.deck_counts[kind]} of it and {rules.deck_size} in all"
+        )
+    return kinds
+
+
+def check_session(rules: Rules, number: int, totals: list[int]) -> str:
+    """Return what is wrong with a game's number in its session and the totals before it; empty where nothing is."""
+    if not is_whole(number, 1, rules.games or LAST_GAME):
+        return f"game {shown(number)} is none of the session's {rules.games or LAST_GAME} games"
+    if not all(is_whole(total, -MOST_POINTS, MOST_POINTS) for total in totals):
+        return f"totals are whole numbers from -{MOST_POINTS} to {MOST_POINTS}"
+    if number == 1 and any(totals):
+        return "the totals before the first game are 0"
+    sides = [sum(totals[side :: rules.num_teams]) for side in range(rules.num_teams)]
+    if rules.threshold is not None and max(sides) >= rules.threshold:
+        return f"the session was over when a total reached {rules.threshold}"
+    return ""

@@ -1,0 +1,160 @@
+"""What plain values from a file are to be: types, lengths and bounds. A wrong one is told with its place.
+
+A check is a function of a value and of its place, such as ``scores[3]``, that raises ValueError with both.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import types
+import typing
+from collections.abc import Callable
+from typing import Any
+
+from krypenv.inputs.words import one_line, shown
+
+Check = Callable[[Any, str], None]
+LONGEST = 600  # characters of a sentence
+HUGE = 2**53  # whole numbers up to here are the same as floats
+
+
+def wrong(value: Any, place: str, wanted: str) -> ValueError:
+    """Return the error of a value that is not what is wanted at its place."""
+    return ValueError(f"{place or 'all of it'} is to be {wanted}, not {shown(value)}")
+
+
+def sentence_of(error: Exception) -> str:
+    """Return what an error says, on one line and not without end, whatever texts of a file it quotes."""
+    return one_line(str(error), LONGEST)
+
+
+def whole(low: int = -HUGE, high: int | None = HUGE) -> Check:
+    """Check for a whole number in some bounds, of which None is none; True and False are no numbers."""
+    wanted = f"a whole number from {low} {'on' if high is None else f'to {high}'}"
+
+    def check(value: Any, place: str) -> None:
+        if type(value) is not int or value < low or (high is not None and value > high):
+            raise wrong(value, place, wanted)
+
+    return check
+
+
+def number(low: float = -1e15, high: float = 1e15) -> Check:
+    """Check for a number in some bounds, which may be infinite."""
+
+    def check(value: Any, place: str) -> None:
+        if type(value) not in (int, float) or not low <= value <= high:
+            raise wrong(value, place, f"a number from {low:g} to {high:g}")
+
+    return check
+
+
+def text(value: Any, place: str) -> None:
+    """Check for a text."""
+    if type(value) is not str:
+        raise wrong(value, place, "a text")
+
+
+def line(value: Any, place: str) -> None:
+    """Check for a text on one line."""
+    if type(value) is not str or not value.isprintable():
+        raise wrong(value, place, "a text on one line")
+
+
+def matching(pattern: str, what: str) -> Check:
+    """Check for a text that a regular expression matches as a whole."""
+
+    def check(value: Any, place: str) -> None:
+        if type(value) is not str or not re.fullmatch(pattern, value):
+            raise wrong(value, place, what)
+
+    return check
+
+
+def flag(value: Any, place: str) -> None:
+    """Check for True or False."""
+    if type(value) is not bool:
+        raise wrong(value, place, "true or false")
+
+
+def anything(value: Any, place: str) -> None:
+    """Check for nothing."""
+
+
+def optional(check: Check) -> Check:
+    """Check for null, or for something else."""
+    return lambda value, place: None if value is None else check(value, place)
+
+
+def a_list(check: Check, least: int = 0, most: int = HUGE) -> Check:
+    """Check for a list of so many items."""
+
+    def check_all(value: Any, place: str) -> None:
+        if type(value) is not list or not least <= len(value) <= most:
+            size = f"{least}" if least == most else f"{least} or more" if most == HUGE else f"{least} to {most}"
+            raise wrong(value, place, f"a list of {size} items")
+        for at, each in enumerate(value):
+            check(each, f"{place}[{at}]")
+
+    return check_all
+
+
+def a_table(check: Check) -> Check:
+    """Check for an object with any keys that are texts on one line."""
+
+    def check_all(value: Any, place: str) -> None:
+        if type(value) is not dict:
+            raise wrong(value, place, "an object")
+        for key, each in value.items():
+            line(key, f"a key of {place}" if place else "a key")
+            check(each, f"{place}.{key}" if place else key)
+
+    return check_all
+
+
+def a_record(needed: dict[str, Check], others: dict[str, Check] | None = None, more: bool = True) -> Check:
+    """Check for an object with some keys, and with others where they are there; with `more` also with unknown ones."""
+    checks = {**needed, **(others or {})}
+
+    def check_all(value: Any, place: str) -> None:
+        if type(value) is not dict:
+            raise wrong(value, place, "an object")
+        prefix = f"{place}." if place else ""
+        for key in needed:
+            if key not in value:
+                raise ValueError(f"{prefix}{key} is missing")
+        for key, each in value.items():
+            if key in checks:
+                checks[key](each, prefix + key)
+            elif not more:
+                raise ValueError(f"{prefix}{shown(key)} is not known; the keys are {', '.join(checks)}")
+
+    return check_all
+
+
+def of_dataclass(kind: type) -> Check:
+    """Check for the fields of a dataclass of texts, numbers, flags and tuples, as its `asdict` has them in JSON.
+
+    Fields that have a default may be missing.
+    """
+    hints = typing.get_type_hints(kind)
+    needed: dict[str, Check] = {}
+    others: dict[str, Check] = {}
+    for field in dataclasses.fields(kind):
+        fields = needed if field.default is dataclasses.MISSING else others
+        fields[field.name] = _of_type(hints[field.name])
+    return a_record(needed, others, more=False)
+
+
+def _of_type(hint: Any) -> Check:
+    plain = {str: text, int: whole(), float: number(-math.inf, math.inf), bool: flag}
+    if hint in plain:
+        return plain[hint]
+    inner = typing.get_args(hint)
+    if typing.get_origin(hint) is tuple:
+        return a_list(_of_type(inner[0]))
+    if typing.get_origin(hint) in (types.UnionType, typing.Union):
+        return optional(_of_type(inner[0]))
+    raise TypeError(f"a field of type {hint} has no check")

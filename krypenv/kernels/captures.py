@@ -1,0 +1,373 @@
+"""Which captures a card may make (R7), as kernels over packed multisets of ranks.
+
+Whether a set of table cards is a capture, and whether it is maximal, depends on its ranks alone: so captures are found
+as multisets of ranks, and suits matter only in the choice between cards of one rank. Where several maximal captures
+exist, the bounds that they put on each rank decide which kinds are legal to take; no list of sets of cards is made.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from krypenv.cards import NUM_RANKS, NUM_SUITS
+from krypenv.families.bounds import MAX_FITTING, MAX_SUBSETS
+from krypenv.kernels.tables import NIBBLE, NUM_VALUES
+from krypenv.runtime.jit import handle, kernel, leading_zeros, records, trailing_zeros
+
+# Scratch capacities. `Rules` refuses more than MAX_FITTING groups of a value and tables with more than MAX_SUBSETS
+# sub-multisets of ranks (`krypenv.families.bounds`). A group or a take has at least one card, so a search path is no
+# longer than the deck (104). No maximal capture holds another: along one rank each chain of sub-multisets has one at
+# most, so there are at most half as many as sub-multisets.
+MAX_DEPTH = 128
+MAX_CAPTURES = MAX_SUBSETS // 2
+
+# The work of one search: depth first it comes to at most MAX_NODES ends or steps back, enough for nearly every table.
+# Where it is not, each sub-multiset of the table is looked at once, at most MAX_SUBSETS of them, with each group.
+MAX_NODES = 2048
+
+_LOW = 0x0F0F0F0F0F0F0F  # every second rank of a packed multiset
+_GUARD = 0x10101010101010
+_ONES = 0x1111111111111  # bit 0 of every rank
+
+
+SCRATCH = np.dtype(
+    [
+        ("groups", np.int64, (MAX_FITTING + 1,)),  # groups that fit the table
+        ("captures", np.int64, (MAX_CAPTURES,)),  # the maximal captures found, as packed ranks
+        ("stack", np.int64, (MAX_DEPTH,)),  # multisets left, for the searches
+        ("index", np.int64, (MAX_DEPTH,)),  # next group to try, for the searches
+        ("reach", np.int64, (MAX_FITTING + 1,)),  # mask over the packed ranks of a group and all after it
+        ("least", np.int64, (NUM_RANKS,)),  # least copies of a rank in the captures still possible
+        ("most", np.int64, (NUM_RANKS,)),  # most copies of a rank in the captures still possible
+        # sub-multisets of a table by number: the sum over the ranks of copies x stride
+        ("stride", np.int64, (NUM_RANKS,)),
+        ("shift", np.int64, (MAX_FITTING,)),  # the number of each group that fits
+        ("unions", np.int8, (MAX_SUBSETS,)),  # 1 for those that are unions of groups
+        ("within", np.int8, (MAX_SUBSETS,)),  # 1 for those that are contained in a union
+    ]
+)
+
+
+class _Spaces(threading.local):
+    """Work space of this thread, by how many others it hands parts to."""
+
+    def __init__(self) -> None:
+        self.by_parts: dict[int, np.ndarray] = {}
+
+
+_SPACES = _Spaces()
+
+
+def borrow_scratch(parts: int = 1) -> np.ndarray:
+    """Return work space for one call of a kernel, (parts,) of `SCRATCH`; the next call on this thread gets the same."""
+    space = _SPACES.by_parts.get(parts)
+    if space is None:
+        space = _SPACES.by_parts[parts] = handle(records(SCRATCH, parts))
+    return space
+
+
+@kernel
+def bit_index(bit: int) -> int:
+    """Return the place of the one bit that is set."""
+    return trailing_zeros(np.int64(bit))
+
+
+@kernel
+def count_bits(bits: int) -> int:
+    """Return the number of bits set, of up to 62."""
+    bits -= bits >> 1 & 0x5555555555555555
+    bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333)
+    bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F
+    bits += bits >> 8
+    bits += bits >> 16
+    return (bits + (bits >> 32)) & 127
+
+
+@kernel
+def fits(part: int, whole: int) -> bool:
+    """Return whether a packed multiset is contained in another."""
+    even = ((whole & _LOW) | _GUARD) - (part & _LOW)
+    odd = ((whole >> NIBBLE & _LOW) | _GUARD) - (part >> NIBBLE & _LOW)
+    return even & odd & _GUARD == _GUARD
+
+
+@kernel
+def support(ranks: int) -> int:
+    """Return the bits of the ranks in a packed multiset."""
+    flags = (ranks | ranks >> 1 | ranks >> 2 | ranks >> 3) & _ONES
+    flags = (flags | flags >> 3) & 0x03030303030303
+    flags = (flags | flags >> 6) & 0x000F000F000F000F
+    flags = (flags | flags >> 12) & 0x000000FF000000FF
+    return (flags | flags >> 24) & 0x1FFF
+
+
+@kernel
+def highest(ranks: int) -> int:
+    """Return the index 0..12 of the highest rank in a multiset that is not empty."""
+    return (63 - leading_zeros(np.int64(ranks))) // NIBBLE
+
+
+@kernel
+def is_union(tables: np.record, value: int, ranks: int, scratch: np.record) -> bool:
+    """Return whether a multiset is wholly a union of groups of one value: take groups of the highest rank left."""
+    depth = 0
+    nodes = 0
+    top = highest(ranks)
+    whole = ranks
+    at = tables.group_start[value, top]
+    while True:
+        if at < tables.group_start[value, top + 1]:
+            group = tables.groups[at]
+            at += 1
+            if fits(group, ranks):
+                if group == ranks:
+                    return True
+                scratch.stack[depth] = ranks
+                scratch.index[depth] = at
+                depth += 1
+                ranks -= group
+                top = highest(ranks)
+                at = tables.group_start[value, top]
+        elif depth == 0:
+            return False
+        else:
+            nodes += 1
+            if nodes > MAX_NODES:
+                size = mark_unions(whole, list_groups(tables, value, whole, scratch), scratch)
+                return scratch.unions[size - 1] != 0
+            depth -= 1
+            ranks = scratch.stack[depth]
+            at = scratch.index[depth]
+            top = highest(ranks)
+
+
+@kernel
+def list_groups(tables: np.record, value: int, table: int, scratch: np.record) -> int:
+    """Put the groups of a value that lie on a table into `scratch.groups` and return their number."""
+    left = support(table)
+    count = 0
+    while left != 0:
+        bit = left & -left
+        left ^= bit
+        rank = bit_index(bit)
+        for at in range(tables.group_start[value, rank], tables.group_start[value, rank + 1]):
+            scratch.groups[count] = tables.groups[at]  # has one place more than there are groups, for the last miss
+            count += fits(tables.groups[at], table)
+    return count
+
+
+@kernel
+def find_sweep_values(tables: np.record, ranks: int, total: int, scratch: np.record) -> int:
+    """Return the bits of the hand values that can take a whole table of these ranks and this sum (R9)."""
+    if ranks == 0:
+        return 0
+    present = support(ranks)
+    left = tables.divisors[total] & tables.group_values[present]
+    found = 0
+    if total < NUM_VALUES and left >> total & 1:  # the table may be one group: it is, if each card may be in one
+        left ^= 1 << total
+        if present & ~tables.group_ranks[total] == 0:
+            found = 1 << total
+    while left != 0:
+        bit = left & -left
+        left ^= bit
+        if is_union(tables, bit_index(bit), ranks, scratch):
+            found |= bit
+    return found
+
+
+@kernel
+def find_captures(tables: np.record, value: int, table: int, scratch: np.record) -> int:
+    """Put all maximal captures of a hand value into `scratch.captures` and return their number (R7)."""
+    if tables.group_values[support(table)] >> value & 1 == 0:
+        return 0
+    count = list_groups(tables, value, table, scratch)
+    if count == 0:
+        return 0
+    if count == 1:
+        group = scratch.groups[0]
+        capture = group
+        while fits(capture + group, table):
+            capture += group
+        scratch.captures[0] = capture
+        return 1
+    return _search_captures(table, count, scratch)
+
+
+@kernel
+def _is_within(ranks: int, captures: np.ndarray, count: int) -> bool:
+    """Return whether one of the captures contains a multiset."""
+    for at in range(count):
+        if fits(ranks, captures[at]):
+            return True
+    return False
+
+
+@kernel
+def _search_captures(table: int, num_groups: int, scratch: np.record) -> int:
+    """Pack groups in every way, as many as go first, and keep the unions that no other contains."""
+    scratch.reach[num_groups] = 0
+    for at in range(num_groups - 1, -1, -1):
+        group = scratch.groups[at]
+        used = (group | group >> 1 | group >> 2 | group >> 3) & _ONES
+        scratch.reach[at] = scratch.reach[at + 1] | used * 15
+    found = 0
+    depth = 0
+    nodes = 0
+    left = table
+    at = 0
+    while True:
+        nodes += 1
+        if nodes > MAX_NODES:
+            return _pick_maximal(table, mark_unions(table, num_groups, scratch), scratch)
+        while at < num_groups:
+            group = scratch.groups[at]
+            if fits(group, left):
+                scratch.stack[depth] = left
+                scratch.index[depth] = at + 1
+                depth += 1
+                left -= group
+            else:
+                at += 1
+        capture = table - left
+        if not _is_within(capture, scratch.captures, found):
+            kept = 0
+            for other in range(found):
+                if not fits(scratch.captures[other], capture):
+                    scratch.captures[kept] = scratch.captures[other]
+                    kept += 1
+            scratch.captures[kept] = capture
+            found = kept + 1
+        while True:  # back to the last group taken, to leave it out; not where all that can follow is found already
+            if depth == 0:
+                return found
+            depth -= 1
+            left = scratch.stack[depth]
+            at = scratch.index[depth]
+            if not _is_within(table - left + (left & scratch.reach[at]), scratch.captures, found):
+                break
+
+
+@kernel
+def mark_unions(table: int, num_groups: int, scratch: np.record) -> int:
+    """Mark in `scratch.unions` which sub-multisets of a table are unions of the groups listed; return their number.
+
+    Ascending, so that a union is marked before all that it is part of. Raises OverflowError for a table that is larger
+    than `Rules` let one become.
+    """
+    size = np.int64(1)
+    for rank in range(NUM_RANKS):
+        scratch.stride[rank] = size
+        size *= (table >> NIBBLE * rank & 15) + 1
+        if size > MAX_SUBSETS:
+            raise OverflowError("a table has more choices of ranks than there is room for")
+    for at in range(num_groups):
+        scratch.shift[at] = _number_of(scratch.groups[at], scratch)
+    for number in range(size):
+        scratch.unions[number] = np.int8(number == 0)
+    ranks = np.int64(0)
+    for number in range(size):
+        if scratch.unions[number] != 0:
+            for at in range(num_groups):
+                if fits(scratch.groups[at], table - ranks):
+                    scratch.unions[number + scratch.shift[at]] = 1
+        ranks = _next_subset(ranks, table)
+    return size
+
+
+@kernel
+def _number_of(ranks: int, scratch: np.record) -> int:
+    """Return the number of a sub-multiset."""
+    number = np.int64(0)
+    for rank in range(NUM_RANKS):
+        number += (ranks >> NIBBLE * rank & 15) * scratch.stride[rank]
+    return number
+
+
+@kernel
+def _next_subset(ranks: int, table: int) -> int:
+    """Return the sub-multiset of a table with the next number; after the last one comes the first."""
+    for rank in range(NUM_RANKS):
+        copies = table >> NIBBLE * rank & 15
+        held = ranks >> NIBBLE * rank & 15
+        if held < copies:
+            return ranks + (np.int64(1) << NIBBLE * rank)
+        ranks -= held << NIBBLE * rank
+    return ranks
+
+
+@kernel
+def _pick_maximal(table: int, size: int, scratch: np.record) -> int:
+    """Put those of the marked unions that no other contains into `scratch.captures` and return their number."""
+    within = scratch.within
+    for number in range(size):
+        within[number] = scratch.unions[number]
+    for rank in range(NUM_RANKS):
+        stride = scratch.stride[rank]
+        copies = table >> NIBBLE * rank & 15
+        for number in range(size - 1, -1, -1):
+            if number // stride % (copies + 1) < copies:
+                within[number] |= within[number + stride]
+    found = 0
+    ranks = np.int64(0)
+    for number in range(size):
+        if scratch.unions[number] != 0:
+            is_maximal = True
+            for rank in range(NUM_RANKS):
+                if ranks >> NIBBLE * rank & 15 < table >> NIBBLE * rank & 15:
+                    is_maximal &= within[number + scratch.stride[rank]] == 0
+            if is_maximal:
+                scratch.captures[found] = ranks
+                found += 1
+        ranks = _next_subset(ranks, table)
+    return found
+
+
+@kernel
+def bound_captures(count: int, taken: int, scratch: np.record) -> None:
+    """Write to `scratch` the least and most copies of each rank in the captures that contain all ranks taken."""
+    for rank in range(NUM_RANKS):
+        scratch.least[rank] = 15
+        scratch.most[rank] = 0
+    for at in range(count):
+        capture = scratch.captures[at]
+        if fits(taken, capture):
+            for rank in range(NUM_RANKS):
+                copies = capture >> NIBBLE * rank & 15
+                scratch.least[rank] = min(scratch.least[rank], copies)
+                scratch.most[rank] = max(scratch.most[rank], copies)
+
+
+@kernel
+def find_takes(table: np.ndarray, table_ranks: int, taken: np.ndarray, taken_ranks: int, scratch: np.record) -> int:
+    """Return the bits of the kinds that are legal to take, given the bounds of `bound_captures`.
+
+    `table` and `taken` are (52,) counts. A kind is legal if the captures still possible do not all have the same number
+    of copies of it. A capture with c cards of a rank has any c of them that contain those taken: of one kind at least
+    `c - (table cards of the other kinds)` and at most `c - (taken cards of the other kinds)` copies. No bit means that
+    a single capture is left.
+    """
+    takes = np.int64(0)
+    for rank in range(NUM_RANKS):
+        most = scratch.most[rank]
+        rank_taken = taken_ranks >> NIBBLE * rank & 15
+        if most > rank_taken:
+            on_table = table_ranks >> NIBBLE * rank & 15
+            for suit in range(NUM_SUITS):
+                kind = suit * NUM_RANKS + rank
+                copies, held = np.int64(table[kind]), np.int64(taken[kind])
+                fewest = max(held, scratch.least[rank] - (on_table - copies))
+                if min(copies, most - (rank_taken - held)) > fewest:
+                    takes |= np.int64(1) << kind
+    return takes
+
+
+@kernel
+def takes_whole_ranks(capture: int, table: int) -> bool:
+    """Return whether a capture leaves no card of the ranks that it takes, so that it has no choice between kinds."""
+    rest = table - capture
+    left = (rest | rest >> 1 | rest >> 2 | rest >> 3) & _ONES
+    used = (capture | capture >> 1 | capture >> 2 | capture >> 3) & _ONES
+    return left & used == 0

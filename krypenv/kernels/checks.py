@@ -1,0 +1,188 @@
+"""Observations and masks from outside are checked here before a kernel reads them.
+
+Kernels trust their rows: a count that is too large would be written past an array, a wrong one counted down for ever.
+`find_unsound` is quick and makes every kernel that reads observations safe; whether a game can show an observation is
+told by `krypenv.kernels.worlds`, which builds one. States are checked by `krypenv.kernels.invariants`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.cards import NUM_ACTIONS, NUM_KINDS, NUM_RANKS, NUM_SUITS, STOP, TAKE
+from krypenv.families.bounds import MAX_SUBSETS
+from krypenv.kernels.observation import LAYOUT, SIZE
+from krypenv.kernels.tables import compile_rules
+from krypenv.runtime.jit import kernel
+
+if TYPE_CHECKING:
+    from krypenv.rules import Rules
+
+_HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
+    LAYOUT[name].start for name in ("hand", "table", "seen", "set_aside", "pending", "taken")
+)
+_HAND_SIZE, _DEALS_LEFT = (LAYOUT[name].start for name in ("hand_size", "deals_left"))
+Rows = npt.NDArray[np.int8]
+
+# What is found wrong with an observation, a mask or a state.
+SOUND, CARDS, TABLE_CARDS, PLAY, HANDS, TURN, POINTS, SESSION, LEGAL, KNOWN, HOLDS, SHOWN, MASK = range(13)
+FAULTS = {
+    CARDS: "the cards that it shows are not those of the deck, each in one place",
+    TABLE_CARDS: "play can't lead to these cards on the table",
+    PLAY: "the play that was begun is none",
+    HANDS: "the hands and the stock don't have the cards that this deal leaves them",
+    TURN: "the dealer, the turn or the last capture can't be these",
+    POINTS: "the points or the sweeps are not those of the cards captured",
+    SESSION: "the games and the totals of the session can't be these",
+    LEGAL: "what is legal is not what the table and the hands make legal",
+    KNOWN: "nothing in this deal tells that a seat can't hold such ranks",
+    HOLDS: "no deal of the unseen cards gives each seat cards that it can hold",
+    SHOWN: "no game shows it",
+    MASK: "the action mask is not the one that belongs to it",
+}
+
+
+def tell_fault(rules: Rules | str, what: str, fault: int) -> str:
+    """Return in a sentence what is wrong with an observation or a state."""
+    return f"{what} is not one of a game of {rules}: {FAULTS[fault]}"
+
+
+@kernel
+def fault_of(tables: np.record, seen: np.ndarray) -> int:
+    """Return what keeps an observation, (>= 433,) int8, from being read safely; SOUND for nothing.
+
+    The sums are bytes, for loops over bytes are fast: they are right where no byte is found to be too large.
+    """
+    bits, misplaced = np.int8(0), np.int8(0)  # set where a count is not 0 to 3, and where a card can't be put aside
+    signs = np.int8(0)  # negative where there is more of a kind than there may be
+    shown, own, laid, pending, taken = np.int8(0), np.int8(0), np.int8(0), np.int8(0), np.int8(0)
+    for kind in range(NUM_KINDS):
+        hand, table, aside = seen[_HAND + kind], seen[_TABLE + kind], seen[_ASIDE + kind]
+        played, take, known = seen[_PENDING + kind], seen[_TAKEN + kind], seen[_SEEN + kind]
+        bits = np.int8(bits | hand | table | aside | played | take | known)
+        misplaced = np.int8(misplaced | (aside & np.int8(tables.is_aside[kind] - 1)))
+        lying = np.int8(np.int8(hand + table) + np.int8(aside + played))
+        signs = np.int8(signs | np.int8(known - lying))
+        signs = np.int8(signs | np.int8(tables.deck_counts[kind] - known) | np.int8(table - take))
+        shown = np.int8(shown + known)
+        own = np.int8(own + hand)
+        laid = np.int8(laid + table)
+        pending = np.int8(pending + played)
+        taken = np.int8(taken | take)
+    if bits & ~3 != 0 or signs < 0 or misplaced != 0:
+        return CARDS
+    if pending > 1 or (pending == 0 and taken != 0):
+        return PLAY
+
+    number = tables.num_deals - seen[_DEALS_LEFT]
+    if number < 1 or number > tables.num_deals:
+        return HANDS
+    held, signs = np.int64(0), np.int8(0)  # of the other hands
+    for place in range(1, tables.players):
+        held += seen[_HAND_SIZE + place]
+        signs = np.int8(signs | seen[_HAND_SIZE + place])
+    if signs < 0 or seen[_HAND_SIZE] != own or held != tables.deal_start[number] - shown:
+        return HANDS
+    if laid <= tables.laid[number] and not tables.may_crowd:
+        return SOUND
+    return fault_of_table(tables, seen[_TABLE : _TABLE + NUM_KINDS], number)
+
+
+@kernel
+def fault_of_table(tables: np.record, table: np.ndarray, number: int) -> int:
+    """Return TABLE_CARDS where play can't lead to a table, (52,) int8 counts, in a deal; else SOUND.
+
+    A rank whose cards take each other lies there twice only if a deal put it there (`krypenv.families.bounds`).
+    """
+    beyond = np.int8(0)
+    for rank in range(NUM_RANKS):
+        count = np.int8(table[rank] + table[NUM_RANKS + rank])
+        count = np.int8(count + np.int8(table[2 * NUM_RANKS + rank] + table[3 * NUM_RANKS + rank]))
+        beyond = np.int8(beyond + (np.int8(max(count, np.int8(1)) - 1) & np.int8(-tables.matches[rank])))
+    if tables.may_crowd and count_choices(table) > MAX_SUBSETS:
+        return TABLE_CARDS
+    return TABLE_CARDS if beyond > tables.laid[number] else SOUND
+
+
+@kernel
+def count_choices(table: np.ndarray) -> float:
+    """Return how many sub-multisets of ranks a table, (52,) int8 counts, has."""
+    choices = 1.0
+    for rank in range(NUM_RANKS):
+        count = 1.0
+        for suit in range(NUM_SUITS):
+            count += table[suit * NUM_RANKS + rank]
+        choices *= count
+    return choices
+
+
+@kernel
+def fault_of_mask(seen: np.ndarray, mask: np.ndarray) -> int:
+    """Return MASK where a mask, (105,) int8, can't be that of a sound observation, SOUND where it can.
+
+    It allows some of the cards in hand, or while a capture is being chosen some of those on the table not yet taken.
+    """
+    bits, signs = np.int8(0), np.int8(0)
+    pending, plays, takes = np.int8(0), np.int8(0), np.int8(0)
+    for kind in range(NUM_KINDS):
+        play, take = mask[kind], mask[TAKE + kind]
+        bits = np.int8(bits | play | take)
+        signs = np.int8(signs | np.int8(seen[_HAND + kind] - play))
+        signs = np.int8(signs | np.int8(seen[_TABLE + kind] - np.int8(seen[_TAKEN + kind] + take)))
+        pending = np.int8(pending + seen[_PENDING + kind])
+        plays = np.int8(plays | play)
+        takes = np.int8(takes | take)
+    is_sound = bits & ~1 == 0 and signs >= 0 and mask[STOP] == 0 and plays == 1 - pending and takes == pending
+    return SOUND if is_sound else MASK
+
+
+@kernel
+def find_unsound(tables: np.ndarray, observations: np.ndarray, masks: np.ndarray) -> tuple[int, int]:
+    """Return the first row of observations, (B, >= 433) int8, and masks, (B, 105) int8, with a fault, and the fault.
+
+    Without one the row is B.
+    """
+    for row in range(len(observations)):
+        fault = fault_of(tables[0], observations[row])
+        if fault == SOUND:
+            fault = fault_of_mask(observations[row], masks[row])
+        if fault != SOUND:
+            return row, fault
+    return len(observations), SOUND
+
+
+def check_decisions(rules: Rules, observations: npt.ArrayLike, action_masks: npt.ArrayLike) -> tuple[Rows, Rows]:
+    """Return observations, (B, 433 or more), and masks, (B, 105), as contiguous int8, safe for every kernel.
+
+    Raises ValueError for other shapes and for a row that is no observation of the seat to act in a game by these rules,
+    as far as that is seen at a glance; `krypenv.kernels.worlds.check_genuine` looks further.
+    """
+    seen, masks = np.asarray(observations), np.asarray(action_masks)
+    if seen.ndim != 2 or seen.shape[1] < SIZE or masks.shape != (len(seen), NUM_ACTIONS):
+        raise ValueError(
+            f"an agent acts on observations (B, {SIZE} or more) and action masks (B, {NUM_ACTIONS}), "
+            f"not on {seen.shape} and {masks.shape}"
+        )
+    seen, masks = as_bytes(seen, "observations"), as_bytes(masks, "action masks")
+    row, fault = find_unsound(compile_rules(rules), seen, masks)
+    if fault != SOUND:
+        if not masks[row].any():
+            raise ValueError(f"row {row} has no legal action")
+        raise ValueError(tell_fault(rules, f"observation {row}", fault))
+    return seen, masks
+
+
+def as_bytes(array: npt.NDArray[Any], what: str) -> Rows:
+    """Return an array as contiguous int8; raises ValueError where that changes a number."""
+    if array.dtype == np.int8:
+        return np.ascontiguousarray(array)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{what} are numbers of type int8, not {array.dtype}")
+    with np.errstate(invalid="ignore"):
+        numbers = array.astype(np.int8)
+    if not (numbers == array).all():
+        raise ValueError(f"{what} are whole numbers from -128 to 127, as in int8, and these {array.dtype} are not")
+    return np.ascontiguousarray(numbers)

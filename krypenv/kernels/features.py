@@ -1,0 +1,332 @@
+"""What a player works out on the table: for each legal action the points, the sweep, and the sweeps that it sets up.
+
+All of it follows from the observation and the action mask alone. An action may still have several captures; the
+entries describe the one with the best count, `points + sweep points - sweep points x chance of a sweep set up`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, TAKE
+from krypenv.kernels.captures import bit_index, borrow_scratch, find_captures, find_sweep_values, fits, support
+from krypenv.kernels.checks import check_decisions
+from krypenv.kernels.observation import LAYOUT, clip_int8
+from krypenv.kernels.observation import SIZE as BASE_SIZE
+from krypenv.kernels.tables import NIBBLE, compile_rules
+from krypenv.rules import Rules
+from krypenv.runtime.jit import handle, kernel, records
+
+_ENTRIES: tuple[tuple[str, int, str], ...] = (
+    ("creeps", 1, "1 if the card takes nothing"),
+    ("least_points", 1, "fewest points that it can take"),
+    ("points", 1, "points that it takes in the capture with the best count"),
+    ("sweeps", 1, "sweeps that it makes: 0, 1 or 2"),
+    ("chance", 1, "chance in percent that the next seat must sweep what it leaves"),
+    ("sweepers", NUM_RANKS, "by rank: unseen cards that the next seat may hold and that sweep what it leaves"),
+)
+WIDTH = sum(size for _, size, _ in _ENTRIES)  # entries for each kind
+SIZE = NUM_KINDS * WIDTH  # the block is (52, WIDTH), flat: a row for each kind that may be played or taken, else zeros
+COLUMNS: dict[str, slice] = {}
+for _name, _size, _ in _ENTRIES:
+    _start = max((part.stop for part in COLUMNS.values()), default=0)
+    COLUMNS[_name] = slice(_start, _start + _size)
+DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _ENTRIES}
+
+_CREEPS, _LEAST_POINTS, _POINTS, _SWEEPS, _CHANCE, _SWEEPERS = (part.start for part in COLUMNS.values())
+_TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (LAYOUT[n].start for n in ("table", "seen", "set_aside", "pending", "taken"))
+_HAND_SIZE, _CAPTURER, _DEALER = (LAYOUT[n].start for n in ("hand_size", "last_capturer", "dealer"))
+_CANNOT_HOLD, _DEALS_LEFT = (LAYOUT[n].start for n in ("cannot_hold", "deals_left"))
+
+
+VIEW = np.dtype(
+    [
+        ("ranks", np.int64),  # the table as a packed multiset of ranks
+        ("total", np.int64),  # and its sum
+        ("card", np.int64),  # the card whose capture is being chosen, else NO_CARD
+        ("taken_ranks", np.int64),  # what it has taken so far, packed
+        ("drawn", np.int64),  # cards that the next seat will hold
+        ("pool", np.int64),  # unseen cards that they come from
+        ("deal_ends", np.bool_),  # this is the last play of the deal
+        ("game_ends", np.bool_),  # this is the last play of the game
+        ("unseen", np.int64, (NUM_RANKS,)),  # the pool by rank
+        ("forced", np.int8, (NUM_KINDS,)),  # copies that the capture must contain
+        # what `weigh` found of an action:
+        ("creeps", np.bool_),
+        ("least_points", np.int64),
+        ("points", np.int64),
+        ("sweeps", np.int64),
+        ("chance", np.float64),
+        ("sweepers", np.int64),  # bits of the hand values that sweep what is left
+        ("left", np.int64),  # what is left, packed
+    ],
+    align=True,
+)
+
+
+def make_view(threads: int = 1) -> np.ndarray:
+    """Return fresh work space for some threads, (threads,) of `VIEW`: what all actions of one decision share."""
+    return handle(records(VIEW, threads))
+
+
+@kernel
+def look(tables: np.record, observation: np.ndarray, view: np.record) -> None:
+    """Read from an observation, (>= 433,) int8, of the seat to act what the consequences of its actions depend on."""
+    pending = False
+    for kind in range(NUM_KINDS):
+        view.forced[kind] = observation[_TAKEN + kind]
+        pending |= observation[_PENDING + kind] != 0
+    view.card = NO_CARD
+    view.ranks, view.total, view.taken_ranks = 0, 0, 0
+    for rank in range(NUM_RANKS):
+        count = np.int64(0)
+        for suit in range(NUM_SUITS):
+            count += observation[_TABLE + suit * NUM_RANKS + rank]
+        view.ranks += count << NIBBLE * rank
+        view.total += count * tables.table_value[rank]
+    if pending:
+        for kind in range(NUM_KINDS):
+            view.taken_ranks += np.int64(observation[_TAKEN + kind]) << NIBBLE * (kind % NUM_RANKS)
+            if observation[_PENDING + kind]:
+                view.card = kind
+
+    own = np.int64(observation[_HAND_SIZE]) - (view.card == NO_CARD)
+    others = np.int64(0)
+    for place in range(1, tables.players):
+        others += observation[_HAND_SIZE + place]
+    view.deal_ends = own + others == 0
+    view.game_ends = own + others == 0 and observation[_DEALS_LEFT] == 0
+    drawn = np.int64(observation[_HAND_SIZE + 1])
+    if view.deal_ends and not view.game_ends and observation[_DEALER]:  # the seat to the left leads the next deal
+        number = tables.num_deals - observation[_DEALS_LEFT]
+        for at in range(tables.deal_start[number], tables.deal_start[number + 1]):
+            drawn += tables.destination[at] == 0
+    view.drawn = drawn
+    pool = np.int64(0)
+    for rank in range(NUM_RANKS):
+        count = np.int64(0)
+        if view.deal_ends or not observation[_CANNOT_HOLD + rank]:
+            for suit in range(NUM_SUITS):
+                kind = suit * NUM_RANKS + rank
+                count += tables.deck_counts[kind] - observation[_SEEN + kind]
+        view.unseen[rank] = count
+        pool += count
+    view.pool = pool
+
+
+@kernel
+def chance_of_sweep(tables: np.record, view: np.record, values: int) -> float:
+    """Return the chance that the next seat holds one of the hand values given as bits (hypergeometric)."""
+    ranks = np.int64(0)
+    while values != 0:
+        bit = values & -values
+        values ^= bit
+        ranks |= tables.value_ranks[bit_index(bit)]
+    hits = np.int64(0)
+    while ranks != 0:
+        bit = ranks & -ranks
+        ranks ^= bit
+        hits += view.unseen[bit_index(bit)]
+    if hits == 0:
+        return 0.0
+    missed = 1.0
+    pool = view.pool
+    for draw in range(view.drawn):
+        missed *= max(pool - hits - draw, 0) / max(pool - draw, 1)
+    return 1.0 - missed
+
+
+@kernel
+def weigh(tables: np.record, observation: np.ndarray, action: int, view: np.record, scratch: np.record) -> float:
+    """Write to `view.result` what a legal action does and return its count (low is good); `look` comes first."""
+    taking = action >= TAKE
+    card = view.card if taking else action
+    extra = np.int64(1) << NIBBLE * ((action - TAKE) % NUM_RANKS) if taking else np.int64(0)
+    count = find_captures(tables, tables.hand_value[card], view.ranks, scratch)
+    view.creeps = count == 0
+    if count == 0:
+        best = _weigh_capture(tables, observation, card, np.int64(0), view, scratch)
+        view.least_points = view.points
+        return best
+    if taking:
+        view.forced[action - TAKE] += 1
+    least = 1e9
+    best = 1e9
+    best_points, best_sweeps, best_chance, best_values, best_left = 0.0, 0.0, 0.0, 0.0, np.int64(0)
+    needed = view.taken_ranks + extra
+    for at in range(count):
+        capture = scratch.captures[at]
+        if fits(needed, capture):
+            value = _weigh_capture(tables, observation, card, capture, view, scratch)
+            least = min(least, view.points)
+            if value < best:
+                best = value
+                best_points, best_sweeps = view.points, view.sweeps
+                best_chance, best_values, best_left = view.chance, view.sweepers, view.left
+    if taking:
+        view.forced[action - TAKE] -= 1
+    view.least_points, view.points, view.sweeps = least, best_points, best_sweeps
+    view.chance, view.sweepers, view.left = best_chance, best_values, best_left
+    return best
+
+
+@kernel
+def _weigh_capture(
+    tables: np.record, observation: np.ndarray, card: int, capture: int, view: np.record, scratch: np.record
+) -> float:
+    """Weigh one capture (0: the card creeps), taking of each rank what is forced and then the cheapest cards."""
+    left = view.ranks
+    total = view.total
+    points = np.int64(tables.card_points[card]) if capture else np.int64(0)
+    ranks = support(capture)
+    while ranks != 0:
+        bit = ranks & -ranks
+        ranks ^= bit
+        rank = bit_index(bit)
+        wanted = capture >> NIBBLE * rank & 15
+        total -= wanted * tables.table_value[rank]
+        points += _cheapest(tables, observation, rank, wanted, view)
+    left -= capture
+    view.sweeps = 0.0
+    if left == 0 and capture:
+        doubles = view.ranks == np.int64(1) << NIBBLE * (card % NUM_RANKS) and (
+            tables.doubles_by_rank or observation[_TABLE + card] == 1
+        )
+        view.sweeps = 2.0 if doubles else 1.0
+    if capture == 0:
+        left += np.int64(1) << NIBBLE * (card % NUM_RANKS)
+        total += tables.table_value[card % NUM_RANKS]
+    if view.deal_ends:
+        left, total, points = _end_deal(tables, observation, card, capture, left, total, points, view)
+    view.points, view.left = points, left
+    values = np.int64(find_sweep_values(tables, left, total, scratch)) if left else np.int64(0)
+    view.sweepers = values
+    view.chance = chance_of_sweep(tables, view, values) if values else 0.0
+    return points + tables.sweep_points * (view.sweeps - view.chance)
+
+
+@kernel
+def _cheapest(tables: np.record, observation: np.ndarray, rank: int, wanted: int, view: np.record) -> int:
+    """Return the points of the cheapest `wanted` table cards of a rank that contain the forced ones."""
+    points = np.int64(0)
+    for suit in range(NUM_SUITS):
+        kind = suit * NUM_RANKS + rank
+        points += view.forced[kind] * tables.card_points[kind]
+        wanted -= view.forced[kind]
+    price = np.int64(0)
+    while wanted > 0:
+        for suit in range(NUM_SUITS):
+            kind = suit * NUM_RANKS + rank
+            if tables.card_points[kind] == price:
+                count = min(observation[_TABLE + kind] - view.forced[kind], wanted)
+                points += count * price
+                wanted -= count
+        price += 1
+    return points
+
+
+@kernel
+def _end_deal(
+    tables: np.record,
+    observation: np.ndarray,
+    card: int,
+    capture: int,
+    left: int,
+    total: int,
+    points: int,
+    view: np.record,
+) -> tuple[int, int, int]:
+    """Return table, sum and points after the last play of a deal: cards put aside, or in the end given away."""
+    ends = view.game_ends
+    takes_rest = ends and (capture != 0 or observation[_CAPTURER] != 0)
+    if takes_rest:
+        points = np.int64(tables.card_points[card])
+        for kind in range(NUM_KINDS):
+            points += (np.int64(observation[_TABLE + kind]) + observation[_ASIDE + kind]) * tables.card_points[kind]
+    if ends:
+        return np.int64(0), np.int64(0), points
+    for kind in range(NUM_KINDS):
+        if tables.is_aside[kind]:
+            rank = kind % NUM_RANKS
+            stays = left >> NIBBLE * rank & 15
+            # where only some cards of a rank are put aside (V3), count on those as the ones that the capture left
+            count = min(np.int64(observation[_TABLE + kind]) + (capture == 0 and kind == card), stays)
+            left -= count << NIBBLE * rank
+            total -= count * tables.table_value[rank]
+    return left, total, points
+
+
+@kernel
+def write_features(
+    tables: np.record,
+    observation: np.ndarray,
+    plays: int,
+    takes: int,
+    view: np.record,
+    scratch: np.record,
+    out: np.ndarray,
+) -> None:
+    """Write the features block of an observation into `out`, (SIZE,) int8; legal plays and takes are bits of kinds."""
+    for at in range(SIZE):
+        out[at] = 0
+    look(tables, observation, view)
+    first = 0
+    if takes != 0:
+        first = TAKE
+        plays = takes
+    while plays != 0:
+        bit = plays & -plays
+        plays ^= bit
+        kind = bit_index(bit)
+        weigh(tables, observation, first + kind, view, scratch)
+        write_entries(tables, view, out[kind * WIDTH : (kind + 1) * WIDTH])
+
+
+@kernel
+def write_entries(tables: np.record, view: np.record, out: np.ndarray) -> None:
+    """Write what `weigh` found of an action into `out`, (WIDTH or more,) int8 zeros."""
+    out[_CREEPS] = np.int64(view.creeps)
+    out[_LEAST_POINTS] = clip_int8(np.int64(view.least_points))
+    out[_POINTS] = clip_int8(np.int64(view.points))
+    out[_SWEEPS] = np.int64(view.sweeps)
+    out[_CHANCE] = np.int64(100.0 * view.chance + 0.5)
+    values = np.int64(view.sweepers)
+    while values != 0:
+        low = values & -values
+        values ^= low
+        ranks = np.int64(tables.value_ranks[bit_index(low)])
+        while ranks != 0:
+            rank = ranks & -ranks
+            ranks ^= rank
+            out[_SWEEPERS + bit_index(rank)] = view.unseen[bit_index(rank)]
+
+
+@kernel
+def _write_all(
+    tables: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    view: np.ndarray,
+    scratch: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    for row in range(len(observations)):
+        plays, takes = np.int64(0), np.int64(0)
+        for kind in range(NUM_KINDS):
+            plays |= np.int64(masks[row, kind]) << kind
+            takes |= np.int64(masks[row, TAKE + kind]) << kind
+        write_features(tables[0], observations[row], plays, takes, view[0], scratch[0], out[row])
+
+
+def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    """Return observations with their features block, (B, 1369) int8, from (B, 433) int8 and masks (B, 105) int8.
+
+    Observations that have the block already come back as they are. Raises ValueError for what is no observation.
+    """
+    if np.ndim(observations) == 2 and np.shape(observations)[1] > BASE_SIZE:
+        return observations
+    observations, masks = check_decisions(rules, observations, masks)
+    out = np.empty((len(observations), BASE_SIZE + SIZE), np.int8)
+    out[:, :BASE_SIZE] = observations
+    _write_all(compile_rules(rules), out, masks, make_view(), borrow_scratch(), out[:, BASE_SIZE:])
+    return out

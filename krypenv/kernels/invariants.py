@@ -1,0 +1,297 @@
+"""The invariants of a state: what is true of every game that play has led to. States from outside are held to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, STOP, TAKE
+from krypenv.families.bounds import NUM_VALUES
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.checks import (
+    CARDS,
+    HANDS,
+    HOLDS,
+    KNOWN,
+    LEGAL,
+    MASK,
+    PLAY,
+    POINTS,
+    SESSION,
+    SOUND,
+    TABLE_CARDS,
+    TURN,
+    Rows,
+    as_bytes,
+    fault_of_table,
+    tell_fault,
+)
+from krypenv.kernels.play import leader_of, prepare
+from krypenv.kernels.state import GAME, State, allocate
+from krypenv.kernels.tables import NIBBLE, TABLE, compile_rules
+from krypenv.runtime.jit import handle, kernel
+
+if TYPE_CHECKING:
+    from krypenv.rules import Rules
+
+MOST_POINTS = 1_000_000  # that a seat of a state may have in a game
+MOST_GAMES = 1_000_000  # of a session without a number of games
+MOST_TOTAL = 1_000_000_000  # and in a session
+
+
+def check_state(rules: Rules, state: State, num_games: int | None = None) -> None:
+    """Raise ValueError unless a state is one of unfinished games by some rules, with every invariant."""
+    if not isinstance(state, np.ndarray) or state.dtype.fields != GAME.fields or state.ndim != 1:
+        kind = f"{state.dtype} of shape {state.shape}" if isinstance(state, np.ndarray) else type(state).__name__
+        raise ValueError(f"a state is an array of krypenv.state.GAME, one record a game, not {kind:.80}")
+    if num_games is not None and len(state) != num_games:
+        raise ValueError(f"this is a state of {len(state)} games, and there are {num_games}")
+    row, fault = find_broken(compile_rules(rules), handle(state), handle(allocate(1)), borrow_scratch())
+    if fault != SOUND:
+        raise ValueError(tell_fault(rules, f"game {row}", fault))
+
+
+def check_states(rules: Rules, state: State, action_masks: npt.ArrayLike) -> Rows:
+    """Return the masks that belong to a state, (B, 105) int8; raises ValueError where it is none, or they do not."""
+    check_state(rules, state)
+    masks = np.asarray(action_masks)
+    if masks.shape != (len(state), NUM_ACTIONS):
+        raise ValueError(f"{len(state)} games have action masks ({len(state)}, {NUM_ACTIONS}), not {masks.shape}")
+    masks = as_bytes(masks, "action masks")
+    row = find_other_mask(handle(state), masks)
+    if row < len(state):
+        raise ValueError(tell_fault(rules, f"game {row}", MASK))
+    return masks
+
+
+@kernel
+def find_other_mask(state: np.ndarray, masks: np.ndarray) -> int:
+    """Return the first row whose mask is not that of its game, or B."""
+    for row in range(len(state)):
+        if not is_mask_of(state[row], masks[row]):
+            return row
+    return len(state)
+
+
+@kernel
+def is_mask_of(game: np.record, mask: np.ndarray) -> bool:
+    """Return whether a mask, (105,) int8, is that of the seat to act."""
+    is_mask = mask[STOP] == 0
+    for kind in range(NUM_KINDS):
+        is_mask &= mask[kind] == game.legal_plays >> kind & 1
+        is_mask &= mask[TAKE + kind] == game.legal_takes >> kind & 1
+    return is_mask
+
+
+@kernel
+def find_broken(tables: np.ndarray, state: np.ndarray, twin: np.ndarray, scratch: np.ndarray) -> tuple[int, int]:
+    """Return the first row of a state with a fault, or that is over, and the fault; without one B and SOUND."""
+    for row in range(len(state)):
+        fault = fault_of_state(tables[0], state[row], False, twin, scratch[0])
+        if fault != SOUND:
+            return row, fault
+    return len(state), SOUND
+
+
+@kernel
+def fault_of_state(tables: np.record, game: np.record, may_be_over: bool, twin: np.ndarray, scratch: np.record) -> int:
+    """Return which invariant a game breaks, or SOUND. `twin` is scratch, (1,) of `GAME`."""
+    fault = fault_of_course(tables, game, may_be_over, twin)
+    if fault == SOUND and not game.over:
+        twin[0] = game
+        prepare(tables, twin[0], scratch)
+        is_legal = twin[0].legal_plays == game.legal_plays and twin[0].legal_takes == game.legal_takes
+        moves = game.legal_plays if game.pending == NO_CARD else game.legal_takes
+        if not is_legal or twin[0].sweep_values != game.sweep_values or moves == 0:
+            fault = LEGAL
+        elif game.pending != NO_CARD and tables.forced_sweep and holds_sweep(tables, game):
+            fault = PLAY
+    return fault
+
+
+@kernel
+def holds_sweep(tables: np.record, game: np.record) -> bool:
+    """Return whether the seat to act holds a card that takes the whole table (R10)."""
+    kinds, sweeps = np.int64(game.hand_kinds[game.seat]), np.int64(game.sweep_values)
+    for value in range(NUM_VALUES):
+        if sweeps >> value & 1 and kinds & tables.value_kinds[value] != 0:
+            return True
+    return False
+
+
+@kernel
+def fault_of_course(tables: np.record, game: np.record, may_be_over: bool, twin: np.ndarray) -> int:
+    """Return which invariant a game breaks, what is legal left aside, or SOUND. `twin` is scratch, (1,) of `GAME`."""
+    fault = _fault_of_numbers(tables, game, may_be_over)
+    if fault == SOUND:
+        twin[0] = game
+        fault = _fault_of_cards(tables, game, twin[0])
+    if fault == SOUND:
+        fault = fault_of_table(tables, game.table, np.int64(game.deal_number))
+    if fault == SOUND:
+        fault = _fault_of_turn(tables, game, twin[0])
+    if fault == SOUND:
+        fault = _fault_of_points(tables, game)
+    return fault
+
+
+@kernel
+def _is_seat(tables: np.record, seat: int) -> bool:
+    return seat >= 0 and seat < tables.players
+
+
+@kernel
+def _fault_of_numbers(tables: np.record, game: np.record, may_be_over: bool) -> int:
+    """Check what stands for itself, so that all else may be looked up by it."""
+    number = game.deal_number
+    if number < 1 or number > tables.num_deals or game.next_card != tables.deal_start[number]:
+        return HANDS
+    if not _is_seat(tables, game.seat) or not _is_seat(tables, game.dealer) or (game.over and not may_be_over):
+        return TURN
+    for seat in (game.last_seat, game.last_capturer):
+        if seat != NO_SEAT and not _is_seat(tables, seat):
+            return TURN
+    for card in (game.pending, game.last_card):
+        if card != NO_CARD and (card < 0 or card >= NUM_KINDS):
+            return PLAY
+    if game.last_sweep < 0 or game.last_sweep > 2:
+        return PLAY
+    if game.game_number < 1 or game.game_number > (tables.games or MOST_GAMES):
+        return SESSION
+    for seat in range(tables.players):
+        if abs(np.int64(game.points[seat])) > MOST_POINTS or abs(np.int64(game.bonus[seat])) > MOST_POINTS:
+            return POINTS
+        if game.sweeps[seat] < 0 or game.sweeps[seat] > tables.deck_size:
+            return POINTS
+        most = max(abs(np.int64(game.totals[seat])), abs(np.int64(game.total_points[seat])))
+        if max(most, abs(np.int64(game.total_sweeps[seat]))) > MOST_TOTAL:
+            return SESSION
+        if game.game_number == 1 and game.totals[seat] != 0:
+            return SESSION
+    return SOUND
+
+
+@kernel
+def _fault_of_cards(tables: np.record, game: np.record, twin: np.record) -> int:
+    """Check that each card is in one place, and that what is written of hands and table twice agrees.
+
+    `twin` is written over.
+    """
+    dealt, left = twin.seen, twin.table
+    for kind in range(NUM_KINDS):
+        dealt[kind] = 0
+        left[kind] = 0
+    for place in range(tables.deck_size):
+        card = np.int64(game.deck[place])
+        if card < 0 or card >= NUM_KINDS:
+            return CARDS
+        dealt[card] += place < game.next_card
+        left[card] += 1
+    table_ranks, taken_ranks, table_sum = np.int64(0), np.int64(0), np.int64(0)
+    for kind in range(NUM_KINDS):
+        if left[kind] != tables.deck_counts[kind]:
+            return CARDS
+        table, aside, taken = np.int64(game.table[kind]), np.int64(game.set_aside[kind]), np.int64(game.taken[kind])
+        lying = table + aside + (game.pending == kind)
+        if min(table, aside, taken) < 0 or lying > game.seen[kind] or taken > tables.deck_counts[kind]:
+            return CARDS
+        if aside > 0 and tables.is_aside[kind] == 0:
+            return CARDS
+        if game.pending != NO_CARD and taken > table:
+            return PLAY
+        held = np.int64(0)
+        for seat in range(tables.players):
+            if game.hands[seat, kind] < 0:
+                return HANDS
+            if game.hands[seat, kind] > 0 and game.cannot_hold[seat] >> (kind % NUM_RANKS) & 1:
+                return HOLDS
+            held += game.hands[seat, kind]
+        if held + game.seen[kind] != dealt[kind]:
+            return CARDS
+        table_ranks += table << NIBBLE * (kind % NUM_RANKS)
+        taken_ranks += taken << NIBBLE * (kind % NUM_RANKS)
+        table_sum += table * tables.table_value[kind % NUM_RANKS]
+    if table_ranks != game.table_ranks or table_sum != game.table_sum:
+        return TABLE_CARDS
+    return PLAY if game.pending != NO_CARD and taken_ranks != game.taken_ranks else SOUND
+
+
+@kernel
+def _fault_of_turn(tables: np.record, game: np.record, twin: np.record) -> int:
+    """Check that the hands are as large as the plays of this deal have left them, and whose turn it is (R4, R5, H3).
+
+    `twin` is written over.
+    """
+    players, leader, left = tables.players, leader_of(tables, game), twin.hand_size
+    begun = np.int64(game.pending != NO_CARD)
+    for seat in range(players):
+        left[seat] = 0
+    plays = -begun
+    for place in range(tables.deal_start[game.deal_number - 1], tables.deal_start[game.deal_number]):
+        if tables.destination[place] != TABLE:
+            left[(leader + tables.destination[place]) % players] += 1
+            plays += 1
+    for seat in range(players):
+        held, kinds = np.int64(0), np.int64(0)
+        for kind in range(NUM_KINDS):
+            held += game.hands[seat, kind]
+            kinds |= np.int64(game.hands[seat, kind] > 0) << kind
+        if held != game.hand_size[seat] or kinds != game.hand_kinds[seat]:
+            return HANDS
+        plays -= held
+    if plays < 0:
+        return HANDS
+    seat, played = leader, np.int64(0)  # bits of the seats that have made a whole play
+    for _ in range(plays):
+        left[seat] -= 1
+        played |= 1 << seat
+        for further in range(1, players):
+            if left[(seat + further) % players] > 0:
+                seat = (seat + further) % players
+                break
+    left[seat] -= begun
+    held, ranks = np.int64(0), np.int64(0)  # bits of the ranks in the deck
+    for kind in range(NUM_KINDS):
+        ranks |= np.int64(tables.deck_counts[kind] > 0) << kind % NUM_RANKS
+    for other in range(players):
+        if left[other] != game.hand_size[other]:
+            return HANDS
+        held += left[other]
+        known = np.int64(game.cannot_hold[other])
+        if known != 0 and (known & ~ranks != 0 or not tables.forced_sweep or played >> other & 1 == 0):
+            return KNOWN
+    is_over = held + begun == 0
+    if is_over != game.over or (is_over and game.next_card != tables.deck_size):
+        return HANDS
+    return SOUND if game.seat == seat else TURN
+
+
+@kernel
+def _fault_of_points(tables: np.record, game: np.record) -> int:
+    """Check that the points are those of the cards captured (R14, R17), and that somebody captured them."""
+    cards, points, lying = np.int64(0), np.int64(0), np.int64(0)
+    for kind in range(NUM_KINDS):
+        here = np.int64(game.table[kind]) + game.set_aside[kind]
+        captured = game.seen[kind] - here - (game.pending == kind)
+        cards += captured
+        points += captured * tables.card_points[kind]
+        lying += here
+    if (cards == 0) != (game.last_capturer == NO_SEAT):
+        return TURN
+    if game.over and game.last_capturer != NO_SEAT and lying > 0:
+        return TABLE_CARDS
+    sweeps, bonus = np.int64(0), np.int64(0)
+    leader = leader_of(tables, game)
+    for seat in range(tables.players):
+        points -= game.points[seat]
+        sweeps += game.sweeps[seat]
+        bonus += game.bonus[seat]
+        if seat != leader and game.bonus[seat] != 0 and not game.over:
+            return POINTS
+    bonus -= tables.last_capture_points * np.int64(game.over and game.last_capturer != NO_SEAT)
+    if points != 0 or sweeps > cards:
+        return POINTS
+    # where points may be too many to be seen, worlds make the rest up
+    return SOUND if tables.may_cut or bonus == 0 or bonus == tables.initial_match_bonus else POINTS

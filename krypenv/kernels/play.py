@@ -1,0 +1,391 @@
+"""The course of a game, as kernels over one row of the state: deal, play, take, sweep, end."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, NUM_SUITS, TAKE
+from krypenv.kernels.captures import (
+    bit_index,
+    bound_captures,
+    find_captures,
+    find_sweep_values,
+    find_takes,
+    support,
+    takes_whole_ranks,
+)
+from krypenv.kernels.state import ACTIONS, DEALS
+from krypenv.kernels.tables import NIBBLE, TABLE
+from krypenv.runtime.jit import kernel
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+_LOW_32, _TWO_32 = np.uint64(0xFFFFFFFF), np.uint64(1 << 32)
+
+
+@kernel
+def mix(word: np.uint64) -> np.uint64:
+    """Scramble 64 bits (the finalizer of SplitMix64: Steele, Lea and Flood 2014)."""
+    word = (word ^ (word >> _S30)) * _MIX_1
+    word = (word ^ (word >> _S27)) * _MIX_2
+    return word ^ (word >> _S31)
+
+
+@kernel
+def seed_game(game: np.record, seed: np.uint64) -> None:
+    """Start both streams of a game from one seed."""
+    game.rng[DEALS] = mix(seed)
+    game.rng[ACTIONS] = mix(~seed)
+
+
+@kernel
+def random_below(game: np.record, stream: int, limit: int) -> int:
+    """Return a uniform integer below `limit` (at most 2**32) from one of a game's streams (Lemire 2019, no bias)."""
+    bound = np.uint64(limit)
+    while True:
+        game.rng[stream] += _GOLDEN
+        product = (mix(game.rng[stream]) >> _S32) * bound
+        low = product & _LOW_32
+        if low >= bound or low >= _TWO_32 % bound:
+            return np.int64(product >> _S32)
+
+
+@kernel
+def shuffle_deck(tables: np.record, game: np.record) -> None:
+    """Shuffle the row's whole deck from its stream, starting from the order of kinds."""
+    size = tables.deck_size
+    deck = game.deck
+    for place in range(size):
+        deck[place] = tables.deck[place]
+    for place in range(size - 1, 0, -1):
+        other = random_below(game, DEALS, place + 1)
+        card = deck[place]
+        deck[place] = deck[other]
+        deck[other] = card
+
+
+@kernel
+def begin_game(tables: np.record, game: np.record, scratch: np.record) -> None:
+    """Begin a game with the deck that lies in the row; the dealer, totals and game number stay (R4, R5)."""
+    for seat in range(tables.players):
+        game.hand_kinds[seat] = 0
+        game.hand_size[seat] = 0
+        game.points[seat] = 0
+        game.sweeps[seat] = 0
+        game.bonus[seat] = 0
+        for kind in range(NUM_KINDS):
+            game.hands[seat, kind] = 0
+    for kind in range(NUM_KINDS):
+        game.table[kind] = 0
+        game.set_aside[kind] = 0
+        game.seen[kind] = 0
+        game.taken[kind] = 0
+    game.table_ranks = 0
+    game.taken_ranks = 0
+    game.table_sum = 0
+    game.next_card = 0
+    game.deal_number = 0
+    game.pending = NO_CARD
+    game.last_card = NO_CARD
+    game.last_seat = NO_SEAT
+    game.last_sweep = 0
+    game.last_capturer = NO_SEAT
+    game.over = False
+    deal(tables, game)
+    if is_one_rank(game.table_ranks):
+        game.bonus[leader_of(tables, game)] = tables.initial_match_bonus
+    put_aside(tables, game)
+    refresh(tables, game, scratch)
+
+
+@kernel
+def is_one_rank(ranks: int) -> bool:
+    """Return whether a multiset is not empty and of one rank (H5)."""
+    while ranks != 0 and ranks & 15 == 0:
+        ranks >>= NIBBLE
+    return ranks != 0 and ranks >> NIBBLE == 0
+
+
+@kernel
+def leader_of(tables: np.record, game: np.record) -> int:
+    """Return the seat after the dealer (R5)."""
+    return (game.dealer + 1) % tables.players
+
+
+@kernel
+def add_to_table(tables: np.record, game: np.record, card: int, count: int) -> None:
+    """Put `count` copies of a card on the table; a negative count takes them off."""
+    game.table[card] += count
+    game.table_ranks += np.int64(count) << NIBBLE * (card % NUM_RANKS)
+    game.table_sum += count * tables.table_value[card % NUM_RANKS]
+
+
+@kernel
+def deal(tables: np.record, game: np.record) -> None:
+    """Deal the next cards, clear what was known of hands, and give the lead to the leader (R4, R5, H3)."""
+    number = game.deal_number
+    leader = leader_of(tables, game)
+    for place in range(tables.deal_start[number], tables.deal_start[number + 1]):
+        card = np.int64(game.deck[place])
+        if tables.destination[place] == TABLE:
+            add_to_table(tables, game, card, 1)
+            game.seen[card] += 1
+        else:
+            seat = (leader + tables.destination[place]) % tables.players
+            game.hands[seat, card] += 1
+            game.hand_kinds[seat] |= np.int64(1) << card
+            game.hand_size[seat] += 1
+    for seat in range(tables.players):
+        game.cannot_hold[seat] = 0
+    game.next_card = tables.deal_start[number + 1]
+    game.deal_number = number + 1
+    game.seat = leader
+
+
+@kernel
+def put_aside(tables: np.record, game: np.record) -> None:
+    """Put the pictures (V3: the spades) on the table aside (R6)."""
+    if game.table_ranks & tables.aside_ranks == 0:
+        return
+    for card in range(NUM_KINDS):
+        if tables.is_aside[card] and game.table[card] > 0:
+            game.set_aside[card] += game.table[card]
+            add_to_table(tables, game, card, -np.int64(game.table[card]))
+
+
+@kernel
+def refresh(tables: np.record, game: np.record, scratch: np.record) -> None:
+    """Find the sweeps that lie on the table and the legal plays of the seat to act (R10)."""
+    allow_plays(tables, game, find_sweep_values(tables, game.table_ranks, game.table_sum, scratch))
+
+
+@kernel
+def allow_plays(tables: np.record, game: np.record, sweeps: int) -> None:
+    """Write the legal plays of the seat to act, given the hand values that sweep the table as bits (R10)."""
+    game.sweep_values = sweeps
+    plays = game.hand_kinds[game.seat]
+    if tables.forced_sweep and sweeps != 0:
+        forced = np.int64(0)
+        while sweeps != 0:
+            bit = sweeps & -sweeps
+            sweeps ^= bit
+            forced |= tables.value_kinds[bit_index(bit)]
+        if plays & forced != 0:
+            plays &= forced
+    game.legal_plays = plays
+    game.legal_takes = 0
+
+
+@kernel
+def prepare(tables: np.record, game: np.record, scratch: np.record) -> None:
+    """Work out what is legal, and whether the game is over, from the table and the hands."""
+    held = np.int64(0)
+    for seat in range(tables.players):
+        held += game.hand_size[seat]
+    if held == 0 and game.pending == NO_CARD:
+        game.over = True
+        return
+    refresh(tables, game, scratch)
+    if game.pending != NO_CARD:
+        offer_takes(tables, game, scratch)
+
+
+@kernel
+def act(tables: np.record, game: np.record, action: int, scratch: np.record) -> None:
+    """Carry out a legal action of the seat to act: play a card, or take a table card for the card just played."""
+    if action < TAKE:
+        lay_down(game, action)
+    else:
+        card = action - TAKE
+        game.taken[card] += 1
+        game.taken_ranks += np.int64(1) << NIBBLE * (card % NUM_RANKS)
+
+    count = offer_takes(tables, game, scratch)
+    if game.legal_takes == 0:
+        complete_play(tables, game, np.int64(game.pending), count, scratch)
+        pass_turn(tables, game, scratch)
+
+
+@kernel
+def lay_down(game: np.record, card: int) -> None:
+    """Move a card of the seat to act from its hand to the middle of the play."""
+    for kind in range(NUM_KINDS):
+        game.taken[kind] = 0
+    game.taken_ranks = 0
+    seat = game.seat
+    game.pending = card
+    game.seen[card] += 1
+    game.hands[seat, card] -= 1
+    game.hand_size[seat] -= 1
+    if game.hands[seat, card] == 0:
+        game.hand_kinds[seat] &= ~(np.int64(1) << card)
+
+
+@kernel
+def offer_takes(tables: np.record, game: np.record, scratch: np.record) -> int:
+    """Find the captures of the pending card and the kinds legal to take; return the number of captures (R7)."""
+    count = find_captures(tables, tables.hand_value[game.pending], game.table_ranks, scratch)
+    takes = np.int64(0)
+    if count > 1 or (count == 1 and not takes_whole_ranks(scratch.captures[0], game.table_ranks)):
+        bound_captures(count, game.taken_ranks, scratch)
+        takes = find_takes(game.table, game.table_ranks, game.taken, game.taken_ranks, scratch)
+    game.legal_plays = 0
+    game.legal_takes = takes
+    return count
+
+
+@kernel
+def complete_play(tables: np.record, game: np.record, card: int, count: int, scratch: np.record) -> None:
+    """Creep (R8), or make the one capture left (R7) with its sweep (R9, R11)."""
+    seat = game.seat
+    sweep = 0
+    if count == 0:
+        add_to_table(tables, game, card, 1)
+    else:
+        is_double = game.table_ranks == np.int64(1) << NIBBLE * (card % NUM_RANKS) and (
+            tables.doubles_by_rank or game.table[card] == 1
+        )
+        if takes_whole_ranks(scratch.captures[0], game.table_ranks) and count == 1:
+            take_ranks(tables, game, seat, scratch.captures[0])
+        else:
+            take_bounds(tables, game, seat, scratch)
+        game.points[seat] += tables.card_points[card]
+        game.last_capturer = seat
+        if game.table_ranks == 0:
+            sweep = 2 if is_double else 1
+            game.sweeps[seat] += sweep
+    if tables.forced_sweep and sweep == 0:  # who has just not swept holds no card that could have (R10)
+        values = np.int64(game.sweep_values)
+        while values != 0:
+            bit = values & -values
+            values ^= bit
+            game.cannot_hold[seat] |= tables.value_ranks[bit_index(bit)]
+    game.pending = NO_CARD
+    game.last_card = card
+    game.last_seat = seat
+    game.last_sweep = sweep
+
+
+@kernel
+def take_ranks(tables: np.record, game: np.record, seat: int, capture: int) -> None:
+    """Move all table cards of the ranks in a capture to a seat."""
+    left = support(capture)
+    while left != 0:
+        bit = left & -left
+        left ^= bit
+        for suit in range(NUM_SUITS):
+            kind = suit * NUM_RANKS + bit_index(bit)
+            take_copies(tables, game, seat, kind, np.int64(game.table[kind]))
+
+
+@kernel
+def take_bounds(tables: np.record, game: np.record, seat: int, scratch: np.record) -> None:
+    """Move the cards of the one capture left to a seat: those taken so far, and those that the bounds fix."""
+    table_ranks = game.table_ranks
+    for rank in range(NUM_RANKS):
+        on_table = table_ranks >> NIBBLE * rank & 15
+        for suit in range(NUM_SUITS):
+            kind = suit * NUM_RANKS + rank
+            least = scratch.least[rank] - (on_table - np.int64(game.table[kind]))
+            take_copies(tables, game, seat, kind, max(np.int64(game.taken[kind]), least))
+
+
+@kernel
+def take_copies(tables: np.record, game: np.record, seat: int, kind: int, count: int) -> None:
+    """Move some copies of a table card to a seat."""
+    game.taken[kind] = count
+    add_to_table(tables, game, kind, -count)
+    game.points[seat] += count * tables.card_points[kind]
+
+
+@kernel
+def pass_turn(tables: np.record, game: np.record, scratch: np.record) -> None:
+    """Give the turn to the next seat with cards; where no seat has any, deal again or end the game."""
+    if not find_next_seat(tables, game):
+        if game.next_card == tables.deck_size:
+            end_game(tables, game)
+            return
+        put_aside(tables, game)
+        deal(tables, game)
+    refresh(tables, game, scratch)
+
+
+@kernel
+def find_next_seat(tables: np.record, game: np.record) -> bool:
+    """Give the turn to the next seat with cards (H3); return whether there is one."""
+    seat = game.seat
+    for _ in range(tables.players):
+        seat += 1
+        if seat == tables.players:
+            seat = 0
+        if game.hand_size[seat] > 0:
+            game.seat = seat
+            return True
+    return False
+
+
+@kernel
+def end_game(tables: np.record, game: np.record) -> None:
+    """Give what is left to the seat with the last capture, if there was any (R13, R17, V2)."""
+    seat = game.last_capturer
+    if seat != NO_SEAT:
+        for card in range(NUM_KINDS):
+            count = np.int64(game.table[card]) + game.set_aside[card]
+            game.points[seat] += count * tables.card_points[card]
+            add_to_table(tables, game, card, -np.int64(game.table[card]))
+            game.set_aside[card] = 0
+        game.bonus[seat] += tables.last_capture_points
+    game.over = True
+    game.sweep_values = 0
+    game.legal_plays = 0
+    game.legal_takes = 0
+
+
+@kernel
+def score_of(tables: np.record, game: np.record, seat: int) -> int:
+    """Return a seat's score in the game so far (R9, R12, R14)."""
+    after = seat + 1
+    if after == tables.players:
+        after = 0
+    sweeps = game.sweeps[seat] - game.sweeps[after]
+    return game.points[seat] + game.bonus[seat] + tables.sweep_points * sweeps
+
+
+@kernel
+def end_session(tables: np.record, game: np.record) -> bool:
+    """Add the scores of the game that is over to the totals; return whether the session is over too (R15, H5)."""
+    for seat in range(tables.players):
+        game.totals[seat] += score_of(tables, game, seat)
+        game.total_points[seat] += game.points[seat]
+        game.total_sweeps[seat] += game.sweeps[seat]
+    for team in range(tables.teams):
+        total = 0
+        for seat in range(team, tables.players, tables.teams):
+            total += game.totals[seat]
+        if total >= tables.threshold:
+            return True
+    return tables.games != 0 and game.game_number >= tables.games
+
+
+@kernel
+def next_game(tables: np.record, game: np.record, scratch: np.record) -> None:
+    """Deal the session's next game: the dealer moves one seat to the left (R15)."""
+    game.dealer = leader_of(tables, game)
+    game.game_number += 1
+    shuffle_deck(tables, game)
+    begin_game(tables, game, scratch)
+
+
+@kernel
+def first_game(tables: np.record, game: np.record, scratch: np.record) -> None:
+    """Deal the first game of a new session: seat n-1 deals (R5)."""
+    for seat in range(tables.players):
+        game.totals[seat] = 0
+        game.total_points[seat] = 0
+        game.total_sweeps[seat] = 0
+    game.dealer = tables.players - 1
+    game.game_number = 1
+    shuffle_deck(tables, game)
+    begin_game(tables, game, scratch)

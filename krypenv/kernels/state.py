@@ -1,0 +1,66 @@
+"""The state of many games: one plain numpy array of records, batch axis first.
+
+Legend, for the whole project: B games (rows), P seats, A = 105 actions, N entries of an observation, D cards in the
+deck; 52 card kinds. Counts are of copies of a kind. "Bits" are sets as integers: bit k of a set of kinds is kind k,
+bit r of a set of ranks is rank r + 1. Multisets of ranks are packed as in `krypenv.kernels.tables`.
+
+A row of `State` is one game, and a kernel is handed the row: `game.table[card] += 1`. Over the batch,
+`state.table` is a (B, 52) array. Every row has room for six seats and 104 cards, so kernels are compiled once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.cards import NUM_KINDS
+from krypenv.rules import MAX_PLAYERS
+from krypenv.runtime.jit import records
+
+MAX_DECK = 2 * NUM_KINDS
+DEALS, ACTIONS = 0, 1  # the two random streams of a row
+
+GAME = np.dtype(
+    [
+        ("rng", np.uint64, (2,)),  # the streams that shuffle decks and that sample actions
+        ("hand_kinds", np.int64, (MAX_PLAYERS,)),  # bits of the kinds in each hand
+        ("table_ranks", np.int64),  # the table as a packed multiset of ranks
+        ("taken_ranks", np.int64),  # `taken` as a packed multiset of ranks
+        ("legal_plays", np.int64),  # bits of the kinds that may be played
+        ("legal_takes", np.int64),  # bits of the kinds that may be taken
+        ("sweep_values", np.int32),  # bits of the hand values that take the whole table, 0 for an empty table
+        ("table_sum", np.int32),  # sum of the table values
+        ("next_card", np.int32),  # place in the deck of the next card to be dealt
+        ("deal_number", np.int32),  # 1 for the first deal
+        ("game_number", np.int32),  # 1 for the first game of the session
+        ("dealer", np.int32),
+        ("seat", np.int32),  # the seat to act
+        ("pending", np.int32),  # the card just played while its capture is being chosen, else NO_CARD
+        ("last_card", np.int32),  # the card of the last complete play of the game, else NO_CARD
+        ("last_seat", np.int32),  # who made it, else NO_SEAT
+        ("last_sweep", np.int32),  # 0, 1 or 2 sweeps in it
+        ("last_capturer", np.int32),  # seat of the last capture of the game, else NO_SEAT
+        ("hand_size", np.int32, (MAX_PLAYERS,)),
+        ("points", np.int32, (MAX_PLAYERS,)),  # points of the cards captured
+        ("sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made, a double one counts two
+        ("bonus", np.int32, (MAX_PLAYERS,)),  # other points: initial match, last capture
+        ("totals", np.int32, (MAX_PLAYERS,)),  # scores of the session's games that are over
+        ("total_points", np.int32, (MAX_PLAYERS,)),  # and in them points of cards captured
+        ("total_sweeps", np.int32, (MAX_PLAYERS,)),  # and sweeps made
+        ("cannot_hold", np.int32, (MAX_PLAYERS,)),  # bits of the ranks a seat can't hold until the next deal (R10)
+        ("deck", np.int8, (MAX_DECK,)),  # the deck in deal order
+        ("hands", np.int8, (MAX_PLAYERS, NUM_KINDS)),  # counts
+        ("table", np.int8, (NUM_KINDS,)),  # counts
+        ("set_aside", np.int8, (NUM_KINDS,)),  # counts
+        ("seen", np.int8, (NUM_KINDS,)),  # counts of the cards that have been face up
+        ("taken", np.int8, (NUM_KINDS,)),  # counts taken in the pending play, or in the last complete one
+        ("over", np.bool_),  # the game is over (never seen in an `Engine`, which deals anew at once)
+    ],
+    align=True,
+)
+
+State = np.recarray  # (B,) of GAME
+
+
+def allocate(num_games: int) -> State:
+    """Return the zeroed state of B games."""
+    return records(GAME, num_games)

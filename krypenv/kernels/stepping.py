@@ -1,0 +1,162 @@
+"""Kernels over the rows of a batch: one step of each, its next decision, random actions; a part for each thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+from krypenv.cards import STOP, TAKE
+from krypenv.kernels import observation as base_block
+from krypenv.kernels.captures import bit_index, count_bits
+from krypenv.kernels.features import write_features
+from krypenv.kernels.observation import write_mask, write_observation
+from krypenv.kernels.play import act, end_session, first_game, next_game, random_below, seed_game
+from krypenv.kernels.state import ACTIONS
+from krypenv.runtime.jit import kernel, parallel_kernel
+
+NEW_SESSION, LOOK = -2, -1  # what `step_rows` does besides actions: deal a first game, or only write the decision
+
+
+@kernel
+def is_legal(game: np.record, action: int) -> bool:
+    """Return whether an action is legal for the seat to act."""
+    if action < 0 or action >= STOP:
+        return False
+    if action < TAKE:
+        return game.legal_plays >> action & 1 == 1
+    return game.legal_takes >> (action - TAKE) & 1 == 1
+
+
+@kernel
+def find_illegal(state: np.ndarray, orders: np.ndarray) -> int:
+    """Return the first of some orders, (M, 2) of a row and its action, that is illegal, or M if there is none."""
+    for at in range(len(orders)):
+        if not is_legal(state[orders[at, 0]], orders[at, 1]):
+            return at
+    return len(orders)
+
+
+@kernel
+def write_decision(
+    tables: np.record, game: np.record, observation: np.ndarray, mask: np.ndarray, view: np.record, scratch: np.record
+) -> None:
+    """Write observation, features and mask for the seat to act: (N,) and (105,) int8."""
+    write_observation(tables, game, game.seat, observation)
+    if len(observation) > base_block.SIZE:
+        write_features(
+            tables, observation, game.legal_plays, game.legal_takes, view, scratch, observation[base_block.SIZE :]
+        )
+    write_mask(game, mask)
+
+
+@kernel
+def step_rows(
+    tables: np.ndarray,
+    state: np.ndarray,
+    observation: np.ndarray,
+    mask: np.ndarray,
+    finished: np.ndarray,
+    finals: np.ndarray,
+    orders: np.ndarray,
+    view: np.ndarray,
+    scratch: np.ndarray,
+) -> None:
+    """Carry out orders, (M, 2) int64: a row, and its legal action, NEW_SESSION or LOOK. Then write the next decision.
+
+    Where an action ends the session, its scores, points and sweeps are kept in `finals`, (3, B, P), and a new one is
+    dealt. `view` and `scratch` are the work space of one thread, (1,).
+    """
+    rules, work = tables[0], scratch[0]
+    for at in range(len(orders)):
+        row, action = orders[at, 0], orders[at, 1]
+        game = state[row]
+        finished[row] = False
+        if action == NEW_SESSION:
+            first_game(rules, game, work)
+        elif action != LOOK:
+            act(rules, game, action, work)
+        if game.over:
+            finished[row] = end_session(rules, game)
+            if finished[row]:
+                for seat in range(rules.players):
+                    finals[0, row, seat] = game.totals[seat]
+                    finals[1, row, seat] = game.total_points[seat]
+                    finals[2, row, seat] = game.total_sweeps[seat]
+                first_game(rules, game, work)
+            else:
+                next_game(rules, game, work)
+        write_decision(rules, game, observation[row], mask[row], view[0], work)
+
+
+@kernel
+def seed_rows(state: np.ndarray, rows: np.ndarray, seeds: np.ndarray) -> None:
+    """Start the random streams of some rows from one seed each."""
+    for at in range(len(rows)):
+        seed_game(state[rows[at]], seeds[at])
+
+
+@kernel
+def sample_action(game: np.record) -> int:
+    """Return a uniformly random legal action."""
+    left = game.legal_plays | game.legal_takes
+    for _ in range(random_below(game, ACTIONS, count_bits(left))):
+        left &= left - 1
+    return bit_index(left & -left) + (TAKE if game.legal_plays == 0 else 0)
+
+
+@kernel
+def sample_rows(state: np.ndarray, rows: np.ndarray, out: np.ndarray, part: int, parts: int) -> None:
+    """Write one uniformly random legal action for each of one of several parts of some rows into `out`."""
+    for at in range(len(rows) * part // parts, len(rows) * (part + 1) // parts):
+        out[at] = sample_action(state[rows[at]])
+
+
+@kernel
+def play_games(tables: np.ndarray, state: np.ndarray, rows: np.ndarray, steps: int, scratch: np.ndarray) -> int:
+    """Play `steps` random legal actions in each of some rows without observations; return the number of games ended."""
+    rules, work = tables[0], scratch[0]
+    games = 0
+    for at in range(len(rows)):
+        game = state[rows[at]]
+        for _ in range(steps):
+            act(rules, game, sample_action(game), work)
+            if game.over:
+                games += 1
+                if end_session(rules, game):
+                    first_game(rules, game, work)
+                else:
+                    next_game(rules, game, work)
+    return games
+
+
+@kernel
+def try_step_rows(given: tuple[Any, ...], orders: np.ndarray, view: np.ndarray, scratch: np.ndarray) -> bool:
+    """Do what `step_rows` does, with all that stands before the orders in one; return whether it came to its end."""
+    tables, state, observation, mask, finished, finals = given
+    try:
+        step_rows(tables, state, observation, mask, finished, finals, orders, view, scratch)
+    except Exception:
+        return False
+    return True
+
+
+@parallel_kernel
+def step_parts(
+    given: tuple[Any, ...], orders: np.ndarray, view: np.ndarray, scratch: np.ndarray, done: np.ndarray
+) -> None:
+    """Do what `step_rows` does, a part for each thread, and write which came to their ends into `done`, (parts,) bool.
+
+    (An error that left a thread by itself would be lost.)
+    """
+    for part in numba.prange(len(done)):
+        own = orders[len(orders) * part // len(done) : len(orders) * (part + 1) // len(done)]
+        done[part] = try_step_rows(given, own, view[part : part + 1], scratch[part : part + 1])
+
+
+@parallel_kernel
+def sample_parts(state: np.ndarray, rows: np.ndarray, out: np.ndarray, parts: int) -> None:
+    """Do what `sample_rows` does, a part for each thread."""
+    for part in numba.prange(parts):
+        sample_rows(state, rows, out, part, parts)

@@ -1,0 +1,154 @@
+"""The rules as arrays that the kernels read: who is dealt what, capture values, groups, points."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from krypenv.cards import NUM_KINDS, NUM_RANKS, PICTURES
+from krypenv.families.bounds import FIRST_LONER, MAX_FITTING, NUM_VALUES, capture_values, may_crowd
+from krypenv.kernels.state import MAX_DECK
+from krypenv.rules import MAX_PLAYERS, Rules
+from krypenv.runtime.jit import handle, records
+
+TABLE = 127  # the destination of a dealt card that goes to the table
+NIBBLE = 4  # a multiset of ranks is one int64: four bits a rank, ace lowest; a rank has at most 8 cards
+MAX_SUM = 16 * MAX_DECK
+MAX_GROUPS = NUM_VALUES * MAX_FITTING  # groups of all values together; `Rules` sees to MAX_FITTING
+
+TABLES = np.dtype(
+    [
+        ("players", np.int64),  # P
+        ("teams", np.int64),  # number of sides
+        ("relative_team", np.int64, (MAX_PLAYERS,)),  # side of each place, counted from the own side (R16)
+        ("games", np.int64),  # games in a session, 0 for no limit
+        ("threshold", np.int64),  # points that end a session, a huge number where there is no threshold
+        ("forced_sweep", np.bool_),  # R10
+        ("doubles_by_rank", np.bool_),  # H4 instead of R11
+        ("sweep_points", np.int64),  # R9
+        ("last_capture_points", np.int64),  # V2
+        ("initial_match_bonus", np.int64),  # H5
+        ("deck_size", np.int64),  # D
+        ("deck", np.int8, (MAX_DECK,)),  # the deck in order of kinds
+        ("deck_counts", np.int8, (NUM_KINDS,)),  # copies of each kind in it
+        ("destination", np.int8, (MAX_DECK,)),  # for each place in the deck the seat counted from the leader, or TABLE
+        ("num_deals", np.int64),
+        ("deal_start", np.int64, (MAX_DECK + 1,)),  # where in the deck each deal begins, and where the last one ends
+        ("laid", np.int64, (MAX_DECK + 1,)),  # cards that the first deals, so many, put on the table
+        ("hand_value", np.int64, (NUM_KINDS,)),  # capture value from the hand, by kind
+        ("table_value", np.int64, (NUM_RANKS,)),  # capture value on the table, by rank
+        ("may_crowd", np.bool_),  # whether tables may lie with more choices of ranks than play can lead to
+        ("matches", np.int8, (NUM_RANKS,)),  # 1 where the two are equal, so that a card takes all others of its rank
+        ("card_points", np.int64, (NUM_KINDS,)),
+        ("may_cut", np.bool_),  # whether a seat may have more points than an observation shows (127)
+        ("point_kinds", np.int64),  # bits of the kinds that cost points
+        ("is_aside", np.int8, (NUM_KINDS,)),  # 1 where put aside between deals
+        ("aside_ranks", np.int64),  # packed: 15 at each rank with such a kind
+        ("value_kinds", np.int64, (NUM_VALUES,)),  # bits of the kinds with this hand value
+        ("value_ranks", np.int64, (NUM_VALUES,)),  # bits of the ranks with this hand value
+        ("groups", np.int64, (MAX_GROUPS,)),  # multisets of ranks that sum to a value, by value and highest rank
+        ("group_start", np.int64, (NUM_VALUES, NUM_RANKS + 1)),  # where those of a value with highest rank r begin
+        ("group_ranks", np.int64, (NUM_VALUES,)),  # bits of the ranks that are in groups of a value
+        ("group_values", np.int32, (1 << NUM_RANKS,)),  # bits of the values that have a group within a set of ranks
+        ("divisors", np.int32, (MAX_SUM + 1,)),  # bits of the values that divide a sum
+    ],
+    align=True,
+)
+
+
+def pack_ranks(ranks: list[int]) -> int:
+    """Return a multiset of ranks (1..13) as an int, four bits a rank."""
+    return sum(1 << NIBBLE * (rank - 1) for rank in ranks)
+
+
+def find_groups(rules: Rules, value: int) -> list[int]:
+    """Return all packed multisets of ranks in the deck whose table values sum to a value (R7), by highest rank."""
+    _, table_value = capture_values(rules)
+    copies = rules.packs * len(rules.suits)
+
+    def extend(rank: int, left: int) -> list[int]:
+        if left == 0:
+            return [0]
+        if rank == 0:
+            return []
+        most = min(copies, left // table_value[rank - 1]) if rank in rules.ranks else 0
+        return [
+            (count << NIBBLE * (rank - 1)) + rest
+            for count in range(most + 1)
+            for rest in extend(rank - 1, left - count * table_value[rank - 1])
+        ]
+
+    if value >= FIRST_LONER:
+        return [pack_ranks([rank]) for rank in PICTURES if table_value[rank - 1] == value]
+    return sorted(extend(NUM_RANKS, value))
+
+
+@lru_cache(maxsize=64)
+def compile_rules(rules: Rules) -> np.ndarray:
+    """Return the tables of some rules, (1,) of `TABLES`; equal rules share one, which nobody changes."""
+    array = records(TABLES, 1)
+    tables = array[0]
+    kinds = np.arange(NUM_KINDS)
+    hand_value, table_value = capture_values(rules)
+    tables.players, tables.teams, tables.games = rules.players, rules.num_teams, rules.games
+    tables.relative_team[:] = np.arange(MAX_PLAYERS) % rules.num_teams
+    tables.threshold = rules.threshold or 1 << 40
+    tables.forced_sweep, tables.doubles_by_rank = rules.forced_sweep, rules.double_sweep == "rank"
+    tables.sweep_points, tables.last_capture_points = rules.sweep_points, rules.last_capture_points
+    tables.initial_match_bonus = rules.initial_match_bonus
+    tables.deck_size, tables.deck_counts[:] = rules.deck_size, rules.deck_counts
+    tables.deck[: rules.deck_size] = np.repeat(kinds, rules.deck_counts)
+    tables.hand_value[:], tables.table_value[:] = np.array(hand_value)[kinds % NUM_RANKS], table_value
+    tables.may_crowd = may_crowd(rules)
+    tables.matches[:] = np.array(hand_value) == table_value
+    tables.may_cut = rules.total_points + abs(rules.initial_match_bonus) >= 127
+    tables.card_points[:], tables.is_aside[:] = rules.card_points, rules.aside_kinds
+    for kind in map(int, np.flatnonzero(rules.deck_counts)):
+        if tables.is_aside[kind]:
+            tables.aside_ranks |= 15 << NIBBLE * (kind % NUM_RANKS)
+        tables.point_kinds |= int(tables.card_points[kind] != 0) << kind
+        tables.value_kinds[tables.hand_value[kind]] |= 1 << kind
+        tables.value_ranks[tables.hand_value[kind]] |= 1 << kind % NUM_RANKS
+    _plan_deals(rules, tables)
+    _list_groups(rules, tables)
+    sums = np.arange(MAX_SUM + 1)
+    for value in map(int, np.flatnonzero(tables.value_ranks)):
+        tables.divisors[sums % value == 0] |= 1 << value
+    return handle(array)
+
+
+def _plan_deals(rules: Rules, tables: np.record) -> None:
+    """Write who gets each card of the deck: in batches (R4), and of a rest one card at a time (H3)."""
+    destination: list[int] = []
+    starts = [0]
+    for batches in rules.deal_batches():
+        for hand, table in batches:
+            destination += [seat for seat in range(rules.players) for _ in range(hand)] + [TABLE] * table
+        starts.append(len(destination))
+    rest = rules.deck_size - len(destination)
+    if rest:
+        destination += [place % rules.players for place in range(rest)]
+        starts.append(len(destination))
+    tables.destination[: len(destination)] = destination
+    tables.deal_start[: len(starts)] = starts
+    tables.laid[: len(starts)] = [destination[:start].count(TABLE) for start in starts]
+    tables.num_deals = len(starts) - 1
+
+
+def _list_groups(rules: Rules, tables: np.record) -> None:
+    """Write the groups of each hand value in the deck (R7), and which values have one within each set of ranks."""
+    count = 0
+    for value in range(NUM_VALUES):
+        found = find_groups(rules, value) if tables.value_ranks[value] else []
+        for top in range(NUM_RANKS + 1):
+            tables.group_start[value, top] = count + sum(group < 1 << NIBBLE * top for group in found)
+        tables.groups[count : count + len(found)] = found
+        count += len(found)
+        for group in found:
+            support = sum(1 << rank for rank in range(NUM_RANKS) if group >> NIBBLE * rank & 15)
+            tables.group_values[support] |= 1 << value
+            tables.group_ranks[value] |= support
+    for rank in range(NUM_RANKS):  # a group within a set of ranks is within every larger set
+        has_rank = np.arange(1 << NUM_RANKS) >> rank & 1 == 1
+        tables.group_values[has_rank] |= tables.group_values[~has_rank]

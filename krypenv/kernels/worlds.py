@@ -1,0 +1,377 @@
+"""Complete games in agreement with what a seat has seen: the worlds that a search samples."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
+from krypenv.inputs.words import is_whole, shown
+from krypenv.kernels.captures import bit_index, borrow_scratch, find_sweep_values
+from krypenv.kernels.checks import HOLDS, MASK, SHOWN, SOUND, fault_of, tell_fault
+from krypenv.kernels.invariants import fault_of_state, is_mask_of
+from krypenv.kernels.observation import LAYOUT, SIZE, write_observation
+from krypenv.kernels.play import add_to_table, leader_of, prepare, random_below, seed_game
+from krypenv.kernels.state import DEALS, MAX_DECK, State, allocate
+from krypenv.kernels.tables import NIBBLE, compile_rules
+from krypenv.rules import MAX_PLAYERS, Rules, check_rules
+from krypenv.runtime.jit import handle, kernel
+
+MAX_TRIES = 200  # whole shuffles before a shuffle is mended
+MIXING_SWAPS = 2_000  # swaps that forget how a world was mended
+NO_MASKS = np.empty((0, NUM_ACTIONS), np.int8)
+
+_HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
+    LAYOUT[name].start for name in ("hand", "table", "seen", "set_aside", "pending", "taken")
+)
+_POINTS, _SWEEPS, _HAND_SIZE, _CAPTURER, _DEALER, _TURN, _TOTAL = (
+    LAYOUT[name].start for name in ("points", "sweeps", "hand_size", "last_capturer", "dealer", "turn", "session_total")
+)
+_CANNOT_HOLD, _DEALS_LEFT, _GAMES_LEFT = (LAYOUT[name].start for name in ("cannot_hold", "deals_left", "games_left"))
+
+
+def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rules: Rules | None = None) -> State:
+    """Return one complete game for each observation, uniformly drawn from all that would have shown it.
+
+    The unseen cards are dealt at random to the other hands and the stock, so that no seat holds a rank that it would
+    have been forced to sweep with. What the future does not depend on is made up: the order of the cards played, who
+    has captured which cards, and the absolute level of the session's totals. Seats are numbered so that the last one
+    is the dealer, as in a single game.
+
+    Args:
+        observation: (N,) or (B, N) int8, N >= 433, of any seat, to act or not; one row is returned for each.
+        rng: a numpy generator or a seed.
+        rules: the rules of the game; by default the main rulebook for the players and teams in the observation.
+
+    Raises ValueError for an observation that no game under these rules shows.
+
+    >>> engine = Engine(Rules.preset(), 4)
+    >>> worlds = determinize(engine.observation, rng=0)
+    >>> bool((Engine.from_state(engine.rules, worlds).observation == engine.observation).all())
+    True
+    """
+    seen = np.atleast_2d(np.asarray(observation))
+    if seen.ndim != 2 or seen.shape[1] < SIZE or seen.dtype != np.int8:
+        raise ValueError(f"an observation is int8 of shape ({SIZE},) or more, not {seen.dtype} {seen.shape[1:]}")
+    rules = _rules_of(seen) if rules is None else check_rules(rules)
+    seeds = make_generator(rng).integers(0, 2**63, len(seen)).astype(np.uint64)
+    state = allocate(len(seen))
+    _build(rules, np.ascontiguousarray(seen[:, :SIZE]), NO_MASKS, handle(state), seeds)
+    return state
+
+
+def check_genuine(rules: Rules, observations: np.ndarray, action_masks: np.ndarray) -> None:
+    """Raise ValueError unless each row of (B, >= 433) int8 is seen in some game, by the seat to act with that mask.
+
+    This builds a world for each row, which takes a few microseconds.
+    """
+    _build(rules, observations, action_masks, _SPACE.world, np.zeros(len(observations), np.uint64))
+
+
+class _Space(threading.local):
+    """What a thread builds worlds in, made once: for a few rows that would take longer than to build them."""
+
+    def __init__(self) -> None:
+        self.world = handle(allocate(1))
+        owner, pool = np.empty((2, MAX_DECK), np.int64)
+        self.arrays = owner, pool, handle(allocate(2)), np.empty(SIZE, np.int8)
+
+
+_SPACE = _Space()
+
+
+def _build(rules: Rules, seen: np.ndarray, masks: np.ndarray, state: np.ndarray, seeds: np.ndarray) -> None:
+    """Fill the rows of a state, or one row again and again; raise ValueError for an observation that no game shows."""
+    row, fault = _build_rows(compile_rules(rules), seen, masks, state, seeds, *_SPACE.arrays, borrow_scratch())
+    if fault != SOUND:
+        raise ValueError(tell_fault(rules, f"observation {row}", fault))
+
+
+def _rules_of(observations: np.ndarray) -> Rules:
+    if len(observations) == 0:
+        return Rules.preset("krypkasino")
+    players = int((observations[0, LAYOUT["seated"]] == 1).sum())
+    sides = int(observations[0, LAYOUT["team"]].max()) + 1
+    try:
+        return Rules.preset("krypkasino", players=players, teams=sides if sides < players else None)
+    except ValueError:
+        raise ValueError(tell_fault("krypkasino", "observation 0", SHOWN)) from None
+
+
+def make_generator(rng: np.random.Generator | int) -> np.random.Generator:
+    """Return a numpy generator from one or from a seed; raises ValueError for what is neither."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if not is_whole(rng, 0, 1 << 128):
+        raise ValueError(f"rng is a numpy generator or a seed from 0 on, not {shown(rng)}")
+    return np.random.default_rng(rng)
+
+
+@kernel
+def _build_rows(
+    tables: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    state: np.ndarray,
+    seeds: np.ndarray,
+    owner: np.ndarray,
+    pool: np.ndarray,
+    spare: np.ndarray,
+    shown: np.ndarray,
+    scratch: np.ndarray,
+) -> tuple[int, int]:
+    """Build a world for each row of observations; return the first row that has none and why, or SOUND.
+
+    `state` has a row for each, or a single one that is written over. Where there are `masks` they have to be those of
+    the worlds. Scratch: `spare` is (2,) of `GAME`, the first one zeros, `shown` (433,) int8.
+    """
+    rules = tables[0]
+    for row in range(len(observations)):
+        seen = observations[row]
+        fault = fault_of(rules, seen)
+        if fault != SOUND:
+            return row, fault
+        state[row % len(state)] = spare[0]
+        game = state[row % len(state)]
+        seed_game(game, seeds[row])
+        copy_public(rules, game, seen)
+        known, pending_seat = game.cannot_hold[game.seat], np.int64(game.seat)
+        if game.pending != NO_CARD and rules.forced_sweep and game.seat != viewer_of(rules, seen):
+            # who chooses what to take had no card that sweeps, or would have had to play that (R10)
+            sweeps = find_sweep_values(rules, game.table_ranks, game.table_sum, scratch[0])
+            game.cannot_hold[game.seat] |= ranks_of_values(rules, sweeps)
+        is_dealt = deal_hidden(rules, game, seen, True, owner, pool)
+        game.cannot_hold[pending_seat] = known
+        if not is_dealt:
+            return row, HOLDS
+        prepare(rules, game, scratch[0])
+        fault = fault_of_state(rules, game, True, spare[1:], scratch[0])
+        if fault != SOUND:
+            return row, fault
+        viewer = viewer_of(rules, seen)
+        write_observation(rules, game, viewer, shown)
+        for at in range(SIZE):
+            if shown[at] != seen[at]:
+                return row, SHOWN
+        if len(masks) > 0 and (viewer != game.seat or game.over or not is_mask_of(game, masks[row])):
+            return row, MASK
+    return len(observations), SOUND
+
+
+@kernel
+def ranks_of_values(tables: np.record, values: int) -> int:
+    """Return the bits of the ranks that have one of some hand values, given as bits."""
+    ranks = np.int64(0)
+    while values != 0:
+        bit = values & -values
+        values ^= bit
+        ranks |= tables.value_ranks[bit_index(bit)]
+    return ranks
+
+
+@kernel
+def viewer_of(tables: np.record, seen: np.ndarray) -> int:
+    """Return the seat that sees an observation, where the last one is the dealer."""
+    for place in range(tables.players):
+        if seen[_DEALER + place]:
+            return tables.players - 1 - place
+    return tables.players - 1
+
+
+@kernel
+def copy_public(tables: np.record, game: np.record, seen: np.ndarray) -> None:
+    """Copy all that an observation tells, from relative places to seats."""
+    players = tables.players
+    viewer = viewer_of(tables, seen)
+    game.dealer = players - 1
+    game.deal_number = tables.num_deals - seen[_DEALS_LEFT]
+    game.next_card = tables.deal_start[game.deal_number]
+    game.game_number = max(tables.games - seen[_GAMES_LEFT], 1)
+    game.pending = NO_CARD
+    game.last_card = NO_CARD
+    game.last_seat = NO_SEAT
+    game.last_capturer = NO_SEAT
+    captured = np.int64(0)
+    for kind in range(NUM_KINDS):
+        public = np.int64(seen[_SEEN + kind]) - seen[_HAND + kind]
+        game.seen[kind] = public
+        game.set_aside[kind] = seen[_ASIDE + kind]
+        game.taken[kind] = seen[_TAKEN + kind]
+        game.taken_ranks += np.int64(seen[_TAKEN + kind]) << NIBBLE * (kind % NUM_RANKS)
+        add_to_table(tables, game, kind, np.int64(seen[_TABLE + kind]))
+        if seen[_PENDING + kind]:
+            game.pending = kind
+        lying = np.int64(seen[_TABLE + kind]) + seen[_ASIDE + kind] + seen[_PENDING + kind]
+        captured += (public - lying) * tables.card_points[kind]
+        _give(game, viewer, kind, np.int64(seen[_HAND + kind]))
+    for place in range(players):
+        seat = (viewer + place) % players
+        game.points[seat] = seen[_POINTS + place]
+        game.sweeps[seat] = seen[_SWEEPS + place]
+        captured -= seen[_POINTS + place]
+        if seen[_CAPTURER + place]:
+            game.last_capturer = seat
+        if seen[_TURN + place]:
+            game.seat = seat
+        for rank in range(NUM_RANKS):
+            if place > 0 and seen[_CANNOT_HOLD + (place - 1) * NUM_RANKS + rank]:
+                game.cannot_hold[seat] |= 1 << rank
+    _make_totals(tables, game, seen, viewer)
+    leader = leader_of(tables, game)
+    game.bonus[leader] = -captured  # points shown that no card accounts for
+    game.points[leader] += captured
+
+
+@kernel
+def _make_totals(tables: np.record, game: np.record, seen: np.ndarray, viewer: int) -> None:
+    """Make up totals that are seen as those in an observation: relative to their mean, and cut at +-127.
+
+    Where cutting has moved the sum from zero, one that was cut makes up for it. (Rounding moves it by at most half a
+    point a seat, which does not show.)
+    """
+    players = tables.players
+    total, most, least = np.int64(0), viewer, viewer
+    any_points = False
+    for place in range(players):
+        seat = (viewer + place) % players
+        game.totals[seat] = seen[_TOTAL + place]
+        total += seen[_TOTAL + place]
+        any_points |= seen[_TOTAL + place] != 0
+        most = seat if game.totals[seat] > game.totals[most] else most
+        least = seat if game.totals[seat] < game.totals[least] else least
+    if 2 * total <= -players:
+        game.totals[most] -= total
+    elif 2 * total > players:
+        game.totals[least] -= total
+    if any_points:
+        game.game_number = max(game.game_number, 2)
+
+
+@kernel
+def _give(game: np.record, seat: int, card: int, count: int) -> None:
+    game.hands[seat, card] += count
+    game.hand_size[seat] += count
+    if count > 0:
+        game.hand_kinds[seat] |= np.int64(1) << card
+
+
+@kernel
+def deal_hidden(
+    tables: np.record, game: np.record, seen: np.ndarray, whole: bool, owner: np.ndarray, pool: np.ndarray
+) -> bool:
+    """Deal the unseen cards to the other hands and the stock; return whether a deal was found that agrees.
+
+    Unless the `whole` is wanted, the stock is in no order, which is faster.
+    Scratch, (104,) int64 each: `pool` holds the unseen cards, and `owner` whose each is, NO_SEAT for the stock.
+    """
+    size = 0
+    for kind in range(NUM_KINDS):
+        for _ in range(tables.deck_counts[kind] - seen[_SEEN + kind]):
+            pool[size] = kind
+            size += 1
+    hidden = 0
+    viewer = viewer_of(tables, seen)
+    for place in range(1, tables.players):
+        for _ in range(seen[_HAND_SIZE + place]):
+            owner[hidden] = (viewer + place) % tables.players
+            hidden += 1
+    for at in range(hidden, size):
+        owner[at] = NO_SEAT
+    if not _arrange(game, pool, owner, size, hidden, size if whole else hidden):
+        return False
+    place = 0
+    for kind in range(NUM_KINDS):  # the part of the deck that has been dealt, in any order
+        for _ in range(seen[_SEEN + kind]):
+            game.deck[place] = kind
+            place += 1
+    for at in range(size):
+        game.deck[place + at] = pool[at]
+        if owner[at] != NO_SEAT:
+            _give(game, owner[at], pool[at], 1)
+    return True
+
+
+@kernel
+def _is_barred(game: np.record, seat: int, card: int) -> bool:
+    return seat != NO_SEAT and game.cannot_hold[seat] >> (card % NUM_RANKS) & 1 == 1
+
+
+@kernel
+def _arrange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, drawn: int) -> bool:
+    """Bring the pool into a uniformly random order in which nobody owns a card that it can't hold.
+
+    Whole shuffles until one agrees are uniform. Where that takes too long, a shuffle is mended, and then swaps that
+    keep it agreeing forget how (a symmetric random walk, so uniform in the limit). Only the first `drawn` places, the
+    hidden hands among them, need be random. Returns False where no order agrees.
+    """
+    for _ in range(MAX_TRIES):
+        barred = 0
+        for at in range(drawn):
+            other = at + random_below(game, DEALS, size - at)
+            card = pool[other]
+            pool[other] = pool[at]
+            pool[at] = card
+            barred += _is_barred(game, owner[at], card)
+        if barred == 0:
+            return True
+    for at in range(hidden):
+        if _is_barred(game, owner[at], pool[at]) and not _exchange(game, pool, owner, size, at):
+            return False
+    for _ in range(MIXING_SWAPS):
+        at, other = random_below(game, DEALS, hidden), random_below(game, DEALS, size)
+        if not (_is_barred(game, owner[at], pool[other]) or _is_barred(game, owner[other], pool[at])):
+            card = pool[other]
+            pool[other] = pool[at]
+            pool[at] = card
+    return True
+
+
+@kernel
+def _exchange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, start: int) -> bool:
+    """Get a card away from an owner that can't hold it, by the shortest ring of owners who each pass on one card.
+
+    Nobody gets a card that it can't hold. Wherever some order of the pool agrees there is such a ring: follow the card
+    to its owner there, from that one a card that has another owner there, and so on. (Owners are bits 0 to 6, 0 for the
+    stock; `passed` has, 8 bits for each, the place of the card that it would get.)
+    """
+    passed, reached, fresh = np.int64(0), np.int64(0), np.int64(0)
+    for taker in range(MAX_PLAYERS + 1):
+        if _has_owner(owner, size, taker) and not _is_barred(game, taker - 1, pool[start]):
+            passed |= np.int64(start) << 8 * taker
+            reached |= 1 << taker
+    first = owner[start] + 1
+    fresh = reached
+    while fresh != 0 and reached >> first & 1 == 0:
+        found = np.int64(0)
+        for at in range(size):
+            if fresh >> (owner[at] + 1) & 1:
+                for taker in range(MAX_PLAYERS + 1):
+                    is_new = (reached | found) >> taker & 1 == 0 and _has_owner(owner, size, taker)
+                    if is_new and not _is_barred(game, taker - 1, pool[at]):
+                        passed |= np.int64(at) << 8 * taker
+                        found |= 1 << taker
+        reached |= found
+        fresh = found
+    if reached >> first & 1 == 0:
+        return False
+    card = pool[start]
+    hole, taker = np.int64(start), np.int64(first)
+    while True:  # back along the ring: each place gets the card that was to be passed to its owner
+        at = passed >> 8 * taker & 255
+        if at == start:
+            pool[hole] = card
+            return True
+        pool[hole] = pool[at]
+        hole = at
+        taker = np.int64(owner[at] + 1)
+
+
+@kernel
+def _has_owner(owner: np.ndarray, size: int, taker: int) -> bool:
+    """Return whether some place belongs to an owner, 0 for the stock and 1 to 6 for the seats."""
+    for at in range(size):
+        if owner[at] + 1 == taker:
+            return True
+    return False

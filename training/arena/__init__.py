@@ -1,0 +1,37 @@
+"""Tournaments: many agents over the same deals, with ratings and a report.
+
+arena         a tournament
+lineups       who plays whom
+shards        portions of it, for workers
+remote        workers on a Ray cluster
+results       its folder
+result_lines  the lines of its files
+games         games as arrays
+payoffs       margins between agents
+ratings       ratings
+standings     the table
+report        the page
+"""
+
+from typing import TYPE_CHECKING
+
+from krypenv.runtime.lazy import importer
+
+if TYPE_CHECKING:
+    from krypenv.training.arena.arena import ArenaSettings, run_arena
+    from krypenv.training.arena.games import Games
+    from krypenv.training.arena.results import load_games
+else:
+    __getattr__ = importer(
+        __name__,
+        {
+            "arena": (
+                "ArenaSettings",
+                "run_arena",
+            ),
+            "games": ("Games",),
+            "results": ("load_games",),
+        },
+    )
+
+__all__ = ["ArenaSettings", "Games", "load_games", "run_arena"]

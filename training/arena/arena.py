@@ -1,0 +1,316 @@
+"""The arena: every agent against every other over duplicate deals, into a folder that can be gone on with."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import pickle
+import shlex
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from importlib import metadata
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from krypenv.agents import Agent, is_known, parse_spec
+from krypenv.agents.neural.model_file import read_card
+from krypenv.agents.own import is_own, refuse_import, typed
+from krypenv.inputs.words import shown
+from krypenv.rules import Rules
+from krypenv.training.arena.games import Games
+from krypenv.training.arena.lineups import Seating
+from krypenv.training.arena.result_lines import seatings_of
+from krypenv.training.arena.results import (
+    FILE,
+    FORMAT,
+    Header,
+    Results,
+    check_same,
+    open_results,
+    read_header,
+    read_results,
+)
+from krypenv.training.arena.shards import (
+    AgentSource,
+    Player,
+    Shard,
+    check_sendable,
+    make_agent,
+    name_of,
+    play_shard,
+)
+from krypenv.training.common import bounds
+from krypenv.training.common.machine import machine
+from krypenv.training.common.processes import pool_of
+from krypenv.training.evaluation.deals import deal_seeds, describe_list
+from krypenv.training.evaluation.matches import Progress
+
+MOST_AT_ONCE = 1_000_000  # games of a chunk
+MOST_SHARDS = 200_000  # chunks of all matches
+MANY_ENOUGH = 200  # deals before which `precision` ends nothing
+
+
+@dataclass(frozen=True)
+class ArenaSettings:
+    """All that decides an arena. A new one checks itself and raises ValueError with the reason.
+
+    >>> ArenaSettings(("greedy", "random"), Rules.preset("krypkasino"), "runs/arena", deals=50).num_games
+    100
+    """
+
+    agents: tuple[AgentSource, ...]  # strings for `krypenv.agents.make`, pairs of a name and maker(rules, seed), agents
+    rules: Rules
+    out: Path | str  # folder of the results; one that has some already is gone on with
+    deals: int = 1000  # deals that each match plays in all its seatings
+    deals_from: str | int = "dev"  # where they come from: "dev", "test" or a seed
+    seed: int = 0  # of what the agents do at random
+    chunk: int = 100  # deals that are played and written at once
+    pairs: bool = False  # with more than 2 sides: tables of one agent against S - 1 of another
+    first: int = 0  # only matches in which one of so many first agents plays; 0 for all matches
+    precision: float | None = (
+        None  # points: let a match rest when its pairs' intervals are at most so much to both sides
+    )
+    cheaters: bool = False  # let agents play that see what is hidden
+    workers: int = 1  # processes
+    ray: bool = False  # play on a Ray cluster
+    ray_address: str | None = None  # of the cluster; None: the one that Ray finds, or else a new one on this machine
+
+    def __post_init__(self) -> None:
+        for name, limits in (
+            ("deals", bounds.DEALS),
+            ("chunk", bounds.DEALS),
+            ("workers", bounds.WORKERS),
+            ("seed", bounds.SEED),
+        ):
+            bounds.check(name, getattr(self, name), limits)
+        if not isinstance(self.first, int) or not 0 <= self.first <= len(self.agents):
+            raise ValueError(f"first is a number of the {len(self.agents)} agents, or 0, not {shown(self.first)}")
+        if self.precision is not None and not self.precision > 0:
+            raise ValueError(f"precision is above 0 points, not {shown(self.precision)}")
+        if self.precision is not None:
+            bounds.check("precision", self.precision, bounds.POINTS)
+        object.__setattr__(
+            self, "agents", tuple(each if not isinstance(each, str) else typed(each) for each in self.agents)
+        )
+        if len(self.agents) < 2:
+            raise ValueError(f"an arena needs at least two agents, not {len(self.agents)}")
+        if Path(self.out).exists() and not Path(self.out).is_dir():
+            raise ValueError(f"{self.out} is a file; --out is a folder for the results")
+        deal_seeds(self.deals_from, 1)
+        self._check_size()
+
+    def _check_size(self) -> None:
+        """Raise ValueError for more games at once, or more chunks, than fit into memory."""
+        matches, deals = self.matches, min(self.chunk, self.deals)
+        seatings, chunks = max(map(len, matches), default=0), -(-self.deals // self.chunk) * len(matches)
+        if deals * seatings > MOST_AT_ONCE:
+            raise ValueError(
+                f"a chunk is at most {MOST_AT_ONCE:,} games, which fit into memory, not {deals:,} deals in {seatings} "
+                "seatings"
+            )
+        if chunks > MOST_SHARDS:
+            raise ValueError(
+                f"an arena has at most {MOST_SHARDS:,} chunks over all its matches, not {chunks:,}; "
+                "let a chunk have more deals"
+            )
+
+    @classmethod
+    def of_folder(cls, folder: Path | str, **changes: Any) -> ArenaSettings:
+        """Return the settings of the arena in a folder, with some changed; raises ValueError where there is none."""
+        header = read_header(Path(folder))
+        if "agents" not in changes:
+            _check_names(folder, header)
+        fields: dict[str, Any] = {
+            "agents": tuple(agent["name"] for agent in header["agents"]),
+            "rules": Rules.parse(header["rules"]),
+            "out": folder,
+            **{name: header[name] for name in ("deals", "deals_from", "seed", "chunk", "pairs", "first", "precision")},
+            "cheaters": any(agent["cheats"] for agent in header["agents"]),
+        }
+        return cls(**{**fields, **changes})
+
+    @property
+    def matches(self) -> list[list[Seating]]:
+        """The seatings of each match; see `krypenv.training.arena.lineups`."""
+        return seatings_of(len(self.agents), self.rules.num_teams, self.pairs, self.first)
+
+    @property
+    def num_games(self) -> int:
+        """The number of games: deals x seatings of all matches."""
+        return self.deals * sum(map(len, self.matches))
+
+    @property
+    def command(self) -> str:
+        """The command that runs this arena."""
+        words = ["krypenv", "arena", *map(name_of, self.agents), "--rules", str(self.rules)]
+        for name in ("deals", "deals_from", "seed", "chunk"):
+            words += [f"--{name.replace('_', '-')}", str(getattr(self, name))]
+        words += ["--first", str(self.first)] if self.first else []
+        words += ["--precision", f"{self.precision:g}"] if self.precision else []
+        words += [f"--{name}" for name in ("pairs", "cheaters") if getattr(self, name)]
+        return shlex.join([*words, "--out", str(self.out)])
+
+
+def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: None) -> Games:
+    """Play an arena, or go on with one in the same folder, and return all its games; none is lost if this is killed.
+
+    The games, without their times, depend on `agents`, `rules`, `deals`, `deals_from`, `seed`, `chunk`, `pairs`,
+    `first` and `precision` alone. More deals than before extend an arena; with fewer, what is there already stays
+    and counts.
+
+    Raises ValueError, and writes nothing, for agents that can't be made, play other rules, are named twice or cheat
+    without leave, and for a folder with the results of another arena or that another process is writing to.
+    """
+    folder, header = Path(settings.out), make_header(settings)
+    if (folder / FILE).exists():
+        there = read_results(folder)
+        check_same(folder, there.header, header)
+        if not list(_missing(settings, there)):
+            progress(there.num_games, there.num_games)
+            return there.games()
+    _check_sources(settings)
+    with _player(settings) as play, open_results(folder, header) as results:
+        progress(results.num_games, settings.num_games)
+        for shards in _rounds(settings, results):
+            for lines in play(shards):
+                results.append(lines)
+                progress(results.num_games, settings.num_games)
+        return results.games()
+
+
+def _check_sources(settings: ArenaSettings) -> None:
+    """Raise ValueError for an agent that can't be sent to where it is to play."""
+    if settings.ray:
+        from krypenv.training.arena.remote import packer
+
+        dumps = packer()
+    elif settings.workers > 1:
+        dumps = pickle.dumps
+    else:
+        return
+    for source in settings.agents:
+        check_sendable(source, dumps)
+
+
+def _player(settings: ArenaSettings) -> AbstractContextManager[Player]:
+    if settings.ray:
+        from krypenv.training.arena.remote import ray_player
+
+        return ray_player(settings.ray_address)
+    return pool_of(play_shard, settings.workers)
+
+
+def _missing(settings: ArenaSettings, results: Results) -> Iterator[Shard]:
+    """Yield what is still to be played, chunk by chunk over all matches, so that these keep about level."""
+    seeds, size = deal_seeds(settings.deals_from, settings.deals), settings.chunk
+    for chunk, first in enumerate(range(0, settings.deals, size)):
+        for match, seatings in enumerate(settings.matches):
+            if not results.has(match, chunk, len(seeds[first : first + size])):
+                members = {index: settings.agents[index] for index in sorted(set(chain(*seatings)))}
+                yield Shard(
+                    match, chunk, first, seeds[first : first + size], tuple(seatings), members, settings.rules,
+                    settings.seed,
+                )  # fmt: skip
+
+
+def _rounds(settings: ArenaSettings, results: Results) -> Iterator[list[Shard]]:
+    """Yield what is to be played, until the intervals are as narrow as they are to be.
+
+    Without `precision` that is all at once; else the chunks one by one, and a match rests for good from where the
+    intervals of all its pairs are narrow enough. That follows from the chunks before alone, so that an arena that is
+    gone on with plays what an unbroken one does.
+    """
+    missing = list(_missing(settings, results))
+    if settings.precision is None:
+        yield missing
+        return
+    from krypenv.training.arena.payoffs import payoffs
+
+    awake = dict(enumerate(settings.matches))
+    for chunk in range(-(-settings.deals // settings.chunk)):
+        yield [shard for shard in missing if shard.chunk == chunk and shard.match in awake]
+        if (chunk + 1) * settings.chunk >= MANY_ENOUGH:
+            found = payoffs(results.games(chunk))
+            wide = found.high - found.low > 2 * settings.precision
+            awake = {
+                match: seats for match, seats in awake.items() if wide[np.ix_(*2 * [sorted({*chain(*seats)})])].any()
+            }
+            if not awake:
+                return
+
+
+# ---------------------------------------------------------------------- the header
+
+
+def make_header(settings: ArenaSettings) -> Header:
+    """Return the first line of the results; raises ValueError for agents that can't play in this arena."""
+    rules = settings.rules
+    made = [make_agent(source, rules, settings.seed) for source in settings.agents]
+    names = [
+        agent.name if isinstance(source, str) and not is_own(source) else name_of(source)
+        for agent, source in zip(made, settings.agents, strict=True)
+    ]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name} is named twice; an agent plays once in an arena")
+    cheats = [bool(getattr(agent, "cheats", False)) for agent in made]
+    if any(cheats) and not settings.cheaters:
+        raise ValueError(f"{names[cheats.index(True)]} sees what is hidden; --cheaters lets it play")
+    fields = json.dumps(dataclasses.asdict(rules), sort_keys=True).encode()
+    return {
+        "format": FORMAT,
+        "rules": str(rules),
+        "rules_sha256": hashlib.sha256(fields).hexdigest(),
+        "agents": [
+            {"name": name, "cheats": cheat, "weights_sha256": _weights(source, agent)}
+            for name, cheat, source, agent in zip(names, cheats, settings.agents, made, strict=True)
+        ],
+        "deals": settings.deals,
+        "deals_from": settings.deals_from,
+        "deals_list": describe_list(settings.deals_from),
+        "seed": settings.seed,
+        "chunk": settings.chunk,
+        "pairs": settings.pairs,
+        "first": settings.first,
+        "precision": settings.precision,
+        "command": settings.command,
+        "machine": _machine(),
+    }
+
+
+def _machine() -> dict[str, Any]:
+    """Return the processor and the versions of the packages, for who reads the results."""
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        return {**machine(), "torch": metadata.version("torch")}
+    return machine()
+
+
+def _check_names(folder: Path | str, header: Header) -> None:
+    """Raise ValueError where an arena has agents that can't be made from what its results tell of them."""
+    names = [agent["name"] for agent in header["agents"]]
+    for name in names:
+        if is_own(name):
+            again = shlex.join(["krypenv", "arena", *names, "--out", str(folder)])
+            refuse_import(
+                name, f"to go on with the arena, name its agents again: {again}, with the options that it had"
+            )
+        if not is_known(name):
+            raise ValueError(
+                f"{folder} has the agent {shown(name)}, which no name makes: it was handed in from Python, so go on by "
+                "run_arena with the same settings there"
+            )
+
+
+def _weights(source: AgentSource, agent: Agent) -> list[str]:
+    """Return the SHA-256 of the weights of the models that an agent plays with, or that its string names."""
+    words = list(getattr(agent, "models", ()))
+    if isinstance(source, str):
+        words += [source] if Path(source).is_dir() else parse_spec(source)[1].values()
+    cards = [Path(word) / "model.json" for word in words if isinstance(word, str)]
+    return [read_card(card.parent)["weights_sha256"] for card in cards if card.is_file()]

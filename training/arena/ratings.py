@@ -1,0 +1,125 @@
+"""Ratings of an arena's agents: OpenSkill, Nash averaging, alpha-rank, and the cycles that any rating hides."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from openskill.models import PlackettLuce
+from scipy.optimize import linprog, minimize
+from scipy.special import logsumexp, softmax
+
+from krypenv.training.arena.games import FloatArray, Games
+
+RATED = 50_000  # results that OpenSkill rates, at most: about 2 seconds
+SUPPORT = 1e-6  # share in a Nash equilibrium below which an agent does not belong to it
+ALPHA_RANK_NOISE = 1e-6  # chance of a step to a worse agent, against the chance of a step to a better one
+
+
+def rate(games: Games) -> tuple[FloatArray, FloatArray]:
+    """Return the OpenSkill ratings of the agents: means mu, (A,), and standard deviations sigma, (A,).
+
+    A result is what one set of agents scored on one deal, averaged over its seatings; the lowest score comes first,
+    equal scores share the place. Results are rated by the Plackett-Luce model of Weng and Lin, "A Bayesian
+    approximation method for online ranking", JMLR 12 (2011), from mu 25 and sigma 25/3. Agents do not learn on the way,
+    so sigma never grows (tau is 0). Ratings depend on the order of the results, and those of one deal share its luck:
+    the order is shuffled, always in the same way, and the first `RATED` results in it count.
+    """
+    size = len(games.names)
+    key = games.deal
+    for agents in np.sort(games.agents, axis=1).T:
+        key = key * size + agents
+    results, result = np.unique(key, return_inverse=True)
+    chosen = np.random.default_rng(0).permutation(len(results))[:RATED]
+    turn = np.full(len(results), -1)
+    turn[chosen] = np.arange(len(chosen))
+    rated = turn[result] >= 0
+    cell = (turn[result[rated], None] * size + games.agents[rated]).ravel()
+    shape = (len(chosen), size)
+    sides = np.bincount(cell, minlength=len(chosen) * size).reshape(shape)
+    totals = np.bincount(cell, games.scores[rated].ravel(), minlength=len(chosen) * size).reshape(shape)
+
+    model = PlackettLuce(tau=0.0)
+    ratings = [model.rating() for _ in games.names]
+    for count, total in zip(sides, totals, strict=True):
+        table = np.flatnonzero(count)
+        after = model.rate([[ratings[agent]] for agent in table], ranks=(total[table] / count[table]).tolist())
+        for agent, (rating,) in zip(table, after, strict=True):
+            ratings[agent] = rating
+    return np.array([rating.mu for rating in ratings]), np.array([rating.sigma for rating in ratings])
+
+
+def nash_average(payoff: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the Nash equilibrium of greatest entropy, (A,) weights, and each agent's payoff against it, (A,).
+
+    `payoff` is an antisymmetric matrix, (A, A): what the row's agent wins from the column's. The payoffs are zero for
+    the agents of the equilibrium and not above zero for the others. Two equal agents share their weight, so entering
+    one twice changes nothing for the others: Balduzzi et al., "Re-evaluating evaluation", NeurIPS 2018.
+
+    >>> nash_average(np.array([[0.0, 2.0], [-2.0, 0.0]]))
+    (array([1., 0.]), array([ 0., -2.]))
+    """
+    size = len(payoff)
+    scaled = payoff / (np.abs(payoff).max() or 1.0)
+    # The equilibria are the mixtures against which no agent wins. One that gives the most to agent i, for each i; their
+    # mean holds every agent that is in any of them.
+    corners = [
+        linprog(-most, A_ub=scaled, b_ub=np.zeros(size), A_eq=np.ones((1, size)), b_eq=[1.0]).x for most in np.eye(size)
+    ]
+    used = np.mean(corners, axis=0) > SUPPORT
+    rows = scaled[:, used]
+
+    # The greatest entropy on them by its dual: the weights are softmax(-prices @ rows), with a price for each agent.
+    def dual(prices: FloatArray) -> tuple[float, FloatArray]:
+        return logsumexp(-prices @ rows), -rows @ softmax(-prices @ rows)
+
+    bounds = [(0.0, None)] * size
+    options = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 0.0, "gtol": 1e-12}
+    best = minimize(dual, np.zeros(size), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    weights = np.zeros(size)
+    weights[used] = softmax(-best.x @ rows)
+    return weights, np.round(payoff @ weights, 6) + 0.0  # no -0.0
+
+
+def alpha_rank(margin: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the share of time that alpha-rank's chain spends at each agent, (A,); needs OpenSpiel.
+
+    The chain goes from agent to agent, to one that beats the present one, in the limit of strong selection: Omidshafiei
+    et al., "alpha-rank: multi-agent evaluation by evolution", Scientific Reports 9 (2019). In that limit only the signs
+    of the margins count, so a pair whose interval, `low` to `high`, holds zero counts as even: both ways are open. All
+    three are (A, A) and antisymmetric, as in `Payoffs`.
+    """
+    from open_spiel.python.egt import alpharank
+
+    clear = np.where((low > 0) | (high < 0), margin, 0.0)
+    return alpharank.compute([clear], use_inf_alpha=True, inf_alpha_eps=ALPHA_RANK_NOISE)[2]
+
+
+@dataclass(frozen=True)
+class Cycles:
+    """How many threes of agents beat each other in a circle, of those in which every two met."""
+
+    triples: int
+    cyclic: int  # by the margins
+    clear: int  # by margins whose intervals do not hold zero
+    example: tuple[int, int, int] | None  # indices of a clear one: each beats the next, and the last the first
+
+
+def find_cycles(margin: FloatArray, low: FloatArray) -> Cycles:
+    """Return the cycles of three in the margins of the row's agents, (A, A), and the lower bounds of these, (A, A).
+
+    The example is the clear cycle whose smallest lower bound is the greatest.
+    """
+    triples = cyclic = clear = 0
+    widest, example = 0.0, None
+    for i, j, k in itertools.combinations(range(len(margin)), 3):
+        triples += not np.isnan([margin[i, j], margin[j, k], margin[k, i]]).any()
+        for circle in ((i, j, k), (i, k, j)):
+            steps = list(zip(circle, (*circle[1:], circle[0]), strict=True))
+            cyclic += all(margin[step] > 0 for step in steps)
+            least = float(np.min([low[step] for step in steps]))  # nan, which is above nothing, where two never met
+            clear += least > 0
+            if least > widest:
+                widest, example = least, circle
+    return Cycles(triples, cyclic, clear, example)

@@ -1,0 +1,146 @@
+"""Shards: one match of an arena over one chunk of deals."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv import agents
+from krypenv.agents import Agent
+from krypenv.engine import Engine
+from krypenv.inputs.words import one_line, shown
+from krypenv.rules import Rules
+from krypenv.training.arena.lineups import Seating
+from krypenv.training.evaluation.table import Played, by_side, check_agent, describe_error, play_table
+
+LONGEST = 300  # characters of what is told of a forfeit
+
+# What `krypenv.agents.make_known` reads, a name and a maker, or an agent.
+AgentSource = str | tuple[str, Callable[[Rules, int], Agent]] | Agent
+_KINDS = "an agent is a string, a pair of a name and maker(rules, seed), or an object with act, name and rules"
+Line = dict[str, Any]  # what a match came to in one deal, as plain JSON values; see docs/arena.md
+Player = Callable[[Iterable["Shard"]], Iterator[list[Line]]]  # plays shards; their lines come as they are done
+
+
+@dataclass(frozen=True)
+class Shard:
+    """All that decides what a match comes to over a chunk of n deals; nothing else has a part in it."""
+
+    match: int
+    chunk: int
+    first_deal: int
+    deal_seeds: npt.NDArray[np.uint64]  # (n,)
+    seatings: tuple[Seating, ...]
+    agents: dict[int, AgentSource]  # by their indices, in order
+    rules: Rules
+    seed: int
+
+    @property
+    def num_games(self) -> int:
+        """The number of games in it."""
+        return len(self.deal_seeds) * len(self.seatings)
+
+
+def make_agent(source: AgentSource, rules: Rules, seed: int) -> Agent:
+    """Return the agent of a source, of an agent a copy.
+
+    Raises ValueError where there is none or where it was made for other rules.
+    """
+    if isinstance(source, str):
+        return agents.make_known(source, rules, seed)
+    if not isinstance(source, (tuple, list)):
+        try:
+            return _copy_of(check_agent(source, rules))
+        except ValueError as error:
+            raise ValueError(f"{error}; {_KINDS}") from None
+    if len(source) != 2 or not isinstance(source[0], str) or not callable(source[1]):
+        raise ValueError(f"{_KINDS}, not {shown(source)}")
+    name, maker = source
+    try:
+        agent = maker(rules, seed)
+    except BaseException as error:
+        if type(error) is KeyboardInterrupt:
+            raise
+        raise ValueError(f"{one_line(name)} can't be made: its maker {describe_error(error)}") from error
+    return check_agent(agent, rules, one_line(name))
+
+
+def name_of(source: AgentSource) -> str:
+    """Return the name under which the agent of a source stands in the results."""
+    if isinstance(source, str):
+        return agents.format_spec(*agents.parse_spec(source)) if agents.is_own(source) else source
+    return source[0] if isinstance(source, (tuple, list)) else source.name
+
+
+def check_sendable(source: AgentSource, dumps: Callable[[Any], bytes]) -> None:
+    """Raise ValueError where a source can't be sent to another process, packed by some function."""
+    try:
+        dumps(source)
+    except Exception as error:
+        raise ValueError(
+            f"{one_line(name_of(source))} can't be sent to other processes: pickling it {describe_error(error)}"
+        ) from None
+
+
+def _copy_of(agent: Agent) -> Agent:
+    """Return a copy of an agent as it was handed in, so that no chunk of an arena depends on the ones before."""
+    try:
+        return copy.deepcopy(agent)
+    except Exception as error:
+        raise ValueError(
+            f"{one_line(agent.name)} can't be copied for each chunk: copying it {describe_error(error)}"
+        ) from None
+
+
+def play_shard(shard: Shard) -> list[Line]:
+    """Play a shard with agents made afresh, and return a line for each of its deals.
+
+    In a forfeited game the side at fault takes all points (`Rules.total_points`, in each game of a session) and the
+    others none.
+    """
+    rules, sides = shard.rules, shard.rules.num_teams
+    deals, seatings = len(shard.deal_seeds), np.array(shard.seatings)
+    indices = np.array([*shard.agents])
+    made = [make_agent(source, rules, _agent_seed(shard, index)) for index, source in shard.agents.items()]
+    engine = Engine(rules, shard.num_games, np.repeat(shard.deal_seeds, len(seatings)))
+    played = play_table(engine, made, np.tile(np.searchsorted(indices, seatings), (deals, 1)), forfeits=True)
+
+    scores = by_side(played.scores, sides)
+    forfeits: list[list[Any]] = [[] for _ in range(deals)]
+    for row, agent, side, reason in played.forfeits:
+        scores[row] = np.arange(sides) == side
+        scores[row] *= rules.total_points * max(1, rules.games)
+        deal, seating = divmod(row, len(seatings))
+        forfeits[deal].append([seating, int(indices[agent]), one_line(reason, LONGEST)])
+
+    decisions, seconds = _by_deal(played, deals)
+    return [
+        {
+            "match": shard.match,
+            "chunk": shard.chunk,
+            "of": deals,
+            "deal": shard.first_deal + deal,
+            "seats": seatings.tolist(),
+            "scores": scores.reshape(deals, -1, sides)[deal].tolist(),
+            "forfeits": forfeits[deal],
+            "agents": indices.tolist(),
+            "decisions": decisions[deal].tolist(),
+            "seconds": [round(each, 9) for each in seconds[deal].tolist()],
+        }
+        for deal in range(deals)
+    ]
+
+
+def _agent_seed(shard: Shard, agent: int) -> int:
+    return int(np.random.SeedSequence([shard.seed, shard.match, shard.chunk, agent]).generate_state(1)[0])
+
+
+def _by_deal(played: Played, deals: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the decisions of each agent in each deal, and its seconds shared out by decisions: (deals, A) each."""
+    decisions = played.decisions.reshape(deals, -1, played.decisions.shape[1]).sum(axis=1)
+    return decisions, played.seconds * decisions / np.maximum(1, decisions.sum(axis=0))

@@ -1,0 +1,225 @@
+"""Standings of an arena: its payoffs and ratings put together, best agent first, as JSON and as tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from krypenv.inputs.words import printable
+from krypenv.training.arena import ratings
+from krypenv.training.arena.games import FloatArray, Games
+from krypenv.training.arena.payoffs import Payoffs, payoffs, plain
+from krypenv.training.common.report import print_table
+
+BLOCK = 6  # opponents beside each other in a printed table, at most
+NO_FIGURE = "–"  # stands where there is no figure
+NEEDS_OPEN_SPIEL = 'alpha-rank is left out because OpenSpiel is not installed: pip install "krypenv[metagame]"'
+NOT_ALL_MET = "Nash averaging and alpha-rank are left out because not every two agents have met"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One agent's figures. Points are a game's (where the rules make sessions, a session's); positive is good."""
+
+    agent: str
+    margin: float  # mean score of the others at the table less the own score
+    low: float  # of its 95% interval; infinite after a single deal
+    high: float
+    win_rate: float  # share of the games in which the own score is the lowest
+    tie_rate: float  # share of the games in which it is the lowest together with another side's
+    mu: float  # OpenSkill's mean and
+    sigma: float  # standard deviation
+    nash_weight: float | None  # share in the Nash equilibrium of greatest entropy
+    nash_margin: float | None  # margin over that equilibrium, zero for its members and not above zero for the others
+    alpha_rank: float | None  # share of time of alpha-rank's chain
+    milliseconds: float  # a decision; nan where none was measured
+    forfeits: int  # games that the agent forfeited
+
+    @property
+    def ordinal(self) -> float:
+        """A rating that the agent is above with near certainty, as OpenSkill's model has it: mu - 3 sigma."""
+        return self.mu - 3 * self.sigma
+
+
+@dataclass(frozen=True)
+class Standings:
+    """What the games of an arena say about its agents."""
+
+    rules: str
+    deals: int
+    games: int
+    agents: tuple[Standing, ...]  # from the best margin over the field to the worst
+    payoffs: Payoffs  # of every agent over every other, in the order of the arena
+    cycles: ratings.Cycles  # by the arena's order too
+    notes: tuple[str, ...]  # a sentence for each figure that is left out
+
+    @property
+    def widest(self) -> float:
+        """Half the width of the widest interval among the pairs that met; infinite if none did."""
+        return self.payoffs.widest
+
+    def cycle_names(self) -> list[str]:
+        """Return the agents of the clearest cycle, each of which beats the next and the last the first; or none."""
+        return [self.payoffs.names[agent] for agent in self.cycles.example or ()]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures as plain JSON values; what is left out or not finite is None."""
+        return {
+            "rules": self.rules,
+            "deals": self.deals,
+            "games": self.games,
+            "widest": plain(self.widest),
+            "agents": [_plain_figures(agent) | {"ordinal": agent.ordinal} for agent in self.agents],
+            "payoffs": self.payoffs.to_json(),
+            "cycles": dataclasses.asdict(self.cycles) | {"example": self.cycle_names() or None},
+            "notes": list(self.notes),
+        }
+
+
+def standings(games: Games) -> Standings:
+    """Return the standings of the games of an arena; a few seconds for a million games.
+
+    The figures depend on the games alone, not on the order in which they are stored, and not on chance. A forfeited
+    game counts with the scores that it is stored with. docs/standings.md tells what each figure means. Raises
+    ValueError for games that can't be, such as those that hold one agent alone.
+    """
+    table = payoffs(games)
+    mu, sigma = ratings.rate(games)
+    nash, nash_margin, alpha, notes = _metagame(table)
+    forfeits = np.bincount(games.forfeit[games.forfeit >= 0], minlength=len(games.names))
+    agents = tuple(
+        Standing(
+            agent=games.names[agent],
+            margin=float(table.field_margin[agent]),
+            low=float(table.field_low[agent]),
+            high=float(table.field_high[agent]),
+            win_rate=float(table.win_rate[agent]),
+            tie_rate=float(table.tie_rate[agent]),
+            mu=float(mu[agent]),
+            sigma=float(sigma[agent]),
+            nash_weight=None if nash is None else float(nash[agent]),
+            nash_margin=None if nash_margin is None else float(nash_margin[agent]),
+            alpha_rank=None if alpha is None else float(alpha[agent]),
+            milliseconds=float(games.milliseconds[agent]),
+            forfeits=int(forfeits[agent]),
+        )
+        for agent in table.order
+    )
+    return Standings(
+        rules=str(games.rules),
+        deals=len(np.unique(games.deal)),
+        games=len(games.deal),
+        agents=agents,
+        payoffs=table,
+        cycles=ratings.find_cycles(table.margin, table.low),
+        notes=notes,
+    )
+
+
+def _metagame(
+    table: Payoffs,
+) -> tuple[FloatArray | None, FloatArray | None, FloatArray | None, tuple[str, ...]]:
+    """Return the Nash weights, the margins over them, alpha-rank, and notes on what is left out."""
+    margin = table.margin.copy()
+    np.fill_diagonal(margin, 0.0)
+    if np.isnan(margin).any():
+        return None, None, None, (NOT_ALL_MET,)
+    nash, nash_margin = ratings.nash_average(margin)
+    try:
+        return nash, nash_margin, ratings.alpha_rank(margin, table.low, table.high), ()
+    except ImportError:
+        return nash, nash_margin, None, (NEEDS_OPEN_SPIEL,)
+
+
+def _plain_figures(agent: Standing) -> dict[str, Any]:
+    figures = dataclasses.asdict(agent)
+    return {key: plain(value) if isinstance(value, float) else value for key, value in figures.items()}
+
+
+# ---------------------------------------------------------------------- texts
+
+
+def format_figure(value: float | None, pattern: str) -> str:
+    """Return a number by a format such as "+.1f"; a dash for none or nan, an infinity sign for an unbounded one.
+
+    >>> format_figure(1.25, "+.1f"), format_figure(float("nan"), ".2f")
+    ('+1.2', '–')
+    """
+    if value is None or math.isnan(value):
+        return NO_FIGURE
+    return format(value, pattern) if math.isfinite(value) else "∞" if value > 0 else "-∞"
+
+
+def format_milliseconds(value: float) -> str:
+    """Return a time in milliseconds with two digits that count, as in "0.0013" or "12"."""
+    if math.isnan(value) or value == 0:
+        return format_figure(value, "g")
+    return f"{value:.{max(0, 1 - math.floor(math.log10(value)))}f}"
+
+
+def cycle_sentence(result: Standings) -> str:
+    """Return one sentence on the cycles of three."""
+    count = result.cycles
+    names = result.cycle_names()
+    clear = f", {count.clear} of them clear, as in {' beats '.join([*names, names[0]])}" if names else ""
+    return f"Circles of three agents, each of which beats the next: {count.cyclic} of {count.triples}{clear}."
+
+
+def print_standings(result: Standings) -> None:
+    """Print the margins over the field, the ratings, and the payoff matrix."""
+    print_table(
+        ("agent", "margin", "win", "tie", "ms/decision", "forfeits"),
+        [
+            (
+                f"{place} {agent.agent}",
+                f"{format_figure(agent.margin, '+.2f')} ±{format_figure((agent.high - agent.low) / 2, '.2f')}",
+                format_figure(agent.win_rate, ".1%"),
+                format_figure(agent.tie_rate, ".1%"),
+                format_milliseconds(agent.milliseconds),
+                str(agent.forfeits),
+            )
+            for place, agent in enumerate(result.agents, 1)
+        ],
+    )
+    print_table(
+        ("agent", "mu", "sigma", "ordinal", "Nash", "over Nash", "alpha-rank"),
+        [
+            (
+                f"{place} {agent.agent}",
+                *(format_figure(value, ".1f") for value in (agent.mu, agent.sigma, agent.ordinal)),
+                format_figure(agent.nash_weight, ".1%"),
+                format_figure(agent.nash_margin, "+.2f"),
+                format_figure(agent.alpha_rank, ".1%"),
+            )
+            for place, agent in enumerate(result.agents, 1)
+        ],
+    )
+    order = result.payoffs.order.tolist()
+    for start in range(0, len(order), BLOCK):
+        _print_block(result.payoffs, order, range(start, min(start + BLOCK, len(order))))
+    print("margin: the others' mean score less the own one, in points a game; ±: the 95% interval, by deal")
+    print("mu, sigma, ordinal: OpenSkill's rating; Nash, over Nash: Nash averaging")
+    print(printable(cycle_sentence(result)), *result.notes, sep="\n")
+
+
+def _print_block(table: Payoffs, order: Sequence[int], places: range) -> None:
+    """Print the margins of all agents over those of some places."""
+    half = (table.high - table.low) / 2
+    rows = [
+        (
+            f"{place} {table.names[agent]}",
+            *(
+                NO_FIGURE
+                if not table.deals[agent, order[column]]
+                else f"{table.margin[agent, order[column]]:+.2f}\n±{format_figure(half[agent, order[column]], '.2f')}"
+                for column in places
+            ),
+        )
+        for place, agent in enumerate(order, 1)
+    ]
+    print_table(("agent", *(f"over {column + 1}" for column in places)), rows)

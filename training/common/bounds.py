@@ -1,0 +1,78 @@
+"""Bounds of the numbers that can be asked for: those of every command are checked before any work."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from krypenv.inputs.words import shown
+
+
+class Bounds(NamedTuple):
+    """From where to where a number may be. Whole numbers have whole bounds; `why` tells the reason of the upper one."""
+
+    low: float
+    high: float
+    why: str = ""
+    is_above: bool = False  # the lower bound itself is too low
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the numbers are whole."""
+        return isinstance(self.high, int)
+
+
+SEED = Bounds(0, 2**64 - 2, "as a seed has 64 bits")
+SMALL_SEED = Bounds(0, 2**32 - 1, "as NumPy's older generators take no more")
+DEALS = Bounds(1, 1_000_000, "whose scores fit into memory and tell a hundredth of a point")
+GAMES = Bounds(1, 1_000_000, "which fit into memory")
+LESSONS = Bounds(0, 10_000_000, "which fit on a disk")
+WORLDS = Bounds(2, 10_000, "which fit into memory")
+SEARCHED_WORLDS = Bounds(0, 10_000, "which fit into memory")
+CANDIDATES = Bounds(1, 1000, "which fit into memory")
+WORKERS = Bounds(1, 1024, "for more than a processor each has no use")
+WORKERS_OR_ALL = WORKERS._replace(low=0)
+THREADS = Bounds(1, 1024, "for more than a processor each has no use")
+THREADS_OR_ALL = THREADS._replace(low=0)
+RUNS = Bounds(1, 1000, "which would take months")
+RUNS_OR_NONE = RUNS._replace(low=0)
+SECONDS = Bounds(0.0, 3600.0, "an hour for each of some thirty rates", is_above=True)
+MINUTES = Bounds(0.0, 1e6, "which is two years", is_above=True)
+FRAMES = Bounds(0, 10**12, "which would take years")
+PAUSE = Bounds(0.0, 1e12, "which is longer than any run", is_above=True)
+POINTS = Bounds(0.0, 1e6, "which is more than any game holds", is_above=True)
+POINTS_OR_NONE = POINTS._replace(is_above=False)
+UNITS = Bounds(1, 8192, "which fit into memory")
+PASSES = Bounds(1, 10_000, "which would take years")
+ROWS = Bounds(0, 1_000_000, "which fit into memory")
+STEPS = Bounds(1, 10_000, "which fit into memory")
+BATCH = Bounds(1, 10_000_000, "which fit into memory")
+SNAPSHOTS = Bounds(0, 1000, "which fit into memory")
+SHARE = Bounds(0.0, 1.0)
+RATE = Bounds(0.0, 10.0, "for more diverges at once", is_above=True)
+WEIGHT = Bounds(0.0, 1000.0, "for more drowns all else")
+
+
+def check(name: str, value: Any, bounds: Bounds) -> None:
+    """Raise ValueError with one sentence for what is not a number within some bounds."""
+    kind = (int, np.integer) if bounds.is_whole else (int, float, np.integer, np.floating)
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
+        raise ValueError(f"{name} is a {'whole ' if bounds.is_whole else ''}number, not {shown(value)}")
+    if not bounds.why:
+        if not bounds.low <= value <= bounds.high:
+            raise ValueError(f"{name} is from {bounds.low:g} to {bounds.high:g}, not {shown(value)}")
+    elif not value >= bounds.low or (bounds.is_above and value == bounds.low):  # what is no number is not above any
+        raise ValueError(f"{name} is {'above' if bounds.is_above else 'at least'} {bounds.low:g}, not {shown(value)}")
+    elif value > bounds.high:
+        most = f"{bounds.high:,}" if bounds.is_whole else f"{bounds.high:,g}"
+        raise ValueError(f"{name} is at most {most}, {bounds.why}, not {shown(value)}")
+
+
+def check_numbers(settings: Any) -> None:
+    """Raise ValueError for the first field of a dataclass that is beyond the bounds in its metadata."""
+    for field in dataclasses.fields(settings):
+        bounds, value = field.metadata.get("bounds"), getattr(settings, field.name)
+        if bounds and not (value is None and field.default is None):
+            check(field.name, value, bounds)

@@ -1,0 +1,29 @@
+"""What a measured time depends on."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+import krypenv
+
+
+def machine() -> dict[str, Any]:
+    """Return what the figures depend on: processor, cores, how busy they were in the last minute, versions."""
+    info = Path("/proc/cpuinfo")
+    models = [line for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
+    return {
+        "cpu": models[0].partition(":")[2].strip() if models else platform.processor(),
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "krypenv": krypenv.__version__,
+    }

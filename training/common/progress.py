@@ -1,0 +1,71 @@
+"""What is shown of long runs: how far they are, and that kernels are being compiled."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from krypenv.runtime.jit import compilations
+
+COMPILING = "Compiling the kernels, one to two minutes the first time; they are kept."
+PAUSE = 30.0  # seconds between two lines where there is no bar
+Show = Callable[[float, str], None]
+
+
+@contextlib.contextmanager
+def progress(console: Console) -> Iterator[Show]:
+    """Give what shows how far a run is, called with the part that is done, 0 to 1, and a text.
+
+    In a terminal it moves a bar. In a notebook or a file it writes a line every half a minute, and one at the end.
+    """
+    if console.is_terminal:
+        columns = TextColumn("{task.percentage:>3.0f}%"), BarColumn(bar_width=6), TextColumn("{task.fields[text]}")
+        with Progress(*columns, console=console, refresh_per_second=2) as bar:
+            task = bar.add_task("", total=1.0, text="starting")
+            yield lambda done, text: bar.update(task, completed=done, text=text)
+        return
+    line, last = "", time.monotonic()
+
+    def show(done: float, text: str) -> None:
+        nonlocal line, last
+        line = f"{done:4.0%}  {text}"
+        if time.monotonic() - last >= PAUSE:
+            last = time.monotonic()
+            write_line()
+
+    def write_line() -> None:
+        nonlocal line
+        if line:
+            console.print(line, highlight=False, soft_wrap=True)
+        line = ""
+
+    try:
+        yield show
+    finally:
+        write_line()
+
+
+@contextlib.contextmanager
+def compiling(console: Console) -> Iterator[None]:
+    """Say so when kernels are compiled in the block; where all are kept already, say nothing."""
+    status = console.status(COMPILING) if console.is_terminal else None
+    told = False
+
+    def tell() -> None:
+        nonlocal told
+        if not told and status:
+            status.start()
+        elif not told:
+            console.print(COMPILING)
+        told = True
+
+    try:
+        with compilations(tell):
+            yield
+    finally:
+        if status:
+            status.stop()

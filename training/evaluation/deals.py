@@ -1,0 +1,55 @@
+"""Lists of deals: fixed, versioned ones, so that figures of different people compare, and those of any seed."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.engine import row_seeds
+from krypenv.inputs.words import is_whole, shown
+
+# Version and seed of each list. A list never changes: other deals would be a new version with a new seed.
+LISTS = {"dev": (1, 0x6B72_7970_6465_7631), "test": (1, 0x6B72_7970_7465_7331)}
+
+
+def deal_seeds(source: str | int, count: int) -> npt.NDArray[np.uint64]:
+    """Return the seeds of the first deals of a list, (count,) uint64: deal i is that of `Game(rules, seed=seeds[i])`.
+
+    `source` is "dev", to develop with, "test", to report with, or a seed from 0 on, as a number or in digits. A longer
+    list begins with the shorter one. Raises ValueError for anything else.
+
+    >>> len(deal_seeds("test", 1000))
+    1000
+    """
+    return row_seeds(_seed(source), count)
+
+
+def describe_list(source: str | int) -> str:
+    """Return the name of a list with its version, as it stands beside results.
+
+    >>> describe_list("dev"), describe_list("7")
+    ('dev v1', 'seed 7')
+    """
+    return f"{source} v{LISTS[source][0]}" if isinstance(source, str) and source in LISTS else f"seed {_seed(source)}"
+
+
+def _seed(source: str | int) -> int:
+    if isinstance(source, str):
+        if source in LISTS:
+            return LISTS[source][1]
+        if not re.fullmatch("[0-9]{1,20}", source):
+            close = difflib.get_close_matches(source[:80], LISTS, n=1)
+            raise ValueError(
+                f"there is no list of deals {shown(source)}{f' (did you mean {close[0]!r}?)' if close else ''}; "
+                f"deals come from {', '.join(LISTS)} or a seed from 0 on"
+            )
+        source = int(source)
+    if not is_whole(source, 0, (1 << 64) - 1):
+        raise ValueError(
+            f"a seed is a whole number from 0 on and below 2**64, not {shown(source)}; "
+            f"deals come from one, or from {' or '.join(LISTS)}"
+        )
+    return int(source)

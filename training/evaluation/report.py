@@ -1,0 +1,15 @@
+"""Matches as tables in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from krypenv.training.common.report import print_table
+from krypenv.training.evaluation.matches import MATCH_COLUMNS, POINTS_COLUMNS, MatchResult, match_rows, points_rows
+
+
+def print_matches(results: Sequence[MatchResult]) -> None:
+    """Print matches as two tables: the margins, and the points by kind."""
+    print_table(MATCH_COLUMNS, match_rows(results))
+    print_table(POINTS_COLUMNS, points_rows(results))
+    print("margin: the opponents' mean score less the own one, in points a game; a low score is good")

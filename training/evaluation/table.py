@@ -1,0 +1,217 @@
+"""Tables: the rows of an engine played to their ends, with an agent on each side; faults are errors or forfeits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.agents import Agent
+from krypenv.cards import NUM_ACTIONS, action_name
+from krypenv.engine import Engine
+from krypenv.inputs.words import describe_error, one_line, shown
+from krypenv.rules import Rules
+
+IntArray = npt.NDArray[np.int64]
+
+
+class Fault(ValueError):
+    """An agent raised, or answered with something that is no legal action; the message says which agent did what."""
+
+
+class Forfeit(NamedTuple):
+    """A row that was taken out of play, and why."""
+
+    row: int
+    agent: int  # index of the agent at fault
+    side: int
+    reason: str  # what it did, as in "raised ValueError: no rows"
+
+
+@dataclass(frozen=True)
+class Played:
+    """What B rows came to. In a forfeited row the arrays of the first three fields mean nothing."""
+
+    scores: IntArray  # (B, P) final score of each seat
+    points: IntArray  # (B, P) of them those of the cards captured
+    sweeps: IntArray  # (B, P) sweeps made
+    decisions: IntArray  # (B, A) decisions of each agent whose time was taken
+    seconds: npt.NDArray[np.float64]  # (A,) what these decisions took
+    forfeits: list[Forfeit]
+
+
+def play_table(engine: Engine, agents: Sequence[Agent], lineup: npt.ArrayLike, forfeits: bool = False) -> Played:
+    """Play every row of a fresh engine to the end of its session.
+
+    Each round asks each of the A agents once, for all rows in which it is to act. The first call of each agent, which
+    may compile, is not timed. An agent with a true attribute `cheats` is asked by `act_on(state, action_masks)`, with a
+    copy of the rows' `krypenv.kernels.state.State`, and not by `act`.
+
+    Args:
+        engine: B rows that have been dealt and not played.
+        agents: A agents.
+        lineup: (B, S) ints, the index of the agent on each side of each row (R16).
+        forfeits: take the rows at fault out of play and go on with the others; else a fault is raised as `Fault`.
+    """
+    sides = engine.rules.num_teams
+    lineup = np.asarray(lineup)
+    every_row = np.arange(engine.num_games)
+    active = np.ones(engine.num_games, np.bool_)
+    decisions = np.zeros((engine.num_games, len(agents)), np.int64)
+    seconds = np.zeros(len(agents))
+    called = np.zeros(len(agents), np.bool_)
+    lost: list[Forfeit] = []
+    while active.any():
+        for index, agent in enumerate(agents):
+            rows = np.flatnonzero(active & (lineup[every_row, engine.seat % sides] == index))
+            if len(rows) == 0:
+                continue
+            actions, faults, took = _ask(agent, engine, rows, forfeits)
+            if faults:
+                at = list(faults)
+                lost += [
+                    Forfeit(int(row), index, int(engine.seat[row]) % sides, reason)
+                    for row, reason in zip(rows[at], faults.values(), strict=True)
+                ]
+                active[rows[at]] = False
+                rows, actions = np.delete(rows, at), np.delete(actions, at)
+            if called[index]:
+                seconds[index] += took
+                decisions[rows, index] += 1
+            called[index] = True
+            engine.step(actions, rows)
+            active[engine.finished] = False
+    return Played(
+        scores=engine.final_scores.astype(np.int64),
+        points=engine.final_points.astype(np.int64),
+        sweeps=engine.final_sweeps.astype(np.int64),
+        decisions=decisions,
+        seconds=seconds,
+        forfeits=lost,
+    )
+
+
+def by_side(seats: IntArray, sides: int) -> IntArray:
+    """Return the sums over the seats of each side, (B, P) to (B, S); seat s is on side s mod S (R16)."""
+    return seats.reshape(len(seats), -1, sides).sum(axis=1)
+
+
+def milliseconds(seconds: npt.ArrayLike, decisions: IntArray) -> npt.NDArray[np.float64]:
+    """Return the mean milliseconds of a decision of each agent, (A,) and (A,) to (A,); nan where there was none."""
+    return 1000 * np.asarray(seconds) / np.where(decisions == 0, np.nan, decisions)
+
+
+def check_agent(agent: Any, rules: Rules, name: str = "") -> Agent:
+    """Return an agent; raises ValueError where it is none, with its name if there is one, or is for other rules."""
+    try:
+        its_name, its_rules, cheats = agent.name, agent.rules, bool(getattr(agent, "cheats", False))
+        is_agent = callable(agent.act_on if cheats else agent.act)
+    except BaseException as error:
+        if type(error) is KeyboardInterrupt:
+            raise
+        raise ValueError(f"{name or shown(agent)} is no agent: it {describe_error(error)}") from None
+    if not is_agent:
+        raise ValueError(f"{name or shown(agent)} is no agent: what it acts with can't be called")
+    if not isinstance(its_name, str):
+        raise ValueError(f"{name or shown(agent)} is no agent: its name is {shown(its_name)}, and not a string")
+    if not isinstance(its_rules, Rules):
+        raise ValueError(f"{name or one_line(its_name)} is no agent: its rules are {shown(its_rules)}, and not Rules")
+    if its_rules != rules:
+        raise ValueError(f"{name or one_line(its_name)} was made for other rules: {its_rules}, not {rules}")
+    return agent
+
+
+def answer(agent: Agent, sees: np.ndarray, masks: np.ndarray, cheats: bool = False) -> IntArray:
+    """Return what an agent answers to M rows, (M,) int64: their observations or, with `cheats`, their states.
+
+    Raises Fault where the agent raises or where the answer is not one whole number a row. An interruption and a lack of
+    memory are no faults, and raised as they are.
+    """
+    try:
+        act = agent.act_on if cheats else agent.act  # type: ignore[attr-defined]
+        actions = np.asarray(act(sees, masks.copy()))
+        shape, kind = actions.shape, actions.dtype
+    except BaseException as error:  # an agent may also raise SystemExit
+        if type(error) is KeyboardInterrupt or isinstance(error, MemoryError):
+            raise
+        raise Fault(describe_error(error)) from error
+    if shape != (len(masks),) or kind.kind not in "iu":
+        raise Fault(
+            f"gave {one_line(str(kind), 80)} of shape {shape} for {len(masks)} decisions, "
+            f"and not whole numbers of shape ({len(masks)},)"
+        )
+    return actions.astype(np.int64)
+
+
+def legal_answer(agent: Agent, observations: np.ndarray, masks: np.ndarray) -> IntArray:
+    """Return a legal action of an agent for each of M rows, (M,) int64; raises Fault, which names it, for any other."""
+    try:
+        actions = answer(agent, observations, masks)
+        illegal = _illegal_rows(actions, masks)
+        if len(illegal):
+            raise Fault(_illegal(int(actions[illegal[0]]), masks[illegal[0]]))
+    except Fault as fault:
+        raise Fault(f"{_name_of(agent)} {fault}") from fault.__cause__
+    return actions
+
+
+def _illegal_rows(actions: IntArray, masks: np.ndarray) -> IntArray:
+    """Return the places among (M,) actions of those that are not legal."""
+    known = (actions >= 0) & (actions < NUM_ACTIONS)
+    return np.flatnonzero(~(known & (masks[np.arange(len(masks)), np.where(known, actions, 0)] == 1)))
+
+
+def _ask(agent: Agent, engine: Engine, rows: IntArray, forfeits: bool) -> tuple[IntArray, dict[int, str], float]:
+    """Return an action for each of some rows, what is wrong with those that are not legal, by place, and the seconds.
+
+    Where the call as a whole fails, each row is asked for alone. Without `forfeits` all that is wrong is raised.
+    """
+    masks = engine.action_mask[rows]
+    try:
+        actions, seconds = _call(agent, engine, rows, masks)
+        faults = {int(at): _illegal(int(actions[at]), masks[at]) for at in _illegal_rows(actions, masks)}
+        if faults and not forfeits:
+            raise Fault(next(iter(faults.values())))
+    except Fault as fault:
+        if not forfeits:
+            raise Fault(f"{_name_of(agent)} {fault}") from fault.__cause__
+        if len(rows) == 1:
+            return np.zeros(1, np.int64), {0: str(fault)}, 0.0
+        alone = [_ask(agent, engine, rows[at : at + 1], forfeits) for at in range(len(rows))]
+        actions = np.concatenate([given for given, _, _ in alone])
+        faults = {at: reasons[0] for at, (_, reasons, _) in enumerate(alone) if reasons}
+        seconds = sum(took for _, _, took in alone)
+    return actions, faults, seconds
+
+
+def _name_of(agent: Agent) -> str:
+    try:
+        return one_line(agent.name)
+    except Exception:
+        return shown(agent)
+
+
+def _call(agent: Agent, engine: Engine, rows: IntArray, masks: np.ndarray) -> tuple[IntArray, float]:
+    """Return what an agent answers for some rows, (M,) int64, and the seconds it took; Fault as `answer` raises it."""
+    cheats = _cheats(agent)
+    sees = engine.state[rows] if cheats else engine.observation[rows]
+    began = time.perf_counter()
+    actions = answer(agent, sees, masks, cheats)
+    return actions, time.perf_counter() - began
+
+
+def _cheats(agent: Agent) -> bool:
+    try:
+        return bool(getattr(agent, "cheats", False))
+    except Exception as error:
+        raise Fault(describe_error(error)) from error
+
+
+def _illegal(action: int, mask: np.ndarray) -> str:
+    chosen = action_name(action) if 0 <= action < NUM_ACTIONS else f"action {action}"
+    legal = ", ".join(action_name(int(each)) for each in np.flatnonzero(mask))
+    return f"chose {chosen}, which is illegal; legal is {legal}"

@@ -1,0 +1,265 @@
+"""`krypenv ablate`: what each part of the training is worth: runs without it, over several seeds, with intervals."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.figure import Figure
+from rich.console import Console
+from scipy.stats import bootstrap, trim_mean
+
+from krypenv.agents.neural.model_file import CARD
+from krypenv.inputs.files import read_json, write_whole
+from krypenv.inputs.schema import a_record, a_table, number, sentence_of, whole
+from krypenv.rules import Rules
+from krypenv.training.common import bounds
+from krypenv.training.common.fields import parse_rules, setting
+from krypenv.training.common.folders import writing_to
+from krypenv.training.common.processes import pool_of
+from krypenv.training.common.report import print_table, write_json
+from krypenv.training.evaluation.matches import duplicate_match
+from krypenv.training.imitation.teach import TeachSettings
+from krypenv.training.imitation.teach import run as teach
+from krypenv.training.selfplay.checkpoint import CHECKPOINT, read_checkpoint
+from krypenv.training.selfplay.selfplay import run
+from krypenv.training.selfplay.settings import Settings
+
+ALL = "all of it"
+LESSONS, RUNS, RESULT, PICTURE = "lessons", "runs", "ablation.json", "ablation.png"
+VARIANTS: dict[str, dict[str, Any]] = {  # settings that differ from those of the whole
+    ALL: {},
+    "no warm start": {"warm": ""},
+    "no self-play": {"frames": 1},
+    "no pull towards the slow copy": {"pull": 0.0},
+    "no entropy bonus": {"entropy": 0.0},
+    "no hidden hands for the critic": {"critic": False},
+    "no rivals, all seats learn": {"rows": 512, "rival_rows": 0},
+    "snapshots all alike": {"hardness": 0.0},
+}
+WHOLE: dict[str, Any] = {"curve_every": 1e9, "deals": 1, "curve_deals": 1, "metagame_deals": 50}  # of every run
+RESAMPLES = 2000
+_check_result = a_record({"deals": whole(1), "margins": a_table(number())})
+MODEL = f"model/{CARD}"  # written last: where it is there, the run is finished
+
+
+@dataclass(frozen=True)
+class AblationSettings:
+    """All that decides an ablation. A new one checks itself and raises ValueError with the reason."""
+
+    rules: str = setting("krypkasino", "preset of the rules")
+    players: int | None = setting(None, "number of players [default: 2]")
+    teams: int | None = setting(None, "number of teams [default: everyone alone]")
+    rule: tuple[str, ...] = setting((), "a field of the rules to change, as in forced_sweep=False")
+    out: str = setting("runs/ablation", "folder of all runs; the same command goes on with what is missing")
+    seeds: int = setting(3, "runs of each variant", bounds.RUNS)
+    frames: int = setting(2_000_000, "length of each run in decisions of the learner", bounds.FRAMES._replace(low=1))
+    games: int = setting(
+        1000, "games of the lessons, which all runs with a warm start have in common", bounds.LESSONS._replace(low=1)
+    )
+    passes: int = setting(3, "times that the clone sees each lesson", bounds.PASSES)
+    context: int = setting(128, "units of the network's layer that reads the whole observation", bounds.UNITS)
+    card: int = setting(64, "units of the network's layers that score an action", bounds.UNITS)
+    workers: int = setting(2, "runs at a time, each on one thread", bounds.WORKERS)
+    deals: int = setting(2000, "duplicate deals of each run against each opponent", bounds.DEALS)
+    against: tuple[str, ...] = setting(("tactician", "tactician(shed=True)", "search"), "opponents")
+    only: tuple[str, ...] = setting((), "variants to run [default: all]")
+
+    def __post_init__(self) -> None:
+        bounds.check_numbers(self)
+        for name in self.only:
+            if name not in VARIANTS:
+                raise ValueError(f"there is no variant {name!r}; there are {', '.join(VARIANTS)}")
+        if not self.against:
+            raise ValueError("against names at least one opponent")
+        self.game_rules()
+
+    def game_rules(self) -> Rules:
+        """Return the rules of all runs."""
+        return parse_rules(self.rules, self.players, self.teams, self.rule)
+
+    @property
+    def variants(self) -> list[str]:
+        """The variants that are run, the whole first."""
+        return [name for name in VARIANTS if name == ALL or not self.only or name in self.only]
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One run of one variant."""
+
+    settings: Settings
+    against: tuple[str, ...]
+    deals: int
+
+
+def _train(task: _Task) -> str:
+    """Do a run, or go on with it, and keep its margins; return its folder. What is finished is not done again.
+
+    Raises ValueError where the folder holds a run with other settings.
+    """
+    folder, rules = Path(task.settings.out), task.settings.game_rules()
+    if (folder / CHECKPOINT).exists() and read_checkpoint(folder).settings != task.settings:
+        raise ValueError(f"{folder} holds a run with other settings; choose another folder with --out")
+    if not (folder / MODEL).is_file():
+        is_begun = (folder / CHECKPOINT).exists()
+        run(dataclasses.replace(task.settings, resume=str(folder)) if is_begun else task.settings, quiet=True)
+    result = _read_result(folder) if (folder / RESULT).exists() else {}
+    margins = result["margins"] if result.get("deals") == task.deals else {}
+    for name in task.against:
+        if name not in margins:
+            match = duplicate_match(str(folder / "model"), name, rules, task.deals, deals_from="dev")
+            margins[name] = match.margin
+            write_json(folder / RESULT, {"deals": task.deals, "margins": margins})
+    return str(folder)
+
+
+def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
+    """Run all variants that have not been run, print the table, write it as JSON and as a picture, and return it.
+
+    Raises ValueError where a folder holds a run with other settings, or where another process is writing to it.
+    """
+    console, out, rules = Console(), Path(settings.out), str(settings.game_rules())
+    lessons = TeachSettings(
+        rules=rules, out=str(out / LESSONS), games=settings.games, passes=settings.passes, deals=100,
+        context=settings.context, card=settings.card,
+    )  # fmt: skip
+    tasks = [
+        _Task(_settings_of(settings, variant, seed), settings.against, settings.deals)
+        for seed in range(settings.seeds)
+        for variant in settings.variants
+    ]
+    with writing_to(out):
+        if not (out / LESSONS / MODEL).is_file():
+            teach(lessons, command)
+        with pool_of(_train, settings.workers) as train:
+            for done, folder in enumerate(train(tasks), 1):
+                console.print(f"{done} of {len(tasks)} runs: {folder}", highlight=False)
+        return _tell(settings, command)
+
+
+def _tell(settings: AblationSettings, command: str) -> dict[str, Any]:
+    """Print, write and return what all runs came to."""
+    out, rules = Path(settings.out), str(settings.game_rules())
+    margins = {
+        variant: [
+            {name: _margins(Path(f"{_folder(settings, variant)}{seed}"))[name] for name in settings.against}
+            for seed in range(settings.seeds)
+        ]
+        for variant in settings.variants
+    }
+    variants = summarize(margins)
+    result = {"command": command, "settings": dataclasses.asdict(settings), "variants": variants}
+    write_json(out / RESULT, result)
+    title = f"{rules}: {settings.frames / 1e6:g} million decisions, {settings.seeds} seeds"
+    draw(out / PICTURE, variants, title)
+    print_ablation(variants, settings.against)
+    return result
+
+
+def _settings_of(settings: AblationSettings, variant: str, seed: int) -> Settings:
+    whole: dict[str, Any] = {
+        "rules": str(settings.game_rules()), "out": f"{_folder(settings, variant)}{seed}", "seed": seed,
+        "frames": settings.frames, "warm": str(Path(settings.out) / LESSONS), "against": settings.against[:1],
+        "context": settings.context, "card": settings.card,
+    }  # fmt: skip
+    return Settings(**{**WHOLE, **whole, **VARIANTS[variant]})
+
+
+def _folder(settings: AblationSettings, variant: str) -> str:
+    return str(Path(settings.out) / RUNS / variant.replace(",", "").replace(" ", "-")) + "-"
+
+
+def _margins(folder: Path) -> dict[str, float]:
+    return dict(_read_result(folder)["margins"])
+
+
+def _read_result(folder: Path) -> dict[str, Any]:
+    """Return the margins that a run's folder keeps; raises ValueError with the file's name where they are none."""
+    path = folder / RESULT
+    result: dict[str, Any] = read_json(path)
+    try:
+        _check_result(result, "")
+    except ValueError as error:
+        raise ValueError(f"{path} is not what an ablation keeps of a run: {sentence_of(error)}; remove it") from None
+    return result
+
+
+def summarize(margins: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
+    """Return for each variant the margins of its runs, and what it gains on the first one, the whole, with an interval.
+
+    The gain is the interquartile mean over runs and opponents of the margin less the whole's mean against the same
+    opponent, so that opponents of unlike strength count alike. Agarwal et al. 2021 (rliable): opponents are tasks; the
+    runs of each are resampled on their own. It is None for the whole, and bounds are None for single runs.
+    """
+    summary: dict[str, Any] = {}
+    whole: list[list[float]] = []
+    for variant, runs in margins.items():
+        scores = {name: [run[name] for run in runs] for name in runs[0]}
+        tasks = list(scores.values())
+        gain, low, high = interquartile_gain(tasks, whole) if whole else (None, None, None)
+        whole = whole or tasks
+        summary[variant] = {"margins": scores, "gain": gain, "low": low, "high": high}
+    return summary
+
+
+def interquartile_gain(scores: list[list[float]], whole: list[list[float]]) -> tuple[float, float | None, float | None]:
+    """Return the mean of the middle half of all gains on the mean of the whole, with its stratified bootstrap interval.
+
+    `scores` and `whole` hold the runs of each task; with a single run of each there is no interval.
+    """
+    tasks = [np.asarray(runs, np.float64) for runs in (*scores, *whole)]
+
+    def gain(*samples: npt.NDArray[np.float64], axis: int = -1) -> Any:
+        runs, base = samples[: len(scores)], samples[len(scores) :]
+        gains = [one - other.mean(axis=axis, keepdims=True) for one, other in zip(runs, base, strict=True)]
+        return trim_mean(np.concatenate(gains, axis=axis), 0.25, axis=axis)
+
+    found = float(gain(*tasks))
+    if min(map(len, tasks)) < 2:
+        return found, None, None
+    interval = bootstrap(
+        tuple(tasks), gain, n_resamples=RESAMPLES, vectorized=True, method="percentile", rng=np.random.default_rng(0)
+    ).confidence_interval
+    return found, float(interval.low), float(interval.high)
+
+
+def print_ablation(variants: dict[str, Any], against: tuple[str, ...]) -> None:
+    """Print a line for each variant: the mean margin against each opponent, and its gain on the whole over all."""
+    rows = [
+        (
+            name,
+            *(f"{np.mean(each['margins'][opponent]):+.1f}" for opponent in against),
+            "" if each["gain"] is None else f"{each['gain']:+.1f}",
+            "" if each["low"] is None else f"{each['low']:+.1f} to {each['high']:+.1f}",
+        )
+        for name, each in variants.items()
+    ]
+    print_table(("training", *against, "gain on the whole", "95% interval"), rows)
+
+
+def draw(path: Path, variants: dict[str, Any], title: str) -> None:
+    """Draw the gains on the whole with their intervals, and every run, over all opponents, as a dot."""
+    figure = Figure(figsize=(8, 1.4 + 0.45 * len(variants)), layout="constrained")
+    axes = figure.subplots()
+    whole = next(iter(variants.values()))["margins"]
+    for place, each in enumerate(reversed(variants.values())):
+        runs = np.mean([np.asarray(each["margins"][name]) - np.mean(whole[name]) for name in whole], axis=0)
+        axes.plot(runs, np.full(len(runs), place), "o", color="grey", markersize=4, alpha=0.6)
+        if each["low"] is not None:
+            axes.plot([each["low"], each["high"]], [place, place], color="tab:blue", linewidth=3)
+        if each["gain"] is not None:
+            axes.plot(each["gain"], place, "|", color="black", markersize=14)
+    axes.axvline(0, color="black", linewidth=0.8)
+    axes.set_yticks(range(len(variants)), list(reversed(variants)))
+    axes.set_xlabel("points a game gained on the whole: interquartile mean, 95% interval, runs")
+    axes.set_title(title, fontsize=10)
+    axes.grid(axis="x", alpha=0.3)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=120)
+    write_whole(path, picture.getvalue())

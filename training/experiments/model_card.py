@@ -1,0 +1,121 @@
+"""Model cards: how a model was made, how it does against everybody, what exploiters gain, and what it can't do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from krypenv.agents.neural.model_file import CARD, WEIGHTS, load_model
+from krypenv.inputs.files import read_json, write_whole
+from krypenv.inputs.schema import a_list, a_record, line, number, optional, sentence_of, whole
+from krypenv.training.arena.payoffs import Payoffs, payoffs
+from krypenv.training.arena.results import label, read_results
+from krypenv.training.arena.standings import format_milliseconds
+
+_FIGURES = {"margin": number(), "low": optional(number()), "high": optional(number())}
+_EXPLOITER = a_record({"kind": line, "name": line, "budget": line, **_FIGURES})
+_check_exploit = a_record(
+    {"exploit": a_record({
+        "agent": line, "exploiters": a_list(_EXPLOITER, 1), "best": whole(0), "measured": line, **_FIGURES
+    })}
+)  # fmt: skip
+LIMITS = """\
+- It plays the rules above and no others; `agents.make` refuses it elsewhere with one sentence.
+- The network acts on one observation and remembers nothing: what the others' earlier plays tell of their hands is \
+lost on it, apart from the ranks that forced sweeps exclude (R10). With two players `champion` makes up for it in part.
+- It plays one fixed way. Who knows it can plan against it: see the lower bound above; how much more there is to gain, \
+nobody knows.
+- It plays for points, not for the place: it does not gamble when it is behind, nor play safe when it is ahead.
+- It was trained and measured against programs. How it does against people was not measured."""
+
+
+def model_card(model: Path, arena: Path, exploits: list[Path], title: str) -> str:
+    """Return the card of a model as Markdown.
+
+    Args:
+        model: the model's folder.
+        arena: the folder of an arena in which it played.
+        exploits: what `krypenv exploit --json` wrote of it, if anything.
+        title: the heading.
+
+    Raises ValueError where the model is not in the arena, or where a file is not what it should be.
+    """
+    _, card = load_model(model)
+    results = read_results(arena)
+    agents = results.header["agents"]
+    mine = [place for place, agent in enumerate(agents) if card["weights_sha256"] in agent["weights_sha256"]]
+    if not mine:
+        raise ValueError(f"the model in {model} did not play in the arena in {arena}")
+    games = results.games()
+    table = payoffs(games)
+    names = [label(agent) for agent in agents]
+    sections = [
+        f"# {title}",
+        _made(model, card),
+        f"## Against others\n\nDuplicate deals of {results.header['deals_list']}; margins in points a game.\n\n"
+        f"```bash\n{results.header.get('command', '')}\n```",
+        *(_margins(table, place, names, games.milliseconds) for place in mine),
+        "## What exploiters gain\n\n" + ("\n".join(map(_exploit, exploits)) or "Not measured."),
+        f"## What it can't do\n\n{LIMITS}",
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def _made(model: Path, card: dict[str, Any]) -> str:
+    rows = {
+        "rules": f"`{card['rules']}`" + "".join(f", `{rules}`" for rules in card.get("also") or ()),
+        "command": f"`{card.get('command')}`",
+        "seed": card.get("seed"),
+        "self-play": f"{card['frames']:,} decisions" if card.get("frames") is not None else None,
+        "time": _time(card),
+        "commit": card.get("commit"),
+        "network": ", ".join(f"{name} {size}" for name, size in card["network"].items()),
+        "size": f"{(model / WEIGHTS).stat().st_size / 1e6:.1f} MB",
+        "SHA-256 of the weights": f"`{card['weights_sha256']}`",
+    }
+    lines = [f"| {key} | {value} |" for key, value in rows.items() if value is not None]
+    return "\n".join(["## How it was made", "", "| | |", "|---|---|", *lines, "", f"All settings are in its `{CARD}`."])
+
+
+def _time(card: dict[str, Any]) -> str | None:
+    if card.get("seconds") is None:
+        return None
+    apart = ", the warm start not included" if (card.get("settings") or {}).get("warm") else ""
+    return f"{card['seconds'] / 60:.0f} minutes{apart}"
+
+
+def _margins(table: Payoffs, place: int, names: list[str], milliseconds: np.ndarray) -> str:
+    met = [other for other in np.argsort(table.margin[place]) if table.deals[place, other] > 0]
+    lines = [
+        f"| `{names[other]}` | {table.margin[place, other]:+.1f} | {table.low[place, other]:+.1f} to "
+        f"{table.high[place, other]:+.1f} | {table.deals[place, other]:,} |"
+        for other in met
+    ]
+    took = format_milliseconds(float(milliseconds[place]))
+    head = f"`{names[place]}`, {took} ms a decision:"
+    return "\n".join([head, "", "| against | margin | 95% interval | deals |", "|---|---|---|---|", *lines])
+
+
+def _exploit(path: Path) -> str:
+    try:
+        kept = read_json(path)
+        _check_exploit(kept, "")
+        found = kept["exploit"]
+        whole(0, len(found["exploiters"]) - 1)(found["best"], "exploit.best")
+    except ValueError as error:
+        raise ValueError(f"{path} is not what krypenv exploit --json writes: {sentence_of(error)}") from None
+    best = found["exploiters"][found["best"]]
+    single = found["low"] is None or found["high"] is None
+    interval = "no interval" if single else f"{found['low']:.1f} to {found['high']:.1f}"
+    return (
+        f"`{found['agent']}` loses at least {found['margin']:.1f} points a game ({interval}, {found['measured']}) "
+        f"to the best of {len(found['exploiters'])} exploiters: {best['kind']} {best['name']}, {best['budget']}. "
+        "This is a lower bound."
+    )
+
+
+def write_card(path: Path, text: str) -> None:
+    """Write a card, whole or not at all."""
+    write_whole(path, text.encode())

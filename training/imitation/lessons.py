@@ -1,0 +1,246 @@
+"""Lessons: games that a searching teacher plays against itself, with the value that it gives to every legal action.
+
+A file of lessons holds a few hundred games as their actions and values; what the seats saw is played again from the
+seeds. Nothing in it is executed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv import agents
+from krypenv.agents.neural.facts import Facts, gather_facts
+from krypenv.agents.search.sampler import Sampler
+from krypenv.engine import Engine
+from krypenv.inputs.files import parse_json, read_file, write_whole
+from krypenv.inputs.schema import a_record, number, sentence_of, text, whole
+from krypenv.rewards import returns_of, running_scores
+from krypenv.rules import Rules, rules_text
+from krypenv.training.common.processes import pool_of
+
+FORMAT = 1
+INDEX = "lessons.json"
+LARGEST_FILE = 1 << 30  # bytes in a file of lessons, unpacked
+MOST_POINTS = 2000.0  # in size, that a teacher expects of an action
+_check_index = a_record(
+    {
+        "format": whole(FORMAT, FORMAT), "rules": rules_text, "teacher": text, "seed": whole(0, None),
+        "chunk": whole(1, 1_000_000), "temperature": number(), "stray": number(0, 1),
+    },
+    more=False,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that decides what is in the lessons of a folder."""
+
+    rules: str
+    teacher: str  # string of an agent that values actions
+    seed: int
+    chunk: int  # games in a file
+    temperature: float  # points: actions are drawn by exp(value / temperature)
+    stray: float  # share of the actions that are drawn at random instead
+
+    def __post_init__(self) -> None:
+        if self.chunk < 1:
+            raise ValueError(f"chunk is at least 1 game, not {self.chunk}")
+        if self.seed < 0:
+            raise ValueError(f"seed is at least 0, not {self.seed}")
+        if not self.temperature > 0:
+            raise ValueError(f"temperature is above 0 points, not {self.temperature}")
+        if not 0 <= self.stray <= 1:
+            raise ValueError(f"stray is from 0 to 1, not {self.stray}")
+        self.make_teacher(0)
+
+    def make_teacher(self, number: int) -> Sampler:
+        """Return the teacher for a file; raises ValueError for an agent that does not value actions."""
+        teacher = agents.make_known(self.teacher, Rules.parse(self.rules), int(self.stream(number).integers(1 << 62)))
+        if not isinstance(teacher, Sampler) or not teacher.gives_values:
+            raise ValueError(f"{self.teacher} can't teach, as it does not value actions; search and rollout can")
+        return teacher
+
+    def stream(self, number: int) -> np.random.Generator:
+        """Return the random numbers of a file."""
+        return np.random.default_rng([self.seed, number])
+
+    def deal(self, number: int) -> Engine:
+        """Return the games of a file, dealt."""
+        seeds = np.random.SeedSequence([self.seed, number, 1]).generate_state(self.chunk, np.uint64)
+        return Engine(Rules.parse(self.rules), self.chunk, seeds)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """N decisions of whole games, in the order in which they were made, with L legal actions in all."""
+
+    observations: npt.NDArray[np.int8]  # (N, 433)
+    facts: Facts
+    hidden: npt.NDArray[np.int8]  # (N, (P - 1) * 52) the others' hands, the seat to the left first
+    values: npt.NDArray[np.float32]  # (L,) what the teacher expected of each legal action, -inf where it was dropped
+    returns: npt.NDArray[np.float32]  # (N,) what the seat earned from there on, discounted per own decision
+
+
+def file_of(folder: Path, number: int) -> Path:
+    """Return the path of a file of lessons."""
+    return folder / f"lessons-{number:05d}.npz"
+
+
+def play_lesson(plan: Plan, number: int) -> bytes:
+    """Let the teacher play the games of a file, and return the file."""
+    teacher, random, engine = plan.make_teacher(number), plan.stream(number), plan.deal(number)
+    rows = np.arange(engine.num_games)
+    played, valued = [], []
+    while len(rows):
+        masks = engine.action_mask[rows]
+        values = teacher.action_values(engine.observation[rows], masks).astype(np.float16)
+        valued.append(values[masks > 0])
+        noisy = values / plan.temperature + random.gumbel(size=values.shape)
+        strays = random.random(len(rows)) < plan.stray
+        noisy[strays] = np.where(masks[strays] > 0, random.random((int(strays.sum()), masks.shape[1])), -np.inf)
+        actions = noisy.argmax(axis=1)
+        played.append(actions.astype(np.uint8))
+        engine.step(actions, rows)
+        rows = rows[~engine.finished[rows]]
+    file = io.BytesIO()
+    np.savez_compressed(file, actions=np.concatenate(played), values=np.concatenate(valued))
+    return file.getvalue()
+
+
+def read_lesson(folder: Path, plan: Plan, number: int, discount: float) -> Lesson:
+    """Play the games of a file again and return what was seen in them; ValueError where the file is torn or changed."""
+    path = file_of(folder, number)
+    try:
+        actions, values = _parse(read_file(path))
+        return _replay(plan.deal(number), actions, values, discount)
+    except _UNREADABLE:
+        raise ValueError(f"{path} is torn or was changed; remove it, and the same command makes it anew") from None
+
+
+def _parse(data: bytes) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
+    """Return the actions and the values in the bytes of a file; raises one of `_UNREADABLE`."""
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        if sum(each.file_size for each in packed.infolist()) > LARGEST_FILE:
+            raise ValueError("too large")
+        if any(each.compress_type != zipfile.ZIP_DEFLATED for each in packed.infolist()):
+            raise ValueError("packed in another way")  # whose errors are of other types
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        actions, values = file["actions"], file["values"]
+    if (actions.dtype, values.dtype, actions.ndim, values.ndim) != (np.uint8, np.float16, 1, 1):
+        raise ValueError("arrays of other types")
+    if np.isnan(values).any() or (np.where(values == -np.inf, 0, np.abs(values)) > MOST_POINTS).any():
+        raise ValueError("values that nobody can expect")
+    return actions, values.astype(np.float32)
+
+
+_UNREADABLE = (
+    KeyError, ValueError, IndexError, EOFError, RuntimeError, OverflowError, MemoryError, AttributeError, TypeError,
+    SyntaxError, zipfile.BadZipFile, zlib.error, struct.error,
+)  # fmt: skip
+
+
+def _replay(engine: Engine, actions: np.ndarray, values: np.ndarray, discount: float) -> Lesson:
+    rules, players = engine.rules, engine.rules.players
+    rows, at = np.arange(engine.num_games), 0
+    seen, facts, hidden, turns = [], [], [], []
+    worth, paid = np.zeros((2, engine.num_games, players))
+    while len(rows):
+        masks, seats = engine.action_mask[rows], engine.seat[rows].copy()
+        seen.append(engine.observation[rows])
+        facts.append(gather_facts(rules, seen[-1], masks))
+        others = (seats[:, None] + np.arange(1, players)) % players
+        hidden.append(engine.state.hands[rows[:, None], others].reshape(len(rows), -1).astype(np.int8))
+        engine.step(actions[at : at + len(rows)], rows)
+        at += len(rows)
+        ended = engine.finished[rows]
+        scores = running_scores(rules, engine.state[rows].view(np.recarray))
+        scores[ended] = engine.final_scores[rows[ended]]
+        worth[rows] = returns_of(rules, scores, "centred")
+        turns.append((rows, seats, worth[rows] - paid[rows]))
+        paid[rows] = worth[rows]
+        rows = rows[~ended]
+    if at != len(actions) or sum(len(each.actions) for each in facts) != len(values):
+        raise ValueError("the actions don't fit the games")
+    counts = np.concatenate([each.counts for each in facts])
+    if not np.isfinite(np.maximum.reduceat(values, np.cumsum(counts) - counts)).all():
+        raise ValueError("a decision without a value")
+    to_come = np.zeros((engine.num_games, players))
+    returns = []
+    for rows, seats, earned in reversed(turns):
+        to_come[rows] += earned
+        returns.append(to_come[rows, seats])
+        to_come[rows, seats] *= discount
+    return Lesson(
+        np.concatenate(seen),
+        Facts(*(np.concatenate(parts) for parts in zip(*facts, strict=True))),
+        np.concatenate(hidden),
+        values,
+        np.concatenate(returns[::-1]).astype(np.float32),
+    )
+
+
+def give_lessons(
+    folder: Path, plan: Plan, games: int, workers: int, progress: Callable[[int, int], None] = lambda done, games: None
+) -> int:
+    """Fill a folder with lessons, or go on with one; return the number of files. Killed, it loses a file at most.
+
+    The files depend on the plan alone. Raises ValueError where the folder holds lessons of another plan.
+    """
+    check_lessons(folder, plan)
+    index = {"format": FORMAT, **dataclasses.asdict(plan)}
+    write_whole(folder / INDEX, (json.dumps(index, indent=2) + "\n").encode())
+    files = -(-games // plan.chunk)
+    missing = [number for number in range(files) if not file_of(folder, number).exists()]
+    done = files - len(missing)
+    progress(done * plan.chunk, files * plan.chunk)
+    with pool_of(_Writer(folder, plan), workers if len(missing) > 1 else 1) as write:
+        for _ in write(missing):
+            done += 1
+            progress(done * plan.chunk, files * plan.chunk)
+    return files
+
+
+def check_lessons(folder: Path, plan: Plan) -> None:
+    """Raise ValueError where a folder holds lessons of another plan."""
+    if (folder / INDEX).exists():
+        there = read_index(folder)
+        if there != plan:
+            raise ValueError(f"{folder} holds lessons of another plan: {there}, not {plan}; choose another folder")
+    elif folder.is_dir() and any(folder.glob("lessons-*.npz")):
+        raise ValueError(f"{folder} holds lessons, but no {INDEX} that says what they are; choose another folder")
+
+
+def read_index(folder: Path) -> Plan:
+    """Return what the lessons in a folder are; raises ValueError where there are none."""
+    path = folder / INDEX
+    if not path.is_file():
+        raise ValueError(f"{folder} holds no lessons; krypenv teach makes them")
+    try:
+        fields = parse_json(read_file(path))
+        _check_index(fields, "")
+        del fields["format"]
+        return Plan(**fields)
+    except ValueError as error:
+        raise ValueError(f"{path} is torn or of another version: {sentence_of(error)}") from None
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Makes files, in any process."""
+
+    folder: Path
+    plan: Plan
+
+    def __call__(self, number: int) -> None:
+        write_whole(file_of(self.folder, number), play_lesson(self.plan, number))

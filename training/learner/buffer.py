@@ -1,0 +1,117 @@
+"""A rollout buffer for rows in which several seats act: advantages are computed along each seat's own decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
+
+from krypenv.agents.neural.facts import Facts
+from krypenv.training.learner.network import Choices
+from krypenv.training.learner.policy import Position
+
+
+class Decisions(NamedTuple):
+    """What B rows show to the seats that are to act."""
+
+    observations: np.ndarray  # (B, 433) int8
+    facts: Facts  # of their legal actions
+    hidden: np.ndarray  # (B, H) int8, the others' hands
+    seats: np.ndarray  # (B,) ints, who is to act
+
+    def tensors(self, device: torch.device | str) -> Position:
+        """Return all that the policy is asked with."""
+        observations, hidden = (torch.as_tensor(each, device=device) for each in (self.observations, self.hidden))
+        return Position(observations, Choices.of(self.facts, device), hidden)
+
+
+class SeatRolloutBuffer(MaskableRolloutBuffer):
+    """T steps of B rows; in each step of a row one of P seats decides.
+
+    A decision of a seat is followed, in its stream, by that seat's next decision in the row; what the seat earns until
+    then is the decision's reward. Streams of different seats never mix (Schulman et al. 2016 for the estimator). The
+    last decision of a seat that is not to act when the rollout ends has no successor yet and is left out of training.
+
+    Extra arrays: `hidden` (T, B, H) int8, the others' hands; `facts`, those of each step; `seats` (T, B) ints, who
+    decided; `earned` (T, B, P) float32, what each seat earned from that step on to the next; `ends` (T, B) bool,
+    whether the step ended the episode.
+    """
+
+    def __init__(self, *args: Any, seats: int = 2, hidden: int = 0, **kwargs: Any) -> None:
+        self.num_seats, self.num_hidden = seats, hidden
+        self.rng = np.random.default_rng(0)  # of the batches
+        super().__init__(*args, **kwargs)
+
+    def reset(self) -> None:
+        """Empty the buffer."""
+        steps, rows = self.buffer_size, self.n_envs
+        self.pos, self.full = 0, False
+        self.observations = np.zeros((steps, rows, *self.obs_shape), np.int8)
+        self.actions = np.zeros((steps, rows, 1), np.int64)
+        self.values, self.log_probs, self.advantages, self.returns = np.zeros((4, steps, rows), np.float32)
+        self.hidden = np.zeros((steps, rows, self.num_hidden), np.int8)
+        self.facts: list[Facts] = []
+        self.seats = np.zeros((steps, rows), np.int64)
+        self.earned = np.zeros((steps, rows, self.num_seats), np.float32)
+        self.ends = np.zeros((steps, rows), np.bool_)
+        self.valid = np.ones((steps, rows), np.bool_)
+
+    def put(self, decisions: Decisions, actions: np.ndarray, values: np.ndarray, log_probs: np.ndarray) -> None:
+        """Add one decision a row; `earned` and `ends` of the step are written when it has been played."""
+        at = self.pos
+        self.observations[at], self.hidden[at], self.seats[at] = (
+            decisions.observations, decisions.hidden, decisions.seats,
+        )  # fmt: skip
+        self.facts.append(decisions.facts)
+        self.actions[at, :, 0], self.values[at], self.log_probs[at] = actions, values, log_probs
+        self.pos += 1
+        self.full = self.pos == self.buffer_size
+
+    def compute_seat_advantages(self, last_seats: np.ndarray, last_values: np.ndarray) -> None:
+        """Fill `advantages` and `returns`, given who is to act in each row now, (B,), and what it expects, (B,)."""
+        rows = np.arange(self.n_envs)
+        shape = (self.n_envs, self.num_seats)
+        reward, next_value, next_advantage = (np.zeros(shape, np.float32) for _ in range(3))
+        known = np.zeros(shape, np.bool_)  # the seat's next decision, or the end, is in sight
+        next_value[rows, last_seats] = last_values
+        known[rows, last_seats] = True
+        for at in reversed(range(self.buffer_size)):
+            ended = self.ends[at]
+            reward[ended], next_value[ended], next_advantage[ended], known[ended] = 0, 0, 0, True
+            reward += self.earned[at]
+            mine = rows, self.seats[at]
+            value = self.values[at]
+            delta = reward[mine] + self.gamma * next_value[mine] - value
+            advantage = delta + self.gamma * self.gae_lambda * next_advantage[mine]
+            self.valid[at] = known[mine]
+            self.advantages[at] = np.where(self.valid[at], advantage, 0)
+            next_value[mine], next_advantage[mine], reward[mine], known[mine] = value, self.advantages[at], 0, True
+        self.returns = self.advantages + self.values
+
+    def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:  # type: ignore[override]
+        """Yield random batches of the decisions that are valid; a rest of less than half a batch joins none."""
+        indices = self.rng.permutation(np.flatnonzero(self.valid))
+        facts = Facts(*(np.concatenate(parts) for parts in zip(*self.facts, strict=True)))
+        starts = np.cumsum(facts.counts) - facts.counts
+        arrays = (
+            self.actions, self.values, self.log_probs, self.advantages, self.returns, self.observations, self.hidden
+        )  # fmt: skip
+        flat = [array.reshape(array.shape[0] * array.shape[1], *array.shape[2:]) for array in arrays]
+        size = batch_size or len(indices)
+        for start in range(0, max(len(indices) - size // 2, 1), size):
+            chosen = indices[start : start + size]
+            *targets, observations, hidden = (torch.as_tensor(array[chosen], device=self.device) for array in flat)
+            choices = Choices.of(select(facts, starts, chosen), self.device)
+            position: Any = Position(observations, choices, hidden)  # which holds the legal actions: no masks
+            yield MaskableRolloutBufferSamples(position, *targets, None)  # type: ignore[call-arg]
+
+
+def select(facts: Facts, starts: np.ndarray, rows: np.ndarray) -> Facts:
+    """Return the facts of some rows, in their order; `starts`, (B,), is where each row's actions begin."""
+    counts = facts.counts[rows]
+    ends = np.cumsum(counts)
+    at = np.repeat(starts[rows] - ends + counts, counts) + np.arange(ends[-1] if len(ends) else 0)
+    return Facts(counts, facts.actions[at], facts.facts[at])

@@ -1,0 +1,151 @@
+"""The network of learned agents in torch, for training: `krypenv.agents.neural.network` has its sizes and layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from krypenv.agents.base import IntArray
+from krypenv.agents.neural.facts import Facts, gather_facts
+from krypenv.agents.neural.learned import NetworkPlayer
+from krypenv.agents.neural.network import FACT_SCALES, ILLEGAL, OBSERVATION_SCALES, Arrays, Shape, layers_of
+from krypenv.agents.neural.weights import shape_of
+from krypenv.kernels.observation import SIZE
+from krypenv.rules import Rules
+
+
+class Choices(NamedTuple):
+    """The legal actions of B decisions as tensors, L in all, at most K in a row; see `neural.facts.Facts`."""
+
+    row: Tensor  # (L,) int64: the decision that an action belongs to
+    place: Tensor  # (L,) int64: which of its actions it is
+    actions: Tensor  # (L,) int64
+    facts: Tensor  # (L, WIDTH) int8
+
+    @classmethod
+    def of(cls, facts: Facts, device: torch.device | str = "cpu") -> Choices:
+        """Return facts as tensors."""
+        counts = torch.from_numpy(facts.counts)
+        row = torch.repeat_interleave(counts)
+        place = torch.arange(len(row)) - (torch.cumsum(counts, 0) - counts)[row]
+        actions, values = torch.from_numpy(facts.actions), torch.from_numpy(facts.facts)
+        return cls(*(each.to(device) for each in (row, place, actions, values)))
+
+    def spread(self, values: Tensor, rows: int, filling: float) -> Tensor:
+        """Return values of the legal actions, (L,), as a row for each decision, (B, K)."""
+        most = int(self.place.max()) + 1
+        table = torch.full((rows, most), filling, dtype=values.dtype, device=values.device)
+        return table.index_put((self.row, self.place), values)
+
+
+class Scores(NamedTuple):
+    """What the network says of B decisions with at most K legal actions each, in the order of their numbers."""
+
+    logits: Tensor  # (B, K) float32: ILLEGAL where a row has fewer
+    values: Tensor  # (B,) float32: the expected return
+    summary: Tensor  # (B, context + card) float32: what the value is judged from
+
+
+class CardNetwork(nn.Module):
+    """Scores each legal action from what is known of it (`neural.facts`) and the context; and the position.
+
+    It works for any number of players and any rules, for the observation has one layout.
+    """
+
+    fact_scale: Tensor
+    base_scale: Tensor
+
+    def __init__(self, shape: Shape | None = None) -> None:
+        super().__init__()
+        self.shape = shape = shape or Shape()
+        self.register_buffer("base_scale", torch.tensor(OBSERVATION_SCALES), persistent=False)
+        self.register_buffer("fact_scale", torch.tensor(FACT_SCALES), persistent=False)
+        layers = layers_of(shape)
+        self.read = nn.Linear(*layers["read"])
+        self.context = nn.Linear(*layers["context"])
+        self.kinds = nn.Embedding(*layers["kinds"])
+        self.card = nn.Linear(*layers["card"])
+        self.hidden = nn.Linear(*layers["hidden"])
+        self.score = nn.Linear(*layers["score"])
+        self.judge = nn.Linear(*layers["judge"])
+        self.value = nn.Linear(*layers["value"])
+        nn.init.normal_(self.kinds.weight, std=0.1)
+        for layer in (self.score, self.value):
+            nn.init.normal_(layer.weight, std=0.01)
+            nn.init.zeros_(layer.bias)
+
+    def forward(self, observations: Tensor, choices: Choices) -> Scores:
+        """Score the legal actions of (B, N >= 433) int8 observations."""
+        context = torch.relu(self.read(observations[:, :SIZE].to(torch.float32) * self.base_scale))
+        facts = choices.facts.to(torch.float32) * self.fact_scale
+        card = self.card(torch.cat([facts, self.kinds(choices.actions)], 1))
+        hidden = torch.relu(self.hidden(torch.relu(card + self.context(context)[choices.row])))
+        logits = choices.spread(self.score(hidden).squeeze(1), len(context), ILLEGAL)
+        weights = torch.softmax(logits.detach(), 1)[choices.row, choices.place]
+        pooled = torch.zeros(len(context), self.shape.card, device=hidden.device)
+        summary = torch.cat([context, pooled.index_add(0, choices.row, hidden * weights.unsqueeze(1))], 1)
+        return Scores(logits, self.value(torch.relu(self.judge(summary))).squeeze(1), summary)
+
+    def arrays(self) -> Arrays:
+        """Return the weights as `neural.model_file` saves them and `neural.inference` plays them."""
+        return arrays_of(self.state_dict())
+
+    @classmethod
+    def of(cls, arrays: Arrays) -> CardNetwork:
+        """Return the network of some weights."""
+        network = cls(shape_of(arrays)).eval()
+        network.load_state_dict(tensors_of(arrays))
+        return network
+
+
+class NetworkAgent(NetworkPlayer):
+    """Plays what a network says that is trained: with its weights as they are at the time, and on its device.
+
+    `krypenv.agents.neural.LearnedAgent` plays without torch. What this one draws comes from torch's generator, so that
+    a run of a seed stays what it was.
+
+    Args:
+        network: what scores the actions.
+        rules, name, seed, solve: as of `NetworkPlayer`.
+        temperature: what the scores are divided by before they are drawn from; 0 for the best one.
+    """
+
+    def __init__(
+        self,
+        network: CardNetwork,
+        rules: Rules,
+        name: str,
+        seed: int = 0,
+        temperature: float = 0.0,
+        solve: bool = True,
+    ) -> None:
+        super().__init__(rules, name, seed, solve)
+        self.network, self.temperature = network, temperature
+        self._device = next(network.parameters()).device
+        self._generator = torch.Generator(self._device).manual_seed(seed)
+
+    @torch.no_grad()
+    def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
+        choices = Choices.of(gather_facts(self.rules, observations, masks), self._device)
+        logits = self.network(torch.from_numpy(observations[:, :SIZE]).to(self._device), choices).logits
+        if self.temperature > 0:
+            noise = torch.empty_like(logits).exponential_(generator=self._generator).log_()
+            logits = logits / self.temperature - noise
+        actions = choices.spread(choices.actions, len(observations), 0)
+        chosen: IntArray = actions.gather(1, logits.argmax(1, keepdim=True)).squeeze(1).cpu().numpy()
+        return chosen
+
+
+def arrays_of(tensors: Mapping[str, Tensor]) -> Arrays:
+    """Return tensors as arrays."""
+    return {name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()}
+
+
+def tensors_of(arrays: Arrays) -> dict[str, Tensor]:
+    """Return arrays as tensors, which share their memory."""
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}

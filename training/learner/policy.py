@@ -1,0 +1,180 @@
+"""The card network as a policy of Stable-Baselines3's MaskablePPO, with a critic that may see hidden hands."""
+
+from __future__ import annotations
+
+import copy
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from sb3_contrib.common.maskable.distributions import MaskableDistribution
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.type_aliases import Schedule
+from torch import Tensor, nn
+
+from krypenv.agents.neural.facts import gather_facts
+from krypenv.agents.neural.network import ILLEGAL, Shape
+from krypenv.cards import NUM_ACTIONS
+from krypenv.engine import Engine
+from krypenv.kernels.checks import check_decisions
+from krypenv.kernels.observation import SIZE
+from krypenv.kernels.worlds import determinize
+from krypenv.rules import Rules
+from krypenv.training.learner.network import CardNetwork, Choices, Scores
+
+
+class Position(NamedTuple):
+    """B decisions as the learner's own collector hands them to the policy."""
+
+    observations: Tensor  # (B, 433) int8
+    choices: Choices
+    hidden: Tensor  # (B, H) int8: copies by kind in the hands of the others, the seat to the left first
+
+
+class CardPolicy(MaskableActorCriticPolicy):
+    """MaskablePPO's interface around a `CardNetwork`, which scores the legal actions only.
+
+    Observations are (B, 433 or more) int8 and action masks (B, 105); or, from `SelfPlayPPO`, a `Position` and no masks.
+    Then the value is that of a critic that sees the hidden hands too, which is not part of the network.
+
+    What MaskablePPO calls the entropy, and weighs by `ent_coef`, is 1 to it here: the sum of the weighted entropy, the
+    pull towards the slow copy, and what the network's own value head has to learn from the critic.
+
+    Args:
+        rules: the rules of all games, where observations are arrays.
+        shape: the sizes of the network.
+        hidden: entries of `Position.hidden`, 0 for no critic.
+        entropy: weight of the entropy bonus.
+        pull: weight of the divergence KL(policy || slow copy).
+        slowness: what the slow copy keeps of itself in each `follow`.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        rules: Rules,
+        shape: Shape | None = None,
+        hidden: int = 0,
+        entropy: float = 0.0,
+        pull: float = 0.0,
+        slowness: float = 0.98,
+        **kwargs: Any,
+    ) -> None:
+        self._settings: dict[str, Any] = {
+            "rules": rules, "shape": shape, "hidden": hidden, "entropy": entropy, "pull": pull, "slowness": slowness
+        }  # fmt: skip
+        self.notes: defaultdict[str, list[float]] = defaultdict(list)  # what the last updates came to, by scalar
+        super().__init__(*args, **kwargs)
+
+    def _build(self, lr_schedule: Schedule) -> None:
+        it = self._settings
+        self.network = CardNetwork(it["shape"])
+        shape = self.network.shape
+        if it["hidden"]:
+            width = shape.context + shape.card + it["hidden"]
+            self.critic = nn.Sequential(nn.Linear(width, shape.context), nn.ReLU(), nn.Linear(shape.context, 1))
+        kwargs: dict[str, Any] = {"lr": lr_schedule(1), **self.optimizer_kwargs}
+        self.optimizer = self.optimizer_class(self.parameters(), **kwargs)
+        self.slow = self.make_slow_copy()
+
+    def make_slow_copy(self) -> CardNetwork:
+        """Return a copy of the network that is not trained."""
+        return copy.deepcopy(self.network).requires_grad_(False).eval()
+
+    @torch.no_grad()
+    def follow(self) -> None:
+        """Let the slow copy follow the network."""
+        keep = self._settings["slowness"]
+        for slow, fast in zip(self.slow.parameters(), self.network.parameters(), strict=True):
+            slow.lerp_(fast, 1 - keep)
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        return {**super()._get_constructor_parameters(), **self._settings}
+
+    def _position(self, obs: Any, action_masks: Any) -> Position:
+        if isinstance(obs, Position):
+            return obs
+        if action_masks is None:
+            raise ValueError("this policy scores legal actions only: pass action_masks, (B, 105)")
+        rules, seen = self._settings["rules"], obs.cpu().numpy() if isinstance(obs, Tensor) else obs
+        masks = torch.as_tensor(action_masks).cpu().numpy().reshape(-1, NUM_ACTIONS)
+        seen, masks = check_decisions(rules, seen, masks)
+        choices = Choices.of(gather_facts(rules, seen, masks), self.device)
+        return Position(torch.from_numpy(seen[:, :SIZE]).to(self.device), choices, torch.zeros(0))
+
+    def has_critic(self, position: Position) -> bool:
+        """Return whether a critic judges these decisions: there is one, and hidden hands are given."""
+        return bool(self._settings["hidden"]) and position.hidden.numel() > 0
+
+    def judge(self, position: Position, scores: Scores) -> Tensor:
+        """Return the critic's values, (B,), or without one the network's own; hands that nobody has may be left out."""
+        if not self.has_critic(position):
+            return scores.values
+        missing = self._settings["hidden"] - position.hidden.shape[1]
+        hidden = nn.functional.pad(position.hidden.to(torch.float32), (0, missing))
+        value: Tensor = self.critic(torch.cat([scores.summary, hidden], 1)).squeeze(1)
+        return value
+
+    def forward(
+        self, obs: Any, deterministic: bool = False, action_masks: np.ndarray | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return actions (B,), values (B,) and log probabilities (B,) of the actions."""
+        position = self._position(obs, action_masks)
+        scores: Scores = self.network(position.observations, position.choices)
+        logits = scores.logits
+        if not deterministic:  # the largest of logits with Gumbel noise is a sample of their softmax
+            logits = logits - torch.empty_like(logits).exponential_().log_()
+        place = logits.argmax(1, keepdim=True)
+        log_prob = torch.log_softmax(scores.logits, 1).gather(1, place).squeeze(1)
+        actions = position.choices.spread(position.choices.actions, len(logits), 0)
+        return actions.gather(1, place).squeeze(1), self.judge(position, scores), log_prob
+
+    def evaluate_actions(
+        self, obs: Any, actions: Tensor, action_masks: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return values, log probabilities of the actions, and what is to be raised besides them, (B,) each."""
+        it, position = self._settings, self._position(obs, action_masks)
+        scores: Scores = self.network(position.observations, position.choices)
+        log_probs = torch.log_softmax(scores.logits, 1)
+        offered = position.choices.spread(position.choices.actions, len(log_probs), -1)
+        taken = (log_probs * (offered == actions.reshape(-1, 1))).sum(1)
+        entropy = -(log_probs.exp() * log_probs).sum(1)
+        bonus = it["entropy"] * entropy
+        self._note("entropy", entropy)
+        if it["pull"]:
+            with torch.no_grad():
+                slow = torch.log_softmax(self.slow(position.observations, position.choices).logits, 1)
+            divergence = (log_probs.exp() * (log_probs - slow)).sum(1)
+            bonus = bonus - it["pull"] * divergence
+            self._note("divergence", divergence)
+        values = self.judge(position, scores)
+        if self.has_critic(position):
+            distance = (scores.values - values.detach()) ** 2
+            bonus = bonus - 0.5 * distance
+            self._note("own_value_loss", distance)
+        return values, taken, bonus
+
+    def _note(self, name: str, values: Tensor) -> None:
+        self.notes[name].append(float(values.detach().mean()))
+
+    def get_distribution(self, obs: Any, action_masks: np.ndarray | None = None) -> MaskableDistribution:
+        """Return the distribution over all 105 actions."""
+        position = self._position(obs, action_masks)
+        scores: Scores = self.network(position.observations, position.choices)
+        choices = position.choices
+        logits = torch.full((len(scores.logits), NUM_ACTIONS), ILLEGAL, device=self.device)
+        logits[choices.row, choices.actions] = scores.logits[choices.row, choices.place]
+        distribution = self.action_dist.proba_distribution(logits)
+        if action_masks is not None:
+            distribution.apply_masking(action_masks)
+        return distribution
+
+    def predict_values(self, obs: Any) -> Tensor:
+        """Return the values alone, (B,); where no masks come with observations, the legal actions are worked out."""
+        masks = None
+        if not isinstance(obs, Position):
+            seen, rules = obs.cpu().numpy().astype(np.int8)[:, :SIZE], self._settings["rules"]
+            masks = Engine.from_state(rules, determinize(seen, 0, rules), check=False).action_mask
+        position = self._position(obs, masks)
+        return self.judge(position, self.network(position.observations, position.choices))

@@ -1,0 +1,142 @@
+"""MaskablePPO whose rollouts are self-play: all seats of some rows learn, in others one side against a pool."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import VecEnv
+
+from krypenv.agents.neural.facts import Facts, gather_facts
+from krypenv.agents.neural.inference import REWARD_SCALE
+from krypenv.cards import NUM_KINDS
+from krypenv.envs.learner import LearnerGames
+from krypenv.envs.sb3 import KrypkasinoVecEnv
+from krypenv.training.learner.buffer import Decisions, SeatRolloutBuffer
+from krypenv.training.learner.network import CardNetwork
+from krypenv.training.learner.policy import CardPolicy
+
+RIVAL_GAMES = 1000  # whose mean return is told
+
+
+class SelfPlayPPO(MaskablePPO):
+    """MaskablePPO over rows of two kinds: in some all seats learn, in others one against a pool of rivals.
+
+    Only the collection of rollouts differs; losses, schedules and logging are MaskablePPO's. Time steps count decisions
+    of the learner. The rows of different parts may play different rules.
+
+    Args:
+        envs: the parts, one at least; those whose `batch.seat` is not "all" are against rivals.
+        critic: let the value function of the training see the hidden hands.
+        policy: further settings of `CardPolicy`.
+        settings: those of MaskablePPO.
+    """
+
+    rollout_buffer: SeatRolloutBuffer
+    policy: CardPolicy
+
+    def __init__(self, envs: list[KrypkasinoVecEnv], critic: bool, policy: dict[str, Any], **settings: Any) -> None:
+        self.games_env = envs[0]
+        self.parts: list[LearnerGames] = [env.batch for env in envs]
+        self.rows = sum(part.num_games for part in self.parts)
+        seats = max(part.rules.players for part in self.parts)
+        self.num_hidden = (seats - 1) * NUM_KINDS if critic else 0
+        super().__init__(
+            CardPolicy, self.games_env, _init_setup_model=False, ent_coef=1.0,
+            rollout_buffer_class=SeatRolloutBuffer,
+            rollout_buffer_kwargs={"seats": seats, "hidden": self.num_hidden},
+            policy_kwargs={"rules": self.parts[0].rules, "hidden": self.num_hidden, **policy},
+            **settings,
+        )  # fmt: skip
+        self.n_envs = self.rows
+        self._setup_model()
+        self._last_obs = self.parts[0].observation.copy()  # so that `_setup_learn` does not deal anew
+        self.games_played = 0
+        self.environment_seconds = 0.0  # spent on games, opponents, observations, masks and facts so far
+        self.rival_returns: deque[float] = deque(maxlen=RIVAL_GAMES)  # of the learner, last ones first
+        self.rival_earned = [np.zeros(part.num_games) for part in self.parts]  # in the games under way
+
+    @property
+    def network(self) -> CardNetwork:
+        """The network that is trained."""
+        return self.policy.network
+
+    def decisions(self) -> Decisions:
+        """Return what all rows show to the seats that are to act."""
+        facts = [gather_facts(part.rules, part.observation, part.action_mask) for part in self.parts]
+        return Decisions(
+            np.concatenate([part.observation for part in self.parts]),
+            Facts(*(np.concatenate(arrays) for arrays in zip(*facts, strict=True))),
+            np.concatenate([self._hidden(part) for part in self.parts]),
+            np.concatenate([part.seats for part in self.parts]),
+        )
+
+    def _hidden(self, part: LearnerGames) -> np.ndarray:
+        """Return the hands of the others, the seat to the left first, (B, H) int8."""
+        hands = np.zeros((part.num_games, self.num_hidden), np.int8)
+        if self.num_hidden:
+            players = part.rules.players
+            others = (part.seats[:, None] + np.arange(1, players)) % players
+            seen = part.engine.state.hands[np.arange(part.num_games)[:, None], others]
+            hands[:, : (players - 1) * NUM_KINDS] = seen.reshape(part.num_games, -1)
+        return hands
+
+    @torch.no_grad()
+    def collect_rollouts(  # type: ignore[override]
+        self,
+        env: VecEnv,
+        callback: BaseCallback,
+        rollout_buffer: SeatRolloutBuffer,
+        n_rollout_steps: int,
+        use_masking: bool = True,
+    ) -> bool:
+        """Fill the buffer with `n_rollout_steps` decisions of each row; return False where the callback says stop."""
+        self.policy.set_training_mode(False)
+        rollout_buffer.reset()
+        callback.on_rollout_start()
+        bounds = np.cumsum([0] + [part.num_games for part in self.parts])
+        began = time.perf_counter()
+        decisions = self.decisions()
+        self.environment_seconds += time.perf_counter() - began
+        for step in range(n_rollout_steps):
+            actions, values, log_probs = self.policy(decisions.tensors(self.device))
+            chosen = actions.cpu().numpy()
+            rollout_buffer.put(decisions, chosen, values.cpu().numpy(), log_probs.cpu().numpy())
+            began = time.perf_counter()
+            for place, (part, low, high) in enumerate(zip(self.parts, bounds, bounds[1:], strict=False)):
+                part.step(chosen[low:high])
+                rollout_buffer.earned[step, low:high, : part.rules.players] = part.rewards * REWARD_SCALE
+                if part.seat != "all":
+                    earned = self.rival_earned[place]
+                    earned += part.reward
+                    self.rival_returns.extend(earned[part.done])
+                    earned[part.done] = 0
+                rollout_buffer.ends[step, low:high] = part.done
+                self.games_played += int(part.done.sum())
+            decisions = self.decisions()
+            self.environment_seconds += time.perf_counter() - began
+            self.num_timesteps += self.rows
+            callback.update_locals(locals())
+            if not callback.on_step():
+                return False
+        last_values = self.policy.predict_values(decisions.tensors(self.device)).cpu().numpy()
+        rollout_buffer.compute_seat_advantages(decisions.seats, last_values)
+        callback.on_rollout_end()
+        return True
+
+    def train(self) -> None:
+        """Learn from the buffer, as MaskablePPO does; the slow copy follows."""
+        self.policy.notes.clear()
+        super().train()
+        for name, values in self.policy.notes.items():
+            self.logger.record(f"train/{name}", float(np.mean(values)))
+        self.policy.follow()
+
+    def rival_margin(self) -> float:
+        """Return the learner's mean return in its last games against rivals, nan before the first."""
+        return float(np.mean(self.rival_returns)) if self.rival_returns else float("nan")

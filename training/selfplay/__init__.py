@@ -1,0 +1,28 @@
+"""Self-play: from settings to a trained model.
+
+settings           the settings of a run
+selfplay           a run
+rehearsal          compiling before its clock starts
+checkpoint         where it stands, on disk
+checkpoint_checks  what a checkpoint may hold
+metagame           its snapshots against each other
+curve              its picture
+"""
+
+from typing import TYPE_CHECKING
+
+from krypenv.runtime.lazy import importer
+
+if TYPE_CHECKING:
+    from krypenv.training.selfplay.selfplay import Run, open_run, run
+    from krypenv.training.selfplay.settings import Settings
+else:
+    __getattr__ = importer(
+        __name__,
+        {
+            "selfplay": ("Run", "open_run", "run"),
+            "settings": ("Settings",),
+        },
+    )
+
+__all__ = ["Run", "Settings", "open_run", "run"]

@@ -1,0 +1,50 @@
+"""The learning curve of a run, as a picture."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from krypenv.inputs.files import write_whole
+from krypenv.rules import Rules
+
+NARROW, WIDE = 25, 80  # letters of a name that has others beside it, and of a line of the legend
+SHORT = 120.0  # seconds of a run whose curve has its time in seconds
+
+
+@dataclass
+class CurvePoint:
+    """What an evaluation on the way found."""
+
+    seconds: float
+    frames: int
+    margins: dict[str, list[float]]  # opponent -> margin, low, high, in points a game
+
+
+def draw_curve(path: Path, curve: list[CurvePoint], rules: Rules) -> None:
+    """Draw the margins against each opponent over the training time, with their 95% intervals."""
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    last = curve[-1] if curve else CurvePoint(0.0, 0, {})
+    unit, seconds = ("minutes", 60) if last.seconds >= SHORT else ("seconds", 1)
+    times = [point.seconds / seconds for point in curve]
+    for opponent in curve[0].margins if curve else ():
+        margins, lows, highs = zip(*(point.margins[opponent] for point in curve), strict=True)
+        (line,) = axes.plot(times, margins, marker="o", markersize=3, label=textwrap.fill(f"against {opponent}", WIDE))
+        axes.fill_between(times, lows, highs, color=line.get_color(), alpha=0.15, linewidth=0)
+    axes.axhline(0, color="black", linewidth=0.8)
+    axes.set_xlabel(f"{unit} of training")
+    axes.set_ylabel("margin, points a game (95% interval)")
+    decisions = f"{last.frames / 1e6:.1f} million" if last.frames >= 1e6 else f"{last.frames:,}"
+    axes.set_title(f"Self-play on {rules}: {decisions} decisions")
+    axes.grid(alpha=0.3)
+    if curve:
+        is_short = all(len(opponent) < NARROW for opponent in curve[0].margins)
+        figure.legend(loc="outside lower center", ncols=3 if is_short else 1)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=120)
+    write_whole(path, picture.getvalue())

@@ -1,0 +1,53 @@
+"""A rehearsal: a run in small, on throwaway copies, that has every kernel compiled before a clock starts."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from krypenv.training.common.progress import compiling
+from krypenv.training.selfplay.settings import Settings
+
+if TYPE_CHECKING:
+    from krypenv.training.selfplay.selfplay import Run
+
+Make = Callable[[Settings, Path, bool], "Run"]  # a class of runs
+PLAYED = ("rules", "players", "teams", "rule", "also", "device", "threads", "teacher", "rivals", "against")
+SMALL: dict[str, Any] = {
+    "workers": 1, "passes": 1, "epochs": 1, "steps": 16, "batch": 64, "context": 8, "card": 8, "embedding": 2,
+    "snapshot_every": 0.5, "curve_deals": 2, "metagame_deals": 2, "curve_every": 1e9, "checkpoint_every": 1e9,
+}  # fmt: skip
+
+
+def rehearse(kind: Make, settings: Settings, console: Console) -> None:
+    """Do in small all that a run of some settings will do, once a process; say so where that compiles kernels.
+
+    The run itself, its folder and its random numbers are not touched.
+    """
+    with compiling(console):
+        _rehearse(kind, in_small(settings))
+
+
+@functools.cache
+def _rehearse(kind: Make, settings: Settings) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        kind(settings, Path(folder), False).play(Console(quiet=True))
+
+
+def in_small(settings: Settings) -> Settings:
+    """Return settings for two short updates with a snapshot between them, by whoever takes part in a run.
+
+    Only what decides which kernels are called is taken over.
+    """
+    taken: dict[str, Any] = {name: getattr(settings, name) for name in PLAYED}
+    least = {
+        name: min(getattr(settings, name), most) for name, most in (("rows", 4), ("rival_rows", 4), ("lessons", 2))
+    }
+    small = Settings(**taken, **least, **SMALL)
+    return dataclasses.replace(small, frames=small.decisions + 1)
