@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import tempfile
 from collections.abc import Callable
@@ -45,9 +44,8 @@ def in_small(settings: Settings) -> Settings:
 
     Only what decides which kernels are called is taken over.
     """
-    taken: dict[str, Any] = {name: getattr(settings, name) for name in PLAYED}
-    least = {
-        name: min(getattr(settings, name), most) for name, most in (("rows", 4), ("rival_rows", 4), ("lessons", 2))
-    }
-    small = Settings(**taken, **least, **SMALL)
-    return dataclasses.replace(small, frames=small.decisions + 1)
+    its = settings.flat()
+    taken = {name: its[name] for name in PLAYED}
+    least = {name: min(its[name], most) for name, most in (("rows", 4), ("rival_rows", 4), ("lessons", 2))}
+    small = Settings().changed(**taken, **least, **SMALL)
+    return small.changed(frames=small.decisions + 1)
