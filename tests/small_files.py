@@ -100,7 +100,7 @@ def checkpoint() -> tuple[bytes, Arrays, dict[str, str]]:
     """The last checkpoint of a small run, in bytes and in parts."""
     folder = scratch() / "run"
     folder.mkdir()
-    Run(Settings.of(**TINY), folder, resumed=False).train(Console(quiet=True))
+    Run(Settings.of(**TINY), folder).train(Console(quiet=True))
     data = (folder / CHECKPOINT).read_bytes()
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
     texts = header["__metadata__"]

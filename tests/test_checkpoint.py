@@ -49,7 +49,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that nothing has stopped, with its checkpoints after each update."""
     folder = tmp_path_factory.mktemp("runs") / "unbroken"
     folder.mkdir()
-    Kept(Settings.of(**TINY), folder, resumed=False).train(Console(quiet=True))
+    Kept(Settings.of(**TINY), folder).train(Console(quiet=True))
     return folder
 
 

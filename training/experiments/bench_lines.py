@@ -225,7 +225,7 @@ def _learner() -> Block:
     from krypenv.training.settings import Settings
 
     settings = Settings()
-    model = Run(settings, Path(), resumed=False).model
+    model = Run(settings, Path()).model
     model.set_logger(Logger(None, []))
     spent = 0.0
 

@@ -17,21 +17,24 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.type_aliases import Schedule
 
 READ, TOO_NEW = "2.9.2", "3"
-_METHODS = ((MaskablePPO, "_setup_model"), (MaskableActorCriticPolicy, "_build _get_constructor_parameters"))
+_PRIVATE = {MaskablePPO: ["_setup_model"], MaskableActorCriticPolicy: ["_build", "_get_constructor_parameters"]}
 
 
 def check_versions(versions: dict[str, str]) -> None:
     """Raise ValueError with one sentence unless packages are of versions that this file fits."""
-    missing = [
-        f"{kind.__name__}.{name}" for kind, names in _METHODS for name in names.split() if not hasattr(kind, name)
-    ]
     for package, version in versions.items():
-        if missing or not _numbers(READ) <= _numbers(version) < _numbers(TOO_NEW):
-            lacks = f", which has no {missing[0]}" if missing else ""
+        if not _numbers(READ) <= _numbers(version) < _numbers(TOO_NEW):
             raise ValueError(
-                f"training is written for {package} from {READ} on and below {TOO_NEW}, not {version}{lacks}; "
+                f"training is written for {package} from {READ} on and below {TOO_NEW}, not {version}; "
                 "install the version that constraints.txt pins"
             )
+    for kind, names in _PRIVATE.items():
+        for name in names:
+            if not hasattr(kind, name):
+                raise ValueError(
+                    f"training is written for {kind.__name__} of sb3-contrib {READ}, and the one installed has no "
+                    f"{name}; install the version that constraints.txt pins"
+                )
 
 
 def _numbers(version: str) -> list[int]:

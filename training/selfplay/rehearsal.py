@@ -16,7 +16,7 @@ from krypenv.training.selfplay.settings import Settings
 if TYPE_CHECKING:
     from krypenv.training.selfplay.selfplay import Run
 
-Make = Callable[[Settings, Path, bool], "Run"]  # a class of runs
+Make = Callable[[Settings, Path], "Run"]  # a class of runs
 PLAYED = ("rules", "players", "teams", "rule", "also", "device", "threads", "teacher", "rivals", "against")
 SMALL: dict[str, Any] = {
     "workers": 1, "passes": 1, "epochs": 1, "steps": 16, "batch": 64, "context": 8, "card": 8, "embedding": 2,
@@ -36,7 +36,7 @@ def rehearse(kind: Make, settings: Settings, console: Console) -> None:
 @functools.cache
 def _rehearse(kind: Make, settings: Settings) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        kind(settings, Path(folder), False).play(Console(quiet=True))
+        kind(settings, Path(folder)).play(Console(quiet=True))
 
 
 def in_small(settings: Settings) -> Settings:

@@ -34,6 +34,7 @@ from krypenv.training.learner.network import NetworkAgent
 from krypenv.training.learner.ppo import SelfPlayPPO
 from krypenv.training.selfplay.checkpoint import (
     CHECKPOINT,
+    Kept,
     load_checkpoint,
     load_games,
     read_checkpoint,
@@ -50,21 +51,20 @@ LAST_RATE = 0.05  # of the learning rate, at the end
 
 
 class Run:
-    """A run in a folder, from its beginning or from its last checkpoint.
+    """A run in a folder, from its beginning or from its last checkpoint, `kept`.
 
     Each update draws all that is random from its own stream, which follows from the seed and the number of the update.
     So with a length in frames, and on one thread, a run that is gone on with makes the same weights, bit by bit, as an
     unbroken one.
     """
 
-    def __init__(self, settings: Settings, folder: Path, resumed: bool) -> None:
+    def __init__(self, settings: Settings, folder: Path, kept: Kept | None = None) -> None:
         self.settings, self.folder, self.rules = settings, folder, settings.game_rules()
         for name in (*settings.opponents.rivals, *settings.evaluation.against):
             agents.make_known(name, self.rules)  # unknown ones are told now, not after the training
         if settings.start.lessons:
             self._lessons()
         torch.set_num_threads(settings.threads)
-        kept = read_checkpoint(folder) if resumed else None
         past: dict[str, Any] = kept.progress if kept else {}
         self.seconds: float = past.get("seconds", 0.0)  # trained before this process began
         self._began: float | None = None  # when it did, once all is compiled
@@ -82,8 +82,8 @@ class Run:
             self.is_warm = True
         self.rivals.choose(self.updates)
         if kept:
-            load_games(kept, self.model)
-        self._start = self.model.num_timesteps, self.seconds  # of this process
+            load_games(kept, model)
+        self._start = model.num_timesteps, self.seconds  # of this process
         self._snapshots_due = self._count_due()
 
     def _make_games(self, rules: Rules, rows: int, seat: str, seed: int) -> KrypkasinoVecEnv:
@@ -293,10 +293,11 @@ def open_run(settings: Settings) -> Run:
     """Return a new run, or the one to resume; raises ValueError where the folder does not fit."""
     if settings.resume:
         folder = Path(settings.resume)
-        return Run(read_checkpoint(folder).settings.with_own_of(settings), folder, resumed=True)
+        kept = read_checkpoint(folder)
+        return Run(kept.settings.with_own_of(settings), folder, kept)
     folder = Path(settings.out or f"runs/{datetime.now():%Y-%m-%d-%H%M%S}")
     _check_empty(folder)
-    new = Run(settings, folder, resumed=False)
+    new = Run(settings, folder)
     folder.mkdir(parents=True, exist_ok=True)
     return new
 
