@@ -23,6 +23,7 @@ from fuzzing import NASTY_WORDS, Fuzzer, Tally, check_sentence
 from typer.testing import CliRunner
 
 from krypenv import Game, Rules
+from krypenv.training.common.fields import options_of
 
 LOW = Rules.preset("mini-low")
 
@@ -51,7 +52,7 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
 }
 COMMANDS = {name: line.split() for name, line in LINES.items()}
 COMMANDS["bench beside"] = ["bench", "--beside", sys.executable, "--only", "engine*", "--seconds", "0.01"]
-SETTINGS = {  # commands whose options are the fields of a dataclass
+SETTINGS = {  # commands whose options are those of settings
     "train": ("krypenv.training.selfplay.settings", "Settings"),
     "teach": ("krypenv.training.imitation.teach", "TeachSettings"),
     "ablate": ("krypenv.training.experiments.ablation", "AblationSettings"),
@@ -65,17 +66,15 @@ SMALL_WORDS = ("1", "2", "0.5", "7", "greedy", "out.json", "mini-low", "mini-hig
 def settings_command(name: str, rng: random.Random | None = None) -> list[str]:
     """Return a legal command line with some options of a dataclass, or with all its numbers."""
     module, kind = SETTINGS[name]
-    fields = [each for each in dataclasses.fields(getattr(importlib.import_module(module), kind)) if each.default != ()]
-    fields = [each for each in fields if each.metadata.get("bounds") or each.name in ("rules", "out", "json", "reward")]
+    options = [
+        each for each in options_of(getattr(importlib.import_module(module), kind)).values() if each.default != ()
+    ]
+    options = [each for each in options if each.bounds or each.name in ("rules", "out", "json", "reward")]
     words = [name, "greedy"] if name == "exploit" else [name]
-    for field in fields if rng is None else rng.sample(fields, min(5, len(fields))):
-        if isinstance(field.default, bool):
-            continue
-        default = {"rules": "mini-low", "out": "runs", "json": "out.json", "deals": "2", "selection": "2"}.get(
-            field.name
-        )
-        value = str(field.default) if default is None else default
-        words += [f"--{field.name.replace('_', '-')}", value] if field.name != "lessons" else []
+    small = {"rules": "mini-low", "out": "runs", "json": "out.json", "deals": "2", "selection": "2"}
+    for option in options if rng is None else rng.sample(options, min(5, len(options))):
+        if not isinstance(option.default, bool) and option.name != "lessons":
+            words += [f"--{option.name.replace('_', '-')}", small.get(option.name, str(option.default))]
     return words
 
 

@@ -21,7 +21,7 @@ from krypenv.agents.base import format_spec, parse_spec
 from krypenv.cards import NUM_KINDS, RANK_NAMES, action_name, card_name, parse_action, parse_card
 from krypenv.game.core import begin_play
 from krypenv.game.records import parse_record
-from krypenv.training.common.fields import parse_rules
+from krypenv.training.common.parts import GameRules
 from krypenv.training.evaluation.deals import deal_seeds
 
 LOOKALIKES = ("\u212a", "\u017f", "\u0131", "\uff21", "\uff13", "\u0663", "\u0410", "\uff33", "\u00b2", "\u00a0")
@@ -106,7 +106,7 @@ def fuzz_rules(seed: int, mutants: int) -> Tally:
         elif kind == 3:
             field = f"{rng.choice([*fields, 'cls'])}={rng.choice(NASTY_WORDS)}"
             given = rng.choice((None, 1, 2, 4)), rng.choice((None, 2)), [field]
-            rules = attempt(partial(parse_rules, "krypkasino", *given), tally, given)
+            rules = attempt(GameRules("krypkasino", *given).parse, tally, given)
         else:
             text = mutate_text(str(rng.choice(known)), rng, (*WORDS_OF_RULES, *LOOKALIKES))
             rules = attempt(partial(Rules.parse, text), tally, text)

@@ -25,6 +25,7 @@ from krypenv.training.selfplay.settings import Settings
 
 RULES = "mini-low players=2"
 TINY: dict[str, Any] = {
+    "preset": "",
     "rules": RULES, "also": ("mini-low players=3",), "rows": 3, "rival_rows": 2, "steps": 4, "batch": 16, "epochs": 1,
     "frames": 6 * 4 * 8, "rivals": ("greedy",), "snapshots": 2, "snapshot_every": 0.2, "metagame_deals": 2,
     "curve_every": 1e9, "curve_deals": 2, "deals": 2, "against": ("random", "greedy"), "context": 4, "card": 3,
@@ -99,7 +100,7 @@ def checkpoint() -> tuple[bytes, Arrays, dict[str, str]]:
     """The last checkpoint of a small run, in bytes and in parts."""
     folder = scratch() / "run"
     folder.mkdir()
-    Run(Settings(**TINY), folder, resumed=False).train(Console(quiet=True))
+    Run(Settings.of(**TINY), folder).train(Console(quiet=True))
     data = (folder / CHECKPOINT).read_bytes()
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
     texts = header["__metadata__"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 
@@ -43,9 +42,9 @@ def test_the_interval_of_normal_runs_covers_their_gain() -> None:
 
 
 def test_every_variant_is_a_valid_run_that_differs_from_the_whole() -> None:
-    whole = Settings(warm="lessons")
+    whole = Settings().changed(warm="lessons")
     for variant, fields in VARIANTS.items():
-        assert (Settings(**{"warm": "lessons", **fields}) == whole) == (variant == ALL)
+        assert (whole.changed(**fields) == whole) == (variant == ALL)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,7 @@ def test_every_variant_is_a_valid_run_that_differs_from_the_whole() -> None:
 )
 def test_bad_settings_are_refused(fields: dict[str, object], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        AblationSettings(**fields)  # type: ignore[arg-type]
+        AblationSettings.of(**fields)
 
 
 def test_summaries_keep_tasks_apart() -> None:
@@ -71,7 +70,7 @@ def test_summaries_keep_tasks_apart() -> None:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("ablation")
-    settings = AblationSettings(
+    settings = AblationSettings.of(
         out=str(out), seeds=2, frames=400, games=2, passes=1, workers=1, deals=2, against=("tactician",),
         only=("no warm start",), context=16, card=8,
     )  # fmt: skip
@@ -80,9 +79,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ablate(settings, "krypenv ablate")
         done = {path: path.stat().st_mtime_ns for path in out.rglob("model.json")}
         ablate(settings, "krypenv ablate")
-        ablate(dataclasses.replace(settings, against=("tactician", "greedy")), "krypenv ablate")
+        ablate(settings.changed(against=("tactician", "greedy")), "krypenv ablate")
         with pytest.raises(ValueError, match="holds a run with other settings"):
-            ablate(dataclasses.replace(settings, frames=500), "krypenv ablate")
+            ablate(settings.changed(frames=500), "krypenv ablate")
     assert done == {path: path.stat().st_mtime_ns for path in out.rglob("model.json")}, "finished runs are left alone"
     assert len(done) == 5  # two variants with two seeds each, and the lessons
     return out

@@ -27,6 +27,7 @@ from krypenv.training.selfplay.settings import Settings
 pytestmark = pytest.mark.usefixtures("no_pictures")
 UPDATES = 6
 TINY: dict[str, Any] = {
+    "preset": "",
     "rows": 8, "rival_rows": 8, "steps": 4, "batch": 32, "epochs": 2, "frames": UPDATES * 64, "seed": 3,
     "rivals": ("greedy", "tactician", "search(worlds=2, plies=1)"), "scripted_share": 0.6, "snapshots": 2,
     "snapshot_every": 0.2, "metagame_deals": 2, "pull": 0.3, "slowness": 0.5, "entropy": 0.02,
@@ -48,7 +49,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that nothing has stopped, with its checkpoints after each update."""
     folder = tmp_path_factory.mktemp("runs") / "unbroken"
     folder.mkdir()
-    Kept(Settings(**TINY), folder, resumed=False).train(Console(quiet=True))
+    Kept(Settings.of(**TINY), folder).train(Console(quiet=True))
     return folder
 
 
@@ -88,7 +89,7 @@ def test_a_run_that_is_gone_on_with_ends_like_the_unbroken_one(unbroken: Path, t
     shutil.copy(unbroken / f"after-{update}", tmp_path / CHECKPOINT)
     again = open_run(Settings(resume=str(tmp_path)))
     assert (again.updates, again.model.num_timesteps) == (update, update * 64)
-    assert again.settings == Settings(**TINY)
+    assert again.settings == Settings.of(**TINY)
     again.train(Console(quiet=True))
     assert_same_end(tmp_path, unbroken)
 
@@ -106,7 +107,7 @@ def test_a_run_stopped_before_its_first_update_ends_like_the_unbroken_one(
 ) -> None:
     monkeypatch.setattr(teach, "CHUNK", 1)
     settings = {**TINY, "lessons": 3, "teacher": "rollout(worlds=1)", "passes": 2, "frames": 128}
-    run(Settings(**settings, out=str(tmp_path / "one")), "", quiet=True)
+    run(Settings.of(**settings, out=str(tmp_path / "one")), "", quiet=True)
 
     module, name = (lessons, "play_lesson") if place == "the lessons" else (teach, "clone")
     work, calls = getattr(module, name), []
@@ -121,7 +122,7 @@ def test_a_run_stopped_before_its_first_update_ends_like_the_unbroken_one(
     with monkeypatch.context() as patch:
         patch.setattr(module, name, stop)
         with pytest.raises(SystemExit) as end:
-            run(Settings(**settings, out=str(tmp_path / "two")), "", quiet=True)
+            run(Settings.of(**settings, out=str(tmp_path / "two")), "", quiet=True)
         assert end.value.code == 130
     assert read_progress(tmp_path / "two")["is_warm"] is False
     run(Settings(resume=str(tmp_path / "two")), "", quiet=True)
@@ -149,7 +150,7 @@ def test_a_killed_run_ends_like_the_unbroken_one(tmp_path: Path) -> None:
         process.wait()
     assert 320 <= read_progress(folder)["frames"] < 6_400
     run(Settings(resume=str(folder)), "", quiet=True)
-    run(Settings(**settings, out=str(tmp_path / "unbroken")), "", quiet=True)
+    run(Settings.of(**settings, out=str(tmp_path / "unbroken")), "", quiet=True)
     assert_same_end(folder, tmp_path / "unbroken")
 
 
@@ -175,7 +176,7 @@ def test_a_full_disk_stops_a_run_with_a_sentence(
     with monkeypatch.context() as patch:
         patch.setattr(os, name, filling_up(getattr(os, name), after))
         with pytest.raises(ValueError, match="training has stopped: No space left on device") as error:
-            run(Settings(**TINY, out=str(folder)), "", quiet=True)
+            run(Settings.of(**TINY, out=str(folder)), "", quiet=True)
     assert f"the last good checkpoint is {folder / CHECKPOINT}; go on with: krypenv train --resume" in str(error.value)
     assert "\n" not in str(error.value)
     assert not list(folder.rglob("*.part"))
@@ -198,7 +199,7 @@ def test_weights_that_are_no_numbers_stop_a_run_with_a_sentence(
     with monkeypatch.context() as patch:
         patch.setattr(SelfPlayPPO, "train", diverge)
         with pytest.raises(ValueError, match="training has diverged: the weights are no longer finite") as error:
-            run(Settings(**TINY, out=str(folder)), "", quiet=True)
+            run(Settings.of(**TINY, out=str(folder)), "", quiet=True)
     assert str(error.value).endswith(f"the last good checkpoint is {folder / CHECKPOINT}")
     kept = open_run(Settings(resume=str(folder)))
     assert kept.updates == 3

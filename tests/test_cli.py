@@ -1,7 +1,7 @@
 """The console command: what it prints, what it writes, and one sentence for what is wrong."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 import typer
@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from krypenv import Game, Rules
 from krypenv.training.cli.commands import app
 from krypenv.training.cli.options import command_of
+from krypenv.training.common.fields import Command, Part, part, setting
 from krypenv.training.common.report import write_json
 
 
@@ -91,15 +92,23 @@ def test_show_prints_a_record_and_refuses_what_is_none(tmp_path):
         assert len(done.stderr.splitlines()) == 1
 
 
-@dataclass
-class Options:
+@dataclass(frozen=True)
+class Table(Part):
+    """Who plays, and by which rules."""
+
+    opponents: tuple[str, ...] = setting(("greedy", "random"), "who it plays")
+    rule: tuple[str, ...] = setting((), "a rule")
+    hidden: int = setting(3, "no option")
+
+
+@dataclass(frozen=True)
+class Options(Command):
     """Settings as a trainer may have them."""
 
-    minutes: float = field(default=2.0, metadata={"help": "how long it lasts"})
-    opponents: tuple[str, ...] = field(default=("greedy", "random"), metadata={"help": "who it plays"})
-    resume: bool = field(default=False, metadata={"help": "go on where it stopped"})
-    folder: str | None = field(default=None, metadata={"help": "where it writes [default: here]"})
-    rule: tuple[str, ...] = field(default=(), metadata={"help": "a rule"})
+    minutes: float = setting(2.0, "how long it lasts")
+    table: Table = part(Table(opponents=("greedy",)), rule="a rule of the table", hidden=None)
+    resume: bool = setting(False, "go on where it stopped")
+    folder: str | None = setting(None, "where it writes [default: here]")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +116,7 @@ class Options:
     [
         ([], Options()),
         (["--minutes", "0.5", "--resume", "--folder", "a"], Options(0.5, resume=True, folder="a")),
-        (["--opponents", "tactician"], Options(opponents=("tactician",))),
+        (["--opponents", "tactician"], Options(table=Table(("tactician",)))),
     ],
 )
 def test_a_dataclass_is_a_command_line(arguments, settings):
@@ -120,6 +129,9 @@ def test_a_dataclass_is_a_command_line(arguments, settings):
     shown = CliRunner().invoke(command, ["--help"]).output
     assert "how long it lasts" in shown
     assert "[default: here]" in shown
+    assert "[default: greedy]" in shown
+    assert "a rule of the table" in shown
+    assert "hidden" not in shown
 
 
 def test_json_is_written_whole_or_not_at_all(tmp_path):

@@ -21,6 +21,7 @@ from krypenv.agents.neural.model_file import load_model
 from krypenv.inputs.files import append_whole, write_whole
 from krypenv.training.arena.results import FILE
 from krypenv.training.common.folders import LOCK, is_empty, writing_to
+from krypenv.training.common.parts import Length, Network
 from krypenv.training.experiments.ablation import AblationSettings, ablate
 from krypenv.training.exploit import exploiting as exploiting
 from krypenv.training.exploit.best_response import response_settings, train_response
@@ -44,12 +45,14 @@ def test_a_folder_that_another_process_writes_to_is_refused(tmp_path: Path, what
         (folder / CHECKPOINT).write_bytes(checkpoint()[0])
     rules = Rules.parse(TINY["rules"])
     starts: dict[str, Callable[[], Any]] = {
-        "train": lambda: run(Settings(**TINY, out=str(folder)), quiet=True),
+        "train": lambda: run(Settings.of(**TINY, out=str(folder)), quiet=True),
         "resume": lambda: run(Settings(resume=str(folder)), quiet=True),
-        "teach": lambda: teach(TeachSettings(out=str(folder), context=4, card=3, embedding=2), ""),
-        "exploit": lambda: exploiting.exploit(ExploitSettings("greedy", seeds=1, frames=1, out=str(folder)), None),  # type: ignore[arg-type]
+        "teach": lambda: teach(TeachSettings(out=str(folder), network=Network(4, 3, 2)), ""),
+        "exploit": lambda: exploiting.exploit(
+            ExploitSettings.of(agent="greedy", seeds=1, frames=1, out=str(folder)), None
+        ),  # type: ignore[arg-type]
         "ablate": lambda: ablate(AblationSettings(out=str(folder))),
-        "response": lambda: train_response(response_settings("greedy", rules, folder, frames=1), None),  # type: ignore[arg-type]
+        "response": lambda: train_response(response_settings("greedy", rules, folder, Length(frames=1)), None),  # type: ignore[arg-type]
     }
     with FileLock(folder / LOCK):
         before = files_of(folder)

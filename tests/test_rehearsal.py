@@ -1,6 +1,5 @@
 """Clocks start when everything is compiled, and a line says so while it is."""
 
-import dataclasses
 import io
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from krypenv.training.selfplay.settings import PRESETS, Settings
 
 HOUR = 3600.0
 SMALL = {
+    "preset": "",
     "rows": 8, "rival_rows": 8, "steps": 4, "batch": 64, "epochs": 1, "curve_deals": 2, "deals": 2, "metagame_deals": 2,
     "context": 16, "card": 8, "embedding": 4, "snapshot_every": 0.4, "workers": 1, "against": ("greedy",),
     "rivals": ("tactician",), "rule": ("sweep_points=4",),
@@ -63,7 +63,7 @@ def clock(monkeypatch):
 
 def test_the_budget_of_a_run_begins_when_everything_is_compiled(clock, tmp_path):
     began = clock.now
-    session = open_run(Settings(out=str(tmp_path / "run"), minutes=1.0, curve_every=1e9, **SMALL))
+    session = open_run(Settings.of(out=str(tmp_path / "run"), minutes=1.0, curve_every=1e9, **SMALL))
     session.train(Console(quiet=True))
     assert clock.now - began > HOUR
     assert session.updates == 10
@@ -73,10 +73,10 @@ def test_the_budget_of_a_run_begins_when_everything_is_compiled(clock, tmp_path)
 
 def test_a_resumed_run_has_the_seconds_that_are_left(clock, tmp_path):
     folder = tmp_path / "run"
-    session = open_run(Settings(out=str(folder), minutes=0.5, curve_every=1e9, **SMALL))
+    session = open_run(Settings.of(out=str(folder), minutes=0.5, curve_every=1e9, **SMALL))
     session.train(Console(quiet=True))
     assert session.elapsed == 30.0
-    session.settings = dataclasses.replace(session.settings, minutes=1.0)
+    session.settings = session.settings.changed(minutes=1.0)
     session.save()
     again = open_run(Settings(resume=str(folder)))
     clock.now += HOUR
@@ -86,7 +86,7 @@ def test_a_resumed_run_has_the_seconds_that_are_left(clock, tmp_path):
 
 
 def test_a_rehearsal_touches_neither_run_nor_folder(tmp_path):
-    session = open_run(Settings(out=str(tmp_path / "run"), frames=100, **SMALL))
+    session = open_run(Settings.of(out=str(tmp_path / "run"), frames=100, **SMALL))
     weights = {name: value.clone() for name, value in session.model.policy.state_dict().items()}
     games = [part.save() for part in session.model.parts]
     rehearsal._rehearse.cache_clear()
@@ -105,10 +105,12 @@ def test_it_is_small_and_has_all_who_take_part(preset):
     )
     small = in_small(settings)
     assert (small.game_rules(), small.other_rules()) == (settings.game_rules(), settings.other_rules())
-    assert (small.rivals, small.against, small.teacher) == (settings.rivals, settings.against, settings.teacher)
-    assert (small.lessons, small.workers, small.warm, small.resume, small.out) == (2, 1, "", "", "")
-    assert small.decisions < small.frames <= 2 * small.decisions < 1000
-    assert in_small(dataclasses.replace(settings, rows=0, lessons=0)).rows == 0
+    assert small.opponents.rivals == settings.opponents.rivals
+    assert small.evaluation.against == settings.evaluation.against
+    assert small.start.teacher == settings.start.teacher
+    assert (small.start.lessons, small.start.workers, small.start.warm, small.resume, small.out) == (2, 1, "", "", "")
+    assert small.decisions < small.length.frames <= 2 * small.decisions < 1000
+    assert in_small(settings.changed(rows=0, lessons=0)).opponents.rows == 0
 
 
 @pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled")
@@ -126,7 +128,7 @@ def compiled():
     kernels = [each for each in gc.get_objects() if type(each) is Kernel]
     return {{(each.__name__, str(types)) for each in kernels for types in each.overloads}}
 
-session = selfplay.open_run(Settings(
+session = selfplay.open_run(Settings.of(
     out={str(tmp_path / "run")!r}, lessons=300, passes=1, frames=20000, snapshot_every=0.4, teacher="rollout(worlds=1)",
     rows=64, rival_rows=32, curve_deals=10, metagame_deals=10, workers=1, rules="mini-low",
     rivals=("search(worlds=2)",), against=("greedy", "tactician(shed=True)"),

@@ -22,7 +22,7 @@ from krypenv.game.core import begin_play
 from krypenv.game.history import History
 from krypenv.game.notation import NotationError
 from krypenv.inputs.words import listed, shown
-from krypenv.training.common.fields import parse_rules
+from krypenv.training.common.parts import GameRules
 from krypenv.training.evaluation.deals import deal_seeds, describe_list
 
 MAIN = Rules.preset("krypkasino")
@@ -68,7 +68,7 @@ def refusal(call, *args, **kwargs):
 def test_a_field_that_is_none_is_refused_in_one_sentence(field, sentence):
     assert re.search(sentence, refusal(Rules.parse, f"krypkasino {field}"))
     if " " not in field:
-        assert re.search(sentence, refusal(parse_rules, "krypkasino", None, None, [field]))
+        assert re.search(sentence, refusal(GameRules("krypkasino", rule=(field,)).parse))
 
 
 def test_every_field_refuses_every_odd_value_or_keeps_it_plain():

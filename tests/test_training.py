@@ -17,6 +17,7 @@ from krypenv import Engine, Rules, agents
 from krypenv.agents.neural.model_file import ModelError, load_model, save_model
 from krypenv.agents.neural.network import Shape
 from krypenv.training.cli.commands import app
+from krypenv.training.common.parts import Length, Network
 from krypenv.training.imitation.teach import TeachSettings, make_policy, save_start
 from krypenv.training.learner.network import tensors_of
 from krypenv.training.selfplay import selfplay
@@ -24,6 +25,7 @@ from krypenv.training.selfplay.selfplay import open_run, run
 from krypenv.training.selfplay.settings import PRESETS, Settings
 
 SMALL: dict[str, Any] = {
+    "preset": "",
     "rows": 8, "rival_rows": 8, "steps": 4, "batch": 64, "epochs": 1, "frames": 640, "curve_deals": 2, "deals": 2,
     "metagame_deals": 2, "curve_every": 1e9, "context": 16, "card": 8, "embedding": 4, "snapshot_every": 0.3,
     "snapshots": 2, "workers": 1,
@@ -33,8 +35,8 @@ SMALL: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "small"
-    results = run(Settings(out=str(folder), **SMALL), command="krypenv train --frames 640")
-    assert [result.opponent for result in results] == list(Settings().against)
+    results = run(Settings.of(out=str(folder), **SMALL), command="krypenv train --frames 640")
+    assert [result.opponent for result in results] == list(Settings().evaluation.against)
     return folder
 
 
@@ -47,9 +49,9 @@ def test_a_run_leaves_model_log_pictures_and_evaluation(finished: Path) -> None:
     for name in ("curve.png", "metagame.png"):
         assert (finished / name).read_bytes().startswith(b"\x89PNG")
     names = json.loads((finished / "metagame.json").read_text())["names"]
-    assert names == [*Settings().rivals, "update 3", "update 6", "update 9"]
+    assert names == [*Settings().opponents.rivals, "update 3", "update 6", "update 9"]
     assert any((finished / "tensorboard").iterdir())
-    assert len(json.loads((finished / "evaluation.json").read_text())["matches"]) == len(Settings().against)
+    assert len(json.loads((finished / "evaluation.json").read_text())["matches"]) == len(Settings().evaluation.against)
     assert not list(finished.rglob("*.part"))
     assert not [path for path in finished.rglob("*") if path.suffix in (".pkl", ".zip", ".pt", ".pth")]
 
@@ -67,8 +69,8 @@ def test_the_model_is_an_agent_by_its_path(finished: Path) -> None:
 
 
 def test_the_same_settings_make_the_same_weights(finished: Path, tmp_path: Path) -> None:
-    run(Settings(out=str(tmp_path / "again"), **SMALL), quiet=True)
-    run(Settings(out=str(tmp_path / "other"), **SMALL, seed=1), quiet=True)
+    run(Settings.of(out=str(tmp_path / "again"), **SMALL), quiet=True)
+    run(Settings.of(out=str(tmp_path / "other"), **SMALL, seed=1), quiet=True)
     first, again, other = (
         (folder / "model" / "weights.safetensors").read_bytes()
         for folder in (finished, tmp_path / "again", tmp_path / "other")
@@ -97,7 +99,7 @@ def test_the_same_settings_make_the_same_weights(finished: Path, tmp_path: Path)
 def test_other_rules_and_settings_train_too(tmp_path: Path, fields: dict[str, Any]) -> None:
     """A few updates change all weights, with rivals, snapshots and a resumed checkpoint."""
     folder = tmp_path / "run"
-    settings = Settings(out=str(folder), **{**SMALL, "frames": 400, "against": ("random",), **fields})
+    settings = Settings.of(out=str(folder), **{**SMALL, "frames": 400, "against": ("random",), **fields})
     before = {name: value.clone() for name, value in open_run(settings).model.network.state_dict().items()}
     run(settings, quiet=True)
     again = open_run(Settings(resume=str(folder)))
@@ -112,7 +114,7 @@ def test_other_rules_and_settings_train_too(tmp_path: Path, fields: dict[str, An
 
 def test_parts_of_a_run_play_their_own_rules(tmp_path: Path) -> None:
     also = ("krypkasino players=3", "krypkasino players=4 teams=2")
-    session = open_run(Settings(out=str(tmp_path / "run"), **SMALL, also=also))
+    session = open_run(Settings.of(out=str(tmp_path / "run"), **SMALL, also=also))
     assert [str(part.rules) for part in session.model.parts] == [*["krypkasino players=2"] * 2, *also]
     decisions = session.model.decisions()
     assert decisions.hidden.shape == (8 * 4, 3 * 52)
@@ -132,25 +134,25 @@ def test_optimizer_and_snapshots_are_all_there(finished: Path) -> None:
         == len(list(session.model.policy.parameters())) - len(list(session.model.policy.slow.parameters()))
     )
     assert all(float(state["step"]) > 0 for state in states.values())
-    assert list(session.snapshots) == ["update 3", "update 9"]
-    assert abs(sum(weight for _, weight in session.rivals) - 1) < 1e-9
+    assert list(session.rivals.snapshots) == ["update 3", "update 9"]
+    assert abs(sum(weight for _, weight in session.rivals.drawn) - 1) < 1e-9
 
 
 def test_a_warm_start_begins_with_the_weights_of_a_model(finished: Path, tmp_path: Path) -> None:
     weights = tensors_of(load_model(finished / "model")[0])
-    session = open_run(Settings(out=str(tmp_path / "one"), **SMALL, warm=str(finished / "model")))
+    session = open_run(Settings.of(out=str(tmp_path / "one"), **SMALL, warm=str(finished / "model")))
     for start in (session.model.network, session.model.policy.slow):
         assert all(torch.equal(value, start.state_dict()[name]) for name, value in weights.items())
-    policy = make_policy(TeachSettings(context=16, card=8, embedding=4, seed=7))
+    policy = make_policy(TeachSettings(network=Network(16, 8, 4), seed=7))
     save_start(tmp_path / "start", policy, session.rules)
-    session = open_run(Settings(out=str(tmp_path / "two"), **SMALL, warm=str(tmp_path / "start")))
+    session = open_run(Settings.of(out=str(tmp_path / "two"), **SMALL, warm=str(tmp_path / "start")))
     assert all(
         torch.equal(value, session.model.policy.state_dict()[name]) for name, value in policy.state_dict().items()
     )
     with pytest.raises(ValueError, match="the settings ask for"):
-        open_run(Settings(out=str(tmp_path / "three"), **{**SMALL, "card": 9}, warm=str(finished / "model")))
+        open_run(Settings.of(out=str(tmp_path / "three"), **{**SMALL, "card": 9}, warm=str(finished / "model")))
     with pytest.raises(ValueError, match="is no model"):
-        open_run(Settings(out=str(tmp_path / "three"), **SMALL, warm=str(tmp_path / "nothing")))
+        open_run(Settings.of(out=str(tmp_path / "three"), **SMALL, warm=str(tmp_path / "nothing")))
     assert not (tmp_path / "three").exists()
 
 
@@ -173,7 +175,7 @@ def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) ->
         ({"warm": "model", "lessons": 5}, "warm and lessons are two ways to begin"),
     ):
         with pytest.raises(ValueError, match=reason):
-            Settings(**fields)  # type: ignore[arg-type]
+            Settings.of(**{"preset": "", **fields})
     with pytest.raises(ValueError, match="is not empty"):
         open_run(Settings(out=str(finished)))
     with pytest.raises(ValueError, match="no run to go on with"):
@@ -184,7 +186,7 @@ def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) ->
         ({"lessons": 4, "teacher": "tactician"}, "can't teach"),
     ):
         with pytest.raises(ValueError, match=reason):
-            run(Settings(**{**other, **fields}))
+            run(Settings.of(**{**other, **fields}))
         assert not (tmp_path / "other").exists()
 
 
@@ -193,19 +195,17 @@ class TestPresets:
 
     @pytest.mark.parametrize("preset", PRESETS)
     def test_every_preset_fills_what_is_not_given(self, preset: str) -> None:
-        settings, plain = Settings.of(preset=preset), Settings()
-        for name in Settings.__dataclass_fields__:
-            expected = PRESETS[preset].get(name, preset if name == "preset" else getattr(plain, name))
-            assert getattr(settings, name) == expected
-        assert Settings.of(preset=preset, frames=7, card=3, rows=1) == Settings(
+        assert Settings.of(preset=preset).flat() == {**Settings().flat(), **PRESETS[preset], "preset": preset}
+        assert Settings.of(preset=preset, frames=7, card=3, rows=1) == Settings().changed(
             **{**PRESETS[preset], "preset": preset, "frames": 7, "card": 3, "rows": 1}
         )
 
     def test_a_length_in_minutes_and_a_warm_start_are_heard(self) -> None:
         """They would be silently lost, or refused, beside the preset's own length and lessons."""
         settings = Settings.of(preset="quick", minutes=1.0, warm="model")
-        assert (settings.minutes, settings.frames, settings.warm, settings.lessons) == (1.0, 0, "model", 0)
-        assert Settings.of(preset="quick", minutes=1.0, frames=9).frames == 9
+        assert settings.length == Length(minutes=1.0, frames=0)
+        assert (settings.start.warm, settings.start.lessons) == ("model", 0)
+        assert Settings.of(preset="quick", minutes=1.0, frames=9).length.frames == 9
         assert Settings.of() == Settings.of(preset="quick")
 
     @pytest.mark.parametrize(

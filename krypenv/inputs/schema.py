@@ -5,12 +5,11 @@ A check is a function of a value and of its place, such as ``scores[3]``, that r
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from krypenv.inputs.words import one_line, shown
@@ -134,18 +133,12 @@ def a_record(needed: dict[str, Check], others: dict[str, Check] | None = None, m
     return check_all
 
 
-def of_dataclass(kind: type) -> Check:
-    """Check for the fields of a dataclass of texts, numbers, flags and tuples, as its `asdict` has them in JSON.
+def of_types(kinds: Mapping[str, Any]) -> Check:
+    """Check for an object whose values are of some types, as JSON has them; keys may be missing, and none be unknown.
 
-    Fields that have a default may be missing.
+    Types are texts, numbers, flags, tuples of one of them, and one of them or None.
     """
-    hints = typing.get_type_hints(kind)
-    needed: dict[str, Check] = {}
-    others: dict[str, Check] = {}
-    for field in dataclasses.fields(kind):
-        fields = needed if field.default is dataclasses.MISSING else others
-        fields[field.name] = _of_type(hints[field.name])
-    return a_record(needed, others, more=False)
+    return a_record({}, {key: _of_type(kind) for key, kind in kinds.items()}, more=False)
 
 
 def _of_type(hint: Any) -> Check:

@@ -1,6 +1,7 @@
 """What each move of a game was worth.
 
 analysis  positions and records
+sweeps    sweeps that a move sets up and risks
 report    as a table
 picture   as a picture
 """

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import hashlib
-import json
 import pickle
 import shlex
 from collections.abc import Iterator
@@ -262,11 +259,9 @@ def make_header(settings: ArenaSettings) -> Header:
     cheats = [bool(getattr(agent, "cheats", False)) for agent in made]
     if any(cheats) and not settings.cheaters:
         raise ValueError(f"{names[cheats.index(True)]} sees what is hidden; --cheaters lets it play")
-    fields = json.dumps(dataclasses.asdict(rules), sort_keys=True).encode()
     return {
         "format": FORMAT,
         "rules": str(rules),
-        "rules_sha256": hashlib.sha256(fields).hexdigest(),
         "agents": [
             {"name": name, "cheats": cheat, "weights_sha256": _weights(source, agent)}
             for name, cheat, source, agent in zip(names, cheats, settings.agents, made, strict=True)

@@ -41,12 +41,12 @@ _CHECKSUM = re.compile(rb',"crc":"([0-9a-f]{8})"}\Z')
 _AGENT = a_record({"name": text, "cheats": flag, "weights_sha256": a_list(line)})
 _check_header = a_record(
     {
-        "rules": rules_text, "rules_sha256": line, "agents": a_list(_AGENT, 2, MOST_AGENTS),
+        "rules": rules_text, "agents": a_list(_AGENT, 2, MOST_AGENTS),
         "deals": whole(1, MOST_DEALS), "deals_from": anything, "deals_list": line, "seed": whole(0, None),
         "chunk": whole(1, MOST_DEALS), "pairs": flag, "precision": optional(number(5e-324, sys.float_info.max)),
         "machine": a_table(anything),
     },
-    {"first": whole(0), "command": text},
+    {"first": whole(0), "command": text, "rules_sha256": line},  # earlier versions wrote a hash of the rules, too
 )  # fmt: skip
 LINE_KEYS = ("match", "chunk", "of", "deal", "seats", "scores", "forfeits", "agents", "decisions", "seconds")
 _check_keys = a_record(dict.fromkeys(LINE_KEYS, anything))

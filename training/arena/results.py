@@ -29,9 +29,8 @@ TOLD = 10  # forfeits of which `Games` tells
 Place = tuple[int, int]  # match and chunk
 # What the results of one file have in common, and what it is called where it differs.
 IDENTITY = {
-    "rules": "rules", "rules_sha256": "fields of the rules", "agents": "agents", "deals_list": "deals",
-    "seed": "seed", "chunk": "deals in a chunk", "pairs": "choice of pairs",
-    "first": "choice of the agents that all matches hold",
+    "rules": "rules", "agents": "agents", "deals_list": "deals", "seed": "seed", "chunk": "deals in a chunk",
+    "pairs": "choice of pairs", "first": "choice of the agents that all matches hold",
 }  # fmt: skip
 
 
@@ -170,7 +169,7 @@ def _header(data: bytes, path: Path) -> tuple[Header, bool]:
     with _line(path, 1):
         check_header(header)
     is_signed = header.pop("crc", None) is not None
-    return {"first": 0, **header}, is_signed
+    return {"first": 0, **header, "rules": str(Rules.parse(header["rules"]))}, is_signed
 
 
 @contextlib.contextmanager

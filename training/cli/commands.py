@@ -19,7 +19,7 @@ from krypenv.rules import Rules
 from krypenv.training.cli.bench import bench
 from krypenv.training.cli.doctor import doctor
 from krypenv.training.cli.errors import OneSentence
-from krypenv.training.cli.options import command_of
+from krypenv.training.cli.options import command_of, hand_over
 
 app = typer.Typer(
     cls=OneSentence,
@@ -206,13 +206,7 @@ def train(ctx: typer.Context) -> None:
         check_folder(settings.resume or settings.out or "runs")
         run(settings)
 
-    trainer = typer.Typer(add_completion=False)
-    trainer.command(epilog="Example: krypenv train --preset good --out runs/good")(
-        command_of(Settings, start, Settings.of)
-    )
-    command = typer.main.get_command(trainer)
-    with command.make_context("train", ctx.args, parent=ctx.parent) as own:
-        command.invoke(own)
+    hand_over(ctx, command_of(Settings, start), "Example: krypenv train --preset good --out runs/good")
 
 
 @app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -229,11 +223,7 @@ def teach(ctx: typer.Context) -> None:
         check_folder(settings.out)
         print_matches(run(settings, shlex.join(["krypenv", *sys.argv[1:]])))
 
-    teacher = typer.Typer(add_completion=False)
-    teacher.command(epilog="Example: krypenv teach --games 4000 --out runs/lessons")(command_of(TeachSettings, start))
-    command = typer.main.get_command(teacher)
-    with command.make_context("teach", ctx.args, parent=ctx.parent) as own:
-        command.invoke(own)
+    hand_over(ctx, command_of(TeachSettings, start), "Example: krypenv teach --games 4000 --out runs/lessons")
 
 
 @app.command(epilog="Example: krypenv card runs/good/model --arena runs/arena --out card.md")
@@ -266,21 +256,17 @@ def ablate(ctx: typer.Context) -> None:
         check_folder(settings.out)
         ablate(settings, shlex.join(["krypenv", *sys.argv[1:]]))
 
-    ablater = typer.Typer(add_completion=False)
-    ablater.command(epilog="Example: krypenv ablate --seeds 3 --out runs/ablation")(command_of(AblationSettings, start))
-    command = typer.main.get_command(ablater)
-    with command.make_context("ablate", ctx.args, parent=ctx.parent) as own:
-        command.invoke(own)
+    hand_over(ctx, command_of(AblationSettings, start), "Example: krypenv ablate --seeds 3 --out runs/ablation")
 
 
 @app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def exploit(ctx: typer.Context) -> None:
     """Find lower bounds on how far an agent can be exploited."""
-    from krypenv.training.cli.exploit import make_command
+    from krypenv.training.cli.exploit import run
+    from krypenv.training.exploit.exploiting import ExploitSettings
 
-    command = make_command()
-    with command.make_context("exploit", ctx.args, parent=ctx.parent) as own:
-        command.invoke(own)
+    function = command_of(ExploitSettings, run, argument="agent")
+    hand_over(ctx, function, "Example: krypenv exploit tactician --minutes 10 --out runs/exploit")
 
 
 @app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -288,25 +274,16 @@ def analyze(ctx: typer.Context) -> None:
     """Tell what the moves of a position are expected to bring, or what those of a game gave away."""
     from krypenv.training.cli.analyze import analyze as start
 
-    analyzer = typer.Typer(add_completion=False)
-    analyzer.command(epilog="Example: krypenv analyze game.krk --worlds 200 --picture game.png")(start)
-    command = typer.main.get_command(analyzer)
-    with command.make_context("analyze", ctx.args, parent=ctx.parent) as own:
-        command.invoke(own)
+    hand_over(ctx, start, "Example: krypenv analyze game.krk --worlds 200 --picture game.png")
 
 
 def _rules(
     preset: str | None, players: int | None, teams: int | None, fields: list[str] | None, agents: list[str]
 ) -> Rules:
     """Return the rules that some options name; if none is given, those of the first model among some agents."""
-    from krypenv.agents import rules_of
+    from krypenv.training.common.parts import GameRules
 
-    words = [f"{key}={value}" for key, value in (("players", players), ("teams", teams)) if value is not None]
-    words += [word.replace(" ", "") for word in fields or ()]
-    if not preset and not words:
-        trained = (rules for rules in map(rules_of, agents) if rules)
-        return next(trained, Rules.preset("krypkasino"))
-    return Rules.parse(" ".join([preset or "krypkasino", *words]))
+    return GameRules(preset or "", players, teams, tuple(fields or ())).of_agents(agents)
 
 
 def main() -> None:

@@ -1,8 +1,7 @@
-"""Commands made from settings: the fields of a dataclass are the options."""
+"""Commands made from settings: the fields of their parts are the options."""
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import typing
 from collections.abc import Callable
@@ -11,39 +10,58 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from krypenv.training.common.fields import Command, Option, options_of
 
-def command_of(
-    settings: type, run: Callable[[Any], None], make: Callable[..., Any] | None = None
-) -> Callable[..., None]:
-    """Return a function for typer whose options are the fields of a dataclass, and which calls `run` with an instance.
 
-    Every field has a default; `metadata["help"]` is its help; `tuple[X, ...]` is an option that may be given more than
-    once. `make` is called with the options that were given, and is the dataclass itself if it is None.
+def command_of(settings: type[Command], run: Callable[[Any], None], argument: str = "") -> Callable[..., None]:
+    """Return a function for typer whose options are those of some settings, and which calls `run` with an instance.
+
+    `tuple[X, ...]` is an option that may be given more than once. The setting that `argument` names is given without
+    its name, and always. The instance is what `settings.of` makes of what was given.
     """
     from krypenv.agents.own import typed
 
-    make = make or settings
-    hints, defaults = typing.get_type_hints(settings), settings()
-    tuples = {name for name, kind in hints.items() if typing.get_origin(kind) is tuple}
-    parameters = []
-    for field in dataclasses.fields(settings):
-        kind, default = hints[field.name], getattr(defaults, field.name)
-        if field.name in tuples:
-            kind, default = list[typing.get_args(kind)[0]], list(default)  # type: ignore[misc]
-        option = typer.Option(help=escape(field.metadata["help"]))
-        annotation = Annotated[kind, option]  # type: ignore[valid-type]
-        parameters.append(
-            inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        )
+    options = options_of(settings)
+    tuples = {name for name, option in options.items() if typing.get_origin(option.kind) is tuple}
 
     def command(ctx: typer.Context, **values: Any) -> None:
         sources = {key: getattr(ctx.get_parameter_source(key), "name", "") for key in values}
         given = {key: value for key, value in values.items() if sources[key] != "DEFAULT"}
-        run(make(**{key: tuple(map(typed, value)) if key in tuples else typed(value) for key, value in given.items()}))
+        run(
+            settings.of(
+                **{key: tuple(map(typed, value)) if key in tuples else typed(value) for key, value in given.items()}
+            )
+        )
 
     command.__doc__ = run.__doc__
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    parameters.insert(0, context)
+    parameters = [context, *(_parameter(option, name == argument) for name, option in options.items())]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     return command
+
+
+def _parameter(option: Option, is_argument: bool) -> inspect.Parameter:
+    """Return what tells typer of an option."""
+    kind, default = option.kind, option.default
+    if typing.get_origin(kind) is tuple:
+        kind, default = list[typing.get_args(kind)[0]], list(default)  # type: ignore[misc]
+    told = typer.Argument(help=option.text) if is_argument else typer.Option(help=escape(option.text))
+    return inspect.Parameter(
+        option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if is_argument else default,
+        annotation=Annotated[kind, told],
+    )
+
+
+def hand_over(ctx: typer.Context, function: Callable[..., None], epilog: str) -> None:
+    """Let another function do a command with the words that it was called with, and explain itself by `--help`.
+
+    So a command imports what makes its options only when it is called.
+    """
+    app = typer.Typer(add_completion=False)
+    app.command(epilog=epilog)(function)
+    command = typer.main.get_command(app)
+    with command.make_context(ctx.info_name, ctx.args, parent=ctx.parent) as own:
+        command.invoke(own)

@@ -17,6 +17,7 @@ class Bounds(NamedTuple):
     high: float
     why: str = ""
     is_above: bool = False  # the lower bound itself is too low
+    low_text: str = ""  # what is said of a number below the lower bound, if not the usual
 
     @property
     def is_whole(self) -> bool:
@@ -27,13 +28,14 @@ class Bounds(NamedTuple):
 SEED = Bounds(0, 2**64 - 2, "as a seed has 64 bits")
 SMALL_SEED = Bounds(0, 2**32 - 1, "as NumPy's older generators take no more")
 DEALS = Bounds(1, 1_000_000, "whose scores fit into memory and tell a hundredth of a point")
+MATCH_DEALS = DEALS._replace(low_text="a match needs at least one deal")
 GAMES = Bounds(1, 1_000_000, "which fit into memory")
 LESSONS = Bounds(0, 10_000_000, "which fit on a disk")
 WORLDS = Bounds(2, 10_000, "which fit into memory")
 SEARCHED_WORLDS = Bounds(0, 10_000, "which fit into memory")
 CANDIDATES = Bounds(1, 1000, "which fit into memory")
 WORKERS = Bounds(1, 1024, "for more than a processor each has no use")
-WORKERS_OR_ALL = WORKERS._replace(low=0)
+WORKERS_OR_ALL = WORKERS._replace(low=0, low_text="workers is 0, for all processors, or more")
 THREADS = Bounds(1, 1024, "for more than a processor each has no use")
 THREADS_OR_ALL = THREADS._replace(low=0)
 RUNS = Bounds(1, 1000, "which would take months")
@@ -64,7 +66,8 @@ def check(name: str, value: Any, bounds: Bounds) -> None:
         if not bounds.low <= value <= bounds.high:
             raise ValueError(f"{name} is from {bounds.low:g} to {bounds.high:g}, not {shown(value)}")
     elif not value >= bounds.low or (bounds.is_above and value == bounds.low):  # what is no number is not above any
-        raise ValueError(f"{name} is {'above' if bounds.is_above else 'at least'} {bounds.low:g}, not {shown(value)}")
+        usual = f"{name} is {'above' if bounds.is_above else 'at least'} {bounds.low:g}"
+        raise ValueError(f"{bounds.low_text or usual}, not {shown(value)}")
     elif value > bounds.high:
         most = f"{bounds.high:,}" if bounds.is_whole else f"{bounds.high:,g}"
         raise ValueError(f"{name} is at most {most}, {bounds.why}, not {shown(value)}")

@@ -135,9 +135,7 @@ def check_match(
     deals_from: str | int | None = None,
 ) -> list[Agent]:
     """Return the two agents of a `duplicate_match`; raises ValueError where that can't be played."""
-    if isinstance(deals, int) and deals < 1:
-        raise ValueError(f"a match needs at least one deal, not {deals}")
-    bounds.check("deals", deals, bounds.DEALS)
+    bounds.check("deals", deals, bounds.MATCH_DEALS)
     deal_seeds(seed if deals_from is None else deals_from, 1)
     bounds.check("seed", seed, bounds.SEED)
     bounds.check("threads", threads, bounds.THREADS_OR_ALL)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +18,14 @@ from krypenv.inputs.files import read_json, write_whole
 from krypenv.inputs.schema import a_record, a_table, number, sentence_of, whole
 from krypenv.rules import Rules
 from krypenv.training.common import bounds
-from krypenv.training.common.fields import parse_rules, setting
+from krypenv.training.common.fields import Command, part, setting
 from krypenv.training.common.folders import writing_to
+from krypenv.training.common.parts import Evaluation, GameRules, Network
 from krypenv.training.common.processes import pool_of
 from krypenv.training.common.report import print_table, write_json
 from krypenv.training.evaluation.matches import duplicate_match
-from krypenv.training.imitation.teach import TeachSettings
+from krypenv.training.imitation.clone import Cloning
+from krypenv.training.imitation.teach import Teaching, TeachSettings
 from krypenv.training.imitation.teach import run as teach
 from krypenv.training.selfplay.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.selfplay.selfplay import run
@@ -49,13 +50,10 @@ MODEL = f"model/{CARD}"  # written last: where it is there, the run is finished
 
 
 @dataclass(frozen=True)
-class AblationSettings:
+class AblationSettings(Command):
     """All that decides an ablation. A new one checks itself and raises ValueError with the reason."""
 
-    rules: str = setting("krypkasino", "preset of the rules")
-    players: int | None = setting(None, "number of players [default: 2]")
-    teams: int | None = setting(None, "number of teams [default: everyone alone]")
-    rule: tuple[str, ...] = setting((), "a field of the rules to change, as in forced_sweep=False")
+    game: GameRules = part(GameRules())
     out: str = setting("runs/ablation", "folder of all runs; the same command goes on with what is missing")
     seeds: int = setting(3, "runs of each variant", bounds.RUNS)
     frames: int = setting(2_000_000, "length of each run in decisions of the learner", bounds.FRAMES._replace(low=1))
@@ -63,25 +61,27 @@ class AblationSettings:
         1000, "games of the lessons, which all runs with a warm start have in common", bounds.LESSONS._replace(low=1)
     )
     passes: int = setting(3, "times that the clone sees each lesson", bounds.PASSES)
-    context: int = setting(128, "units of the network's layer that reads the whole observation", bounds.UNITS)
-    card: int = setting(64, "units of the network's layers that score an action", bounds.UNITS)
+    network: Network = part(Network(), embedding=None)
     workers: int = setting(2, "runs at a time, each on one thread", bounds.WORKERS)
-    deals: int = setting(2000, "duplicate deals of each run against each opponent", bounds.DEALS)
-    against: tuple[str, ...] = setting(("tactician", "tactician(shed=True)", "search"), "opponents")
+    evaluation: Evaluation = part(
+        Evaluation(2000, ("tactician", "tactician(shed=True)", "search")),
+        deals="duplicate deals of each run against each opponent",
+        against="opponents",
+    )
     only: tuple[str, ...] = setting((), "variants to run [default: all]")
 
     def __post_init__(self) -> None:
-        bounds.check_numbers(self)
+        super().__post_init__()
         for name in self.only:
             if name not in VARIANTS:
                 raise ValueError(f"there is no variant {name!r}; there are {', '.join(VARIANTS)}")
-        if not self.against:
+        if not self.evaluation.against:
             raise ValueError("against names at least one opponent")
         self.game_rules()
 
     def game_rules(self) -> Rules:
         """Return the rules of all runs."""
-        return parse_rules(self.rules, self.players, self.teams, self.rule)
+        return self.game.parse()
 
     @property
     def variants(self) -> list[str]:
@@ -94,8 +94,7 @@ class _Task:
     """One run of one variant."""
 
     settings: Settings
-    against: tuple[str, ...]
-    deals: int
+    evaluation: Evaluation
 
 
 def _train(task: _Task) -> str:
@@ -108,14 +107,14 @@ def _train(task: _Task) -> str:
         raise ValueError(f"{folder} holds a run with other settings; choose another folder with --out")
     if not (folder / MODEL).is_file():
         is_begun = (folder / CHECKPOINT).exists()
-        run(dataclasses.replace(task.settings, resume=str(folder)) if is_begun else task.settings, quiet=True)
-    result = _read_result(folder) if (folder / RESULT).exists() else {}
-    margins = result["margins"] if result.get("deals") == task.deals else {}
-    for name in task.against:
+        run(task.settings.changed(resume=str(folder)) if is_begun else task.settings, quiet=True)
+    result, deals = _read_result(folder) if (folder / RESULT).exists() else {}, task.evaluation.deals
+    margins = result["margins"] if result.get("deals") == deals else {}
+    for name in task.evaluation.against:
         if name not in margins:
-            match = duplicate_match(str(folder / "model"), name, rules, task.deals, deals_from="dev")
+            match = duplicate_match(str(folder / "model"), name, rules, deals, deals_from="dev")
             margins[name] = match.margin
-            write_json(folder / RESULT, {"deals": task.deals, "margins": margins})
+            write_json(folder / RESULT, {"deals": deals, "margins": margins})
     return str(folder)
 
 
@@ -124,13 +123,13 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
 
     Raises ValueError where a folder holds a run with other settings, or where another process is writing to it.
     """
-    console, out, rules = Console(), Path(settings.out), str(settings.game_rules())
+    console, out = Console(), Path(settings.out)
     lessons = TeachSettings(
-        rules=rules, out=str(out / LESSONS), games=settings.games, passes=settings.passes, deals=100,
-        context=settings.context, card=settings.card,
+        settings.game, str(out / LESSONS), Teaching(games=settings.games), Cloning(settings.passes), settings.network,
+        evaluation=Evaluation(deals=100),
     )  # fmt: skip
     tasks = [
-        _Task(_settings_of(settings, variant, seed), settings.against, settings.deals)
+        _Task(_settings_of(settings, variant, seed), settings.evaluation)
         for seed in range(settings.seeds)
         for variant in settings.variants
     ]
@@ -148,27 +147,27 @@ def _tell(settings: AblationSettings, command: str) -> dict[str, Any]:
     out, rules = Path(settings.out), str(settings.game_rules())
     margins = {
         variant: [
-            {name: _margins(Path(f"{_folder(settings, variant)}{seed}"))[name] for name in settings.against}
+            {name: _margins(Path(f"{_folder(settings, variant)}{seed}"))[name] for name in settings.evaluation.against}
             for seed in range(settings.seeds)
         ]
         for variant in settings.variants
     }
     variants = summarize(margins)
-    result = {"command": command, "settings": dataclasses.asdict(settings), "variants": variants}
+    result = {"command": command, "settings": settings.flat(), "variants": variants}
     write_json(out / RESULT, result)
     title = f"{rules}: {settings.frames / 1e6:g} million decisions, {settings.seeds} seeds"
     draw(out / PICTURE, variants, title)
-    print_ablation(variants, settings.against)
+    print_ablation(variants, settings.evaluation.against)
     return result
 
 
 def _settings_of(settings: AblationSettings, variant: str, seed: int) -> Settings:
     whole: dict[str, Any] = {
         "rules": str(settings.game_rules()), "out": f"{_folder(settings, variant)}{seed}", "seed": seed,
-        "frames": settings.frames, "warm": str(Path(settings.out) / LESSONS), "against": settings.against[:1],
-        "context": settings.context, "card": settings.card,
+        "frames": settings.frames, "warm": str(Path(settings.out) / LESSONS),
+        "against": settings.evaluation.against[:1],
     }  # fmt: skip
-    return Settings(**{**WHOLE, **whole, **VARIANTS[variant]})
+    return Settings(network=settings.network).changed(**{**WHOLE, **whole, **VARIANTS[variant]})
 
 
 def _folder(settings: AblationSettings, variant: str) -> str:

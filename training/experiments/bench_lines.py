@@ -219,22 +219,20 @@ def _match() -> Block:
 
 def _learner() -> Block:
     """Self-play as `krypenv train` has it: a rollout and an update."""
-    from stable_baselines3.common.callbacks import CallbackList
     from stable_baselines3.common.logger import Logger
 
     from krypenv.training.selfplay import Run
     from krypenv.training.settings import Settings
 
     settings = Settings()
-    model = Run(settings, Path(), resumed=False).model
+    model = Run(settings, Path()).model
     model.set_logger(Logger(None, []))
-    _, callback = model._setup_learn(sys.maxsize, CallbackList([]))
     spent = 0.0
 
     def run() -> int:
         nonlocal spent
         began = time.perf_counter()
-        model.collect_rollouts(model.games_env, callback, model.rollout_buffer, model.n_steps)
+        model.collect()
         model.train()
         spent += time.perf_counter() - began
         return model.rows * model.n_steps

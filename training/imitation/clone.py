@@ -13,6 +13,8 @@ from torch import Tensor
 from krypenv.agents.neural.facts import Facts
 from krypenv.agents.neural.inference import REWARD_SCALE
 from krypenv.agents.neural.network import ILLEGAL
+from krypenv.training.common import bounds
+from krypenv.training.common.fields import Part, setting
 from krypenv.training.imitation.lessons import Plan, read_lesson
 from krypenv.training.learner.buffer import Decisions, select
 from krypenv.training.learner.network import Scores
@@ -24,15 +26,14 @@ WORST = 20.0  # points behind the best action that one counts as at most; those 
 
 
 @dataclass(frozen=True)
-class Cloning:
+class Cloning(Part):
     """How a network learns from lessons."""
 
-    passes: int
-    batch: int
-    learning_rate: float
-    softness: float  # points: the policy is to be a softmax of value / softness
-    discount: float  # of what a seat earns, per own decision
-    seed: int
+    passes: int = setting(6, "times that the network sees each lesson", bounds.PASSES)
+    batch: int = setting(2048, "decisions in a minibatch", bounds.BATCH)
+    learning_rate: float = setting(2e-3, "of Adam at the start; it falls linearly", bounds.RATE)
+    softness: float = setting(1.5, "points: the policy that is cloned is a softmax of value / softness", bounds.POINTS)
+    discount: float = setting(0.95, "of rewards, per decision of a seat; as in the training that follows", bounds.SHARE)
 
 
 def clone(
@@ -41,6 +42,7 @@ def clone(
     plan: Plan,
     files: int,
     how: Cloning,
+    seed: int,
     progress: Callable[[float, float], None] = lambda done, regret: None,
 ) -> float:
     """Let a policy, its value head and its critic learn from files of lessons.
@@ -53,7 +55,7 @@ def clone(
     policy.set_training_mode(True)
     regret = 0.0
     for number in range(how.passes):
-        random = np.random.default_rng([how.seed, number])
+        random = np.random.default_rng([seed, number])
         order, regrets = random.permutation(files), []
         for start in range(0, files, SHUFFLED):
             done = (number + start / files) / how.passes

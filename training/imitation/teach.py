@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import tempfile
 from dataclasses import dataclass
@@ -15,17 +14,16 @@ import torch
 from rich.console import Console
 
 from krypenv.agents.neural.model_file import load_model, save_model
-from krypenv.agents.neural.network import Shape
 from krypenv.agents.neural.weights import Spec, check_arrays, parse_arrays
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
 from krypenv.envs.vector import observation_space
 from krypenv.inputs.files import read_file, write_whole
-from krypenv.inputs.words import shown
 from krypenv.kernels.observation import SIZE
 from krypenv.rules import Rules
 from krypenv.training.common import bounds
-from krypenv.training.common.fields import parse_rules, setting
+from krypenv.training.common.fields import Command, Part, part, setting
 from krypenv.training.common.folders import writing_to
+from krypenv.training.common.parts import Evaluation, GameRules, Network, a_seed, some_threads
 from krypenv.training.common.progress import compiling, progress
 from krypenv.training.evaluation.matches import MatchResult, evaluate
 from krypenv.training.imitation.clone import Cloning, clone
@@ -39,50 +37,41 @@ CHUNK = 250  # games in a file of lessons
 
 
 @dataclass(frozen=True)
-class TeachSettings:
-    """All that decides what a network is taught. A new one checks itself and raises ValueError with the reason."""
+class Teaching(Part):
+    """What lessons are given."""
 
-    rules: str = setting("krypkasino", "preset of the rules")
-    players: int | None = setting(None, "number of players [default: 2]")
-    teams: int | None = setting(None, "number of teams [default: everyone alone]")
-    rule: tuple[str, ...] = setting((), "a field of the rules to change, as in forced_sweep=False")
-    out: str = setting("runs/lessons", "folder of the lessons and the model; lessons that are there already are kept")
     teacher: str = setting(TEACHER, "the agent that plays both sides and values every legal action")
     games: int = setting(4000, "games of the lessons", bounds.LESSONS._replace(low=1))
     temperature: float = setting(1.5, "points: the teacher draws actions by exp(value / temperature)", bounds.POINTS)
     stray: float = setting(0.03, "share of actions drawn at random instead, to see other positions too", bounds.SHARE)
     workers: int = setting(0, "processes that play lessons, 0 for all processors", bounds.WORKERS_OR_ALL)
-    passes: int = setting(6, "times that the network sees each lesson", bounds.PASSES)
-    batch: int = setting(2048, "decisions in a minibatch", bounds.BATCH)
-    learning_rate: float = setting(2e-3, "of Adam at the start; it falls linearly", bounds.RATE)
-    softness: float = setting(1.5, "points: the policy that is cloned is a softmax of value / softness", bounds.POINTS)
-    discount: float = setting(0.95, "of rewards, per decision of a seat; as in the training that follows", bounds.SHARE)
-    context: int = setting(128, "units of the network's layer that reads the whole observation", bounds.UNITS)
-    card: int = setting(64, "units of the network's layers that score an action", bounds.UNITS)
-    embedding: int = setting(8, "entries that the network learns for each action", bounds.UNITS)
-    seed: int = setting(0, "seed of deals, weights and batches", bounds.SMALL_SEED)
-    threads: int = setting(1, "threads of torch; one is fastest for this network", bounds.THREADS)
-    deals: int = setting(1000, "duplicate deals of the evaluation at the end", bounds.DEALS)
-    against: tuple[str, ...] = setting(("greedy", "tactician"), "opponents in the evaluation")
+
+
+@dataclass(frozen=True)
+class TeachSettings(Command):
+    """All that decides what a network is taught. A new one checks itself and raises ValueError with the reason."""
+
+    game: GameRules = part(GameRules())
+    out: str = setting("runs/lessons", "folder of the lessons and the model; lessons that are there already are kept")
+    teaching: Teaching = part(Teaching())
+    cloning: Cloning = part(Cloning())
+    network: Network = part(Network())
+    seed: int = a_seed()
+    threads: int = some_threads()
+    evaluation: Evaluation = part(Evaluation())
 
     def __post_init__(self) -> None:
-        if isinstance(self.workers, int) and self.workers < 0:
-            raise ValueError(f"workers is 0, for all processors, or more, not {shown(self.workers)}")
-        bounds.check_numbers(self)
+        super().__post_init__()
         self.plan()
 
     def game_rules(self) -> Rules:
         """Return the rules that are taught."""
-        return parse_rules(self.rules, self.players, self.teams, self.rule)
+        return self.game.parse()
 
     def plan(self) -> Plan:
         """Return what decides the lessons."""
-        chunk = min(CHUNK, self.games)
-        return Plan(str(self.game_rules()), self.teacher, self.seed, chunk, self.temperature, self.stray)
-
-    def cloning(self) -> Cloning:
-        """Return what decides how the network learns from them."""
-        return Cloning(self.passes, self.batch, self.learning_rate, self.softness, self.discount, self.seed)
+        it = self.teaching
+        return Plan(str(self.game_rules()), it.teacher, self.seed, min(CHUNK, it.games), it.temperature, it.stray)
 
 
 def teach(settings: TeachSettings, policy: CardPolicy, folder: Path, console: Console) -> float:
@@ -92,21 +81,22 @@ def teach(settings: TeachSettings, policy: CardPolicy, folder: Path, console: Co
         def played(done: int, games: int) -> None:
             show(done / games, f"lessons: {done:,} of {games:,} games")
 
-        files = give_lessons(folder, settings.plan(), settings.games, settings.workers or os.cpu_count() or 1, played)
+        it, plan = settings.teaching, settings.plan()
+        files = give_lessons(folder, plan, it.games, it.workers or os.cpu_count() or 1, played)
 
         def learned(done: float, regret: float) -> None:
             show(done, f"cloning: regret {regret:.2f} points a decision")
 
-        return clone(policy, folder, settings.plan(), files, settings.cloning(), learned)
+        return clone(policy, folder, plan, files, settings.cloning, settings.seed, learned)
 
 
 def make_policy(settings: TeachSettings) -> CardPolicy:
     """Return a fresh policy with a critic."""
     torch.manual_seed(settings.seed)
-    rules = settings.game_rules()
+    rules, rate = settings.game_rules(), settings.cloning.learning_rate
     return CardPolicy(
-        observation_space(SIZE), gym.spaces.Discrete(NUM_ACTIONS), lambda left: settings.learning_rate, rules=rules,
-        shape=Shape(settings.context, settings.card, settings.embedding), hidden=(rules.players - 1) * NUM_KINDS,
+        observation_space(SIZE), gym.spaces.Discrete(NUM_ACTIONS), lambda left: rate, rules=rules,
+        shape=settings.network.shape, hidden=(rules.players - 1) * NUM_KINDS,
     )  # fmt: skip
 
 
@@ -144,7 +134,7 @@ def load_start(policy: CardPolicy, folder: Path) -> None:
 
 def _rehearse(settings: TeachSettings, console: Console) -> None:
     """Make and clone two games of lessons that nobody keeps, so that all kernels are compiled; say so if any are."""
-    small = dataclasses.replace(settings, games=2, passes=1, workers=1)
+    small = settings.changed(games=2, passes=1, workers=1)
     with compiling(console), tempfile.TemporaryDirectory() as folder:
         teach(small, make_policy(small), Path(folder), Console(quiet=True))
 
@@ -163,8 +153,8 @@ def run(settings: TeachSettings, command: str) -> list[MatchResult]:
         _rehearse(settings, console)
         policy = make_policy(settings)
         regret = teach(settings, policy, folder, console)
-        facts = {"settings": dataclasses.asdict(settings), "command": command, "seed": settings.seed, "regret": regret}
+        facts = {"settings": settings.flat(), "command": command, "seed": settings.seed, "regret": regret}
         save_start(folder, policy, rules, **facts)
     console.print(f"Regret of the clone: {regret:.2f} points a decision. The model: {folder / MODEL}", highlight=False)
     learner = NetworkAgent(policy.network, rules, "clone", settings.seed)
-    return evaluate(learner, settings.against, rules, settings.deals, seed=settings.seed + 1)
+    return evaluate(learner, settings.evaluation.against, rules, settings.evaluation.deals, seed=settings.seed + 1)

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from sb3_contrib.common.maskable.distributions import MaskableDistribution
-from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor, nn
 
 from krypenv.agents.neural.facts import gather_facts
@@ -22,6 +20,7 @@ from krypenv.kernels.observation import SIZE
 from krypenv.kernels.worlds import determinize
 from krypenv.rules import Rules
 from krypenv.training.learner.network import CardNetwork, Choices, Scores
+from krypenv.training.learner.sb3_private import OwnPolicy
 
 
 class Position(NamedTuple):
@@ -32,7 +31,7 @@ class Position(NamedTuple):
     hidden: Tensor  # (B, H) int8: copies by kind in the hands of the others, the seat to the left first
 
 
-class CardPolicy(MaskableActorCriticPolicy):
+class CardPolicy(OwnPolicy):
     """MaskablePPO's interface around a `CardNetwork`, which scores the legal actions only.
 
     Observations are (B, 433 or more) int8 and action masks (B, 105); or, from `SelfPlayPPO`, a `Position` and no masks.
@@ -67,15 +66,14 @@ class CardPolicy(MaskableActorCriticPolicy):
         self.notes: defaultdict[str, list[float]] = defaultdict(list)  # what the last updates came to, by scalar
         super().__init__(*args, **kwargs)
 
-    def _build(self, lr_schedule: Schedule) -> None:
+    def make_networks(self) -> None:
+        """Make the network, its slow copy, and the critic if there is one."""
         it = self._settings
         self.network = CardNetwork(it["shape"])
         shape = self.network.shape
         if it["hidden"]:
             width = shape.context + shape.card + it["hidden"]
             self.critic = nn.Sequential(nn.Linear(width, shape.context), nn.ReLU(), nn.Linear(shape.context, 1))
-        kwargs: dict[str, Any] = {"lr": lr_schedule(1), **self.optimizer_kwargs}
-        self.optimizer = self.optimizer_class(self.parameters(), **kwargs)
         self.slow = self.make_slow_copy()
 
     def make_slow_copy(self) -> CardNetwork:
@@ -89,8 +87,9 @@ class CardPolicy(MaskableActorCriticPolicy):
         for slow, fast in zip(self.slow.parameters(), self.network.parameters(), strict=True):
             slow.lerp_(fast, 1 - keep)
 
-    def _get_constructor_parameters(self) -> dict[str, Any]:
-        return {**super()._get_constructor_parameters(), **self._settings}
+    def own_settings(self) -> dict[str, Any]:
+        """Return what the constructor was given besides what all policies are."""
+        return self._settings
 
     def _position(self, obs: Any, action_masks: Any) -> Position:
         if isinstance(obs, Position):

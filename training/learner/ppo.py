@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.vec_env import VecEnv
 
 from krypenv.agents.neural.facts import Facts, gather_facts
 from krypenv.agents.neural.inference import REWARD_SCALE
@@ -20,11 +17,12 @@ from krypenv.envs.sb3 import KrypkasinoVecEnv
 from krypenv.training.learner.buffer import Decisions, SeatRolloutBuffer
 from krypenv.training.learner.network import CardNetwork
 from krypenv.training.learner.policy import CardPolicy
+from krypenv.training.learner.sb3_private import OwnLoop
 
 RIVAL_GAMES = 1000  # whose mean return is told
 
 
-class SelfPlayPPO(MaskablePPO):
+class SelfPlayPPO(OwnLoop):
     """MaskablePPO over rows of two kinds: in some all seats learn, in others one against a pool of rivals.
 
     Only the collection of rollouts differs; losses, schedules and logging are MaskablePPO's. Time steps count decisions
@@ -38,24 +36,19 @@ class SelfPlayPPO(MaskablePPO):
     """
 
     rollout_buffer: SeatRolloutBuffer
-    policy: CardPolicy
+    policy: CardPolicy  # type: ignore[assignment]  # as in MaskablePPO
 
     def __init__(self, envs: list[KrypkasinoVecEnv], critic: bool, policy: dict[str, Any], **settings: Any) -> None:
-        self.games_env = envs[0]
         self.parts: list[LearnerGames] = [env.batch for env in envs]
         self.rows = sum(part.num_games for part in self.parts)
         seats = max(part.rules.players for part in self.parts)
         self.num_hidden = (seats - 1) * NUM_KINDS if critic else 0
         super().__init__(
-            CardPolicy, self.games_env, _init_setup_model=False, ent_coef=1.0,
-            rollout_buffer_class=SeatRolloutBuffer,
+            CardPolicy, envs[0], self.rows, ent_coef=1.0, rollout_buffer_class=SeatRolloutBuffer,
             rollout_buffer_kwargs={"seats": seats, "hidden": self.num_hidden},
             policy_kwargs={"rules": self.parts[0].rules, "hidden": self.num_hidden, **policy},
             **settings,
         )  # fmt: skip
-        self.n_envs = self.rows
-        self._setup_model()
-        self._last_obs = self.parts[0].observation.copy()  # so that `_setup_learn` does not deal anew
         self.games_played = 0
         self.environment_seconds = 0.0  # spent on games, opponents, observations, masks and facts so far
         self.rival_returns: deque[float] = deque(maxlen=RIVAL_GAMES)  # of the learner, last ones first
@@ -87,47 +80,35 @@ class SelfPlayPPO(MaskablePPO):
         return hands
 
     @torch.no_grad()
-    def collect_rollouts(  # type: ignore[override]
-        self,
-        env: VecEnv,
-        callback: BaseCallback,
-        rollout_buffer: SeatRolloutBuffer,
-        n_rollout_steps: int,
-        use_masking: bool = True,
-    ) -> bool:
-        """Fill the buffer with `n_rollout_steps` decisions of each row; return False where the callback says stop."""
+    def collect(self) -> None:
+        """Fill the buffer with `n_steps` decisions of each row."""
+        buffer = self.rollout_buffer
         self.policy.set_training_mode(False)
-        rollout_buffer.reset()
-        callback.on_rollout_start()
+        buffer.reset()
         bounds = np.cumsum([0] + [part.num_games for part in self.parts])
         began = time.perf_counter()
         decisions = self.decisions()
         self.environment_seconds += time.perf_counter() - began
-        for step in range(n_rollout_steps):
+        for step in range(self.n_steps):
             actions, values, log_probs = self.policy(decisions.tensors(self.device))
             chosen = actions.cpu().numpy()
-            rollout_buffer.put(decisions, chosen, values.cpu().numpy(), log_probs.cpu().numpy())
+            buffer.put(decisions, chosen, values.cpu().numpy(), log_probs.cpu().numpy())
             began = time.perf_counter()
             for place, (part, low, high) in enumerate(zip(self.parts, bounds, bounds[1:], strict=False)):
                 part.step(chosen[low:high])
-                rollout_buffer.earned[step, low:high, : part.rules.players] = part.rewards * REWARD_SCALE
+                buffer.earned[step, low:high, : part.rules.players] = part.rewards * REWARD_SCALE
                 if part.seat != "all":
                     earned = self.rival_earned[place]
                     earned += part.reward
                     self.rival_returns.extend(earned[part.done])
                     earned[part.done] = 0
-                rollout_buffer.ends[step, low:high] = part.done
+                buffer.ends[step, low:high] = part.done
                 self.games_played += int(part.done.sum())
             decisions = self.decisions()
             self.environment_seconds += time.perf_counter() - began
             self.num_timesteps += self.rows
-            callback.update_locals(locals())
-            if not callback.on_step():
-                return False
         last_values = self.policy.predict_values(decisions.tensors(self.device)).cpu().numpy()
-        rollout_buffer.compute_seat_advantages(decisions.seats, last_values)
-        callback.on_rollout_end()
-        return True
+        buffer.compute_seat_advantages(decisions.seats, last_values)
 
     def train(self) -> None:
         """Learn from the buffer, as MaskablePPO does; the slow copy follows."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.neural.network import MAX_UNITS, Arrays, Shape
+from krypenv.agents.neural.network import Arrays, Shape
 from krypenv.agents.neural.weights import Spec, check_arrays, check_reach, specs_of
 from krypenv.cards import NUM_KINDS
 from krypenv.engine import Engine
@@ -23,8 +23,6 @@ from krypenv.rules import Rules
 from krypenv.training.selfplay.settings import Settings
 
 RIVAL_GAMES = 1000  # whose mean return is told
-MOST_DECISIONS = 1 << 28  # between two updates
-MOST_THREADS = 4096
 _INF = float("inf")
 
 Part = tuple[Rules, int, str]  # rules, rows, and who learns in them
@@ -48,37 +46,31 @@ def parts_of(settings: Settings) -> list[Part]:
 
     Parts without rows are not played.
     """
-    rules = settings.game_rules()
-    parts = [(rules, settings.rows, "all"), (rules, settings.rival_rows, "random")]
-    return parts + [(other, settings.rows or settings.rival_rows, "all") for other in settings.other_rules()]
+    rules, rows, rival_rows = settings.game_rules(), settings.opponents.rows, settings.opponents.rival_rows
+    parts = [(rules, rows, "all"), (rules, rival_rows, "random")]
+    return parts + [(other, rows or rival_rows, "all") for other in settings.other_rules()]
 
 
 def hidden_of(settings: Settings) -> int:
     """Return the entries that the critic sees of hidden hands, 0 for no critic."""
     most = max(rules.players for rules, rows, _ in parts_of(settings) if rows)
-    return (most - 1) * NUM_KINDS if settings.critic else 0
+    return (most - 1) * NUM_KINDS if settings.ppo.critic else 0
 
 
 def check_progress(progress: Any) -> Settings:
     """Return the settings among the plain values of a checkpoint; raises ValueError where any is not right."""
     _check_progress(progress, "")
     settings = Settings.from_json(progress["settings"])
-    for name, most in (
-        ("context", MAX_UNITS), ("card", MAX_UNITS), ("embedding", MAX_UNITS), ("threads", MOST_THREADS),
-        ("workers", MOST_THREADS), ("seed", 2**32 - 1),
-    ):  # fmt: skip
-        whole(0, most)(getattr(settings, name), f"settings.{name}")
-    a_round = sum(rows for _, rows, _ in parts_of(settings)) * settings.steps
-    if a_round > MOST_DECISIONS:
-        raise ValueError(f"settings ask for {a_round:,} decisions between two updates; at most {MOST_DECISIONS:,} fit")
+    a_round = settings.decisions
     updates, frames = progress["updates"], progress["frames"]
     if frames != updates * a_round:
         raise wrong(frames, "frames", f"{updates} updates of {a_round} decisions")
-    if settings.frames and frames >= settings.frames + a_round:
-        raise wrong(frames, "frames", f"the decisions of a run of {settings.frames}")
+    most = settings.length.frames
+    if most and frames >= most + a_round:
+        raise wrong(frames, "frames", f"the decisions of a run of {most}")
     whole(0, frames)(progress["games"], "games")
-    whole(0, min(updates * settings.epochs, HUGE))(progress["sb3_updates"], "sb3_updates")
-    if not progress["is_warm"] and (updates or not settings.lessons):
+    whole(0, min(updates * settings.ppo.epochs, HUGE))(progress["sb3_updates"], "sb3_updates")
+    if not progress["is_warm"] and (updates or not settings.start.lessons):
         raise wrong(False, "is_warm", "true where a run has no lessons or is past them")
     _check_metagame(progress, settings)
     _check_curve(progress, settings)
@@ -88,7 +80,7 @@ def check_progress(progress: Any) -> Settings:
 def _check_metagame(progress: dict[str, Any], settings: Settings) -> None:
     """Raise ValueError unless snapshots and margins are of updates that were made, in their order."""
     names, margins, kept = progress["metagame"]["names"], progress["metagame"]["margins"], progress["snapshots"]
-    updates = [name for name in names if name not in settings.rivals]
+    updates = [name for name in names if name not in settings.opponents.rivals]
     numbers = [int(name[7:]) if re.fullmatch("update [1-9][0-9]{0,15}", name) else -1 for name in updates]
     if numbers != sorted(set(numbers)) or any(not 0 < each <= progress["updates"] for each in numbers):
         raise wrong(names, "metagame.names", "rivals and past updates, in order")
@@ -102,8 +94,8 @@ def _check_metagame(progress: dict[str, Any], settings: Settings) -> None:
                 raise wrong(other, f"a key of metagame.margins.{name}", "a name that was there before")
     if [name for name in updates if name in kept] != kept:
         raise wrong(kept, "snapshots", "snapshots of the metagame, in order")
-    if len(kept) > settings.snapshots:
-        raise wrong(kept, "snapshots", f"{settings.snapshots} at most")
+    if len(kept) > settings.opponents.snapshots:
+        raise wrong(kept, "snapshots", f"{settings.opponents.snapshots} at most")
 
 
 def _check_curve(progress: dict[str, Any], settings: Settings) -> None:
@@ -114,7 +106,7 @@ def _check_curve(progress: dict[str, Any], settings: Settings) -> None:
         number(before[0], progress["seconds"])(point["seconds"], f"{place}.seconds")
         whole(before[1], progress["frames"])(point["frames"], f"{place}.frames")
         before = point["seconds"], point["frames"]
-        if set(point["margins"]) != set(settings.against):
+        if set(point["margins"]) != set(settings.evaluation.against):
             raise wrong(list(point["margins"]), f"{place}.margins", "those against the opponents of the settings")
         for name, (margin, low, high) in point["margins"].items():
             if not (-_INF < margin < _INF and low <= margin <= high):
@@ -166,7 +158,7 @@ def _games_specs(part: Part) -> dict[str, Spec]:
 
 def check_content(arrays: Arrays, settings: Settings, snapshots: int) -> None:
     """Raise ValueError unless arrays are all that a run of some settings with so many snapshots goes on with."""
-    shape = Shape(settings.context, settings.card, settings.embedding)
+    shape = settings.network.shape
     policy, trained = _policy_specs(shape, hidden_of(settings))
     specs = {f"policy.{name}": spec for name, spec in policy.items()}
     for place in range(snapshots):
@@ -190,7 +182,7 @@ def check_content(arrays: Arrays, settings: Settings, snapshots: int) -> None:
             check_reach(part_of(arrays, start))
         except ValueError as error:
             raise ValueError(f"{error}, in {start}*") from None
-    rivals = len(settings.rivals) + 1 + snapshots
+    rivals = len(settings.opponents.rivals) + 1 + snapshots
     for place, part in enumerate(parts):
         _check_games(part_of(arrays, f"games.{place}."), part, rivals, f"games.{place}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import tempfile
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from krypenv.training.selfplay.settings import Settings
 if TYPE_CHECKING:
     from krypenv.training.selfplay.selfplay import Run
 
-Make = Callable[[Settings, Path, bool], "Run"]  # a class of runs
+Make = Callable[[Settings, Path], "Run"]  # a class of runs
 PLAYED = ("rules", "players", "teams", "rule", "also", "device", "threads", "teacher", "rivals", "against")
 SMALL: dict[str, Any] = {
     "workers": 1, "passes": 1, "epochs": 1, "steps": 16, "batch": 64, "context": 8, "card": 8, "embedding": 2,
@@ -37,7 +36,7 @@ def rehearse(kind: Make, settings: Settings, console: Console) -> None:
 @functools.cache
 def _rehearse(kind: Make, settings: Settings) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        kind(settings, Path(folder), False).play(Console(quiet=True))
+        kind(settings, Path(folder)).play(Console(quiet=True))
 
 
 def in_small(settings: Settings) -> Settings:
@@ -45,9 +44,8 @@ def in_small(settings: Settings) -> Settings:
 
     Only what decides which kernels are called is taken over.
     """
-    taken: dict[str, Any] = {name: getattr(settings, name) for name in PLAYED}
-    least = {
-        name: min(getattr(settings, name), most) for name, most in (("rows", 4), ("rival_rows", 4), ("lessons", 2))
-    }
-    small = Settings(**taken, **least, **SMALL)
-    return dataclasses.replace(small, frames=small.decisions + 1)
+    its = settings.flat()
+    taken = {name: its[name] for name in PLAYED}
+    least = {name: min(its[name], most) for name, most in (("rows", 4), ("rival_rows", 4), ("lessons", 2))}
+    small = Settings().changed(**taken, **least, **SMALL)
+    return small.changed(frames=small.decisions + 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import dataclasses
 import math
 import shlex
@@ -18,15 +17,10 @@ from typing import Any
 import numpy as np
 import torch
 from rich.console import Console
-from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 
 from krypenv import __version__, agents
-from krypenv.agents import Agent
 from krypenv.agents.neural.model_file import save_model
-from krypenv.agents.neural.network import Shape
-from krypenv.envs.learner import LearnerGames
-from krypenv.envs.opponents import Opponent
 from krypenv.envs.sb3 import KrypkasinoVecEnv
 from krypenv.rules import Rules
 from krypenv.training.common.folders import is_empty, writing_to
@@ -34,11 +28,13 @@ from krypenv.training.common.progress import progress
 from krypenv.training.common.report import write_json
 from krypenv.training.evaluation.matches import MatchResult, duplicate_match, evaluate
 from krypenv.training.evaluation.report import print_matches
-from krypenv.training.imitation.teach import TeachSettings, load_start, teach
-from krypenv.training.learner.network import CardNetwork, NetworkAgent
+from krypenv.training.imitation.clone import Cloning
+from krypenv.training.imitation.teach import Teaching, TeachSettings, load_start, teach
+from krypenv.training.learner.network import NetworkAgent
 from krypenv.training.learner.ppo import SelfPlayPPO
 from krypenv.training.selfplay.checkpoint import (
     CHECKPOINT,
+    Kept,
     load_checkpoint,
     load_games,
     read_checkpoint,
@@ -48,72 +44,64 @@ from krypenv.training.selfplay.checkpoint_checks import parts_of
 from krypenv.training.selfplay.curve import CurvePoint, draw_curve
 from krypenv.training.selfplay.metagame import Metagame
 from krypenv.training.selfplay.rehearsal import rehearse
+from krypenv.training.selfplay.rivals import Rivals, seed_of
 from krypenv.training.selfplay.settings import Settings
 
 LAST_RATE = 0.05  # of the learning rate, at the end
-NOW = "learner"  # among the rivals: the learner as it is
-
-
-class _Quiet(BaseCallback):
-    def _on_step(self) -> bool:
-        return True
 
 
 class Run:
-    """A run in a folder, from its beginning or from its last checkpoint.
+    """A run in a folder, from its beginning or from its last checkpoint, `kept`.
 
     Each update draws all that is random from its own stream, which follows from the seed and the number of the update.
     So with a length in frames, and on one thread, a run that is gone on with makes the same weights, bit by bit, as an
     unbroken one.
     """
 
-    def __init__(self, settings: Settings, folder: Path, resumed: bool) -> None:
+    def __init__(self, settings: Settings, folder: Path, kept: Kept | None = None) -> None:
         self.settings, self.folder, self.rules = settings, folder, settings.game_rules()
-        for name in (*settings.rivals, *settings.against):
+        for name in (*settings.opponents.rivals, *settings.evaluation.against):
             agents.make_known(name, self.rules)  # unknown ones are told now, not after the training
-        if settings.lessons:
+        if settings.start.lessons:
             self._lessons()
         torch.set_num_threads(settings.threads)
-        kept = read_checkpoint(folder) if resumed else None
         past: dict[str, Any] = kept.progress if kept else {}
         self.seconds: float = past.get("seconds", 0.0)  # trained before this process began
         self._began: float | None = None  # when it did, once all is compiled
         self.curve = [CurvePoint(**point) for point in past.get("curve", [])]
         self.updates: int = past.get("updates", 0)
-        self.is_warm: bool = past.get("is_warm", not (settings.warm or settings.lessons))
-        self.metagame = Metagame.from_json(past.get("metagame", {}))
-        self.model = self._make_model()
-        self.snapshots: dict[str, CardNetwork] = {}
-        self.rivals: list[tuple[str, float]] = []  # names and weights of those that are drawn from
+        self.is_warm: bool = past.get("is_warm", not (settings.start.warm or settings.start.lessons))
+        self.model = model = self._make_model()
+        metagame = Metagame.from_json(past.get("metagame", {}))
+        self.rivals = Rivals(settings, self.rules, model.network, model.parts, metagame)
         if kept:
-            self.snapshots = load_checkpoint(kept, self.model)
-            self.model.num_timesteps, self.model.games_played = past["frames"], past["games"]
-            self.model._n_updates = past["sb3_updates"]
-        elif settings.warm:
-            load_start(self.model.policy, Path(settings.warm))
+            self.rivals.snapshots = load_checkpoint(kept, model)
+            model.num_timesteps, model.games_played, model.passes = past["frames"], past["games"], past["sb3_updates"]
+        elif settings.start.warm:
+            load_start(model.policy, Path(settings.start.warm))
             self.is_warm = True
-        self._choose_rivals()
+        self.rivals.choose(self.updates)
         if kept:
-            load_games(kept, self.model)
-        self._start = self.model.num_timesteps, self.seconds  # of this process
+            load_games(kept, model)
+        self._start = model.num_timesteps, self.seconds  # of this process
         self._snapshots_due = self._count_due()
 
     def _make_games(self, rules: Rules, rows: int, seat: str, seed: int) -> KrypkasinoVecEnv:
         """Return games in which all seats learn, or one at random."""
-        it = self.settings
+        it = self.settings.rewards
         return KrypkasinoVecEnv(rules, rows, seat=seat, reward=it.reward, dense=it.dense, seed=seed)
 
     def _make_model(self) -> SelfPlayPPO:
         """Build environments and learner."""
-        it = self.settings
+        settings, it = self.settings, self.settings.ppo
+        parts = [(at, part) for at, part in enumerate(parts_of(settings)) if part[1]]
         return SelfPlayPPO(
-            [self._make_games(*part, _seed(it.seed, 0, at)) for at, part in enumerate(parts_of(it)) if part[1]],
+            [self._make_games(*part, seed_of(settings.seed, 0, at)) for at, part in parts],
             it.critic,
-            {"shape": Shape(it.context, it.card, it.embedding), "entropy": it.entropy, "pull": it.pull,
-             "slowness": it.slowness},
+            {"shape": settings.network.shape, "entropy": it.entropy, "pull": it.pull, "slowness": it.slowness},
             n_steps=it.steps, batch_size=it.batch, n_epochs=it.epochs, gamma=it.discount, gae_lambda=it.gae_lambda,
             learning_rate=lambda left: it.learning_rate * max(left, LAST_RATE), clip_range=it.clip,
-            vf_coef=it.value_weight, seed=it.seed, device=it.device,
+            vf_coef=it.value_weight, seed=settings.seed, device=settings.device,
         )  # fmt: skip
 
     @property
@@ -124,9 +112,10 @@ class Run:
     @property
     def done(self) -> float:
         """The part of the self-play that is over, 0 to 1."""
-        if self.settings.frames:
-            return min(self.model.num_timesteps / self.settings.frames, 1.0)
-        return min(self.elapsed / (60 * self.settings.minutes), 1.0)
+        length = self.settings.length
+        if length.frames:
+            return min(self.model.num_timesteps / length.frames, 1.0)
+        return min(self.elapsed / (60 * length.minutes), 1.0)
 
     def train(self, console: Console) -> None:
         """Train to the end of the budget, whose clock starts when all is compiled.
@@ -144,22 +133,21 @@ class Run:
         if not self.is_warm:
             self._warm_up(console)
         self.model.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
-        _, callback = self.model._setup_learn(sys.maxsize, _Quiet(), reset_num_timesteps=False)
         if not self.curve:
             self._add_point()
         last_point = self.curve[-1].seconds
-        last_saved = self.elapsed
+        last_saved, records = self.elapsed, self.settings.records
         with progress(console) as show:
             while self.done < 1:
-                self.model._current_progress_remaining = 1 - self.done
-                self._update(callback)
+                self.model.set_done(self.done)
+                self._update()
                 past, self._snapshots_due = self._snapshots_due, self._count_due()
                 if self._snapshots_due > past and self.done < 1:
                     self._take_snapshot()
-                if self.elapsed - last_point >= self.settings.curve_every:
+                if self.elapsed - last_point >= records.curve_every:
                     last_point = self.elapsed
                     self._add_point()
-                if self.elapsed - last_saved >= self.settings.checkpoint_every:
+                if self.elapsed - last_saved >= records.checkpoint_every:
                     last_saved = self.elapsed
                     self.save()
                 show(self.done, self._status())
@@ -168,33 +156,36 @@ class Run:
 
     def _count_due(self) -> int:
         """Return how many times a snapshot was due up to now."""
-        return math.floor(self.done / self.settings.snapshot_every)
+        return math.floor(self.done / self.settings.opponents.snapshot_every)
 
     def _lessons(self) -> TeachSettings:
         """Return what the run begins with; raises ValueError for a teacher that can't teach."""
-        it = self.settings
+        it, start = self.settings, self.settings.start
         return TeachSettings(
-            rules=str(self.rules), teacher=it.teacher, games=it.lessons, passes=it.passes, workers=it.workers,
-            discount=it.discount, context=it.context, card=it.card, embedding=it.embedding, seed=it.seed,
-        )  # fmt: skip
+            game=it.game,
+            teaching=Teaching(start.teacher, start.lessons, workers=start.workers),
+            cloning=Cloning(start.passes, discount=it.ppo.discount),
+            network=it.network,
+            seed=it.seed,
+        )
 
     def _warm_up(self, console: Console) -> None:
         """Clone the teacher; interrupted, this begins anew with the lessons that are there."""
         with writing_to(self.folder / "lessons"):
             teach(self._lessons(), self.model.policy, self.folder / "lessons", console)
         self.is_warm = True
-        self._choose_rivals()
+        self.rivals.choose(self.updates)
         self.save()
 
-    def _update(self, callback: BaseCallback) -> None:
+    def _update(self) -> None:
         """Collect one rollout, learn from it and log."""
         model = self.model
         self.updates += 1
-        torch.manual_seed(_seed(self.settings.seed, self.updates, 0))
-        model.rollout_buffer.rng = np.random.default_rng(_seed(self.settings.seed, self.updates, 1))
-        self._refresh_rivals()
+        torch.manual_seed(seed_of(self.settings.seed, self.updates, 0))
+        model.rollout_buffer.rng = np.random.default_rng(seed_of(self.settings.seed, self.updates, 1))
+        self.rivals.refresh(self.updates)
         began, frames, environment = time.perf_counter(), model.num_timesteps, model.environment_seconds
-        model.collect_rollouts(model.games_env, callback, model.rollout_buffer, model.n_steps)
+        model.collect()
         collected = time.perf_counter()
         model.train()
         if not all(bool(torch.isfinite(weight).all()) for weight in model.policy.parameters()):
@@ -209,69 +200,21 @@ class Run:
 
     def _add_point(self) -> None:
         """Evaluate the learner as it is now for the learning curve."""
-        learner = self.agent()
+        learner, seed, deals = self.agent(), self.settings.seed, self.settings.records.curve_deals
         point = CurvePoint(seconds=self.elapsed, frames=self.model.num_timesteps, margins={})
-        for opponent in self.settings.against:
-            player = agents.make_known(opponent, self.rules, self.settings.seed + 1)
-            result = duplicate_match(learner, player, self.rules, self.settings.curve_deals, seed=self.settings.seed)
+        for opponent in self.settings.evaluation.against:
+            player = agents.make_known(opponent, self.rules, seed + 1)
+            result = duplicate_match(learner, player, self.rules, deals, seed=seed)
             point.margins[opponent] = [result.margin, result.low, result.high]
             self.model.logger.record(f"margin/{opponent}", result.margin)
         self.model.logger.dump(self.model.num_timesteps)
         self.curve.append(point)
 
     def _take_snapshot(self) -> None:
-        """Keep the learner as it is among the rivals, and see how it does against those that are there."""
-        it, name = self.settings, f"update {self.updates}"
-        network = copy.deepcopy(self.model.network).eval()
-        scripted = [(rival, agents.make_known(rival, self.rules, seed=it.seed)) for rival in it.rivals]
-        before = [(old, NetworkAgent(each, self.rules, old)) for old, each in self.snapshots.items()]
-        player = NetworkAgent(network, self.rules, name)
-        self.metagame.add(name, player, [*scripted, *before], it.metagame_deals, it.seed)
-        for other, margin in self.metagame.margins[name].items():
+        """Keep the learner as it is among the rivals, and log how it does against those that are there."""
+        for other, margin in self.rivals.add_snapshot(self.updates).items():
             self.model.logger.record(f"metagame/{other}", margin)
-        self.metagame.write(self.folder)
-        self.snapshots[name] = network
-        while len(self.snapshots) > it.snapshots:  # keep the spread over time: drop from the denser, later half
-            del self.snapshots[list(self.snapshots)[it.snapshots // 2]]
-        self._choose_rivals()
-
-    def _choose_rivals(self) -> None:
-        """Decide whom the rival rows draw from: scripted agents, and the learner now and at its snapshots.
-
-        A snapshot is drawn the more often the better it did against the last one.
-        """
-        it = self.settings
-        names = list(self.snapshots)
-        share = it.scripted_share if it.rivals else 0.0
-        latest = names[-1] if names else NOW
-        weights = [1.0, *self.metagame.weights(latest, names, it.hardness)]  # the learner, as often as all snapshots
-        self.rivals = [(rival, share / len(it.rivals)) for rival in it.rivals]
-        self.rivals += [
-            (name, (1 - share) * weight / sum(weights)) for name, weight in zip([NOW, *names], weights, strict=True)
-        ]
-        for part in self._rival_parts():
-            part.set_opponents(self._make_rivals())
-
-    def _refresh_rivals(self) -> None:
-        """Let all rivals draw from this update's random numbers."""
-        for part in self._rival_parts():
-            part.pool = self._make_rivals()
-
-    def _rival_parts(self) -> list[LearnerGames]:
-        return [part for part in self.model.parts if part.seat != "all"]
-
-    def _make_rivals(self) -> list[tuple[Opponent, float]]:
-        it = self.settings
-        rivals: list[tuple[Opponent, float]] = []
-        for place, (name, weight) in enumerate(self.rivals):
-            seed = _seed(it.seed, self.updates, 2 + place)
-            if name == NOW or name in self.snapshots:
-                network = self.snapshots.get(name, self.model.network)
-                rival: Agent = NetworkAgent(network, self.rules, name, seed=seed, temperature=1.0)
-            else:
-                rival = agents.make_known(name, self.rules, seed=seed)
-            rivals.append((rival, weight))
-        return rivals
+        self.rivals.metagame.write(self.folder)
 
     def agent(self) -> NetworkAgent:
         """Return the learner as it is now, playing its best actions."""
@@ -280,26 +223,27 @@ class Run:
     def save(self) -> None:
         """Write the checkpoint."""
         state = {
-            "settings": dataclasses.asdict(self.settings),
+            "settings": self.settings.flat(),
             "seconds": self.elapsed,
             "frames": self.model.num_timesteps,
             "games": self.model.games_played,
             "updates": self.updates,
-            "sb3_updates": self.model._n_updates,
+            "sb3_updates": self.model.passes,
             "is_warm": self.is_warm,
-            "snapshots": list(self.snapshots),
-            "metagame": dataclasses.asdict(self.metagame),
+            "snapshots": list(self.rivals.snapshots),
+            "metagame": dataclasses.asdict(self.rivals.metagame),
             "curve": [dataclasses.asdict(point) for point in self.curve],
         }
-        save_checkpoint(self.folder, self.model, list(self.snapshots.values()), state)
+        save_checkpoint(self.folder, self.model, list(self.rivals.snapshots.values()), state)
 
     def _status(self) -> str:
         frames, seconds = self._start
         rate = (self.model.num_timesteps - frames) / max(self.elapsed - seconds, 1e-6)
-        if self.settings.frames:
-            left = int((self.settings.frames - self.model.num_timesteps) / max(rate, 1e-6))
+        length = self.settings.length
+        if length.frames:
+            left = int((length.frames - self.model.num_timesteps) / max(rate, 1e-6))
         else:
-            left = int(60 * self.settings.minutes - self.elapsed)
+            left = int(60 * length.minutes - self.elapsed)
         left = max(left, 0)
         opponent, (margin, *_) = list(self.curve[-1].margins.items())[-1]
         return (
@@ -311,9 +255,9 @@ class Run:
         """Write the model and the learning curve, and return the evaluation against all opponents."""
         self.write_model(command)
         learner = NetworkAgent(self.model.network, self.rules, "model")
-        it = self.settings
-        opponents = [agents.make_known(name, self.rules, it.seed + 2) for name in it.against]
-        return evaluate(learner, opponents, self.rules, it.deals, seed=it.seed + 1)
+        it, seed = self.settings.evaluation, self.settings.seed
+        opponents = [agents.make_known(name, self.rules, seed + 2) for name in it.against]
+        return evaluate(learner, opponents, self.rules, it.deals, seed=seed + 1)
 
     def write_model(self, command: str) -> None:
         """Write the model and the learning curve."""
@@ -322,7 +266,7 @@ class Run:
             self.model.network.arrays(),
             self.rules,
             also=[str(rules) for rules in self.settings.other_rules()],
-            settings=dataclasses.asdict(self.settings),
+            settings=self.settings.flat(),
             command=command,
             seed=self.settings.seed,
             frames=self.model.num_timesteps,
@@ -332,12 +276,7 @@ class Run:
             created=datetime.now().astimezone().isoformat(timespec="seconds"),
         )
         draw_curve(self.folder / "curve.png", self.curve, self.rules)
-        self.metagame.write(self.folder)
-
-
-def _seed(seed: int, update: int, use: int) -> int:
-    """Return a seed for one use in one update of a run."""
-    return int(np.random.SeedSequence([seed, update, use]).generate_state(1)[0])
+        self.rivals.metagame.write(self.folder)
 
 
 def _commit() -> str | None:
@@ -354,10 +293,11 @@ def open_run(settings: Settings) -> Run:
     """Return a new run, or the one to resume; raises ValueError where the folder does not fit."""
     if settings.resume:
         folder = Path(settings.resume)
-        return Run(read_checkpoint(folder).settings.with_own_of(settings), folder, resumed=True)
+        kept = read_checkpoint(folder)
+        return Run(kept.settings.with_own_of(settings), folder, kept)
     folder = Path(settings.out or f"runs/{datetime.now():%Y-%m-%d-%H%M%S}")
     _check_empty(folder)
-    new = Run(settings, folder, resumed=False)
+    new = Run(settings, folder)
     folder.mkdir(parents=True, exist_ok=True)
     return new
 

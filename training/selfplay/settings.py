@@ -1,20 +1,20 @@
-"""The settings of a training run: one dataclass, which is also the command line of `krypenv train`."""
+"""The settings of a training run: one dataclass of parts, which is also the command line of `krypenv train`."""
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from krypenv.agents.own import Typed, is_own, refuse_import, typed
-from krypenv.inputs.schema import Check, of_dataclass
+from krypenv.inputs.schema import Check, of_types
 from krypenv.inputs.words import shown
 from krypenv.rewards import check_reward
 from krypenv.rules import Rules
 from krypenv.training.common import bounds
-from krypenv.training.common.fields import parse_rules, setting
+from krypenv.training.common.fields import Command, Part, options_of, part, setting
+from krypenv.training.common.parts import Evaluation, GameRules, Length, Network, a_seed, some_threads
 
 _HARD: dict[str, Any] = {  # longer runs: softer, so that there is something left to learn, and with harder opponents
     "entropy": 0.05,
@@ -34,26 +34,9 @@ PRESETS: dict[str, dict[str, Any]] = {  # frames and not minutes, so that a pres
 
 
 @dataclass(frozen=True)
-class Settings:
-    """All that decides a training run. A new one checks itself and raises ValueError with the reason."""
+class Start(Part):
+    """What a run begins with: a network that is there, or lessons; else a network that knows nothing."""
 
-    preset: str = setting("", "quick (2 minutes on two cores), good (10), strong (60) or long: sets what is not given")
-    rules: str = setting("krypkasino", "preset of the rules")
-    players: int | None = setting(None, "number of players [default: 2]")
-    teams: int | None = setting(None, "number of teams [default: everyone alone]")
-    rule: tuple[str, ...] = setting((), "a field of the rules to change, as in forced_sweep=False")
-    also: tuple[str, ...] = setting((), "other rules that the network learns too, as in 'krypkasino players=4'")
-    out: str = setting("", "folder of the run; it must not exist yet [default: runs/ and the time]")
-    resume: str = setting("", "folder of a run to go on with, with its own settings")
-    minutes: float = setting(2.0, "length of the training, with the evaluations on the way", bounds.MINUTES)
-    frames: int = setting(
-        0,
-        "length in decisions of the learner instead of minutes, so that the result does not depend on the machine",
-        bounds.FRAMES,
-    )
-    seed: int = setting(0, "seed of deals, weights and batches", bounds.SMALL_SEED)
-    device: str = setting("auto", "cpu, cuda, or auto: a GPU where there is one")
-    threads: int = setting(1, "threads of torch; one is fastest for this network", bounds.THREADS)
     warm: str = setting("", "begin with the network of a model's folder, or of krypenv teach")
     lessons: int = setting(
         0, "begin by cloning so many games of the teacher; 0 for a network that knows nothing", bounds.LESSONS
@@ -61,6 +44,17 @@ class Settings:
     teacher: str = setting("search(worlds=16, plies=2)", "the agent that gives the lessons")
     passes: int = setting(4, "times that the network sees each lesson", bounds.PASSES)
     workers: int = setting(0, "processes that play lessons, 0 for all processors", bounds.WORKERS_OR_ALL)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.warm and self.lessons:
+            raise ValueError("warm and lessons are two ways to begin; give one of them")
+
+
+@dataclass(frozen=True)
+class Opponents(Part):
+    """The games at once, and who plays in them besides the learner."""
+
     rows: int = setting(384, "games at once in which all seats learn", bounds.ROWS)
     rival_rows: int = setting(128, "games at once in which one seat learns and rivals play the others", bounds.ROWS)
     rivals: tuple[str, ...] = setting(("tactician(shed=True)",), "scripted or search agents among the rivals")
@@ -75,6 +69,17 @@ class Settings:
         bounds.POINTS_OR_NONE,
     )
     metagame_deals: int = setting(200, "duplicate deals of each new snapshot against each rival", bounds.DEALS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rows + self.rival_rows == 0:
+            raise ValueError("rows and rival_rows are not both 0")
+
+
+@dataclass(frozen=True)
+class Ppo(Part):
+    """How the learner learns from what it has played."""
+
     steps: int = setting(32, "decisions of each row between updates", bounds.STEPS)
     batch: int = setting(1024, "decisions in a minibatch", bounds.BATCH)
     epochs: int = setting(2, "passes over the decisions in an update", bounds.PASSES)
@@ -87,42 +92,74 @@ class Settings:
     slowness: float = setting(0.98, "part of itself that the slow copy keeps in each update", bounds.SHARE)
     value_weight: float = setting(0.5, "weight of the value loss", bounds.WEIGHT)
     critic: bool = setting(True, "let the value function of the training see the hidden hands")
+
+
+@dataclass(frozen=True)
+class Rewards(Part):
+    """What the learner is paid."""
+
     reward: str = setting("centred", "centred, points or win")
     dense: bool = setting(True, "pay rewards as points fall, not at the end of the game")
-    context: int = setting(128, "units of the network's layer that reads the whole observation", bounds.UNITS)
-    card: int = setting(64, "units of the network's layers that score an action", bounds.UNITS)
-    embedding: int = setting(8, "entries that the network learns for each action", bounds.UNITS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_reward(self.reward)
+
+
+@dataclass(frozen=True)
+class Records(Part):
+    """What a run writes down on the way."""
+
     checkpoint_every: float = setting(30.0, "seconds between checkpoints", bounds.PAUSE)
     curve_every: float = setting(30.0, "seconds between points of the learning curve", bounds.PAUSE)
     curve_deals: int = setting(200, "duplicate deals for a point of the learning curve", bounds.DEALS)
-    deals: int = setting(1000, "duplicate deals of the evaluation at the end", bounds.DEALS)
-    against: tuple[str, ...] = setting(("greedy", "tactician", "tactician(shed=True)"), "opponents in the evaluations")
+
+
+@dataclass(frozen=True)
+class Settings(Command):
+    """All that decides a training run. A new one checks itself and raises ValueError with the reason."""
+
+    preset: str = setting("", "quick (2 minutes on two cores), good (10), strong (60) or long: sets what is not given")
+    game: GameRules = part(GameRules())
+    also: tuple[str, ...] = setting((), "other rules that the network learns too, as in 'krypkasino players=4'")
+    out: str = setting("", "folder of the run; it must not exist yet [default: runs/ and the time]")
+    resume: str = setting("", "folder of a run to go on with, with its own settings")
+    length: Length = part(Length())
+    seed: int = a_seed()
+    device: str = setting("auto", "cpu, cuda, or auto: a GPU where there is one")
+    threads: int = some_threads()
+    start: Start = part(Start())
+    opponents: Opponents = part(Opponents())
+    ppo: Ppo = part(Ppo())
+    rewards: Rewards = part(Rewards())
+    network: Network = part(Network())
+    records: Records = part(Records())
+    evaluation: Evaluation = part(
+        Evaluation(against=("greedy", "tactician", "tactician(shed=True)")), against="opponents in the evaluations"
+    )
 
     def __post_init__(self) -> None:
-        bounds.check_numbers(self)
-        if self.rows + self.rival_rows == 0:
-            raise ValueError("rows and rival_rows are not both 0")
+        super().__post_init__()
         if self.decisions > MOST_AT_ONCE:
             raise ValueError(
                 f"rows times steps come to at most {MOST_AT_ONCE:,} decisions, which fit into memory, "
                 f"not {self.decisions:,}"
             )
-        if not self.against:
+        if not self.evaluation.against:
             raise ValueError("against names at least one opponent for the evaluations")
         if self.device not in ("auto", "cpu", "cuda"):
             raise ValueError(f"device is auto, cpu or cuda, not {self.device!r}")
-        if self.warm and self.lessons:
-            raise ValueError("warm and lessons are two ways to begin; give one of them")
         _check_preset(self.preset)
-        check_reward(self.reward)
         self.game_rules()
         self.other_rules()
 
     @classmethod
     def of(cls, **given: Any) -> Settings:
-        """Return settings that a person gives, whose preset, quick if none is named, decides all the rest.
+        """Return settings that a person gives, by the names of the options, as `krypenv train` takes them.
 
-        A length in minutes takes the place of the preset's frames, and another start that of its lessons.
+        What is not given the preset decides, which is quick if none is named. A length in minutes takes the place of
+        the preset's frames, and another start that of its lessons. With `preset=""` all that is not given is as in
+        `Settings()`.
         """
         given = {"preset": "quick", **given}
         _check_preset(given["preset"])
@@ -131,16 +168,17 @@ class Settings:
             if name in given:
                 filled.pop(other, None)
         given |= {name: _typed(given[name]) for name in AGENTS if name in given}
-        return cls(**{**filled, **given})
+        return cls().changed(**{**filled, **given})
 
     @property
     def decisions(self) -> int:
         """The learner's decisions between two updates."""
-        return (self.rows + self.rival_rows + len(self.also) * (self.rows or self.rival_rows)) * self.steps
+        rows, rival_rows = self.opponents.rows, self.opponents.rival_rows
+        return (rows + rival_rows + len(self.also) * (rows or rival_rows)) * self.ppo.steps
 
     def game_rules(self) -> Rules:
         """Return the rules that the run is about."""
-        return parse_rules(self.rules, self.players, self.teams, self.rule)
+        return self.game.parse()
 
     def other_rules(self) -> tuple[Rules, ...]:
         """Return the other rules that the network learns too."""
@@ -151,25 +189,25 @@ class Settings:
 
         Raises ValueError for one that only the file names, for nothing that a file names is imported.
         """
-        theirs = {name for each in AGENTS for name in _names(getattr(given, each)) if isinstance(name, Typed)}
+        kept, typed_ones = self.flat(), given.flat()
+        theirs = {name for each in AGENTS for name in _names(typed_ones[each]) if isinstance(name, Typed)}
         for option in AGENTS:
-            for name in _names(getattr(self, option)):
+            for name in _names(kept[option]):
                 if is_own(name) and name not in theirs:
                     again = f"krypenv train --resume {given.resume} --{option} {shlex.quote(name)}"
                     refuse_import(name, f"to go on with the run, name it again: {again}")
-        return dataclasses.replace(self, **{name: _typed(getattr(self, name)) for name in AGENTS})
+        return self.changed(**{name: _typed(kept[name]) for name in AGENTS})
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Settings:
-        """Return settings from the plain values of `dataclasses.asdict`; raises ValueError where they are none."""
+        """Return settings from the plain values of `flat`; raises ValueError where they are none."""
         _check_fields()(fields, "settings")
-        values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
-        return cls(**values)
+        return cls().changed(**{name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()})
 
 
 @lru_cache(1)
 def _check_fields() -> Check:
-    return of_dataclass(Settings)
+    return of_types({name: option.kind for name, option in options_of(Settings).items()})
 
 
 def _names(value: Any) -> tuple[Any, ...]:

@@ -1,0 +1,63 @@
+"""Settings: made of parts, named flat on the command line and in files; and what training asks of its packages."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from krypenv.training.common.fields import Command, options_of
+from krypenv.training.experiments.ablation import AblationSettings
+from krypenv.training.exploit.exploiting import ExploitSettings
+from krypenv.training.imitation.teach import TeachSettings
+from krypenv.training.learner.sb3_private import READ, check_versions
+from krypenv.training.selfplay.settings import Settings
+from krypenv.training.settings import GameRules, Length, Network, Opponents
+
+MODELS = sorted((Path(__file__).parent.parent / "agents" / "models").glob("*/model.json"))
+COMMANDS = [Settings, TeachSettings, AblationSettings, ExploitSettings]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_parts_and_names_of_options_make_the_same_settings(command: type[Command]) -> None:
+    plain = command()
+    assert command().changed(**plain.flat()) == plain
+    assert list(plain.flat()) == list(options_of(command))
+    assert {name: option.default for name, option in options_of(command).items()} == plain.flat()
+    for option in options_of(command).values():
+        assert option.text[0].islower()
+        assert not option.text.endswith(".")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nothing'"):
+        plain.changed(nothing=1)
+
+
+def test_parts_can_be_given_whole_or_by_the_names_of_their_options() -> None:
+    whole = Settings(game=GameRules(players=4, teams=2), length=Length(frames=640), opponents=Opponents(rows=0))
+    assert whole == Settings.of(preset="", players=4, teams=2, frames=640, rows=0)
+    assert whole.changed(card=9).network == Network(card=9)
+    assert whole.changed(card=9).game is not None
+    assert whole.changed(card=9).changed(card=64) == whole
+
+
+def test_commands_share_their_parts() -> None:
+    kinds = [{field.name: field.type for field in dataclasses.fields(command)} for command in COMMANDS]
+    for name in ("game", "network", "evaluation", "length"):
+        assert len({kind[name] for kind in kinds if name in kind}) == 1
+        assert sum(name in kind for kind in kinds) > 1
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.parent.name)
+def test_the_settings_of_models_are_read(path: Path) -> None:
+    kept = json.loads(path.read_text())["settings"]
+    assert json.loads(json.dumps(Settings.from_json(kept).flat())) == kept
+
+
+def test_other_versions_of_packages_are_told_in_one_sentence() -> None:
+    check_versions({"sb3-contrib": READ, "stable-baselines3": "2.10.0a1"})
+    for version in ("2.9.1", "1.8", "3.0.0"):
+        sentence = f"training is written for sb3-contrib from {READ} on and below 3, not {version}; install the version"
+        with pytest.raises(ValueError, match=re.escape(sentence)):
+            check_versions({"stable-baselines3": READ, "sb3-contrib": version})
