@@ -21,6 +21,7 @@ MIX = 0.05
 BELIEF = np.dtype(
     [
         ("count", np.int64),  # plays that are known of the decision
+        ("first", np.int64),  # number of the first world that is weighed by them
         ("games", GAME, (MOST_STEPS,)),  # the other is to play, with any hand
         ("since", np.int64, (MOST_STEPS, NUM_KINDS)),  # cards that it has played from there on
         ("cards", np.int64, (MOST_STEPS,)),  # the first of these

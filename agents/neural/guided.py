@@ -142,7 +142,7 @@ def guide_row(job: Job, plan: Plan, row: int, part: int, space: np.record) -> No
     last_deal = space.root.deal_number + plan.deals - 1
     weigh_candidates(job, plan, row, part, space)
     while count_open(totals) > 1:
-        share = next_candidate(job, plan, row, part, space)
+        share = next_candidate(job, row, plan.beliefs[part], plan.shares[part], space)
         if share == 0:
             break
         for action in range(NUM_ACTIONS):
@@ -172,6 +172,7 @@ def weigh_candidates(job: Job, plan: Plan, row: int, part: int, space: np.record
     if belief.count == 0:
         return
     first, count = job.first * plan.candidates, job.worlds * plan.candidates
+    belief.first = first
     space.world, space.end = first, first + count
     while next_world(job, row, True, space):
         logs[space.world - 1 - first] = log_chance(
@@ -182,14 +183,15 @@ def weigh_candidates(job: Job, plan: Plan, row: int, part: int, space: np.record
 
 
 @kernel
-def next_candidate(job: Job, plan: Plan, row: int, part: int, space: np.record) -> int:
+def next_candidate(job: Job, row: int, belief: np.record, shares: np.ndarray, space: np.record) -> int:
     """Draw the next world that counts into `space.stack[0]`; return how often it does, 0 after the last one."""
-    if plan.beliefs[part].count == 0:
-        return 1 if next_world(job, row, True, space) else 0
-    shares, first = plan.shares[part], job.first * plan.candidates
-    while space.world < space.end and shares[space.world - first] == 0:
-        space.world += 1
-    return shares[space.world - 1 - first] if next_world(job, row, True, space) else 0
+    share = 1
+    if belief.count > 0:
+        while space.world < space.end and shares[space.world - belief.first] == 0:
+            space.world += 1
+        if space.world < space.end:
+            share = shares[space.world - belief.first]
+    return share if next_world(job, row, True, space) else 0
 
 
 class Guided(Sampler):
