@@ -8,7 +8,8 @@ import numpy.typing as npt
 from krypenv.agents.base import IntArray, check_seed
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampler import name_of
-from krypenv.agents.search.search import best_of, first_action, has_choice, plan_of, value_moves
+from krypenv.agents.search.sampling import best_of, has_choice
+from krypenv.agents.search.search import SearchPlan, first_action, plan_of, value_moves
 from krypenv.agents.search.space import make_space, with_room
 from krypenv.agents.search.tree import list_moves
 from krypenv.kernels.invariants import check_state, check_states
@@ -26,9 +27,7 @@ def choose_knowing(
     state: np.ndarray,
     action_masks: np.ndarray,
     seeds: np.ndarray,
-    method: int,
-    plies: int,
-    few_lines: int,
+    plan: SearchPlan,
     space: np.ndarray,
     out: np.ndarray,
 ) -> None:
@@ -42,26 +41,19 @@ def choose_knowing(
         end = list_moves(tables[0], work.stack[0], 0, work)
         for at in range(end):
             work.totals[at] = 0.0
-        value_moves(tables[0], model[0], work, end, method, plies, few_lines, mix(seeds[row]))
+        value_moves(tables[0], model[0], plan, work, end, mix(seeds[row]))
         out[row] = first_action(work.stack[0], work.moves[best_of(work.values, end)], action_masks[row])
 
 
 @kernel
 def value_knowing(
-    tables: np.ndarray,
-    model: np.ndarray,
-    state: np.ndarray,
-    seed: np.uint64,
-    method: int,
-    plies: int,
-    few_lines: int,
-    space: np.ndarray,
+    tables: np.ndarray, model: np.ndarray, state: np.ndarray, seed: np.uint64, plan: SearchPlan, space: np.ndarray
 ) -> int:
     """Write the moves of a game with all hands open and their margins into the work space; return their number."""
     work = space[0]
     work.stack[0] = state[0]
     end = list_moves(tables[0], work.stack[0], 0, work)
-    value_moves(tables[0], model[0], work, end, method, plies, few_lines, mix(seed))
+    value_moves(tables[0], model[0], plan, work, end, mix(seed))
     return end
 
 
@@ -86,7 +78,7 @@ class _Oracle:
         out = np.empty(len(state), np.int64)
 
         def choose() -> None:
-            choose_knowing(self._tables, self._model, handle(state), masks, seeds, *self._plan, self._space, out)
+            choose_knowing(self._tables, self._model, handle(state), masks, seeds, self._plan, self._space, out)
 
         with_room(self, choose)
         return out
@@ -120,7 +112,7 @@ class OracleHand(_Oracle):
         seed = np.uint64(self._rng.integers(0, 1 << 63))
 
         def value() -> int:
-            return int(value_knowing(self._tables, self._model, handle(state), seed, *self._plan, self._space))
+            return int(value_knowing(self._tables, self._model, handle(state), seed, self._plan, self._space))
 
         count = with_room(self, value)
         return self._space["moves"][0, :count].copy(), self._space["values"][:, :count].copy()

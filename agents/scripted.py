@@ -8,14 +8,33 @@ from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
 from krypenv.cards import NUM_ACTIONS, TAKE
 from krypenv.kernels.captures import bit_index, borrow_scratch
 from krypenv.kernels.checks import check_decisions
-from krypenv.kernels.features import look, make_view, weigh
+from krypenv.kernels.features import VIEW, look, weigh
+from krypenv.kernels.observation import SIZE
 from krypenv.kernels.tables import compile_rules
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel
+from krypenv.runtime.jit import handle, kernel, records
 
 # What the tactician with `shed` credits a creeping card for each unit of its hand value above the middle one (2 to 14).
 SHED_WEIGHT = 0.05
 MIDDLE_VALUE = 8
+
+PLAYER = np.dtype(
+    [
+        ("looks_ahead", np.bool_),  # to the sweep that the next seat may have to make
+        ("shed_weight", np.float64),
+        ("legal", np.int64, (NUM_ACTIONS,)),  # scratch: legal actions
+        ("look", VIEW),
+        ("seen", np.int8, (SIZE,)),  # an observation
+    ],
+    align=True,
+)
+
+
+def make_player(looks_ahead: bool, shed_weight: float, threads: int = 1) -> np.ndarray:
+    """Return how a scripted player chooses, with its work space for some threads, (threads,) of `PLAYER`."""
+    player = records(PLAYER, threads)
+    player.looks_ahead, player.shed_weight = looks_ahead, shed_weight
+    return handle(player)
 
 
 @kernel
@@ -50,11 +69,9 @@ def draw(luck: int, count: int) -> int:
 
 
 @kernel
-def choose_any(action_masks: np.ndarray, luck: np.ndarray, legal: np.ndarray, out: np.ndarray) -> None:
-    """Write a uniformly random legal action of each row into `out`, (B,) int64; `luck` is (B,) of 32 random bits.
-
-    `legal` is scratch, (105,) int64.
-    """
+def choose_any(action_masks: np.ndarray, luck: np.ndarray, player: np.ndarray, out: np.ndarray) -> None:
+    """Write a uniformly random legal action of each row into `out`, (B,) int64; `luck` is (B,) of 32 random bits."""
+    legal = player[0].legal
     for row in range(len(out)):
         count = list_legal(action_masks[row], legal)
         out[row] = legal[draw(luck[row], count)]
@@ -65,43 +82,31 @@ def choose_best(
     tables: np.ndarray,
     observations: np.ndarray,
     action_masks: np.ndarray,
-    looks_ahead: bool,
-    shed_weight: float,
     luck: np.ndarray,
-    view: np.ndarray,
+    player: np.ndarray,
     scratch: np.ndarray,
-    legal: np.ndarray,
     out: np.ndarray,
 ) -> None:
     """Write the legal action with the lowest count of each row into `out`, (B,) int64, and among equals any one.
 
-    The count is the points taken now and those of own sweeps; with `looks_ahead` less the points of the sweep that the
-    next seat may have to make, times its chance, and for a card that creeps less `shed_weight` for each unit of its
-    value above the middle.
+    The count is the points taken now and those of own sweeps; for a player who looks ahead less the points of the sweep
+    that the next seat may have to make, times its chance, and for a card that creeps less `shed_weight` for each unit
+    of its value above the middle.
     """
     for row in range(len(out)):
-        count = list_legal(action_masks[row], legal)
-        out[row] = best_action(
-            tables[0], observations[row], legal, count, looks_ahead, shed_weight, luck[row], view[0], scratch[0]
-        )
+        count = list_legal(action_masks[row], player[0].legal)
+        out[row] = best_action(tables[0], observations[row], count, luck[row], player[0], scratch[0])
 
 
 @kernel
 def best_action(
-    tables: np.record,
-    observation: np.ndarray,
-    legal: np.ndarray,
-    count: int,
-    looks_ahead: bool,
-    shed_weight: float,
-    luck: int,
-    view: np.record,
-    scratch: np.record,
+    tables: np.record, observation: np.ndarray, count: int, luck: int, player: np.record, scratch: np.record
 ) -> int:
-    """Return the one of the first `count` legal actions with the lowest count, as `choose_best` tells it.
+    """Return the one of the first `count` of `player.legal` with the lowest count, as `choose_best` tells it.
 
-    `legal` is written over.
+    `player.legal` is written over.
     """
+    legal, view = player.legal, player.look
     tied = 1
     if count > 1:
         look(tables, observation, view)
@@ -109,10 +114,10 @@ def best_action(
         for at in range(count):
             action = legal[at]
             result = weigh(tables, observation, action, view, scratch)
-            if not looks_ahead:
+            if not player.looks_ahead:
                 result = view.least_points + tables.sweep_points * view.sweeps
             elif view.creeps:
-                result -= shed_weight * (tables.hand_value[action] - MIDDLE_VALUE)
+                result -= player.shed_weight * (tables.hand_value[action] - MIDDLE_VALUE)
             if result < lowest:
                 lowest = result
                 tied = 0
@@ -125,35 +130,23 @@ def best_action(
 class _Scripted:
     """Work space, and one stream of random numbers for ties. One agent serves one thread."""
 
-    def __init__(self, name: str, rules: Rules, seed: int) -> None:
+    def __init__(self, name: str, rules: Rules, seed: int, looks_ahead: bool = False, shed_weight: float = 0.0) -> None:
         self.name = name
         self.rules = rules
         self._tables = compile_rules(rules)
-        self._view = make_view()
-        self._legal = np.empty(NUM_ACTIONS, np.int64)
+        self._player = make_player(looks_ahead, shed_weight)
         self._rng = np.random.default_rng(check_seed(seed))
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
+        """Return for each row the action with the lowest count, (B,) int64; see `krypenv.agents.Agent`."""
+        observations, masks = check_decisions(self.rules, observations, action_masks)
+        out = np.empty(len(masks), np.int64)
+        luck = self._luck(len(masks))
+        choose_best(self._tables, observations, masks, luck, self._player, borrow_scratch(), out)
+        return out
 
     def _luck(self, count: int) -> IntArray:
         return self._rng.integers(0, 1 << 32, count)
-
-    def _choose_best(
-        self, observations: np.ndarray, action_masks: np.ndarray, looks_ahead: bool, shed_weight: float
-    ) -> IntArray:
-        observations, masks = check_decisions(self.rules, observations, action_masks)
-        out = np.empty(len(masks), np.int64)
-        choose_best(
-            self._tables,
-            observations,
-            masks,
-            looks_ahead,
-            shed_weight,
-            self._luck(len(masks)),
-            self._view,
-            borrow_scratch(),
-            self._legal,
-            out,
-        )
-        return out
 
 
 class Random(_Scripted):
@@ -166,7 +159,7 @@ class Random(_Scripted):
         """Return a random legal action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         _, masks = check_decisions(self.rules, observations, action_masks)
         out = np.empty(len(masks), np.int64)
-        choose_any(masks, self._luck(len(masks)), self._legal, out)
+        choose_any(masks, self._luck(len(masks)), self._player, out)
         return out
 
 
@@ -175,10 +168,6 @@ class Greedy(_Scripted):
 
     def __init__(self, rules: Rules, seed: int = 0) -> None:
         super().__init__("greedy", rules, seed)
-
-    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
-        """Return for each row the action that takes the fewest points, (B,) int64; see `krypenv.agents.Agent`."""
-        return self._choose_best(observations, action_masks, False, 0.0)
 
 
 class Tactician(_Scripted):
@@ -189,9 +178,5 @@ class Tactician(_Scripted):
 
     def __init__(self, rules: Rules, seed: int = 0, *, shed: bool = False) -> None:
         check_options("tactician", Tactician, {"shed": shed})
-        super().__init__(format_spec("tactician", {"shed": True} if shed else {}), rules, seed)
-        self._shed_weight = SHED_WEIGHT if shed else 0.0
-
-    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
-        """Return for each row the action with the lowest count, (B,) int64; see `krypenv.agents.Agent`."""
-        return self._choose_best(observations, action_masks, True, self._shed_weight)
+        name = format_spec("tactician", {"shed": True} if shed else {})
+        super().__init__(name, rules, seed, True, SHED_WEIGHT if shed else 0.0)

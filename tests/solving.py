@@ -10,7 +10,7 @@ from support import small_first
 
 from krypenv import Game, Rules
 from krypenv.agents.search.horizon import make_model
-from krypenv.agents.search.search import value_moves
+from krypenv.agents.search.search import SearchPlan, value_moves
 from krypenv.agents.search.solve import MAX_N, PARANOID, alpha_beta, max_n
 from krypenv.agents.search.space import MAX_PLIES, make_space
 from krypenv.agents.search.tree import PLAYING, list_moves, make_move
@@ -63,7 +63,7 @@ def _solve_moves(
     model: np.ndarray,
     states: np.ndarray,
     at: int,
-    method: int,
+    plan: SearchPlan,
     salt: np.uint64,
     space: np.ndarray,
 ) -> int:
@@ -72,7 +72,7 @@ def _solve_moves(
     end = list_moves(tables[0], work.stack[0], 0, work)
     for move in range(end):
         work.totals[move] = 0.0
-    value_moves(tables[0], model[0], work, end, method, MAX_PLIES, 0, salt)
+    value_moves(tables[0], model[0], plan, work, end, salt)
     return end
 
 
@@ -110,7 +110,8 @@ class Solver:
     def values(self, game: Game, method: int) -> list[float]:
         """The margin of each move for the side to move."""
         place = game._history.states, game._history.at
-        count = _solve_moves(self.tables, self.model, *place, method, self._salt(), self.space)
+        plan = SearchPlan(method, MAX_PLIES, 0)
+        count = _solve_moves(self.tables, self.model, *place, plan, self._salt(), self.space)
         return self.space["values"][0, :count].tolist()
 
     def _salt(self) -> np.uint64:

@@ -57,6 +57,21 @@ def test_constants_behind_a_module_and_in_another_file_count(monkeypatch):
     assert hash_now(remember) != before[1]
 
 
+def test_the_fields_of_named_tuples_count(monkeypatch):
+    from krypenv.agents.neural import guided
+    from krypenv.agents.neural.inference import Weights
+    from krypenv.agents.search.sampling import Job
+
+    guide = guided.guide_rows.py_func
+    keys = {hash_now(guide)}
+    for named in (Job, Weights):  # one that it is given, and one inside of another
+        with monkeypatch.context() as patch:
+            patch.setattr(named, "_fields", named._fields[::-1])
+            keys.add(hash_now(guide))
+    assert len(keys) == 3
+    kernel_hash.cache_clear()
+
+
 def test_a_kernel_depends_on_those_that_it_calls(monkeypatch):
     from krypenv.kernels import captures, features, stepping
 

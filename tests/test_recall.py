@@ -14,7 +14,7 @@ from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.inference import Weights, make_work
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
-from krypenv.agents.neural.recall import MOST_ACTIONS, MOST_STEPS, STEP_SIZE, Recall
+from krypenv.agents.neural.recall import MOST_ACTIONS, Memory, Recall
 from krypenv.agents.search.sampling import look_around, sample_world, world_seed
 from krypenv.agents.search.space import make_space
 from krypenv.cards import TAKE
@@ -26,9 +26,9 @@ MAIN = Rules.preset("krypkasino", players=2)
 GAMES = 24
 
 
-def steps_of(row: np.ndarray) -> np.ndarray:
-    """Return the steps behind an extended observation, (n, STEP_SIZE)."""
-    steps = row[SIZE:].reshape(MOST_STEPS, STEP_SIZE)
+def steps_of(memory: Memory, row: int) -> np.ndarray:
+    """Return the known steps of a game: what was seen, the actions and the card, one after the other."""
+    steps = np.concatenate([memory.seen[row], memory.actions[row], memory.cards[row][:, None]], axis=1)
     known = steps[:, -1] >= 0
     assert known.argmin() == known.sum() or known.all(), "known steps come first"
     return steps[known]
@@ -45,8 +45,9 @@ def test_what_is_recalled_is_what_was_played(text: str) -> None:
     for _ in range(160):
         rows = rng.permutation(np.flatnonzero(engine.seat == 0))
         seen = engine.observation[rows]
-        for row, longer in zip(rows, recall.extend(seen), strict=True):
-            steps = steps_of(longer)
+        memory = recall.recall(seen)
+        for at, row in enumerate(rows):
+            steps = steps_of(memory, at)
             cards = others[row][-len(steps) :] if len(steps) else []
             assert steps[:, -1].tolist() == cards
             for step in steps:
@@ -77,6 +78,7 @@ def _weigh_rows(
     tables: np.ndarray,
     weights: Weights,
     observations: np.ndarray,
+    memory: Memory,
     state: np.ndarray,
     beliefs: np.ndarray,
     works: np.ndarray,
@@ -86,7 +88,7 @@ def _weigh_rows(
     """Write the log chances of the true world, and then of sampled ones, into a row of `out`, (B, 1 + worlds)."""
     rules, room = tables[0], space[0]
     for row in range(len(observations)):
-        remember(rules, observations[row], beliefs[0], room)
+        remember(rules, memory, row, beliefs[0], room)
         if beliefs[0].count == 0:
             continue
         out[row, 0] = log_chance(rules, weights, 1.0, state[row], beliefs[0], works[0], room.scratch)
@@ -107,7 +109,7 @@ def test_plays_of_the_network_tell_of_its_hand() -> None:
         actions[theirs] = other.act(engine.observation[theirs], engine.action_mask[theirs])
         logs = np.full((len(rows), 33), np.nan)
         _weigh_rows(
-            compile_rules(MAIN), weights, recall.extend(engine.observation[rows]),
+            compile_rules(MAIN), weights, engine.observation[rows], recall.recall(engine.observation[rows]),
             handle(engine.state[rows]), make_belief(), make_work(), make_space(), logs,
         )  # fmt: skip
         logs = logs[~np.isnan(logs[:, 0])]

@@ -187,25 +187,24 @@ class TestTheLine:
 
 @pytest.mark.parametrize("name", ["search(ms=20)", "rollout(ms=20)", "search(ms=20, threads=2)"])
 def test_an_agent_with_milliseconds_has_all_of_them_for_its_first_decision(name, monkeypatch):
-    """Its kernels take an hour when they are first called, and then a millisecond for a batch of worlds."""
+    """Its kernel takes an hour when it is first called, and then a millisecond for a batch of worlds."""
     rules, clock, calls = Rules.preset("mini-low"), Clock(), []
     agent = agents.make(name, rules)
     monkeypatch.setattr(sampler, "time", clock)
 
-    def choose(observations, masks, seeds, first, worlds, out):
-        is_parallel = agent._threads > 1 and len(out) > 1
-        clock.now += 0.001 if is_parallel in calls else HOUR
-        calls.append(is_parallel)
-        out[:] = masks.argmax(axis=1)
+    def choose(job, plan):
+        clock.now += 0.001 if calls else HOUR
+        calls.append(job)
+        job.out[job.start : job.stop] = job.masks[job.start : job.stop].argmax(axis=1)
 
     monkeypatch.setattr(agent, "_choose", choose)
     engine = Engine(rules, 3, seed=1)
     agent.act(engine.observation, engine.action_mask)
     first = len(calls)
     agent.act(engine.observation, engine.action_mask)
-    batches, groups, kernels = 30 // sampler.BATCH, -(-3 // agent._threads), agent._threads
+    batches, groups = 30 // sampler.BATCH, -(-3 // agent._threads)
     assert len(calls) - first == groups * batches
-    assert first == kernels + groups * batches
+    assert first == 1 + groups * batches
 
 
 def test_the_first_decision_is_what_it_is_without_a_clock():

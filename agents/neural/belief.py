@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.agents.neural.inference import Weights, score_legal
-from krypenv.agents.neural.recall import MOST_ACTIONS, MOST_STEPS, STEP_SIZE
+from krypenv.agents.neural.recall import MOST_ACTIONS, MOST_STEPS, Memory
 from krypenv.agents.scripted import list_bits
-from krypenv.agents.search.sampling import look_around, sample_world
+from krypenv.agents.search.sampling import complete, read_public
 from krypenv.cards import NUM_KINDS
-from krypenv.kernels.observation import SIZE, write_observation
+from krypenv.kernels.observation import write_observation
 from krypenv.kernels.play import act, allow_plays
 from krypenv.kernels.state import GAME
 from krypenv.kernels.stepping import is_legal
@@ -21,6 +21,7 @@ MIX = 0.05
 BELIEF = np.dtype(
     [
         ("count", np.int64),  # plays that are known of the decision
+        ("first", np.int64),  # number of the first world that is weighed by them
         ("games", GAME, (MOST_STEPS,)),  # the other is to play, with any hand
         ("since", np.int64, (MOST_STEPS, NUM_KINDS)),  # cards that it has played from there on
         ("cards", np.int64, (MOST_STEPS,)),  # the first of these
@@ -35,32 +36,29 @@ def make_belief(threads: int = 1) -> np.ndarray:
 
 
 @kernel
-def remember(tables: np.record, observation: np.ndarray, belief: np.record, space: np.record) -> None:
-    """Set up the games in which the other had to play, from an observation that `recall` extended."""
+def remember(tables: np.record, memory: Memory, row: int, belief: np.record, space: np.record) -> None:
+    """Set up the games in which the other had to play, as far as they are remembered."""
     belief.count = 0
-    if len(observation) < SIZE + MOST_STEPS * STEP_SIZE:
-        return
     for step in range(MOST_STEPS):
-        start = SIZE + step * STEP_SIZE
-        card = np.int64(observation[start + STEP_SIZE - 1])
+        seen, card = memory.seen[row, step], np.int64(memory.cards[row, step])
         if card < 0:
             return
-        look_around(tables, observation[start : start + SIZE], space)
-        if not sample_world(tables, observation[start : start + SIZE], np.uint64(1), True, space):
+        count = belief.count
+        belief.games[count] = space.blank
+        game = belief.games[count]
+        read_public(tables, seen, game, space)
+        if not complete(tables, seen, np.uint64(1), True, game, space):
             continue
-        game = space.stack[0]
         seat = game.seat
         fits = True
-        for at in range(start + SIZE, start + SIZE + MOST_ACTIONS):
-            action = np.int64(observation[at])
+        for at in range(MOST_ACTIONS):
+            action = np.int64(memory.actions[row, step, at])
             if action >= 0 and fits:
                 fits = game.seat == seat and is_legal(game, action)
                 if fits:
                     act(tables, game, action, space.scratch)
         if not fits or game.over or game.seat == seat:
             continue
-        count = belief.count
-        belief.games[count] = game
         belief.cards[count] = card
         for kind in range(NUM_KINDS):
             belief.since[count, kind] = 0

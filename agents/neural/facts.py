@@ -10,12 +10,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.agents.search.horizon import chance_of_hit
 from krypenv.cards import NO_CARD, NUM_ACTIONS, NUM_RANKS, NUM_SUITS, TAKE
 from krypenv.kernels.captures import bit_index, borrow_scratch, find_sweep_values
 from krypenv.kernels.features import COLUMNS as FEATURES
 from krypenv.kernels.features import look, make_view, weigh, write_entries
 from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.tables import FIRST_LONER, NIBBLE, NUM_VALUES, compile_rules
+from krypenv.kernels.worlds import ranks_of_values
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 
@@ -136,14 +138,11 @@ def write_fact(
             after = left + (np.int64(1) << NIBBLE * rank)
             sweeping = np.int64(0)
             values = np.int64(find_sweep_values(tables, after, total + tables.table_value[rank], scratch))
-            while values != 0:
-                low = values & -values
-                values ^= low
-                ranks = np.int64(tables.value_ranks[bit_index(low)])
-                while ranks != 0:
-                    bit = ranks & -ranks
-                    ranks ^= bit
-                    sweeping += _own_cards(observation, bit_index(bit), action)
+            ranks = ranks_of_values(tables, values)
+            while ranks != 0:
+                bit = ranks & -ranks
+                ranks ^= bit
+                sweeping += _own_cards(observation, bit_index(bit), action)
             if sweeping > 0:
                 out[_RISK + rank] = sweeping
                 risky += view.unseen[rank]
@@ -193,8 +192,5 @@ def _find_prices(tables: np.record, observation: np.ndarray, crept: int, left: i
 
 @kernel
 def _percent_held(view: np.record, hits: int) -> int:
-    """Return the chance that the next seat holds one of so many unseen cards, in percent (hypergeometric)."""
-    missed = 1.0
-    for draw in range(view.drawn):
-        missed *= max(view.pool - hits - draw, 0) / max(view.pool - draw, 1)
-    return np.int64(100.0 * (1.0 - missed) + 0.5)
+    """Return the chance that the next seat holds one of so many unseen cards, in percent."""
+    return np.int64(100.0 * chance_of_hit(view.pool, hits, view.drawn) + 0.5)

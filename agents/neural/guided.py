@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from krypenv.agents.base import IntArray
 from krypenv.agents.neural.belief import log_chance, make_belief, remember, share_out
 from krypenv.agents.neural.inference import REWARD_SCALE, Weights, judge_position, make_work, score_legal
 from krypenv.agents.neural.model_file import check_rules, load_model
-from krypenv.agents.neural.recall import Recall
+from krypenv.agents.neural.recall import Memory, Recall
 from krypenv.agents.scripted import list_bits, list_legal
 from krypenv.agents.search.rollout import final_margin
 from krypenv.agents.search.sampler import BATCH, Sampler, check_memory, name_of
-from krypenv.agents.search.sampling import NO_ACTION, look_around, sample_world, world_seed
-from krypenv.agents.search.search import best_of, drop_moves, has_choice, plan_of, search_rows
+from krypenv.agents.search.sampling import Job, begin, next_world, write_best
+from krypenv.agents.search.search import SearchPlan, drop_moves, plan_of, search_row
 from krypenv.agents.search.tree import margin_of
 from krypenv.cards import NUM_ACTIONS
-from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.observation import write_observation
 from krypenv.kernels.play import act
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel, parallel_kernel
+from krypenv.runtime.jit import kernel
 
 # An action is not tried where the network's logit is so far behind its best one: 1 in 500 of its probability.
 LEAST_LOGIT = -6.2
@@ -67,28 +65,6 @@ def worth(
 
 
 @kernel
-def weigh_worlds(
-    tables: np.record,
-    weights: Weights,
-    heat: float,
-    observation: np.ndarray,
-    seed: np.uint64,
-    start: int,
-    count: int,
-    belief: np.record,
-    work: np.record,
-    space: np.record,
-    out: np.ndarray,
-) -> bool:
-    """Write `log_chance` of so many worlds into `out`, (count,); return whether there are any."""
-    for at in range(count):
-        if not sample_world(tables, observation, world_seed(seed, start + at), True, space):
-            return False
-        out[at] = log_chance(tables, weights, heat, space.stack[0], belief, work, space.scratch)
-    return True
-
-
-@kernel
 def look_first(
     tables: np.record,
     weights: Weights,
@@ -103,7 +79,6 @@ def look_first(
     Both are (105,) float64; the total of an action that is not tried is minus infinity.
     """
     count = list_legal(action_mask, work.legal)
-    work.worlds = 0
     best = work.logits[score_legal(tables, weights, observation, count, work, scratch)]
     for action in range(NUM_ACTIONS):
         totals[action] = -np.inf
@@ -123,119 +98,100 @@ def count_open(totals: np.ndarray) -> int:
     return count
 
 
-@kernel
-def guide_rows(
-    tables: np.ndarray,
-    model: np.ndarray,
-    observations: np.ndarray,
-    action_masks: np.ndarray,
-    seeds: np.ndarray,
-    first: int,
-    worlds: int,
-    deals: int,
-    prior: float,
-    value_unit: float,
-    candidates: int,
-    heat: float,
-    method: int,
-    plies: int,
-    few_lines: int,
-    weights: Weights,
-    works: np.ndarray,
-    beliefs: np.ndarray,
-    logs: np.ndarray,
-    shares: np.ndarray,
-    space: np.ndarray,
-    means: np.ndarray,
-    out: np.ndarray,
-    part: int,
-    parts: int,
-) -> None:
-    """Write the action of the best value of every `parts`-th row into `out`, (B,) int64.
+class Plan(NamedTuple):
+    """How worlds are drawn and played on."""
 
-    `means`, (B, 105) float64 or empty, gets the value of each action: its mean margin, and `prior` for each unit of its
-    logit; minus infinity for those that were not tried, were dropped or are illegal.
+    deals: int  # that are played out
+    prior: float  # points for each unit of a logit
+    value_unit: float  # margin for a unit of the network's value, 0 to leave that out
+    candidates: int  # worlds drawn for one that is played out
+    heat: float  # what logits are divided by where worlds are weighed
+    solver: SearchPlan  # for what is left where nothing is hidden
+    weights: Weights
+    works: np.ndarray  # (threads,) of `WORK`
+    beliefs: np.ndarray  # (threads,) of `BELIEF`
+    logs: np.ndarray  # (threads, candidates of all worlds) float64: how likely each is
+    shares: np.ndarray  # the same, int64: how often each counts
+    memory: Memory  # what is remembered of each row's deal, or of no row
+
+
+@kernel
+def guide_rows(job: Job, plan: Plan, space: np.ndarray, part: int, parts: int) -> None:
+    """Decide every `parts`-th row of a job by its mean margin and the network's opinion."""
+    for row in range(job.start + part, job.stop, parts):
+        if not begin(job, row, space[part]):
+            continue
+        if not space[part].is_open:
+            guide_row(job, plan, row, part, space[part])
+        elif job.first == 0:
+            search_row(job, plan.solver, row, space[part])
+
+
+@kernel
+def guide_row(job: Job, plan: Plan, row: int, part: int, space: np.record) -> None:
+    """Write the action with the best value of a decision that was begun.
+
+    The value of an action is its mean margin, and `prior` for each unit of its logit; minus infinity for those that
+    were not tried, were dropped or are illegal.
     """
-    rules, work, room, belief = tables[0], works[part], space[part], beliefs[part]
-    totals = room.totals
-    for row in range(part, len(out), parts):
-        if not has_choice(action_masks[row]):
-            out[row] = np.argmax(action_masks[row])
-            continue
-        if look_around(rules, observations[row], room):
-            if first == 0:
-                search_rows(
-                    tables, model, observations[row : row + 1], action_masks[row : row + 1], seeds[row : row + 1], 0, 1,
-                    method, plies, few_lines, space[part : part + 1], means[row : row + 1], out[row : row + 1], 0, 1,
-                )  # fmt: skip
-            continue
-        if first == 0:
-            look_first(rules, weights, observations[row], action_masks[row], work, room.scratch, totals)
-        side = room.root.seat % rules.teams
-        last_deal = room.root.deal_number + deals - 1
-        agrees, tried, start = True, worlds, first
-        belief.count = 0
-        if candidates > 1:
-            remember(rules, observations[row], belief, room)
-            look_around(rules, observations[row], room)
-        if belief.count > 0:
-            tried, start = worlds * candidates, first * candidates
-            agrees = weigh_worlds(
-                rules, weights, heat, observations[row], seeds[row], start, tried, belief, work, room, logs[part]
-            )
-            share_out(logs[part], tried, worlds, shares[part])
-        for at in range(tried):
-            if count_open(totals) == 1 or not agrees:
-                break
-            share = shares[part, at] if belief.count > 0 else np.int64(1)
-            if share == 0:
-                continue
-            agrees = sample_world(rules, observations[row], world_seed(seeds[row], start + at), True, room)
-            if not agrees:
-                break
-            for action in range(NUM_ACTIONS):
-                if totals[action] > -np.inf:
-                    room.ahead = room.stack[0]
-                    act(rules, room.ahead, action, room.scratch)
-                    play_on(rules, weights, room.ahead, last_deal, work, room.scratch)
-                    margin = worth(rules, model[0], weights, value_unit, room.ahead, side, work, room.scratch)
-                    totals[action] += share * (margin + prior * work.behind[action])
-            work.worlds += share
-            drop_moves(totals, NUM_ACTIONS, work.worlds)
-        out[row] = best_of(totals, NUM_ACTIONS) if agrees else NO_ACTION
-        if len(means) > 0:
-            for action in range(NUM_ACTIONS):
-                means[row, action] = totals[action] / max(work.worlds, 1)
+    rules, work, totals = job.tables[0], plan.works[part], space.totals
+    if job.first == 0:
+        space.tried = 0
+        look_first(rules, plan.weights, job.observations[row], job.masks[row], work, space.scratch, totals)
+    side = space.root.seat % rules.teams
+    last_deal = space.root.deal_number + plan.deals - 1
+    weigh_candidates(job, plan, row, part, space)
+    while count_open(totals) > 1:
+        share = next_candidate(job, row, plan.beliefs[part], plan.shares[part], space)
+        if share == 0:
+            break
+        for action in range(NUM_ACTIONS):
+            if totals[action] > -np.inf:
+                space.ahead = space.stack[0]
+                act(rules, space.ahead, action, space.scratch)
+                play_on(rules, plan.weights, space.ahead, last_deal, work, space.scratch)
+                margin = worth(
+                    rules, job.model[0], plan.weights, plan.value_unit, space.ahead, side, work, space.scratch
+                )
+                totals[action] += share * (margin + plan.prior * work.behind[action])
+        space.tried += share
+        drop_moves(totals, NUM_ACTIONS, space.tried)
+    write_best(job, row, space)
 
 
 @kernel
-def guide_part(before: tuple[Any, ...], weights: Weights, after: tuple[Any, ...], part: int, parts: int) -> None:
-    """Do what `guide_rows` does, given all its arguments but the last two: the weights, and those around them."""
-    given = (*before, weights, *after)
-    guide_rows(*given, part, parts)
+def weigh_candidates(job: Job, plan: Plan, row: int, part: int, space: np.record) -> None:
+    """Write how often each candidate for a world counts into `plan.shares`, where something is remembered.
+
+    Where nothing is there are no candidates, and each world counts once.
+    """
+    belief, logs = plan.beliefs[part], plan.logs[part]
+    belief.count = 0
+    if len(plan.memory.cards) > 0:
+        remember(job.tables[0], plan.memory, row, belief, space)
+    if belief.count == 0:
+        return
+    first, count = job.first * plan.candidates, job.worlds * plan.candidates
+    belief.first = first
+    space.world, space.end = first, first + count
+    while next_world(job, row, True, space):
+        logs[space.world - 1 - first] = log_chance(
+            job.tables[0], plan.weights, plan.heat, space.stack[0], belief, plan.works[part], space.scratch
+        )
+    share_out(logs, count, job.worlds, plan.shares[part])
+    space.world = first
 
 
 @kernel
-def try_guide_part(before: tuple[Any, ...], weights: Weights, after: tuple[Any, ...], part: int, parts: int) -> bool:
-    """Do what `guide_part` does; return whether it came to its end."""
-    try:
-        guide_part(before, weights, after, part, parts)
-    except Exception:
-        return False
-    return True
-
-
-@parallel_kernel
-def guide_parts(before: tuple[Any, ...], weights: Weights, after: tuple[Any, ...], done: np.ndarray) -> None:
-    """Do what `guide_rows` does, a thread a part; write which came to their ends into `done`, (parts,) bool."""
-    for part in numba.prange(len(done)):
-        done[part] = try_guide_part(before, weights, after, part, len(done))
-
-
-def guide_on_threads(given: tuple[Any, ...], done: np.ndarray) -> None:
-    """Call `guide_parts` with the arguments of `guide_rows`; to `prange` a tuple can't be handed inside of another."""
-    at = next(at for at, each in enumerate(given) if isinstance(each, Weights))
-    guide_parts(given[:at], given[at], given[at + 1 :], done)
+def next_candidate(job: Job, row: int, belief: np.record, shares: np.ndarray, space: np.record) -> int:
+    """Draw the next world that counts into `space.stack[0]`; return how often it does, 0 after the last one."""
+    share = 1
+    if belief.count > 0:
+        while space.world < space.end and shares[space.world - belief.first] == 0:
+            space.world += 1
+        if space.world < space.end:
+            share = shares[space.world - belief.first]
+    return share if next_world(job, row, True, space) else 0
 
 
 class Guided(Sampler):
@@ -262,7 +218,7 @@ class Guided(Sampler):
     rules.
     """
 
-    _serial, _parallel = staticmethod(guide_rows), staticmethod(guide_on_threads)
+    _decide = staticmethod(guide_rows)
 
     def __init__(
         self,
@@ -288,23 +244,22 @@ class Guided(Sampler):
         value_unit = 2 / REWARD_SCALE if judges else 0.0
         self._recall = Recall() if candidates > 1 and rules.players == 2 else None
         candidates = candidates if self._recall else 1
-        self._plan = (deals, float(prior), value_unit, candidates, float(heat), *plan_of(rules, "max_n", 0))
         super().__init__(rules, seed, worlds, "margin" if judges else value, ms, threads)
         at_once = min(worlds, BATCH) if ms else worlds
         check_memory(at_once * candidates, self._threads)
         logs = np.zeros((self._threads, at_once * candidates if self._recall else 0))
-        beliefs = make_belief(self._threads)
-        self._work = (
-            weights, make_work(self._threads), beliefs, logs, np.zeros(logs.shape, np.int64)
+        self._plan = Plan(
+            deals, float(prior), value_unit, candidates, float(heat), plan_of(rules, "max_n", 0), weights,
+            make_work(self._threads), make_belief(self._threads), logs, np.zeros(logs.shape, np.int64), Memory.blank(0),
         )  # fmt: skip
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
+        job = self._ask(observations, action_masks)
         if not self._recall:
-            return super().act(observations, action_masks)
-        observations, action_masks = check_decisions(self.rules, observations, action_masks)
-        actions = super().act(self._recall.extend(observations), action_masks)
-        self._recall.note(observations, actions)
+            return self._answer(job, self._plan)
+        actions = self._answer(job, self._plan._replace(memory=self._recall.recall(job.observations)))
+        self._recall.note(job.observations, actions)
         return actions
 
 

@@ -29,7 +29,6 @@ WORK = np.dtype(
         ("legal", np.int64, (NUM_ACTIONS,)),  # the legal actions
         ("logits", np.float32, (NUM_ACTIONS,)),  # and their scores, in the same order
         ("behind", np.float64, (NUM_ACTIONS,)),  # by action: its logit at the root less the best one
-        ("worlds", np.int64),  # in which the actions of the root were tried so far
         ("seen", np.int8, (SIZE,)),  # an observation
         ("facts", np.int8, (WIDTH,)),  # of one action
         ("prices", np.int64, (NUM_VALUES,)),

@@ -7,6 +7,7 @@ one card that it has not seen before is the one that the other has played since.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +18,27 @@ from krypenv.kernels.observation import LAYOUT, SIZE
 MOST_STEPS = 8  # of a deal that are remembered: the last ones
 MOST_ACTIONS = 16  # of one play: a card, and cards that are taken with it
 MOST_DECISIONS = 100_000  # that are remembered, about
-STEP_SIZE = SIZE + MOST_ACTIONS + 1
 _HAND, _SEEN, _HAND_SIZE = LAYOUT["hand"], LAYOUT["seen"], LAYOUT["hand_size"].start
 _DEALS_LEFT = LAYOUT["deals_left"].start
 _SAME = [LAYOUT["games_left"].start, *range(*LAYOUT["dealer"].indices(SIZE))]  # what does not change in a game
 
 Int8Array = npt.NDArray[np.int8]
-Steps = tuple[Int8Array, ...]  # of a deal, the oldest one first
+Step = tuple[Int8Array, list[int], int]  # a decision: what was seen, the actions, and what the other played next
+Steps = tuple[Step, ...]  # of a deal, the oldest one first
+
+
+class Memory(NamedTuple):
+    """The steps of the deal so far in B games, the last ones, as far as they are known; and then -1."""
+
+    seen: Int8Array  # (B, MOST_STEPS, 433): what the seat saw when it decided
+    actions: Int8Array  # (B, MOST_STEPS, MOST_ACTIONS): its play, a card and what it took, and then -1
+    cards: Int8Array  # (B, MOST_STEPS): the kind that the other played next
+
+    @classmethod
+    def blank(cls, games: int) -> Memory:
+        """Return a memory of nothing."""
+        shapes = (SIZE,), (MOST_ACTIONS,), ()
+        return cls(*(np.full((games, MOST_STEPS, *shape), -1, np.int8) for shape in shapes))
 
 
 @dataclass
@@ -34,10 +49,9 @@ class _Decision:
     actions: list[int]  # a card, and what it took
     steps: Steps
 
-    def step(self, card: int) -> Int8Array:
-        """Return the decision and the kind that the other played next, (STEP_SIZE,): seen, actions and -1, kind."""
-        actions = self.actions + [-1] * (MOST_ACTIONS - len(self.actions))
-        return np.concatenate([self.seen, np.array([*actions, card], np.int8)])
+    def step(self, card: int) -> Step:
+        """Return the decision and the kind that the other played next."""
+        return self.seen, list(self.actions), card
 
 
 class Recall:
@@ -51,18 +65,15 @@ class Recall:
         self._decisions: dict[bytes, list[_Decision]] = {}
         self._count = 0
 
-    def extend(self, observations: Int8Array) -> Int8Array:
-        """Return (B, 433 or more) observations, cut to 433 entries, with the steps of the deal so far behind them.
-
-        There are `MOST_STEPS` times `STEP_SIZE` entries: the last steps, as far as they are known, and then -1.
-        """
-        longer = np.full((len(observations), SIZE + MOST_STEPS * STEP_SIZE), -1, np.int8)
-        longer[:, :SIZE] = observations[:, :SIZE]
-        for row in longer:
-            for at, step in enumerate(self._steps(row[:SIZE])[-MOST_STEPS:]):
-                start = SIZE + at * STEP_SIZE
-                row[start : start + STEP_SIZE] = step
-        return longer
+    def recall(self, observations: Int8Array) -> Memory:
+        """Return the steps that led to (B, 433 or more) observations."""
+        memory = Memory.blank(len(observations))
+        for row, seen in enumerate(observations[:, :SIZE]):
+            for at, (before, actions, card) in enumerate(self._steps(seen)[-MOST_STEPS:]):
+                memory.seen[row, at] = before
+                memory.actions[row, at, : len(actions)] = actions
+                memory.cards[row, at] = card
+        return memory
 
     def note(self, observations: Int8Array, actions: npt.NDArray[np.int64]) -> None:
         """Remember decisions: (B, 433 or more) observations and the (B,) actions that were chosen there."""

@@ -8,6 +8,7 @@ from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.inputs.words import shown
 from krypenv.kernels.captures import bit_index
 from krypenv.kernels.play import leader_of
+from krypenv.kernels.worlds import ranks_of_values
 from krypenv.runtime.jit import handle, kernel, records
 
 VALUES = ("sweep", "margin")
@@ -40,11 +41,7 @@ def sweep_chance(tables: np.record, game: np.record, number: int) -> float:
     values = np.int64(game.sweep_values)
     if values == 0:
         return 0.0
-    ranks = np.int64(0)
-    while values != 0:
-        bit = values & -values
-        values ^= bit
-        ranks |= tables.value_ranks[bit_index(bit)]
+    ranks = ranks_of_values(tables, values)
     hits = np.int64(0)
     while ranks != 0:
         bit = ranks & -ranks
@@ -57,6 +54,12 @@ def sweep_chance(tables: np.record, game: np.record, number: int) -> float:
     for at in range(tables.deal_start[number], tables.deal_start[number + 1]):
         drawn += tables.destination[at] == 0
     pool = tables.deck_size - tables.deal_start[number]
+    return chance_of_hit(pool, hits, drawn)
+
+
+@kernel
+def chance_of_hit(pool: int, hits: int, drawn: int) -> float:
+    """Return the chance that cards drawn from a pool hold one of so many `hits` there (hypergeometric)."""
     missed = 1.0
     for draw in range(drawn):
         missed *= max(pool - hits - draw, 0) / max(pool - draw, 1)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from krypenv.agents.scripted import list_bits
-from krypenv.agents.search.rollout import final_margin, make_playout_work, play_out
+from krypenv.agents.scripted import SHED_WEIGHT, list_bits, make_player
+from krypenv.agents.search.rollout import final_margin, play_out
 from krypenv.agents.search.sampler import Sampler, check_memory, name_of
-from krypenv.agents.search.sampling import NO_ACTION, look_around, sample_world, world_seed
-from krypenv.agents.search.search import has_choice
+from krypenv.agents.search.sampling import NO_ACTION, Job, begin, next_world
 from krypenv.kernels.play import act, random_below
 from krypenv.kernels.state import ACTIONS, MAX_DECK
 from krypenv.rules import Rules
-from krypenv.runtime.jit import handle, kernel, parallel_kernel, records
+from krypenv.runtime.jit import handle, kernel, records
 
 NO_NODE = 0  # the root is nobody's child
 LONGEST_PATH = 2 * MAX_DECK  # every action of a deal plays a card or takes one
@@ -34,23 +32,57 @@ NODE = np.dtype(
 )
 
 
+class Plan(NamedTuple):
+    """How trees are grown."""
+
+    explore: float  # weight of the bound's second term
+    is_random: bool  # games are played out at random, not by the tactician
+    trees: np.ndarray  # (threads, worlds + 1) of `NODE`
+    paths: np.ndarray  # (threads, LONGEST_PATH) int64
+    players: np.ndarray  # (threads,) of `PLAYER`
+
+
+@kernel
+def grow_rows(job: Job, plan: Plan, space: np.ndarray, part: int, parts: int) -> None:
+    """Decide every `parts`-th row of a job by the most visited action; `job.values` is left alone."""
+    for row in range(job.start + part, job.stop, parts):
+        if begin(job, row, space[part]):
+            grow_tree(job, plan, row, part, space[part])
+
+
+@kernel
+def grow_tree(job: Job, plan: Plan, row: int, part: int, space: np.record) -> None:
+    """Write the most visited action of a decision that was begun."""
+    rules, tree, path = job.tables[0], plan.trees[part], plan.paths[part]
+    last_deal = space.root.deal_number
+    if job.first == 0:
+        tree[0].child = NO_NODE
+    size = job.first + 1  # every world adds one node, or ends in one that is there
+    while next_world(job, row, False, space):
+        game = space.stack[0]
+        length, size = descend(rules, game, plan, part, size, space.scratch)
+        play_out(rules, game, last_deal, plan.is_random, plan.players[part], space.scratch)
+        for side in range(rules.teams):
+            space.margins[side] = final_margin(rules, job.model[0], game, side)
+        for at in range(length):
+            entry = tree[path[at]]
+            entry.visits += 1.0
+            entry.total += space.margins[entry.mover]
+    job.out[row] = _most_visited(tree) if space.agrees else NO_ACTION
+
+
 @kernel
 def descend(
-    tables: np.record,
-    game: np.record,
-    last_deal: int,
-    explore: float,
-    nodes: np.ndarray,
-    size: int,
-    path: np.ndarray,
-    legal: np.ndarray,
-    scratch: np.record,
+    tables: np.record, game: np.record, plan: Plan, part: int, size: int, scratch: np.record
 ) -> tuple[int, int]:
     """Follow the tree through a world up to an action that has no node there yet, which gets one.
 
-    Returns the length of the `path`, of nodes below the root, and the number of nodes. Among the legal actions of the
-    world that have a node the one with the highest upper confidence bound is taken; one that has none goes first.
+    Returns the length of the path, of nodes below the root, and the number of nodes, of which there were `size`. Among
+    the legal actions of the world that have a node the one with the highest upper confidence bound is taken; one that
+    has none goes first.
     """
+    nodes, path, legal = plan.trees[part], plan.paths[part], plan.players[part].legal
+    last_deal = game.deal_number
     node, length = 0, 0
     while not game.over and game.deal_number <= last_deal:
         count = list_bits(game.legal_plays, game.legal_takes, legal)
@@ -66,7 +98,7 @@ def descend(
                 continue
             entry = nodes[child]
             entry.offered += 1.0
-            bound = entry.total / entry.visits + explore * np.sqrt(np.log(entry.offered) / entry.visits)
+            bound = entry.total / entry.visits + plan.explore * np.sqrt(np.log(entry.offered) / entry.visits)
             if bound > best_bound:
                 best, best_bound = child, bound
         if fresh > 0:
@@ -88,56 +120,6 @@ def descend(
 
 
 @kernel
-def grow_trees(
-    tables: np.ndarray,
-    model: np.ndarray,
-    observations: np.ndarray,
-    action_masks: np.ndarray,
-    seeds: np.ndarray,
-    first: int,
-    worlds: int,
-    explore: float,
-    guided: bool,
-    nodes: np.ndarray,
-    path: np.ndarray,
-    seen: np.ndarray,
-    legal: np.ndarray,
-    view: np.ndarray,
-    space: np.ndarray,
-    values: np.ndarray,
-    out: np.ndarray,
-    part: int,
-    parts: int,
-) -> None:
-    """Write the most visited action of every `parts`-th row into `out`, (B,) int64; `values` is left alone."""
-    rules, work, tree = tables[0], space[part], nodes[part]
-    for row in range(part, len(out), parts):
-        if not has_choice(action_masks[row]):
-            out[row] = np.argmax(action_masks[row])
-            continue
-        look_around(rules, observations[row], work)
-        last_deal = work.root.deal_number
-        if first == 0:
-            tree[0].child = NO_NODE
-        size = first + 1  # every world adds one node, or ends in one that is there
-        for world in range(first, first + worlds):
-            if not sample_world(rules, observations[row], world_seed(seeds[row], world), False, work):
-                out[row] = NO_ACTION
-                break
-            game = work.stack[0]
-            length, size = descend(rules, game, last_deal, explore, tree, size, path[part], legal[part], work.scratch)
-            play_out(rules, game, last_deal, guided, seen[part], legal[part], view[part], work.scratch)
-            for side in range(rules.teams):
-                work.margins[side] = final_margin(rules, model[0], game, side)
-            for at in range(length):
-                entry = tree[path[part, at]]
-                entry.visits += 1.0
-                entry.total += work.margins[entry.mover]
-        else:
-            out[row] = _most_visited(tree)
-
-
-@kernel
 def _most_visited(tree: np.ndarray) -> int:
     best = child = tree[0].child
     while child != NO_NODE:
@@ -145,29 +127,6 @@ def _most_visited(tree: np.ndarray) -> int:
             best = child
         child = tree[child].sibling
     return tree[best].action
-
-
-@kernel
-def grow_part(given: tuple[Any, ...], part: int, parts: int) -> None:
-    """Do what `grow_trees` does, given all its arguments but the last two."""
-    grow_trees(*given, part, parts)
-
-
-@kernel
-def try_grow_part(given: tuple[Any, ...], part: int, parts: int) -> bool:
-    """Do what `grow_part` does; return whether it came to its end."""
-    try:
-        grow_part(given, part, parts)
-    except Exception:
-        return False
-    return True
-
-
-@parallel_kernel
-def grow_parts(given: tuple[Any, ...], done: np.ndarray) -> None:
-    """Do what `grow_trees` does a thread a part; write which came to their ends into `done`, (parts,) bool."""
-    for part in numba.prange(len(done)):
-        done[part] = try_grow_part(given, part, len(done))
 
 
 class Ismcts(Sampler):
@@ -184,7 +143,7 @@ class Ismcts(Sampler):
         value: what is expected after a deal: the next deal's first sweep (sweep), or nothing (margin).
     """
 
-    _serial, _parallel = staticmethod(grow_trees), staticmethod(grow_parts)
+    _decide = staticmethod(grow_rows)
     gives_values = False
 
     def __init__(
@@ -200,9 +159,9 @@ class Ismcts(Sampler):
         threads: int = 1,
     ) -> None:
         self.name = name_of("ismcts", self, locals())
-        self._plan = (explore, guided)
         super().__init__(rules, seed, worlds, value, ms, threads)
         check_memory(worlds, self._threads)
-        nodes = handle(records(NODE, (self._threads, worlds + 1)))
-        path = np.zeros((self._threads, LONGEST_PATH), np.int64)
-        self._work = (nodes, path, *make_playout_work(self._threads))
+        trees = handle(records(NODE, (self._threads, worlds + 1)))
+        paths = np.zeros((self._threads, LONGEST_PATH), np.int64)
+        players = make_player(True, SHED_WEIGHT, self._threads)
+        self._plan = Plan(float(explore), not guided, trees, paths, players)

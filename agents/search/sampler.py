@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import Any
 
@@ -11,13 +10,14 @@ import numpy.typing as npt
 
 from krypenv.agents.base import Agent, IntArray, check_options, check_seed, format_spec, options_of
 from krypenv.agents.search.horizon import make_model
-from krypenv.agents.search.sampling import NO_ACTION
+from krypenv.agents.search.sampling import NO_ACTION, Job
 from krypenv.agents.search.space import make_space, with_room
 from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.tables import compile_rules
 from krypenv.kernels.worlds import check_genuine
 from krypenv.rules import Rules
+from krypenv.runtime.threads import count_threads, share
 
 BATCH = 5  # worlds between two looks at the clock
 MOST_SHARED = 20_000_000  # worlds of all threads that are kept at once, each in 16 to 56 bytes
@@ -57,49 +57,41 @@ class Sampler:
     """
 
     name: str
+    gives_values = True  # whether the kernel fills in `Job.values`
 
-    # Kernels that choose for every `parts`-th row from `part` on, and for all rows on a thread for each work space.
-    # The first takes tables, model, observations, masks, seeds, first world, worlds, *plan, *work, space, values, out,
-    # and then part and parts; the second a tuple of the former, and (threads,) bool. Where the first world is not 0
-    # they go on with what is in the work space, and a thread has one row.
-    _serial: Any
-    _parallel: Any
-    _plan: tuple[Any, ...]
-    gives_values = True  # whether the kernels fill in `values`
+    # The kernel that decides every `parts`-th row of a job from its `part`-th one on: it takes a `Job`, the agent's
+    # plan, the work space, `part` and `parts`.
+    _decide: Any
+    _plan: Any
 
     def __init__(self, rules: Rules, seed: int, worlds: int, value: str, ms: float, threads: int) -> None:
         self.rules = rules
         self._worlds, self._ms = worlds, ms
-        self._threads = threads or os.cpu_count() or 1
+        self._threads = count_threads(threads)
         self._tables, self._model = compile_rules(rules), make_model(value)
         self._space = make_space(self._threads)
-        self._work: tuple[Any, ...] = ()
         self._rng = np.random.default_rng(check_seed(seed))
-        self._is_new = True  # nothing has been decided, and the kernels may not be compiled
+        self._is_new = True  # nothing has been decided, and the kernel may not be compiled
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
-        observations, masks, seeds = self._begin(observations, action_masks)
-        return with_room(self, lambda: self._act(observations, masks, seeds))
+        return self._answer(self._ask(observations, action_masks), self._plan)
 
-    def _act(self, observations: np.ndarray, masks: np.ndarray, seeds: np.ndarray) -> IntArray:
-        out = np.empty(len(observations), np.int64)
-        if not self._ms:
-            self._choose(observations, masks, seeds, 0, self._worlds, out)
-            return out
-        if self._is_new and len(out):  # no decision pays for the compiling of the kernels
-            for most in {1, self._threads}:
-                self._choose(observations[:most], masks[:most], seeds[:most], 0, 1, out[:most])
+    def _answer(self, job: Job, plan: Any) -> IntArray:
+        with_room(self, lambda: self._choose_in_time(job, plan) if self._ms else self._choose(job, plan))
+        return job.out
+
+    def _choose_in_time(self, job: Job, plan: Any) -> None:
+        if self._is_new and job.stop:  # no decision pays for the compiling of the kernel
+            self._choose(job._replace(stop=1, worlds=1), plan)
             self._is_new = False
-        for row in range(0, len(out), self._threads):
-            rows = slice(row, row + self._threads)
+        for row in range(0, job.stop, self._threads):
+            rows = job._replace(start=row, stop=min(row + self._threads, job.stop))
             deadline = time.perf_counter() + self._ms / 1000
-            for first in range(0, self._worlds, BATCH):
-                worlds = min(BATCH, self._worlds - first)
-                self._choose(observations[rows], masks[rows], seeds[rows], first, worlds, out[rows])
+            for first in range(0, job.worlds, BATCH):
+                self._choose(rows._replace(first=first, worlds=min(BATCH, job.worlds - first)), plan)
                 if time.perf_counter() > deadline:
                     break
-        return out
 
     def action_values(self, observations: np.ndarray, action_masks: np.ndarray) -> npt.NDArray[np.float64]:
         """Return the expected margin after each action, (B, 105) float64, in points.
@@ -109,40 +101,25 @@ class Sampler:
         """
         if not self.gives_values:
             raise ValueError(f"{self.name} does not value actions; search and rollout do")
-        observations, masks, seeds = self._begin(observations, action_masks)
-        values = np.where(masks > 0, 0.0, -np.inf)
-        out = np.empty(len(masks), np.int64)
-        with_room(self, lambda: self._choose(observations, masks, seeds, 0, self._worlds, out, values))
-        return values
+        job = self._ask(observations, action_masks)
+        job = job._replace(values=np.where(job.masks > 0, 0.0, -np.inf))
+        with_room(self, lambda: self._choose(job, self._plan))
+        return job.values
 
-    def _begin(
-        self, observations: np.ndarray, action_masks: np.ndarray
-    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.uint64]]:
-        """Return decisions as the kernels take them, with a seed for each; raises ValueError where one is none."""
+    def _ask(self, observations: np.ndarray, action_masks: np.ndarray) -> Job:
+        """Return what the kernel is to do, with a seed for each decision; raises ValueError where one is none."""
         observations, masks = check_decisions(self.rules, observations, action_masks)
         check_genuine(self.rules, observations, masks)
-        return observations, masks, self._rng.integers(0, 1 << 63, len(observations)).astype(np.uint64)
-
-    def _choose(
-        self,
-        observations: np.ndarray,
-        masks: np.ndarray,
-        seeds: np.ndarray,
-        first: int,
-        worlds: int,
-        out: np.ndarray,
-        values: npt.NDArray[np.float64] = NOT_ASKED,
-    ) -> None:
-        given = (
-            self._tables, self._model, observations, masks, seeds, first, worlds, *self._plan, *self._work, self._space,
-            values, out,
+        rows = len(observations)
+        seeds = self._rng.integers(0, 1 << 63, rows).astype(np.uint64)
+        return Job(
+            self._tables, self._model, observations, masks, seeds, 0, rows, 0, self._worlds, np.empty(rows, np.int64),
+            NOT_ASKED,
         )  # fmt: skip
-        if self._threads > 1 and len(out) > 1:
-            done = np.zeros(self._threads, np.bool_)
-            self._parallel(given, done)
-            for part in np.flatnonzero(~done).tolist():  # once more on this thread, where its error is not lost
-                self._serial(*given, part, self._threads)
-        else:
-            self._serial(*given, 0, 1)
-        if (out == NO_ACTION).any():
-            raise ValueError(f"no deal of the unseen cards agrees with observation {np.argmax(out == NO_ACTION)}")
+
+    def _choose(self, job: Job, plan: Any) -> None:
+        parts = self._threads if job.stop - job.start > 1 else 1
+        share(lambda part, parts: self._decide(job, plan, self._space, part, parts), parts)
+        missing = np.flatnonzero(job.out[job.start : job.stop] == NO_ACTION)
+        if len(missing):
+            raise ValueError(f"no deal of the unseen cards agrees with observation {job.start + missing[0]}")

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import check_limit
 from krypenv.agents.search.sampler import Sampler, name_of
-from krypenv.agents.search.sampling import NO_ACTION, look_around, sample_world, world_seed
+from krypenv.agents.search.sampling import NO_ACTION, Job, begin, begin_worlds, best_of, next_world
 from krypenv.agents.search.solve import MAX_N, PARANOID, alpha_beta, key_after, max_n
 from krypenv.agents.search.space import MAX_PLIES, with_room
-from krypenv.agents.search.tree import list_moves, make_move
+from krypenv.agents.search.tree import copies_taken, list_moves, make_move
 from krypenv.cards import NO_CARD, NUM_ACTIONS, TAKE
 from krypenv.inputs.words import shown
 from krypenv.kernels.play import mix
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel, parallel_kernel
+from krypenv.runtime.jit import kernel
 
 MANY_PLIES, FEW_PLIES = 4, 2  # after which a line is cut: with two sides, and with more
 METHODS = {"paranoid": PARANOID, "max_n": MAX_N}
@@ -30,131 +29,100 @@ FEW_LINES = {2: 576, 3: 8, 4: 16, 5: 32, 6: 64}
 FEWEST_WORLDS, RACE = 8, 25.0
 
 
-def plan_of(rules: Rules, method: str, plies: int) -> tuple[int, int, int]:
+class SearchPlan(NamedTuple):
+    """How worlds are solved."""
+
+    method: int  # PARANOID or MAX_N
+    plies: int  # plays after which a line is cut
+    few_lines: int  # deals that can go on in no more ways are searched to their end
+
+
+def plan_of(rules: Rules, method: str, plies: int) -> SearchPlan:
     """Return how to search and how far; raises ValueError for an unknown method or an impossible depth."""
     if method not in METHODS:
         raise ValueError(f"method is {' or '.join(METHODS)}, not {shown(method)}")
     check_limit("plies", plies)
     two_sides = rules.num_teams == 2
     depth = plies or (MANY_PLIES if two_sides else FEW_PLIES)
-    return PARANOID if two_sides else METHODS[method], depth, FEW_LINES[rules.players]
+    return SearchPlan(PARANOID if two_sides else METHODS[method], depth, FEW_LINES[rules.players])
 
 
 @kernel
-def has_choice(mask: np.ndarray) -> bool:
-    """Return whether a mask, (105,) int8, allows more than one action."""
-    count = 0
-    for action in range(NUM_ACTIONS):
-        count += mask[action] != 0
-    return count > 1
-
-
-@kernel
-def depth_of(tables: np.record, game: np.record, plies: int, few_lines: int) -> int:
-    """Return how many plays to search: `plies`, or all that are left where hands are small enough."""
+def depth_of(tables: np.record, game: np.record, plan: SearchPlan) -> int:
+    """Return how many plays to search: `plan.plies`, or all that are left where hands are small enough."""
     lines, cards = 1.0, 0
     for seat in range(tables.players):
         for held in range(1, game.hand_size[seat] + 1):
             lines *= held
         cards += game.hand_size[seat]
-    return min(cards, MAX_PLIES) if lines <= few_lines else plies
+    return min(cards, MAX_PLIES) if lines <= plan.few_lines else plan.plies
 
 
 @kernel
 def value_moves(
-    tables: np.record,
-    model: np.record,
-    space: np.record,
-    end: int,
-    method: int,
-    plies: int,
-    few_lines: int,
-    salt: np.uint64,
+    tables: np.record, model: np.record, plan: SearchPlan, space: np.record, end: int, salt: np.uint64
 ) -> None:
     """Write the margin of each of the first `end` moves, from the game in `space.stack[0]`, into `space.values`.
 
-    Lines are cut after `plies` plays where hands are too large to go on to the end of the deal. Moves whose total is
-    minus infinity are left out.
-    `salt` is a word that no other world of this work space was searched with.
+    Moves whose total is minus infinity are left out. `salt` is a word that no other world of this work space was
+    searched with.
     """
     game = space.stack[0]
     side = game.seat % tables.teams
-    plies = depth_of(tables, game, plies, few_lines)
+    plies = depth_of(tables, game, plan)
     for at in range(end):
         if space.totals[at] == -np.inf:
             continue
         key = key_after(space, game, space.moves[at], salt)
         space.stack[1] = game
         outcome = make_move(tables, space.stack[1], space.moves[at], space)
-        if method == MAX_N:
+        if plan.method == MAX_N:
             space.values[at] = max_n(tables, model, space, side, outcome, end, plies - 1)
         else:
             space.values[at] = alpha_beta(tables, model, space, side, outcome, end, key, plies - 1)
 
 
 @kernel
-def search_rows(
-    tables: np.ndarray,
-    model: np.ndarray,
-    observations: np.ndarray,
-    action_masks: np.ndarray,
-    seeds: np.ndarray,
-    first: int,
-    worlds: int,
-    method: int,
-    plies: int,
-    few_lines: int,
-    space: np.ndarray,
-    values: np.ndarray,
-    out: np.ndarray,
-    part: int,
-    parts: int,
-) -> None:
-    """Write the action of the best move of every `parts`-th row into `out`, (B,) int64.
-
-    `values`, (B, 105) float64 or empty, gets the mean margin of each action: of the best move that it begins or goes on
-    with; minus infinity for those that were dropped or are illegal.
-    """
-    rules, work = tables[0], space[part]
-    for row in range(part, len(out), parts):
-        if not has_choice(action_masks[row]):
-            out[row] = np.argmax(action_masks[row])
-            continue
-        is_known = look_around(rules, observations[row], work)
-        end = list_moves(rules, work.root, 0, work)
-        if first == 0:
-            for at in range(end):
-                work.totals[at] = 0.0
-        for world in range(first, first + (1 if is_known else worlds)):
-            seed = world_seed(seeds[row], world)
-            if not sample_world(rules, observations[row], seed, False, work):
-                out[row] = NO_ACTION
-                break
-            value_moves(rules, model[0], work, end, method, plies, few_lines, mix(~seed))
-            for at in range(end):
-                work.totals[at] += work.values[at]
-            drop_moves(work.totals, end, world + 1)
-        else:
-            out[row] = first_action(work.root, work.moves[best_of(work.totals, end)], action_masks[row])
-            if len(values) > 0:
-                value_actions(work, end, first + (1 if is_known else worlds), action_masks[row], values[row])
+def search_rows(job: Job, plan: SearchPlan, space: np.ndarray, part: int, parts: int) -> None:
+    """Decide every `parts`-th row of a job by the best move."""
+    for row in range(job.start + part, job.stop, parts):
+        if begin(job, row, space[part]):
+            search_row(job, plan, row, space[part])
 
 
 @kernel
-def value_actions(space: np.record, end: int, worlds: int, mask: np.ndarray, out: np.ndarray) -> None:
+def search_row(job: Job, plan: SearchPlan, row: int, space: np.record) -> None:
+    """Write the action of the best move of a decision that was begun.
+
+    The value of an action is the mean margin of the best move that it begins or goes on with; minus infinity for those
+    that were dropped or are illegal.
+    """
+    end = list_moves(job.tables[0], space.root, 0, space)
+    if job.first == 0:
+        space.totals[:end] = 0.0
+    if space.is_open:
+        space.end = job.first + 1
+    while next_world(job, row, False, space):
+        value_moves(job.tables[0], job.model[0], plan, space, end, mix(~space.seed))
+        for at in range(end):
+            space.totals[at] += space.values[at]
+        drop_moves(space.totals, end, space.world)
+    if not space.agrees:
+        job.out[row] = NO_ACTION
+        return
+    job.out[row] = first_action(space.root, space.moves[best_of(space.totals, end)], job.masks[row])
+    if len(job.values) > 0:
+        value_actions(space, end, job.masks[row], job.values[row])
+
+
+@kernel
+def value_actions(space: np.record, end: int, mask: np.ndarray, out: np.ndarray) -> None:
     """Write the mean margin of the best move behind each action into `out`, (105,) float64, else minus infinity."""
-    game = space.root
     for action in range(NUM_ACTIONS):
         out[action] = -np.inf
         for at in range(end):
-            move = space.moves[at]
-            if game.pending == NO_CARD:
-                leads = move.card == action
-            else:
-                kind = action - TAKE
-                leads = action >= TAKE and (move.once >> kind & 1) + (move.twice >> kind & 1) > game.taken[kind]
-            if mask[action] and leads:
-                out[action] = max(out[action], space.totals[at] / worlds)
+            if mask[action] and leads_to(space.root, action, space.moves[at]):
+                out[action] = max(out[action], space.totals[at] / space.world)
 
 
 @kernel
@@ -168,79 +136,41 @@ def drop_moves(totals: np.ndarray, end: int, worlds: int) -> None:
 
 
 @kernel
-def search_part(given: tuple[Any, ...], part: int, parts: int) -> None:
-    """Do what `search_rows` does, given all its arguments but the last two."""
-    search_rows(*given, part, parts)
-
-
-@kernel
-def try_search_part(given: tuple[Any, ...], part: int, parts: int) -> bool:
-    """Do what `search_part` does; return whether it came to its end."""
-    try:
-        search_part(given, part, parts)
-    except Exception:
-        return False
-    return True
-
-
-@parallel_kernel
-def search_parts(given: tuple[Any, ...], done: np.ndarray) -> None:
-    """Do what `search_rows` does a thread a part; write which came to their ends into `done`, (parts,) bool."""
-    for part in numba.prange(len(done)):
-        done[part] = try_search_part(given, part, len(done))
-
-
-@kernel
-def best_of(values: np.ndarray, count: int) -> int:
-    """Return the place of the highest of the first `count` values."""
-    best = 0
-    for at in range(1, count):
-        if values[at] > values[best]:
-            best = at
-    return best
-
-
-@kernel
 def first_action(game: np.record, move: np.record, mask: np.ndarray) -> int:
     """Return the action that a move begins or goes on with: the card, or a card that it takes."""
-    if game.pending == NO_CARD:
-        return move.card
-    for action in range(TAKE, NUM_ACTIONS):
-        kind = action - TAKE
-        if mask[action] and (move.once >> kind & 1) + (move.twice >> kind & 1) > game.taken[kind]:
+    for action in range(NUM_ACTIONS):
+        if mask[action] and leads_to(game, action, move):
             return action
     raise ValueError("a mask allows no card that a capture takes")
 
 
 @kernel
-def list_root(tables: np.ndarray, observation: np.ndarray, space: np.ndarray) -> tuple[int, bool]:
-    """List the moves of an observation; return their number, and whether it hides nothing."""
-    is_known = look_around(tables[0], observation, space[0])
-    return list_moves(tables[0], space[0].root, 0, space[0]), is_known
+def leads_to(game: np.record, action: int, move: np.record) -> bool:
+    """Return whether a move can begin or go on with an action: the card, or a card that it takes."""
+    if game.pending == NO_CARD:
+        return move.card == action
+    return action >= TAKE and copies_taken(move, action - TAKE) > game.taken[action - TAKE]
 
 
 @kernel
-def value_world(
-    tables: np.ndarray,
-    model: np.ndarray,
-    observation: np.ndarray,
-    seed: np.uint64,
-    world: int,
-    end: int,
-    method: int,
-    plies: int,
-    few_lines: int,
-    space: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Write the margins of the moves listed by `list_root` in one world into `out`, (K,) float64."""
-    work = space[0]
-    seed = world_seed(seed, world)
-    if not sample_world(tables[0], observation, seed, False, work):
+def list_root(job: Job, space: np.ndarray) -> tuple[int, bool]:
+    """List the moves of the first row of a job; return their number, and whether it hides nothing."""
+    begin_worlds(job, 0, space[0])
+    return list_moves(job.tables[0], space[0].root, 0, space[0]), space[0].is_open
+
+
+@kernel
+def value_worlds(job: Job, plan: SearchPlan, space: np.ndarray, margins: np.ndarray) -> None:
+    """Write the margins of the moves listed by `list_root` into `margins`, (worlds, K) float64, world by world."""
+    work, end = space[0], margins.shape[1]
+    work.end = len(margins)
+    work.totals[:end] = 0.0
+    while next_world(job, 0, False, work):
+        value_moves(job.tables[0], job.model[0], plan, work, end, mix(~work.seed))
+        for at in range(end):
+            margins[work.world - 1, at] = work.values[at]
+    if not work.agrees:
         raise ValueError("no deal of the unseen cards agrees with the observation")
-    value_moves(tables[0], model[0], work, end, method, plies, few_lines, mix(~seed))
-    for at in range(end):
-        out[at] = work.values[at]
 
 
 class Search(Sampler):
@@ -262,7 +192,7 @@ class Search(Sampler):
         value: what is expected after a deal: the next deal's first sweep (sweep), or nothing (margin).
     """
 
-    _serial, _parallel = staticmethod(search_rows), staticmethod(search_parts)
+    _decide = staticmethod(search_rows)
 
     def __init__(
         self,
@@ -285,14 +215,11 @@ class Search(Sampler):
 
         Where nothing is hidden there is one world. `observation` is (433 or more,) int8, `action_mask` (105,) int8.
         """
-        observations, _, seeds = self._begin(np.asarray(observation)[None], np.asarray(action_mask)[None])
-        return with_room(self, lambda: self._examine(observations[0], seeds[0]))
+        job = self._ask(np.asarray(observation)[None], np.asarray(action_mask)[None])
+        return with_room(self, lambda: self._examine(job))
 
-    def _examine(self, observation: np.ndarray, seed: np.uint64) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
-        count, is_known = list_root(self._tables, observation, self._space)
-        margins = np.empty((1 if is_known else self._worlds, count))
-        self._space["totals"] = 0.0
-        for world, values in enumerate(margins):
-            value_world(self._tables, self._model, observation, seed, world, count, *self._plan, self._space, values)
-        list_root(self._tables, observation, self._space)
+    def _examine(self, job: Job) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
+        count, is_open = list_root(job, self._space)
+        margins = np.empty((1 if is_open else self._worlds, count))
+        value_worlds(job, self._plan, self._space, margins)
         return self._space["moves"][0, :count].copy(), margins

@@ -90,6 +90,13 @@ def _fields(moves: int) -> list[tuple[Any, ...]]:
         ("values", np.float64, (moves,)),  # margins of the root's moves in one world
         ("totals", np.float64, (moves,)),  # their sums over the worlds
         ("nodes", np.int64),  # moves made so far
+        # the worlds of a decision (`krypenv.agents.search.sampling`):
+        ("is_open", np.bool_),  # nothing is hidden
+        ("agrees", np.bool_),  # every world so far agrees with what is seen
+        ("world", np.int64),  # number of the next one
+        ("end", np.int64),  # number after the last one
+        ("seed", np.uint64),  # of the one that was drawn
+        ("tried", np.int64),  # worlds in which the actions were tried
         ("owner", np.int64, (MAX_DECK,)),  # for dealing hidden cards
         ("pool", np.int64, (MAX_DECK,)),
         ("scratch", SCRATCH),

@@ -124,6 +124,12 @@ def _split_kinds(game: np.record, rank: int, wanted: int, moves: np.ndarray, sta
 
 
 @kernel
+def copies_taken(move: np.record, kind: int) -> int:
+    """Return how many cards of a kind a move takes."""
+    return (move.once >> kind & 1) + (move.twice >> kind & 1)
+
+
+@kernel
 def make_move(tables: np.record, game: np.record, move: np.record, space: np.record) -> int:
     """Carry out a whole play and return PLAYING, DEAL_OVER or GAME_OVER.
 
@@ -137,7 +143,7 @@ def make_move(tables: np.record, game: np.record, move: np.record, space: np.rec
         scratch.captures[0] = move.ranks
         if not takes_whole_ranks(move.ranks, game.table_ranks):
             for kind in range(NUM_KINDS):
-                game.taken[kind] = (move.once >> kind & 1) + (move.twice >> kind & 1)
+                game.taken[kind] = copies_taken(move, kind)
             bound_captures(1, move.ranks, scratch)
     complete_play(tables, game, card, np.int64(move.ranks != 0), scratch)
     outcome = PLAYING

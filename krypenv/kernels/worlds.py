@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -70,13 +71,22 @@ def check_genuine(rules: Rules, observations: np.ndarray, action_masks: np.ndarr
     _build(rules, observations, action_masks, _SPACE.world, np.zeros(len(observations), np.uint64))
 
 
+class _Work(NamedTuple):
+    """What worlds are built in."""
+
+    owner: npt.NDArray[np.int64]  # (104,)
+    pool: npt.NDArray[np.int64]  # (104,)
+    spare: np.ndarray  # (2,) of `GAME`, the first one zeros
+    shown: npt.NDArray[np.int8]  # (433,)
+
+
 class _Space(threading.local):
     """What a thread builds worlds in, made once: for a few rows that would take longer than to build them."""
 
     def __init__(self) -> None:
         self.world = handle(allocate(1))
         owner, pool = np.empty((2, MAX_DECK), np.int64)
-        self.arrays = owner, pool, handle(allocate(2)), np.empty(SIZE, np.int8)
+        self.work = _Work(owner, pool, handle(allocate(2)), np.empty(SIZE, np.int8))
 
 
 _SPACE = _Space()
@@ -84,7 +94,7 @@ _SPACE = _Space()
 
 def _build(rules: Rules, seen: np.ndarray, masks: np.ndarray, state: np.ndarray, seeds: np.ndarray) -> None:
     """Fill the rows of a state, or one row again and again; raise ValueError for an observation that no game shows."""
-    row, fault = _build_rows(compile_rules(rules), seen, masks, state, seeds, *_SPACE.arrays, borrow_scratch())
+    row, fault = _build_rows(compile_rules(rules), seen, masks, state, seeds, _SPACE.work, borrow_scratch())
     if fault != SOUND:
         raise ValueError(tell_fault(rules, f"observation {row}", fault))
 
@@ -116,16 +126,13 @@ def _build_rows(
     masks: np.ndarray,
     state: np.ndarray,
     seeds: np.ndarray,
-    owner: np.ndarray,
-    pool: np.ndarray,
-    spare: np.ndarray,
-    shown: np.ndarray,
+    work: _Work,
     scratch: np.ndarray,
 ) -> tuple[int, int]:
     """Build a world for each row of observations; return the first row that has none and why, or SOUND.
 
     `state` has a row for each, or a single one that is written over. Where there are `masks` they have to be those of
-    the worlds. Scratch: `spare` is (2,) of `GAME`, the first one zeros, `shown` (433,) int8.
+    the worlds.
     """
     rules = tables[0]
     for row in range(len(observations)):
@@ -133,7 +140,7 @@ def _build_rows(
         fault = fault_of(rules, seen)
         if fault != SOUND:
             return row, fault
-        state[row % len(state)] = spare[0]
+        state[row % len(state)] = work.spare[0]
         game = state[row % len(state)]
         seed_game(game, seeds[row])
         copy_public(rules, game, seen)
@@ -142,18 +149,18 @@ def _build_rows(
             # who chooses what to take had no card that sweeps, or would have had to play that (R10)
             sweeps = find_sweep_values(rules, game.table_ranks, game.table_sum, scratch[0])
             game.cannot_hold[game.seat] |= ranks_of_values(rules, sweeps)
-        is_dealt = deal_hidden(rules, game, seen, True, owner, pool)
+        is_dealt = deal_hidden(rules, game, seen, True, work.owner, work.pool)
         game.cannot_hold[pending_seat] = known
         if not is_dealt:
             return row, HOLDS
         prepare(rules, game, scratch[0])
-        fault = fault_of_state(rules, game, True, spare[1:], scratch[0])
+        fault = fault_of_state(rules, game, True, work.spare[1:], scratch[0])
         if fault != SOUND:
             return row, fault
         viewer = viewer_of(rules, seen)
-        write_observation(rules, game, viewer, shown)
+        write_observation(rules, game, viewer, work.shown)
         for at in range(SIZE):
-            if shown[at] != seen[at]:
+            if work.shown[at] != seen[at]:
                 return row, SHOWN
         if len(masks) > 0 and (viewer != game.seat or game.over or not is_mask_of(game, masks[row])):
             return row, MASK

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -24,8 +25,9 @@ JIT_IS_OFF = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]  # Numba mak
 def kernel_hash(function: Callable[..., Any]) -> str:
     """Return a hash over all that a kernel's compiled code is made of, in whatever file it stands.
 
-    That is its own code, the constants and types that it names, and the same of each kernel that it calls. What has
-    become of a name is looked up now, so it is asked for when all modules are loaded.
+    That is its own code, the constants and types that it names, the fields of the named tuples that it is given, and
+    the same of each kernel that it calls. What has become of a name is looked up now, so it is asked for when all
+    modules are loaded.
     """
     code, known = function.__code__, function.__globals__
     parts = [code.co_code, repr((code.co_consts, code.co_names, code.co_varnames)).encode()]
@@ -35,7 +37,17 @@ def kernel_hash(function: Callable[..., Any]) -> str:
             named += [(name, getattr(module, name)) for name in code.co_names if hasattr(module, name)]
     for name, value in named:
         parts += [name.encode(), _describe(value)]
+    parts += [repr(fields).encode() for each in function.__annotations__.values() for fields in _fields(each, known)]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def _fields(annotation: str, known: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield the fields of the named tuple that an annotation names, and of those inside of it."""
+    named: Any = known.get(annotation)
+    if hasattr(named, "_fields"):
+        yield named._fields
+        for each in named.__annotations__.values():
+            yield from _fields(getattr(each, "__forward_arg__", str(each)), vars(sys.modules[named.__module__]))
 
 
 def _describe(value: Any) -> bytes:

@@ -1,0 +1,40 @@
+"""Parts of one call on several threads: kernels run without the GIL."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
+
+
+def share(work: Callable[[int, int], object], parts: int) -> None:
+    """Call `work(part, parts)` for every part, each on a thread of its own, and return when all have ended.
+
+    The first part runs on this thread. Raises what a part raises.
+    """
+    if parts > 1:
+        others = [_pool(parts - 1).submit(work, part, parts) for part in range(1, parts)]
+        try:
+            work(0, parts)
+        finally:
+            wait(others)
+        for other in others:
+            other.result()
+    else:
+        work(0, 1)
+
+
+def count_threads(threads: int) -> int:
+    """Return how many threads an option asks for, whose 0 stands for all processors."""
+    return threads or os.cpu_count() or 1
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Return threads that are started when they are first needed, and kept."""
+    return ThreadPoolExecutor(threads, "krypenv")
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has the pools and none of their threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
