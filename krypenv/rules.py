@@ -58,6 +58,7 @@ class Rules:
     lillan_points: int = 2  # the two of spades (R3)
     spade_points: int = 1  # any other spade; the ace of spades is a spade and an ace (R3)
     ace_points: int = 1  # any ace (R3)
+    goal: str = "low"  # which end of the score is good (R15)
     sweep_points: int = 5  # for a sweep, and off for the seat before (R9)
     last_capture_points: int = 0  # for the seat with the last capture (V2)
     initial_match_bonus: int = 0  # the leader starts with these where the first layout is of one rank (H5)
@@ -329,6 +330,10 @@ _CHECKS: tuple[tuple[Callable[[Rules], bool], str], ...] = (
             )
         ),
         "hand_values and table_values are 13 whole numbers from 1 to 16, by rank",
+    ),
+    (
+        lambda r: r.goal != "low",
+        "goal is 'low': in all games that are played here the lowest score wins; it is not {goal}",
     ),
     (
         lambda r: any(type(flag) is not bool for flag in (r.short_last_deal, r.pictures_in_sums, r.forced_sweep)),

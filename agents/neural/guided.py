@@ -17,11 +17,11 @@ from krypenv.agents.search.rollout import final_margin
 from krypenv.agents.search.sampler import BATCH, Sampler, check_memory, name_of
 from krypenv.agents.search.sampling import NO_ACTION, look_around, sample_world, world_seed
 from krypenv.agents.search.search import best_of, drop_moves, has_choice, plan_of, search_rows
-from krypenv.agents.search.tree import margin_of
 from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.observation import write_observation
 from krypenv.kernels.play import act
+from krypenv.kernels.scoring import margin_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, parallel_kernel
 

@@ -12,11 +12,11 @@ from krypenv.agents.search.horizon import expected_margin
 from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import NO_ACTION, look_around, sample_world, world_seed
 from krypenv.agents.search.search import best_of, has_choice
-from krypenv.agents.search.tree import margin_of
 from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.features import make_view
 from krypenv.kernels.observation import SIZE, write_observation
 from krypenv.kernels.play import act, random_below
+from krypenv.kernels.scoring import margin_of
 from krypenv.kernels.state import ACTIONS
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, parallel_kernel

@@ -13,7 +13,7 @@ import numpy as np
 
 from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import MAX_FITTING, MAX_SUBSETS
-from krypenv.kernels.tables import NIBBLE, NUM_VALUES
+from krypenv.kernels.tables import NIBBLE, NUM_VALUES, hand_value_of, rank_on_table
 from krypenv.runtime.jit import handle, kernel, leading_zeros, records, trailing_zeros
 
 # Scratch capacities. `Rules` refuses more than MAX_FITTING groups of a value and tables with more than MAX_SUBSETS
@@ -110,6 +110,41 @@ def highest(ranks: int) -> int:
 
 
 @kernel
+def sum_of(tables: np.record, ranks: int) -> int:
+    """Return the sum of the table values of a multiset of ranks."""
+    total = np.int64(0)
+    left = support(ranks)
+    while left != 0:
+        bit = left & -left
+        left ^= bit
+        rank = bit_index(bit)
+        total += (ranks >> NIBBLE * rank & 15) * rank_on_table(tables, rank)
+    return total
+
+
+@kernel
+def ranks_of_values(tables: np.record, values: int) -> int:
+    """Return the bits of the ranks that have one of some hand values, given as bits."""
+    ranks = np.int64(0)
+    while values != 0:
+        bit = values & -values
+        values ^= bit
+        ranks |= tables.value_ranks[bit_index(bit)]
+    return ranks
+
+
+@kernel
+def kinds_of_values(tables: np.record, values: int) -> int:
+    """Return the bits of the kinds that have one of some hand values, given as bits."""
+    kinds = np.int64(0)
+    while values != 0:
+        bit = values & -values
+        values ^= bit
+        kinds |= tables.value_kinds[bit_index(bit)]
+    return kinds
+
+
+@kernel
 def is_union(tables: np.record, value: int, ranks: int, scratch: np.record) -> bool:
     """Return whether a multiset is wholly a union of groups of one value: take groups of the highest rank left."""
     depth = 0
@@ -176,6 +211,15 @@ def find_sweep_values(tables: np.record, ranks: int, total: int, scratch: np.rec
         if is_union(tables, bit_index(bit), ranks, scratch):
             found |= bit
     return found
+
+
+@kernel
+def captures_of(tables: np.record, card: int, table: int, scratch: np.record) -> int:
+    """Put the captures that the rules allow a card into `scratch.captures` and return their number: the maximal ones.
+
+    Other captures than those (any union of groups, say) would be allowed here and in `find_legal_takes`.
+    """
+    return find_captures(tables, hand_value_of(tables, card), table, scratch)
 
 
 @kernel
@@ -362,6 +406,20 @@ def find_takes(table: np.ndarray, table_ranks: int, taken: np.ndarray, taken_ran
                 if min(copies, most - (rank_taken - held)) > fewest:
                     takes |= np.int64(1) << kind
     return takes
+
+
+@kernel
+def find_legal_takes(tables: np.record, game: np.record, scratch: np.record) -> tuple[int, int]:
+    """Return the number of captures of a game's pending card, and the bits of the kinds that it may take next (R7).
+
+    No bit means that nothing is left to choose: the play is complete.
+    """
+    count = captures_of(tables, game.pending, game.table_ranks, scratch)
+    takes = np.int64(0)
+    if count > 1 or (count == 1 and not takes_whole_ranks(scratch.captures[0], game.table_ranks)):
+        bound_captures(count, game.taken_ranks, scratch)
+        takes = find_takes(game.table, game.table_ranks, game.taken, game.taken_ranks, scratch)
+    return count, takes
 
 
 @kernel

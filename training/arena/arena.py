@@ -262,7 +262,8 @@ def make_header(settings: ArenaSettings) -> Header:
     cheats = [bool(getattr(agent, "cheats", False)) for agent in made]
     if any(cheats) and not settings.cheaters:
         raise ValueError(f"{names[cheats.index(True)]} sees what is hidden; --cheaters lets it play")
-    fields = json.dumps(dataclasses.asdict(rules), sort_keys=True).encode()
+    told = {name: value for name, value in dataclasses.asdict(rules).items() if name != "goal"}  # which came later
+    fields = json.dumps(told, sort_keys=True).encode()
     return {
         "format": FORMAT,
         "rules": str(rules),
