@@ -113,12 +113,11 @@ def highest(ranks: int) -> int:
 def sum_of(tables: np.record, ranks: int) -> int:
     """Return the sum of the table values of a multiset of ranks."""
     total = np.int64(0)
-    left = support(ranks)
-    while left != 0:
-        bit = left & -left
-        left ^= bit
-        rank = bit_index(bit)
-        total += (ranks >> NIBBLE * rank & 15) * rank_on_table(tables, rank)
+    while ranks != 0:
+        rank = highest(ranks)
+        count = ranks >> NIBBLE * rank
+        ranks -= count << NIBBLE * rank
+        total += count * rank_on_table(tables, rank)
     return total
 
 
@@ -409,17 +408,15 @@ def find_takes(table: np.ndarray, table_ranks: int, taken: np.ndarray, taken_ran
 
 
 @kernel
-def find_legal_takes(tables: np.record, game: np.record, scratch: np.record) -> tuple[int, int]:
-    """Return the number of captures of a game's pending card, and the bits of the kinds that it may take next (R7).
+def find_legal_takes(game: np.record, count: int, scratch: np.record) -> int:
+    """Return the bits of the kinds that the pending card may take next, given its captures by `captures_of` (R7).
 
     No bit means that nothing is left to choose: the play is complete.
     """
-    count = captures_of(tables, game.pending, game.table_ranks, scratch)
-    takes = np.int64(0)
     if count > 1 or (count == 1 and not takes_whole_ranks(scratch.captures[0], game.table_ranks)):
         bound_captures(count, game.taken_ranks, scratch)
-        takes = find_takes(game.table, game.table_ranks, game.taken, game.taken_ranks, scratch)
-    return count, takes
+        return find_takes(game.table, game.table_ranks, game.taken, game.taken_ranks, scratch)
+    return np.int64(0)
 
 
 @kernel

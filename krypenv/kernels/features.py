@@ -23,7 +23,7 @@ from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.observation import SIZE as BASE_SIZE
 from krypenv.kernels.scoring import cost_of, sweeps_of
-from krypenv.kernels.tables import NIBBLE, compile_rules
+from krypenv.kernels.tables import NIBBLE, compile_rules, rank_on_table, table_value_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 
@@ -52,6 +52,7 @@ _CANNOT_HOLD, _DEALS_LEFT = (LAYOUT[n].start for n in ("cannot_hold", "deals_lef
 VIEW = np.dtype(
     [
         ("ranks", np.int64),  # the table as a packed multiset of ranks
+        ("total", np.int64),  # and its sum
         ("card", np.int64),  # the card whose capture is being chosen, else NO_CARD
         ("taken_ranks", np.int64),  # what it has taken so far, packed
         ("drawn", np.int64),  # cards that the next seat will hold
@@ -86,12 +87,13 @@ def look(tables: np.record, observation: np.ndarray, view: np.record) -> None:
         view.forced[kind] = observation[_TAKEN + kind]
         pending |= observation[_PENDING + kind] != 0
     view.card = NO_CARD
-    view.ranks, view.taken_ranks = 0, 0
+    view.ranks, view.total, view.taken_ranks = 0, 0, 0
     for rank in range(NUM_RANKS):
         count = np.int64(0)
         for suit in range(NUM_SUITS):
             count += observation[_TABLE + suit * NUM_RANKS + rank]
         view.ranks += count << NIBBLE * rank
+        view.total += count * rank_on_table(tables, rank)
     if pending:
         for kind in range(NUM_KINDS):
             view.taken_ranks += np.int64(observation[_TAKEN + kind]) << NIBBLE * (kind % NUM_RANKS)
@@ -184,6 +186,7 @@ def _weigh_capture(
     tables: np.record, observation: np.ndarray, card: int, capture: int, view: np.record, scratch: np.record
 ) -> float:
     """Weigh one capture (0: the card creeps), taking of each rank what is forced and then the cheapest cards."""
+    total = view.total
     points = np.int64(tables.card_points[card]) if capture else np.int64(0)
     ranks = support(capture)
     while ranks != 0:
@@ -191,15 +194,18 @@ def _weigh_capture(
         ranks ^= bit
         rank = bit_index(bit)
         wanted = capture >> NIBBLE * rank & 15
+        total -= wanted * rank_on_table(tables, rank)
         points += _cheapest(tables, observation, rank, wanted, view)
     left = view.ranks - capture
     view.sweeps = sweeps_of(tables, card, view.ranks, observation[_TABLE + card]) if left == 0 and capture else 0
     if capture == 0:
         left += np.int64(1) << NIBBLE * (card % NUM_RANKS)
+        total += table_value_of(tables, card)
     if view.deal_ends:
         left, points = _end_deal(tables, observation, card, capture, left, points, view)
+        total = sum_of(tables, left)
     view.points, view.left = points, left
-    values = np.int64(find_sweep_values(tables, left, sum_of(tables, left), scratch)) if left else np.int64(0)
+    values = np.int64(find_sweep_values(tables, left, total, scratch)) if left else np.int64(0)
     view.sweepers = values
     view.chance = chance_of_sweep(tables, view, values) if values else 0.0
     return cost_of(tables, points, view.sweeps, view.chance)

@@ -7,6 +7,7 @@ import numpy as np
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, NUM_SUITS, TAKE
 from krypenv.kernels.captures import (
     bit_index,
+    captures_of,
     find_legal_takes,
     find_sweep_values,
     kinds_of_values,
@@ -228,9 +229,9 @@ def lay_down(game: np.record, card: int) -> None:
 @kernel
 def offer_takes(tables: np.record, game: np.record, scratch: np.record) -> int:
     """Find the captures of the pending card and the kinds legal to take; return the number of captures (R7)."""
-    count, takes = find_legal_takes(tables, game, scratch)
+    count = captures_of(tables, game.pending, game.table_ranks, scratch)
     game.legal_plays = 0
-    game.legal_takes = takes
+    game.legal_takes = find_legal_takes(game, count, scratch)
     return count
 
 
@@ -242,7 +243,7 @@ def complete_play(tables: np.record, game: np.record, card: int, count: int, scr
     if count == 0:
         add_to_table(tables, game, card, 1)
     else:
-        sweeps = sweeps_of(tables, card, game.table_ranks, game.table[card])
+        table = game.table_ranks
         if takes_whole_ranks(scratch.captures[0], game.table_ranks) and count == 1:
             take_ranks(tables, game, seat, scratch.captures[0])
         else:
@@ -250,7 +251,7 @@ def complete_play(tables: np.record, game: np.record, card: int, count: int, scr
         count_cards(tables, game, seat, card, 1)
         game.last_capturer = seat
         if game.table_ranks == 0:
-            sweep = sweeps
+            sweep = sweeps_of(tables, card, table, game.taken[card])
             game.sweeps[seat] += sweep
     if tables.forced_sweep and sweep == 0:  # who has just not swept holds no card that could have (R10)
         game.cannot_hold[seat] |= ranks_of_values(tables, np.int64(game.sweep_values))
