@@ -131,7 +131,7 @@ class _Scripted:
         self.rules = rules
         self._tables = compile_rules(rules)
         self._view = make_view()
-        self._legal = np.empty(NUM_ACTIONS, np.int64)
+        self._legal = np.empty(rules.num_actions, np.int64)
         self._rng = np.random.default_rng(check_seed(seed))
 
     def _luck(self, count: int) -> IntArray:

@@ -11,11 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NO_CARD, NUM_ACTIONS, NUM_RANKS, NUM_SUITS, TAKE
-from krypenv.kernels.captures import bit_index, borrow_scratch, find_sweep_values, ranks_of_values, sum_of
+from krypenv.kernels.captures import bit_index, borrow_scratch, find_sweep_values
 from krypenv.kernels.features import COLUMNS as FEATURES
 from krypenv.kernels.features import chance_of_hit, look, make_view, weigh, write_entries
 from krypenv.kernels.observation import LAYOUT, clip_int8
-from krypenv.kernels.tables import FIRST_LONER, NIBBLE, NUM_VALUES, compile_rules, rank_in_hand, rank_on_table
+from krypenv.kernels.tables import (
+    FIRST_LONER,
+    NIBBLE,
+    NUM_VALUES,
+    compile_rules,
+    rank_in_hand,
+    rank_on_table,
+    ranks_of_values,
+    sum_of,
+)
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 

@@ -6,10 +6,11 @@ import numpy as np
 
 from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.inputs.words import shown
-from krypenv.kernels.captures import bit_index, ranks_of_values
+from krypenv.kernels.captures import bit_index
 from krypenv.kernels.features import chance_of_hit
 from krypenv.kernels.play import leader_of
 from krypenv.kernels.scoring import sweep_gain
+from krypenv.kernels.tables import ranks_of_values
 from krypenv.runtime.jit import handle, kernel, records
 
 VALUES = ("sweep", "margin")

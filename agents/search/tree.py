@@ -12,14 +12,12 @@ from krypenv.kernels.captures import (
     find_captures,
     find_sweep_values,
     fits,
-    kinds_of_values,
-    sum_of,
     support,
     takes_whole_ranks,
 )
 from krypenv.kernels.play import GAME_OVER, allow_plays, complete_play, end_play, lay_down
 from krypenv.kernels.scoring import cost_of
-from krypenv.kernels.tables import NIBBLE, hand_value_of
+from krypenv.kernels.tables import NIBBLE, hand_value_of, kinds_of_values, sum_of
 from krypenv.runtime.jit import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

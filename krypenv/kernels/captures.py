@@ -13,7 +13,7 @@ import numpy as np
 
 from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import MAX_FITTING, MAX_SUBSETS
-from krypenv.kernels.tables import NIBBLE, NUM_VALUES, hand_value_of, rank_on_table
+from krypenv.kernels.tables import NIBBLE, NUM_VALUES, hand_value_of
 from krypenv.runtime.jit import handle, kernel, leading_zeros, records, trailing_zeros
 
 # Scratch capacities. `Rules` refuses more than MAX_FITTING groups of a value and tables with more than MAX_SUBSETS
@@ -107,40 +107,6 @@ def support(ranks: int) -> int:
 def highest(ranks: int) -> int:
     """Return the index 0..12 of the highest rank in a multiset that is not empty."""
     return (63 - leading_zeros(np.int64(ranks))) // NIBBLE
-
-
-@kernel
-def sum_of(tables: np.record, ranks: int) -> int:
-    """Return the sum of the table values of a multiset of ranks."""
-    total = np.int64(0)
-    while ranks != 0:
-        rank = highest(ranks)
-        count = ranks >> NIBBLE * rank
-        ranks -= count << NIBBLE * rank
-        total += count * rank_on_table(tables, rank)
-    return total
-
-
-@kernel
-def ranks_of_values(tables: np.record, values: int) -> int:
-    """Return the bits of the ranks that have one of some hand values, given as bits."""
-    ranks = np.int64(0)
-    while values != 0:
-        bit = values & -values
-        values ^= bit
-        ranks |= tables.value_ranks[bit_index(bit)]
-    return ranks
-
-
-@kernel
-def kinds_of_values(tables: np.record, values: int) -> int:
-    """Return the bits of the kinds that have one of some hand values, given as bits."""
-    kinds = np.int64(0)
-    while values != 0:
-        bit = values & -values
-        values ^= bit
-        kinds |= tables.value_kinds[bit_index(bit)]
-    return kinds
 
 
 @kernel

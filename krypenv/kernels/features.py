@@ -9,21 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, TAKE
-from krypenv.kernels.captures import (
-    bit_index,
-    borrow_scratch,
-    captures_of,
-    find_sweep_values,
-    fits,
-    ranks_of_values,
-    sum_of,
-    support,
-)
+from krypenv.kernels.captures import bit_index, borrow_scratch, captures_of, find_sweep_values, fits, support
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.observation import SIZE as BASE_SIZE
 from krypenv.kernels.scoring import cost_of, sweeps_of
-from krypenv.kernels.tables import NIBBLE, compile_rules, rank_on_table, table_value_of
+from krypenv.kernels.tables import NIBBLE, compile_rules, rank_on_table, ranks_of_values, sum_of, table_value_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 
@@ -72,6 +63,11 @@ VIEW = np.dtype(
     ],
     align=True,
 )
+
+
+def width_of(rules: Rules, features: bool) -> int:
+    """Return N, the entries of an observation with the features or without them."""
+    return rules.observation_size + (SIZE if features else 0)
 
 
 def make_view(threads: int = 1) -> np.ndarray:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, STOP, TAKE
-from krypenv.kernels.captures import borrow_scratch, kinds_of_values
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, STOP, TAKE
+from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import (
     CARDS,
     HANDS,
@@ -30,7 +30,7 @@ from krypenv.kernels.checks import (
 from krypenv.kernels.play import leader_of, prepare
 from krypenv.kernels.scoring import settled_bonus
 from krypenv.kernels.state import GAME, State, allocate
-from krypenv.kernels.tables import NIBBLE, TABLE, compile_rules, table_value_of
+from krypenv.kernels.tables import NIBBLE, TABLE, compile_rules, kinds_of_values, table_value_of
 from krypenv.runtime.jit import handle, kernel
 
 if TYPE_CHECKING:
@@ -57,8 +57,9 @@ def check_states(rules: Rules, state: State, action_masks: npt.ArrayLike) -> Row
     """Return the masks that belong to a state, (B, 105) int8; raises ValueError where it is none, or they do not."""
     check_state(rules, state)
     masks = np.asarray(action_masks)
-    if masks.shape != (len(state), NUM_ACTIONS):
-        raise ValueError(f"{len(state)} games have action masks ({len(state)}, {NUM_ACTIONS}), not {masks.shape}")
+    shape = (len(state), rules.num_actions)
+    if masks.shape != shape:
+        raise ValueError(f"{len(state)} games have action masks {shape}, not {masks.shape}")
     masks = as_bytes(masks, "action masks")
     row = find_other_mask(handle(state), masks)
     if row < len(state):

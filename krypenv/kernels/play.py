@@ -10,14 +10,12 @@ from krypenv.kernels.captures import (
     captures_of,
     find_legal_takes,
     find_sweep_values,
-    kinds_of_values,
-    ranks_of_values,
     support,
     takes_whole_ranks,
 )
 from krypenv.kernels.scoring import count_cards, score_of, settle_game, sweeps_of
 from krypenv.kernels.state import ACTIONS, DEALS
-from krypenv.kernels.tables import NIBBLE, TABLE, table_value_of
+from krypenv.kernels.tables import NIBBLE, TABLE, kinds_of_values, ranks_of_values, table_value_of
 from krypenv.runtime.jit import kernel
 
 PLAYING, DEAL_OVER, GAME_OVER = 0, 1, 2  # what a play leads to

@@ -10,7 +10,7 @@ from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, PICTURES
 from krypenv.families.bounds import FIRST_LONER, MAX_FITTING, NUM_VALUES, capture_values, may_crowd
 from krypenv.kernels.state import MAX_DECK
 from krypenv.rules import MAX_PLAYERS, Rules
-from krypenv.runtime.jit import handle, kernel, records
+from krypenv.runtime.jit import handle, kernel, records, trailing_zeros
 
 TABLE = 127  # the destination of a dealt card that goes to the table
 NIBBLE = 4  # a multiset of ranks is one int64: four bits a rank, ace lowest; a rank has at most 8 cards
@@ -80,6 +80,38 @@ def rank_in_hand(tables: np.record, rank: int) -> int:
 def rank_on_table(tables: np.record, rank: int) -> int:
     """Return the table value of a rank, 0..12, where cards are told by rank alone: all its kinds have the same."""
     return tables.table_value[rank]
+
+
+@kernel
+def sum_of(tables: np.record, ranks: int) -> int:
+    """Return the sum of the table values of a packed multiset of ranks."""
+    total = np.int64(0)
+    while ranks != 0:
+        rank = trailing_zeros(np.int64(ranks)) // NIBBLE
+        count = ranks >> NIBBLE * rank & 15
+        ranks ^= count << NIBBLE * rank
+        total += count * rank_on_table(tables, rank)
+    return total
+
+
+@kernel
+def ranks_of_values(tables: np.record, values: int) -> int:
+    """Return the bits of the ranks that have one of some hand values, given as bits."""
+    ranks = np.int64(0)
+    while values != 0:
+        ranks |= tables.value_ranks[trailing_zeros(np.int64(values))]
+        values &= values - 1
+    return ranks
+
+
+@kernel
+def kinds_of_values(tables: np.record, values: int) -> int:
+    """Return the bits of the kinds that have one of some hand values, given as bits."""
+    kinds = np.int64(0)
+    while values != 0:
+        kinds |= tables.value_kinds[trailing_zeros(np.int64(values))]
+        values &= values - 1
+    return kinds
 
 
 def lead_sign(rules: Rules) -> int:

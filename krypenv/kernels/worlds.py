@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
 from krypenv.inputs.words import is_whole, shown
-from krypenv.kernels.captures import borrow_scratch, ranks_of_values
+from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import HOLDS, MASK, SHOWN, SOUND, fault_of, tell_fault
 from krypenv.kernels.invariants import fault_of_state, is_mask_of
 from krypenv.kernels.observation import LAYOUT, SIZE, write_observation
 from krypenv.kernels.play import add_to_table, leader_of, prepare, random_below, seed_game, sweep_values_of
 from krypenv.kernels.state import DEALS, MAX_DECK, State, allocate
-from krypenv.kernels.tables import NIBBLE, compile_rules
+from krypenv.kernels.tables import NIBBLE, compile_rules, ranks_of_values
 from krypenv.rules import MAX_PLAYERS, Rules, check_rules
 from krypenv.runtime.jit import handle, kernel
 
