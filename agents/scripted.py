@@ -10,7 +10,8 @@ from krypenv.kernels.captures import bit_index, borrow_scratch
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.features import VIEW, look, weigh
 from krypenv.kernels.observation import SIZE
-from krypenv.kernels.tables import compile_rules
+from krypenv.kernels.scoring import cost_of
+from krypenv.kernels.tables import compile_rules, hand_value_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 
@@ -115,9 +116,9 @@ def best_action(
             action = legal[at]
             result = weigh(tables, observation, action, view, scratch)
             if not player.looks_ahead:
-                result = view.least_points + tables.sweep_points * view.sweeps
+                result = cost_of(tables, view.least_points, view.sweeps, 0.0)
             elif view.creeps:
-                result -= player.shed_weight * (tables.hand_value[action] - MIDDLE_VALUE)
+                result -= player.shed_weight * (hand_value_of(tables, action) - MIDDLE_VALUE)
             if result < lowest:
                 lowest = result
                 tied = 0

@@ -9,12 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.arguments import check_seeds, check_switch
-from krypenv.cards import NUM_ACTIONS, action_name
+from krypenv.cards import action_name
 from krypenv.inputs.words import check_whole
-from krypenv.kernels import features as feature_block
-from krypenv.kernels import observation as base_block
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.features import make_view
+from krypenv.kernels.features import make_view, width_of
 from krypenv.kernels.invariants import check_state
 from krypenv.kernels.play import mix
 from krypenv.kernels.state import State, allocate
@@ -143,10 +141,9 @@ class Engine:
         self.state = state
         self._state = handle(state)
         self.tables = compile_rules(rules)
-        width = base_block.SIZE + (feature_block.SIZE if features else 0)
         self.seat = state.seat
-        self.observation = np.zeros((self.num_games, width), np.int8)
-        self.action_mask = np.zeros((self.num_games, NUM_ACTIONS), np.int8)
+        self.observation = np.zeros((self.num_games, width_of(rules, features)), np.int8)
+        self.action_mask = np.zeros((self.num_games, rules.num_actions), np.int8)
         self.finished = np.zeros(self.num_games, np.bool_)
         finals = np.zeros((3, self.num_games, rules.players), np.int32)
         self.final_scores, self.final_points, self.final_sweeps = finals
@@ -241,7 +238,7 @@ class Engine:
 
     def _complaint(self, row: int, action: int) -> str:
         legal = ", ".join(action_name(int(index)) for index in np.flatnonzero(self.action_mask[row]))
-        name = action_name(action) if 0 <= action < NUM_ACTIONS else f"action {action}"
+        name = action_name(action) if 0 <= action < self.rules.num_actions else f"action {action}"
         return f"{name} is illegal in row {row}; seat {self.seat[row]} may {legal}"
 
     def sample_actions(self, rows: npt.ArrayLike | None = None) -> IntArray:

@@ -13,13 +13,12 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from krypenv.arguments import check_action, check_deck, check_options, check_seed, check_switch, chosen_rules
-from krypenv.cards import NO_SEAT, NUM_ACTIONS
+from krypenv.cards import NO_SEAT
 from krypenv.envs.whole_state import state_space, whole_state
 from krypenv.game.display import TURN, check_render_seat, format_game, seats_shown
 from krypenv.game.game import Game
 from krypenv.inputs.words import shown
-from krypenv.kernels import features as feature_block
-from krypenv.kernels import observation as base_block
+from krypenv.kernels.features import width_of
 from krypenv.rewards import check_reward, illegal_reward, returns_of
 from krypenv.rules import Rules
 
@@ -139,15 +138,15 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
         self.state_space = state_space()
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
         self.seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        size = base_block.SIZE + (feature_block.SIZE if features else 0)
+        size, actions = width_of(self.rules, features), self.rules.num_actions
         self.observation_spaces = {
             agent: Dict(
                 observation=Box(-128, 127, (size,), np.int8),
-                action_mask=Box(0, 1, (NUM_ACTIONS,), np.int8),
+                action_mask=Box(0, 1, (actions,), np.int8),
             )
             for agent in self.possible_agents
         }
-        self.action_spaces = {agent: Discrete(NUM_ACTIONS) for agent in self.possible_agents}
+        self.action_spaces = {agent: Discrete(actions) for agent in self.possible_agents}
         self._seeds: np.random.Generator | None = None
 
     def observation_space(self, agent: str) -> Dict:
@@ -210,7 +209,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
             turn = self._end_game()
         elif self.dense:
             self._pay()
-        self.infos[agent] = {"action_mask": np.zeros(NUM_ACTIONS, np.int8)}
+        self.infos[agent] = {"action_mask": np.zeros(self.rules.num_actions, np.int8)}
         self.agent_selection = agent = self.possible_agents[turn]
         self.infos[agent] = {"action_mask": self.game.action_mask(turn)}
 

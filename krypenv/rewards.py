@@ -6,7 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.inputs.words import shown
+from krypenv.kernels.scoring import are_best, leads, running_scores, side_scores
 from krypenv.kernels.state import State
+from krypenv.kernels.tables import lead_sign
 from krypenv.rules import Rules
 
 KINDS = ("centred", "points", "win")
@@ -20,41 +22,20 @@ def check_reward(reward: str) -> None:
         raise ValueError(f"unknown reward {shown(reward)}; it is one of {', '.join(KINDS)}")
 
 
-def side_scores(rules: Rules, scores: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Return the score of each seat's side, (..., P) int64, from the seats' scores, (..., P) ints (R16)."""
-    scores = np.asarray(scores, np.int64)
-    if rules.teams is None:
-        return scores
-    members = rules.players // rules.teams
-    sums = scores.reshape(*scores.shape[:-1], members, rules.teams).sum(-2)
-    return np.tile(sums, members)
-
-
 def returns_of(rules: Rules, scores: npt.ArrayLike, reward: str) -> FloatArray:
     """Return what scores are worth to each seat, (..., P) float64, from the seats' scores, (..., P) ints.
 
     - ``centred``: the mean score of all sides, less the score of the own side; over all seats it sums to 0.
     - ``points``: minus the score of the own side.
-    - ``win``: 1 for the side with the lowest score and 0 for the others; k sides that share the lowest get 1/k each.
+    - ``win``: 1 for the side with the best score and 0 for the others; k sides that share the best get 1/k each.
     """
     sides = side_scores(rules, scores)
     if reward == "centred":
-        return sides.mean(-1, keepdims=True) - sides
+        return leads(rules, sides, sides.mean(-1, keepdims=True))
     if reward == "points":
-        return -sides.astype(np.float64)
-    best = sides == sides.min(-1, keepdims=True)
+        return -lead_sign(rules) * sides.astype(np.float64)
+    best = are_best(rules, sides)
     return best * (rules.players / rules.num_teams) / best.sum(-1, keepdims=True)
-
-
-def running_scores(rules: Rules, state: State, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.int64]:
-    """Return the seats' scores in the session so far, (B, P) int64, or of some rows, (M,) ints to (M, P) (R14, R15)."""
-    seats = slice(0, rules.players)
-    totals, points, bonus, sweeps = (
-        getattr(state, name)[:, seats] if rows is None else getattr(state, name)[rows, seats]
-        for name in ("totals", "points", "bonus", "sweeps")
-    )
-    sweeps = sweeps.astype(np.int64)
-    return totals + points + bonus + rules.sweep_points * (sweeps - np.roll(sweeps, -1, axis=1))
 
 
 class Payments:

@@ -9,14 +9,27 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.cards import ACE, DIAMONDS, NUM_KINDS, NUM_RANKS, NUM_SUITS, PICTURES, SPADES, TEN, TWO, card_of
-from krypenv.families.bounds import check_bounds
+from krypenv.cards import (
+    ACE,
+    DIAMONDS,
+    NUM_ACTIONS,
+    NUM_KINDS,
+    NUM_RANKS,
+    NUM_SUITS,
+    PICTURES,
+    SPADES,
+    TEN,
+    TWO,
+    card_of,
+)
+from krypenv.families.bounds import MAX_PLAYERS, check_bounds
+from krypenv.families.krypkasino import PRESETS
+from krypenv.families.layout import OBSERVATION, OBSERVATION_SIZE
 from krypenv.inputs import schema
 from krypenv.inputs.words import check_keywords, check_text, did_you_mean, is_whole, parse_value, shown
 
 Batches = tuple[tuple[int, int], ...]  # one pair a round of dealing: cards to each hand, then cards to the table
 
-MAX_PLAYERS = 6
 MAX_HAND = 26  # the seat to act never has more cards than this
 MAX_BATCHES = 104  # rounds of dealing in a deal
 _RULEBOOK_FIRST_DEAL: dict[int, Batches] = {
@@ -58,6 +71,7 @@ class Rules:
     lillan_points: int = 2  # the two of spades (R3)
     spade_points: int = 1  # any other spade; the ace of spades is a spade and an ace (R3)
     ace_points: int = 1  # any ace (R3)
+    goal: str = "low"  # which end of the score is good (R15)
     sweep_points: int = 5  # for a sweep, and off for the seat before (R9)
     last_capture_points: int = 0  # for the seat with the last capture (V2)
     initial_match_bonus: int = 0  # the leader starts with these where the first layout is of one rank (H5)
@@ -82,16 +96,16 @@ class Rules:
         unknown = sorted(set(fields) - set(FIELDS))
         if unknown:
             raise ValueError(f"rules have no field {shown(unknown[0])}; the fields are {', '.join(sorted(FIELDS))}")
-        return cls(**{"name": name, **_PRESETS[name], **fields})
+        return cls(**{"name": name, **PRESETS[name], **fields})
 
     @staticmethod
     def presets() -> list[str]:
         """Return the names of all presets."""
-        return list(_PRESETS)
+        return list(PRESETS)
 
     def __str__(self) -> str:
         """Return the preset and the fields that differ from it, as in ``krypkasino players=4 teams=2``."""
-        base = _PRESETS.get(self.name, {})
+        base = PRESETS.get(self.name, {})
         words = [self.name, f"players={self.players}"]
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -164,6 +178,21 @@ class Rules:
     def team_of(self, seat: int) -> int:
         """Return the side of a seat (R16)."""
         return seat % self.num_teams
+
+    @property
+    def num_actions(self) -> int:
+        """A, the number of actions."""
+        return NUM_ACTIONS
+
+    @property
+    def layout(self) -> dict[str, slice]:
+        """The named blocks of an observation, as slices of it."""
+        return OBSERVATION
+
+    @property
+    def observation_size(self) -> int:
+        """N, the number of entries of an observation without the features."""
+        return OBSERVATION_SIZE
 
     @property
     def first_batches(self) -> Batches:
@@ -242,9 +271,9 @@ def rules_text(value: Any, place: str) -> None:
 
 
 def _check_name(name: Any) -> None:
-    if not (isinstance(name, str) and name in _PRESETS):
-        hint = did_you_mean(name, _PRESETS) if isinstance(name, str) else ""
-        raise ValueError(f"unknown preset {shown(name)}{hint}; the presets are {', '.join(_PRESETS)}")
+    if not (isinstance(name, str) and name in PRESETS):
+        hint = did_you_mean(name, PRESETS) if isinstance(name, str) else ""
+        raise ValueError(f"unknown preset {shown(name)}{hint}; the presets are {', '.join(PRESETS)}")
 
 
 def _frozen(value: Any, depth: int = 3) -> Any:
@@ -331,6 +360,10 @@ _CHECKS: tuple[tuple[Callable[[Rules], bool], str], ...] = (
         "hand_values and table_values are 13 whole numbers from 1 to 16, by rank",
     ),
     (
+        lambda r: r.goal != "low",
+        "goal is 'low': in all games that are played here the lowest score wins; it is not {goal}",
+    ),
+    (
         lambda r: any(type(flag) is not bool for flag in (r.short_last_deal, r.pictures_in_sums, r.forced_sweep)),
         "short_last_deal, pictures_in_sums and forced_sweep are True or False",
     ),
@@ -348,36 +381,3 @@ _CHECKS: tuple[tuple[Callable[[Rules], bool], str], ...] = (
         "a session without a number of games needs a threshold and cards that count points",
     ),
 )
-
-_PRESETS: dict[str, dict[str, Any]] = {
-    "krypkasino": {},
-    "howto": {
-        "first_deal": ((2, 0), (2, 4)),
-        "short_last_deal": True,
-        "set_aside": "none",
-        "pictures_in_sums": False,
-        "double_sweep": "rank",
-    },
-    # Small games for exact research
-    "mini-low": {  # 24 cards: ace to six, one pack; every card takes part in sums
-        "ranks": (1, 2, 3, 4, 5, 6),
-        "packs": 1,
-        "first_deal": ((2, 2), (2, 2)),
-        "later_deal": ((2, 0),),
-        "short_last_deal": True,
-    },
-    "mini-double": {  # 32 cards: ace to eight of diamonds and spades, two packs; double sweeps
-        "ranks": (1, 2, 3, 4, 5, 6, 7, 8),
-        "suits": (DIAMONDS, SPADES),
-        "first_deal": ((2, 1), (2, 1)),
-        "later_deal": ((2, 0),),
-        "short_last_deal": True,
-    },
-    "mini-high": {  # 20 cards: ace, ten and the pictures of diamonds and spades, two packs; the pile put aside matters
-        "ranks": (ACE, TEN, *PICTURES),
-        "suits": (DIAMONDS, SPADES),
-        "first_deal": ((1, 2), (1, 2)),
-        "later_deal": ((2, 0),),
-        "short_last_deal": True,
-    },
-}

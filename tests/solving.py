@@ -13,10 +13,10 @@ from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.search import SearchPlan, value_moves
 from krypenv.agents.search.solve import MAX_N, PARANOID, alpha_beta, max_n
 from krypenv.agents.search.space import MAX_PLIES, make_space
-from krypenv.agents.search.tree import PLAYING, list_moves, make_move
+from krypenv.agents.search.tree import list_moves, make_move
 from krypenv.cards import card_name
 from krypenv.game.history import bits
-from krypenv.kernels.play import deal, refresh
+from krypenv.kernels.play import PLAYING, deal, refresh
 from krypenv.kernels.state import allocate
 from krypenv.kernels.tables import compile_rules
 from krypenv.runtime.jit import handle, kernel

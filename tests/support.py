@@ -13,7 +13,8 @@ from krypenv.agents.neural.weights import specs_of
 from krypenv.cards import ACE, TAKE
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.observation import LAYOUT, SIZE, write_observation
-from krypenv.kernels.play import begin_game, score_of
+from krypenv.kernels.play import begin_game
+from krypenv.kernels.scoring import score_of
 from krypenv.runtime.jit import kernel
 
 RULES = {

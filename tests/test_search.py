@@ -13,7 +13,7 @@ from support import RULES
 
 from krypenv import Game, Rules, agents
 from krypenv.agents.search.solve import MAX_N, PARANOID
-from krypenv.agents.search.tree import DEAL_OVER, GAME_OVER, PLAYING
+from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING
 
 # ---------------------------------------------------------------------- moves
 

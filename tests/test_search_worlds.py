@@ -14,11 +14,12 @@ from solving import Solver, futures, margin, played_on, sweeping, twins
 from support import RULES, full_deck
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents.search.horizon import expected_margin, make_model, sweep_chance, sweep_gain
+from krypenv.agents.search.horizon import expected_margin, make_model, sweep_chance
 from krypenv.agents.search.sampling import look_around, sample_world, world_seed
 from krypenv.agents.search.space import make_space
-from krypenv.agents.search.tree import DEAL_OVER
 from krypenv.kernels.observation import LAYOUT
+from krypenv.kernels.play import DEAL_OVER
+from krypenv.kernels.scoring import sweep_gain
 from krypenv.kernels.state import State, allocate
 from krypenv.kernels.tables import compile_rules
 from krypenv.runtime.jit import handle, kernel

@@ -10,14 +10,21 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.search.horizon import chance_of_hit
 from krypenv.cards import NO_CARD, NUM_ACTIONS, NUM_RANKS, NUM_SUITS, TAKE
 from krypenv.kernels.captures import bit_index, borrow_scratch, find_sweep_values
 from krypenv.kernels.features import COLUMNS as FEATURES
-from krypenv.kernels.features import look, make_view, weigh, write_entries
+from krypenv.kernels.features import chance_of_hit, look, make_view, weigh, write_entries
 from krypenv.kernels.observation import LAYOUT, clip_int8
-from krypenv.kernels.tables import FIRST_LONER, NIBBLE, NUM_VALUES, compile_rules
-from krypenv.kernels.worlds import ranks_of_values
+from krypenv.kernels.tables import (
+    FIRST_LONER,
+    NIBBLE,
+    NUM_VALUES,
+    compile_rules,
+    rank_in_hand,
+    rank_on_table,
+    ranks_of_values,
+    sum_of,
+)
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 
@@ -119,16 +126,14 @@ def write_fact(
     kind = action % TAKE
     out[_HELD] = observation[_HAND + kind]
     out[_SEEN_COPIES] = observation[_SEEN + kind]
-    left, total = np.int64(view.left), np.int64(0)
+    left = np.int64(view.left)
     for rank in range(NUM_RANKS):
-        count = left >> NIBBLE * rank & 15
-        out[_LEFT + rank] = count
-        total += count * tables.table_value[rank]
+        out[_LEFT + rank] = left >> NIBBLE * rank & 15
     _find_prices(tables, observation, action if view.creeps else NO_CARD, left, prices)
     takers, risky = np.int64(0), np.int64(0)
     for rank in range(NUM_RANKS):
         own = _own_cards(observation, rank, action)
-        price = prices[tables.hand_value[rank]]
+        price = prices[rank_in_hand(tables, rank)]
         if price < _NEVER:
             out[_TAKERS + rank] = view.unseen[rank]
             out[_OWN + rank] = own
@@ -137,8 +142,7 @@ def write_fact(
         elif view.unseen[rank] > 0 and not view.deal_ends:
             after = left + (np.int64(1) << NIBBLE * rank)
             sweeping = np.int64(0)
-            values = np.int64(find_sweep_values(tables, after, total + tables.table_value[rank], scratch))
-            ranks = ranks_of_values(tables, values)
+            ranks = ranks_of_values(tables, np.int64(find_sweep_values(tables, after, sum_of(tables, after), scratch)))
             while ranks != 0:
                 bit = ranks & -ranks
                 ranks ^= bit
@@ -146,8 +150,8 @@ def write_fact(
             if sweeping > 0:
                 out[_RISK + rank] = sweeping
                 risky += view.unseen[rank]
-    out[_TAKER_CHANCE] = _percent_held(view, takers)
-    out[_RISK_CHANCE] = _percent_held(view, risky)
+    out[_TAKER_CHANCE] = np.int64(100.0 * chance_of_hit(takers, view.pool, view.drawn) + 0.5)
+    out[_RISK_CHANCE] = np.int64(100.0 * chance_of_hit(risky, view.pool, view.drawn) + 0.5)
 
 
 @kernel
@@ -173,7 +177,7 @@ def _find_prices(tables: np.record, observation: np.ndarray, crept: int, left: i
         rank = bit_index(left & -left) // NIBBLE
         count = left >> NIBBLE * rank & 15
         left ^= count << NIBBLE * rank
-        value = tables.table_value[rank]
+        value = rank_on_table(tables, rank)
         dear, dearest = np.int64(0), np.int64(0)  # cards of this rank that have points, and the most that one has
         for suit in range(NUM_SUITS):
             kind = suit * NUM_RANKS + rank
@@ -188,9 +192,3 @@ def _find_prices(tables: np.record, observation: np.ndarray, crept: int, left: i
             else:
                 for total in range(FIRST_LONER - 1, value - 1, -1):
                     prices[total] = min(prices[total], prices[total - value] + points)
-
-
-@kernel
-def _percent_held(view: np.record, hits: int) -> int:
-    """Return the chance that the next seat holds one of so many unseen cards, in percent."""
-    return np.int64(100.0 * chance_of_hit(view.pool, hits, view.drawn) + 0.5)

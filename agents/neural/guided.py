@@ -16,10 +16,10 @@ from krypenv.agents.search.rollout import final_margin
 from krypenv.agents.search.sampler import BATCH, Sampler, check_memory, name_of
 from krypenv.agents.search.sampling import Job, begin, next_world, write_best
 from krypenv.agents.search.search import SearchPlan, drop_moves, plan_of, search_row
-from krypenv.agents.search.tree import margin_of
 from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.observation import write_observation
 from krypenv.kernels.play import act
+from krypenv.kernels.scoring import margin_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 

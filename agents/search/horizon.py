@@ -7,8 +7,10 @@ import numpy as np
 from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.inputs.words import shown
 from krypenv.kernels.captures import bit_index
+from krypenv.kernels.features import chance_of_hit
 from krypenv.kernels.play import leader_of
-from krypenv.kernels.worlds import ranks_of_values
+from krypenv.kernels.scoring import sweep_gain
+from krypenv.kernels.tables import ranks_of_values
 from krypenv.runtime.jit import handle, kernel, records
 
 VALUES = ("sweep", "margin")
@@ -38,10 +40,9 @@ def make_model(value: str) -> np.ndarray:
 @kernel
 def sweep_chance(tables: np.record, game: np.record, number: int) -> float:
     """Return the chance that the leader's hand of the deal after the first `number` ones sweeps the table."""
-    values = np.int64(game.sweep_values)
-    if values == 0:
+    ranks = ranks_of_values(tables, np.int64(game.sweep_values))
+    if ranks == 0:
         return 0.0
-    ranks = ranks_of_values(tables, values)
     hits = np.int64(0)
     while ranks != 0:
         bit = ranks & -ranks
@@ -53,17 +54,7 @@ def sweep_chance(tables: np.record, game: np.record, number: int) -> float:
     drawn = np.int64(0)
     for at in range(tables.deal_start[number], tables.deal_start[number + 1]):
         drawn += tables.destination[at] == 0
-    pool = tables.deck_size - tables.deal_start[number]
-    return chance_of_hit(pool, hits, drawn)
-
-
-@kernel
-def chance_of_hit(pool: int, hits: int, drawn: int) -> float:
-    """Return the chance that cards drawn from a pool hold one of so many `hits` there (hypergeometric)."""
-    missed = 1.0
-    for draw in range(drawn):
-        missed *= max(pool - hits - draw, 0) / max(pool - draw, 1)
-    return 1.0 - missed
+    return chance_of_hit(hits, tables.deck_size - tables.deal_start[number], drawn)
 
 
 @kernel
@@ -72,11 +63,3 @@ def expected_margin(tables: np.record, model: np.record, game: np.record, number
     if not model.counts_sweep:
         return 0.0
     return sweep_gain(tables, leader_of(tables, game), side) * sweep_chance(tables, game, number)
-
-
-@kernel
-def sweep_gain(tables: np.record, sweeper: int, side: int) -> float:
-    """Return what a side's margin gains by a sweep of some seat (R9): it costs that one and pays the one before."""
-    before = (sweeper + tables.players - 1) % tables.players
-    share = np.int64(before % tables.teams == side) - np.int64(sweeper % tables.teams == side)
-    return tables.sweep_points * share * tables.teams / (tables.teams - 1)

@@ -10,10 +10,10 @@ from krypenv.agents.scripted import SHED_WEIGHT, best_action, list_bits, make_pl
 from krypenv.agents.search.horizon import expected_margin
 from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import Job, begin, next_world, write_best
-from krypenv.agents.search.tree import margin_of
 from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.observation import write_observation
 from krypenv.kernels.play import act, random_below
+from krypenv.kernels.scoring import margin_of
 from krypenv.kernels.state import ACTIONS
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel

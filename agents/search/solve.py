@@ -7,17 +7,14 @@ import numpy as np
 from krypenv.agents.search.horizon import expected_margin
 from krypenv.agents.search.space import MEMORY_SIZE
 from krypenv.agents.search.tree import (
-    DEAL_OVER,
-    GAME_OVER,
-    PLAYING,
     known_sweeps,
     list_moves,
     make_move,
-    margin_of,
     order_moves,
 )
 from krypenv.kernels.captures import bit_index
-from krypenv.kernels.play import allow_plays, deal
+from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING, allow_plays, deal
+from krypenv.kernels.scoring import margin_of
 from krypenv.runtime.jit import kernel
 
 PARANOID, MAX_N = 0, 1  # what the others do: keep the searching side's margin low, or each its own one high
@@ -57,7 +54,7 @@ def play_on(tables: np.record, game: np.record, outcome: int, deals: int, start:
             return outcome
         deals -= 1
         deal(tables, game)
-        allow_plays(tables, game, known_sweeps(tables, game.table_ranks, game.table_sum, space))
+        allow_plays(tables, game, known_sweeps(tables, game.table_ranks, space))
         outcome = PLAYING
 
 

@@ -15,11 +15,10 @@ from krypenv.kernels.captures import (
     support,
     takes_whole_ranks,
 )
-from krypenv.kernels.play import allow_plays, complete_play, end_game, find_next_seat, lay_down, put_aside, score_of
-from krypenv.kernels.tables import NIBBLE
+from krypenv.kernels.play import GAME_OVER, allow_plays, complete_play, end_play, lay_down
+from krypenv.kernels.scoring import cost_of
+from krypenv.kernels.tables import NIBBLE, hand_value_of, kinds_of_values, sum_of
 from krypenv.runtime.jit import kernel
-
-PLAYING, DEAL_OVER, GAME_OVER = 0, 1, 2  # what `make_move` leads to
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _HASH_SHIFT = np.uint64(64 - (MEMO_SIZE.bit_length() - 1))
@@ -47,7 +46,7 @@ def list_moves(tables: np.record, game: np.record, start: int, space: np.record)
 def _list_captures(tables: np.record, game: np.record, card: int, start: int, space: np.record) -> int:
     """Write the moves of one card, one for each capture of kinds."""
     scratch = space.scratch
-    count = known_captures(tables, np.int64(tables.hand_value[card]), np.int64(game.table_ranks), space)
+    count = known_captures(tables, np.int64(hand_value_of(tables, card)), np.int64(game.table_ranks), space)
     if count == 0:
         write_move(space.moves, start, card, np.int64(0), np.int64(0), np.int64(0))
         return start + 1
@@ -146,36 +145,19 @@ def make_move(tables: np.record, game: np.record, move: np.record, space: np.rec
                 game.taken[kind] = copies_taken(move, kind)
             bound_captures(1, move.ranks, scratch)
     complete_play(tables, game, card, np.int64(move.ranks != 0), scratch)
-    outcome = PLAYING
-    if not find_next_seat(tables, game):
-        if game.next_card == tables.deck_size:
-            end_game(tables, game)
-            return GAME_OVER
-        put_aside(tables, game)
-        outcome = DEAL_OVER
-    allow_plays(tables, game, known_sweeps(tables, np.int64(game.table_ranks), np.int64(game.table_sum), space))
+    outcome = end_play(tables, game)
+    if outcome != GAME_OVER:
+        allow_plays(tables, game, known_sweeps(tables, np.int64(game.table_ranks), space))
     return outcome
 
 
 @kernel
-def margin_of(tables: np.record, game: np.record, side: int) -> float:
-    """Return the margin of a side so far: the mean of the other sides' scores less its own (R14, R16)."""
-    own, total = np.int64(0), np.int64(0)
-    for seat in range(tables.players):
-        score = score_of(tables, game, seat)
-        total += score
-        if seat % tables.teams == side:
-            own += score
-    return (total - own) / (tables.teams - 1) - own
-
-
-@kernel
-def known_sweeps(tables: np.record, ranks: int, total: int, space: np.record) -> int:
+def known_sweeps(tables: np.record, ranks: int, space: np.record) -> int:
     """Return what `find_sweep_values` finds; the same tables come again and again in a search."""
     entry = space.memo[np.int64(np.uint64(ranks) * _GOLDEN >> _HASH_SHIFT)]
     if entry.table != ranks:
         entry.table = ranks
-        entry.sweeps = find_sweep_values(tables, ranks, total, space.scratch)
+        entry.sweeps = find_sweep_values(tables, ranks, sum_of(tables, ranks), space.scratch)
     return np.int64(entry.sweeps)
 
 
@@ -216,34 +198,26 @@ def order_moves(tables: np.record, game: np.record, start: int, end: int, space:
 
 @kernel
 def _cost_of(tables: np.record, game: np.record, move: np.record, next_hand: int, space: np.record) -> int:
-    """Return the points of a move, ten for an own sweep, and minus ten for one that the next hand must make."""
+    """Return what a move costs: points, an own sweep, and less for one that the next hand must make.
+
+    A sweep counts twice: one seat pays for it and another one is paid.
+    """
     card, ranks = move.card, move.ranks
-    left, total = np.int64(game.table_ranks) - ranks, np.int64(game.table_sum)
-    cost = np.int64(0)
+    left = np.int64(game.table_ranks) - ranks
+    points = np.int64(0)
     if ranks == 0:
         left += np.int64(1) << NIBBLE * (card % NUM_RANKS)
-        total += tables.table_value[card % NUM_RANKS]
     else:
-        cost += tables.card_points[card]
+        points += tables.card_points[card]
         kinds = move.once & tables.point_kinds
         while kinds != 0:
             bit = kinds & -kinds
             kinds ^= bit
-            cost += tables.card_points[bit_index(bit)] * (1 + np.int64(move.twice & bit != 0))
-        taken = support(ranks)
-        while taken != 0:
-            bit = taken & -taken
-            taken ^= bit
-            total -= (ranks >> NIBBLE * bit_index(bit) & 15) * tables.table_value[bit_index(bit)]
+            points += tables.card_points[bit_index(bit)] * (1 + np.int64(move.twice & bit != 0))
     if left == 0:
-        return cost + 2 * tables.sweep_points
-    sweeps = known_sweeps(tables, left, total, space)
-    while sweeps != 0:
-        bit = sweeps & -sweeps
-        sweeps ^= bit
-        if tables.value_kinds[bit_index(bit)] & next_hand:
-            return cost - 2 * tables.sweep_points
-    return cost
+        return cost_of(tables, points, 2, 0)
+    is_set_up = kinds_of_values(tables, known_sweeps(tables, left, space)) & next_hand != 0
+    return cost_of(tables, points, 0, 2 * np.int64(is_set_up))
 
 
 @kernel

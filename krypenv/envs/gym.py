@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.arguments import check_action, check_mode, check_options, check_seed, chosen_rules
-from krypenv.cards import NUM_ACTIONS
 from krypenv.envs.learner import LearnerGames, check_one_seat
 from krypenv.envs.opponents import RANDOM, Opponents
 from krypenv.envs.vector import observation_space
@@ -54,7 +53,7 @@ class KrypkasinoEnv(gym.Env):
         self.render_mode = render_mode
         self.batch = LearnerGames(rules, 1, seat, opponents, reward, dense, illegal_ends=True, features=features)
         self.observation_space = observation_space(self.batch.observation.shape[1])
-        self.action_space = gym.spaces.Discrete(NUM_ACTIONS)
+        self.action_space = gym.spaces.Discrete(rules.num_actions)
         self._is_dealt = False  # the next episode waits for a reset
         self._is_over = True
 
@@ -65,7 +64,7 @@ class KrypkasinoEnv(gym.Env):
 
     def action_masks(self) -> Observation:
         """Return the learner's legal actions, (105,) int8; none when the episode is over."""
-        return np.zeros(NUM_ACTIONS, np.int8) if self._is_over else self.batch.action_mask[0].copy()
+        return np.zeros(self.batch.rules.num_actions, np.int8) if self._is_over else self.batch.action_mask[0].copy()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.arguments import MOST_GAMES, check_switch
-from krypenv.cards import NUM_ACTIONS
 from krypenv.engine import Engine, IntArray, mix_array, row_seeds
 from krypenv.envs.opponents import RANDOM, Opponent, Opponents, as_pool, ask_opponent, make_named
 from krypenv.inputs.words import check_whole, shown
@@ -226,15 +225,14 @@ class LearnerGames:
         chosen: npt.NDArray[Any] = np.asarray(actions)
         if chosen.shape != (self.num_games,):
             raise ValueError(f"{self.num_games} games need one action each, not an array of shape {chosen.shape}")
+        last = self.rules.num_actions - 1
         if chosen.dtype.kind not in "iu":
-            raise ValueError(f"actions are whole numbers from 0 to {NUM_ACTIONS - 1}, not {shown(chosen.dtype)}")
+            raise ValueError(f"actions are whole numbers from 0 to {last}, not {shown(chosen.dtype)}")
         acting = self.seats.copy()
         rows = self._all_rows
         if self.illegal_reward is not None:
-            if not 0 <= chosen.min() <= chosen.max() < NUM_ACTIONS:
-                raise ValueError(
-                    f"actions are whole numbers from 0 to {NUM_ACTIONS - 1}, not {chosen.min()} to {chosen.max()}"
-                )
+            if not 0 <= chosen.min() <= chosen.max() <= last:
+                raise ValueError(f"actions are whole numbers from 0 to {last}, not {chosen.min()} to {chosen.max()}")
             legal = self.action_mask[rows, chosen] == 1
             rows, chosen = rows[legal], chosen[legal]
         if self.seat == "all":

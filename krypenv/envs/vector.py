@@ -11,7 +11,6 @@ import numpy.typing as npt
 from gymnasium.vector.utils import batch_space
 
 from krypenv.arguments import check_mode, check_options, check_seeds, chosen_rules
-from krypenv.cards import NUM_ACTIONS
 from krypenv.engine import IntArray
 from krypenv.envs.learner import LearnerGames, check_one_seat
 from krypenv.envs.opponents import RANDOM, Opponents
@@ -67,7 +66,7 @@ class KrypkasinoVectorEnv(gym.vector.VectorEnv):
             rules, num_envs, seat, opponents, reward, dense, illegal_ends=True, features=features, threads=threads
         )
         self.single_observation_space = observation_space(self.batch.observation.shape[1])
-        self.single_action_space = gym.spaces.Discrete(NUM_ACTIONS)
+        self.single_action_space = gym.spaces.Discrete(rules.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 

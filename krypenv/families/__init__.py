@@ -1,4 +1,6 @@
 """Families of rules: what is special about each, and the bounds that all hold to.
 
-bounds  how much work some rules can make
+krypkasino  its presets
+layout      the blocks of an observation
+bounds      how much work some rules can make
 """

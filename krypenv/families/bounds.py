@@ -14,6 +14,7 @@ from krypenv.cards import PICTURES
 if TYPE_CHECKING:
     from krypenv.rules import Rules
 
+MAX_PLAYERS = 6
 FIRST_LONER = 17  # capture values are 1..16, and 17..19 stand for pictures that are in no sum (H2)
 NUM_VALUES = 20
 MAX_FITTING = 256  # groups of one value, at most; 16 has 231 partitions

@@ -10,14 +10,13 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_RANKS, action_name, card_name, card_names, parse_card
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_RANKS, action_name, card_name, card_names, parse_card
 from krypenv.engine import IllegalMove
 from krypenv.game.history import History, Int8Array, bits
 from krypenv.game.moves import Move
 from krypenv.game.starts import check_session, parse_deck
 from krypenv.inputs.words import is_whole, listed, shown, unquoted
-from krypenv.kernels import features as feature_block
-from krypenv.kernels import observation as base_block
+from krypenv.kernels.features import width_of
 from krypenv.rules import Rules, check_rules
 
 AnyGame = TypeVar("AnyGame", bound="Core")
@@ -258,7 +257,7 @@ class Core:
 
         Raises IllegalMove, and changes nothing, if it is not legal.
         """
-        is_action = is_whole(action, 0, NUM_ACTIONS - 1)
+        is_action = is_whole(action, 0, self.rules.num_actions - 1)
         if not is_action or not self._history.act(int(action)):
             name = action_name(action) if is_action else f"action {shown(action)}"
             raise IllegalMove(self._complaint(name, map(action_name, self.legal_actions())))
@@ -276,14 +275,14 @@ class Core:
         if seat is None:
             seat = int(self._history.seats[self._history.at])
         self._check_seat(seat)
-        return self._history.observation(seat, base_block.SIZE + (feature_block.SIZE if features else 0))
+        return self._history.observation(seat, width_of(self.rules, features))
 
     def action_mask(self, seat: int | None = None) -> Int8Array:
         """Return 1 for the legal actions of a seat, by default the one to act, (105,) int8, a fresh array."""
         if seat is not None:
             self._check_seat(seat)
         if seat not in (None, self._history.seats[self._history.at]):
-            return np.zeros(NUM_ACTIONS, np.int8)
+            return np.zeros(self.rules.num_actions, np.int8)
         return self._history.mask()
 
     # ------------------------------------------------------------------ announcements

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
+
 from krypenv.cards import ACE, PICTURES
 from krypenv.game.core import Core
 from krypenv.game.moves import Move
 from krypenv.game.records import parse_record
 from krypenv.inputs.words import is_whole, shown
+from krypenv.kernels.scoring import are_best
 
 TURN, ALL = "turn", "all"  # whose hands are shown: that of the seat to act, or all
 _RANK_WORDS = {ACE: "an ace", 8: "an 8"} | dict(zip(PICTURES, ("a jack", "a queen", "a king"), strict=True))
@@ -141,12 +144,13 @@ def _scores(game: Core) -> str:
 
 
 def _result(game: Core) -> str:
-    """Return who has the lowest score, a team by the sum of its seats (R16)."""
+    """Return who has the best score, a team by the sum of its seats (R16)."""
     sides, scores = game.rules.num_teams, game.scores()
     sums = [sum(scores[side::sides]) for side in range(sides)]
     what = "seat" if game.rules.teams is None else "team"
-    best = [f"{what} {side}" for side in range(sides) if sums[side] == min(sums)]
-    return f"{' and '.join(best)} {'wins' if len(best) == 1 else 'share the win'} with {min(sums)}."
+    best = np.flatnonzero(are_best(game.rules, np.array(sums)))
+    names = " and ".join(f"{what} {side}" for side in best)
+    return f"{names} {'wins' if len(best) == 1 else 'share the win'} with {sums[best[0]]}."
 
 
 def _final_table(game: Core) -> list[str]:

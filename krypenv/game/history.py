@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, TAKE
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, TAKE
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import POINTS, SOUND, tell_fault
 from krypenv.kernels.features import make_view
@@ -197,7 +197,7 @@ class History:
 
     def mask(self) -> Int8Array:
         """Return 1 for the legal actions of the seat to act, (105,) int8."""
-        out = np.empty(NUM_ACTIONS, np.int8)
+        out = np.empty(self.rules.num_actions, np.int8)
         mask_actions(self.states, self.at, out)
         return out
 

@@ -253,9 +253,7 @@ class _Position:
             apart <= since, "table", f"{apart} cards on the table would be aside: there were {since} plays since"
         )
         # A card takes all of its rank, so only a deal puts two of a rank on the table (but play does so with aces).
-        tables = compile_rules(rules)[0]
-        equal = tables["hand_value"][np.arange(NUM_RANKS)] == tables["table_value"]
-        ranks = np.where(equal, table.reshape(-1, NUM_RANKS).sum(axis=0), 0)
+        ranks = np.where(compile_rules(rules)[0]["matches"], table.reshape(-1, NUM_RANKS).sum(axis=0), 0)
         paired, laid = int(ranks[ranks > 1].sum()), sum(sizes)
         self.check(
             paired <= laid + sum(sizes[1:]),  # a later deal may put a card beside one that has crept
@@ -348,7 +346,7 @@ class _Position:
         ranks = counts["table"].reshape(-1, NUM_RANKS).sum(axis=0)
         state.table, state.set_aside = counts["table"], counts["aside"]
         state.table_ranks = sum(int(count) << NIBBLE * rank for rank, count in enumerate(ranks))
-        state.table_sum = ranks @ tables["table_value"]
+        state.table_sum = counts["table"] @ tables["table_value"]
         dealt = rules.deck_counts - counts["stock"]
         state.seen = dealt - sum(counts[f"hand {seat}"] for seat in range(rules.players))
         state.deck[: rules.deck_size] = [*np.repeat(np.arange(NUM_KINDS), dealt), *cards["stock"]]

@@ -3,6 +3,7 @@
 state        the record of a game
 tables       rules, compiled into a record that the kernels read
 captures     what a card can take
+scoring      who gains and who pays, and which end of the score is good
 play         one play, the deals, and the end of a game
 observation  what a seat sees
 features     what a player works out on the table, for each card

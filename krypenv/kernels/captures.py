@@ -13,7 +13,7 @@ import numpy as np
 
 from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import MAX_FITTING, MAX_SUBSETS
-from krypenv.kernels.tables import NIBBLE, NUM_VALUES
+from krypenv.kernels.tables import NIBBLE, NUM_VALUES, hand_value_of
 from krypenv.runtime.jit import handle, kernel, leading_zeros, records, trailing_zeros
 
 # Scratch capacities. `Rules` refuses more than MAX_FITTING groups of a value and tables with more than MAX_SUBSETS
@@ -176,6 +176,15 @@ def find_sweep_values(tables: np.record, ranks: int, total: int, scratch: np.rec
         if is_union(tables, bit_index(bit), ranks, scratch):
             found |= bit
     return found
+
+
+@kernel
+def captures_of(tables: np.record, card: int, table: int, scratch: np.record) -> int:
+    """Put the captures that the rules allow a card into `scratch.captures` and return their number: the maximal ones.
+
+    Other captures than those (any union of groups, say) would be allowed here and in `find_legal_takes`.
+    """
+    return find_captures(tables, hand_value_of(tables, card), table, scratch)
 
 
 @kernel
@@ -362,6 +371,18 @@ def find_takes(table: np.ndarray, table_ranks: int, taken: np.ndarray, taken_ran
                 if min(copies, most - (rank_taken - held)) > fewest:
                     takes |= np.int64(1) << kind
     return takes
+
+
+@kernel
+def find_legal_takes(game: np.record, count: int, scratch: np.record) -> int:
+    """Return the bits of the kinds that the pending card may take next, given its captures by `captures_of` (R7).
+
+    No bit means that nothing is left to choose: the play is complete.
+    """
+    if count > 1 or (count == 1 and not takes_whole_ranks(scratch.captures[0], game.table_ranks)):
+        bound_captures(count, game.taken_ranks, scratch)
+        return find_takes(game.table, game.table_ranks, game.taken, game.taken_ranks, scratch)
+    return np.int64(0)
 
 
 @kernel

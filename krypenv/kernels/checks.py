@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NUM_ACTIONS, NUM_KINDS, NUM_RANKS, NUM_SUITS, STOP, TAKE
+from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, STOP, TAKE
 from krypenv.families.bounds import MAX_SUBSETS
-from krypenv.kernels.observation import LAYOUT, SIZE
+from krypenv.kernels.observation import LAYOUT
 from krypenv.kernels.tables import compile_rules
 from krypenv.runtime.jit import kernel
 
@@ -161,9 +161,10 @@ def check_decisions(rules: Rules, observations: npt.ArrayLike, action_masks: npt
     as far as that is seen at a glance; `krypenv.kernels.worlds.check_genuine` looks further.
     """
     seen, masks = np.asarray(observations), np.asarray(action_masks)
-    if seen.ndim != 2 or seen.shape[1] < SIZE or masks.shape != (len(seen), NUM_ACTIONS):
+    size, actions = rules.observation_size, rules.num_actions
+    if seen.ndim != 2 or seen.shape[1] < size or masks.shape != (len(seen), actions):
         raise ValueError(
-            f"an agent acts on observations (B, {SIZE} or more) and action masks (B, {NUM_ACTIONS}), "
+            f"an agent acts on observations (B, {size} or more) and action masks (B, {actions}), "
             f"not on {seen.shape} and {masks.shape}"
         )
     seen, masks = as_bytes(seen, "observations"), as_bytes(masks, "action masks")

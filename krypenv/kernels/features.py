@@ -1,7 +1,7 @@
 """What a player works out on the table: for each legal action the points, the sweep, and the sweeps that it sets up.
 
 All of it follows from the observation and the action mask alone. An action may still have several captures; the
-entries describe the one with the best count, `points + sweep points - sweep points x chance of a sweep set up`.
+entries describe the one with the lowest cost: points and own sweeps, less the chance of a sweep set up (`cost_of`).
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, TAKE
-from krypenv.kernels.captures import bit_index, borrow_scratch, find_captures, find_sweep_values, fits, support
+from krypenv.kernels.captures import bit_index, borrow_scratch, captures_of, find_sweep_values, fits, support
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.observation import SIZE as BASE_SIZE
-from krypenv.kernels.tables import NIBBLE, compile_rules
+from krypenv.kernels.scoring import cost_of, sweeps_of
+from krypenv.kernels.tables import NIBBLE, compile_rules, rank_on_table, ranks_of_values, sum_of, table_value_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 
@@ -64,6 +65,11 @@ VIEW = np.dtype(
 )
 
 
+def width_of(rules: Rules, features: bool) -> int:
+    """Return N, the entries of an observation with the features or without them."""
+    return rules.observation_size + (SIZE if features else 0)
+
+
 def make_view(threads: int = 1) -> np.ndarray:
     """Return fresh work space for some threads, (threads,) of `VIEW`: what all actions of one decision share."""
     return handle(records(VIEW, threads))
@@ -83,7 +89,7 @@ def look(tables: np.record, observation: np.ndarray, view: np.record) -> None:
         for suit in range(NUM_SUITS):
             count += observation[_TABLE + suit * NUM_RANKS + rank]
         view.ranks += count << NIBBLE * rank
-        view.total += count * tables.table_value[rank]
+        view.total += count * rank_on_table(tables, rank)
     if pending:
         for kind in range(NUM_KINDS):
             view.taken_ranks += np.int64(observation[_TAKEN + kind]) << NIBBLE * (kind % NUM_RANKS)
@@ -116,22 +122,23 @@ def look(tables: np.record, observation: np.ndarray, view: np.record) -> None:
 
 @kernel
 def chance_of_sweep(tables: np.record, view: np.record, values: int) -> float:
-    """Return the chance that the next seat holds one of the hand values given as bits (hypergeometric)."""
-    ranks = np.int64(0)
-    while values != 0:
-        bit = values & -values
-        values ^= bit
-        ranks |= tables.value_ranks[bit_index(bit)]
+    """Return the chance that the next seat holds one of the hand values given as bits."""
+    ranks = ranks_of_values(tables, values)
     hits = np.int64(0)
     while ranks != 0:
         bit = ranks & -ranks
         ranks ^= bit
         hits += view.unseen[bit_index(bit)]
+    return chance_of_hit(hits, view.pool, view.drawn)
+
+
+@kernel
+def chance_of_hit(hits: int, pool: int, drawn: int) -> float:
+    """Return the chance that some of `hits` cards are among those drawn from their pool (hypergeometric)."""
     if hits == 0:
         return 0.0
     missed = 1.0
-    pool = view.pool
-    for draw in range(view.drawn):
+    for draw in range(drawn):
         missed *= max(pool - hits - draw, 0) / max(pool - draw, 1)
     return 1.0 - missed
 
@@ -142,7 +149,7 @@ def weigh(tables: np.record, observation: np.ndarray, action: int, view: np.reco
     taking = action >= TAKE
     card = view.card if taking else action
     extra = np.int64(1) << NIBBLE * ((action - TAKE) % NUM_RANKS) if taking else np.int64(0)
-    count = find_captures(tables, tables.hand_value[card], view.ranks, scratch)
+    count = captures_of(tables, card, view.ranks, scratch)
     view.creeps = count == 0
     if count == 0:
         best = _weigh_capture(tables, observation, card, np.int64(0), view, scratch)
@@ -175,7 +182,6 @@ def _weigh_capture(
     tables: np.record, observation: np.ndarray, card: int, capture: int, view: np.record, scratch: np.record
 ) -> float:
     """Weigh one capture (0: the card creeps), taking of each rank what is forced and then the cheapest cards."""
-    left = view.ranks
     total = view.total
     points = np.int64(tables.card_points[card]) if capture else np.int64(0)
     ranks = support(capture)
@@ -184,25 +190,21 @@ def _weigh_capture(
         ranks ^= bit
         rank = bit_index(bit)
         wanted = capture >> NIBBLE * rank & 15
-        total -= wanted * tables.table_value[rank]
+        total -= wanted * rank_on_table(tables, rank)
         points += _cheapest(tables, observation, rank, wanted, view)
-    left -= capture
-    view.sweeps = 0.0
-    if left == 0 and capture:
-        doubles = view.ranks == np.int64(1) << NIBBLE * (card % NUM_RANKS) and (
-            tables.doubles_by_rank or observation[_TABLE + card] == 1
-        )
-        view.sweeps = 2.0 if doubles else 1.0
+    left = view.ranks - capture
+    view.sweeps = sweeps_of(tables, card, view.ranks, observation[_TABLE + card]) if left == 0 and capture else 0
     if capture == 0:
         left += np.int64(1) << NIBBLE * (card % NUM_RANKS)
-        total += tables.table_value[card % NUM_RANKS]
+        total += table_value_of(tables, card)
     if view.deal_ends:
-        left, total, points = _end_deal(tables, observation, card, capture, left, total, points, view)
+        left, points = _end_deal(tables, observation, card, capture, left, points, view)
+        total = sum_of(tables, left)
     view.points, view.left = points, left
     values = np.int64(find_sweep_values(tables, left, total, scratch)) if left else np.int64(0)
     view.sweepers = values
     view.chance = chance_of_sweep(tables, view, values) if values else 0.0
-    return points + tables.sweep_points * (view.sweeps - view.chance)
+    return cost_of(tables, points, view.sweeps, view.chance)
 
 
 @kernel
@@ -227,16 +229,9 @@ def _cheapest(tables: np.record, observation: np.ndarray, rank: int, wanted: int
 
 @kernel
 def _end_deal(
-    tables: np.record,
-    observation: np.ndarray,
-    card: int,
-    capture: int,
-    left: int,
-    total: int,
-    points: int,
-    view: np.record,
-) -> tuple[int, int, int]:
-    """Return table, sum and points after the last play of a deal: cards put aside, or in the end given away."""
+    tables: np.record, observation: np.ndarray, card: int, capture: int, left: int, points: int, view: np.record
+) -> tuple[int, int]:
+    """Return table and points after the last play of a deal: cards put aside, or in the end given away."""
     ends = view.game_ends
     takes_rest = ends and (capture != 0 or observation[_CAPTURER] != 0)
     if takes_rest:
@@ -244,7 +239,7 @@ def _end_deal(
         for kind in range(NUM_KINDS):
             points += (np.int64(observation[_TABLE + kind]) + observation[_ASIDE + kind]) * tables.card_points[kind]
     if ends:
-        return np.int64(0), np.int64(0), points
+        return np.int64(0), points
     for kind in range(NUM_KINDS):
         if tables.is_aside[kind]:
             rank = kind % NUM_RANKS
@@ -252,8 +247,7 @@ def _end_deal(
             # where only some cards of a rank are put aside (V3), count on those as the ones that the capture left
             count = min(np.int64(observation[_TABLE + kind]) + (capture == 0 and kind == card), stays)
             left -= count << NIBBLE * rank
-            total -= count * tables.table_value[rank]
-    return left, total, points
+    return left, points
 
 
 @kernel
@@ -290,15 +284,11 @@ def write_entries(tables: np.record, view: np.record, out: np.ndarray) -> None:
     out[_POINTS] = clip_int8(np.int64(view.points))
     out[_SWEEPS] = np.int64(view.sweeps)
     out[_CHANCE] = np.int64(100.0 * view.chance + 0.5)
-    values = np.int64(view.sweepers)
-    while values != 0:
-        low = values & -values
-        values ^= low
-        ranks = np.int64(tables.value_ranks[bit_index(low)])
-        while ranks != 0:
-            rank = ranks & -ranks
-            ranks ^= rank
-            out[_SWEEPERS + bit_index(rank)] = view.unseen[bit_index(rank)]
+    ranks = ranks_of_values(tables, np.int64(view.sweepers))
+    while ranks != 0:
+        rank = ranks & -ranks
+        ranks ^= rank
+        out[_SWEEPERS + bit_index(rank)] = view.unseen[bit_index(rank)]
 
 
 @kernel

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, STOP, TAKE
-from krypenv.families.bounds import NUM_VALUES
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, STOP, TAKE
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import (
     CARDS,
@@ -29,8 +28,9 @@ from krypenv.kernels.checks import (
     tell_fault,
 )
 from krypenv.kernels.play import leader_of, prepare
+from krypenv.kernels.scoring import settled_bonus
 from krypenv.kernels.state import GAME, State, allocate
-from krypenv.kernels.tables import NIBBLE, TABLE, compile_rules
+from krypenv.kernels.tables import NIBBLE, TABLE, compile_rules, kinds_of_values, table_value_of
 from krypenv.runtime.jit import handle, kernel
 
 if TYPE_CHECKING:
@@ -57,8 +57,9 @@ def check_states(rules: Rules, state: State, action_masks: npt.ArrayLike) -> Row
     """Return the masks that belong to a state, (B, 105) int8; raises ValueError where it is none, or they do not."""
     check_state(rules, state)
     masks = np.asarray(action_masks)
-    if masks.shape != (len(state), NUM_ACTIONS):
-        raise ValueError(f"{len(state)} games have action masks ({len(state)}, {NUM_ACTIONS}), not {masks.shape}")
+    shape = (len(state), rules.num_actions)
+    if masks.shape != shape:
+        raise ValueError(f"{len(state)} games have action masks {shape}, not {masks.shape}")
     masks = as_bytes(masks, "action masks")
     row = find_other_mask(handle(state), masks)
     if row < len(state):
@@ -114,11 +115,7 @@ def fault_of_state(tables: np.record, game: np.record, may_be_over: bool, twin: 
 @kernel
 def holds_sweep(tables: np.record, game: np.record) -> bool:
     """Return whether the seat to act holds a card that takes the whole table (R10)."""
-    kinds, sweeps = np.int64(game.hand_kinds[game.seat]), np.int64(game.sweep_values)
-    for value in range(NUM_VALUES):
-        if sweeps >> value & 1 and kinds & tables.value_kinds[value] != 0:
-            return True
-    return False
+    return game.hand_kinds[game.seat] & kinds_of_values(tables, np.int64(game.sweep_values)) != 0
 
 
 @kernel
@@ -212,7 +209,7 @@ def _fault_of_cards(tables: np.record, game: np.record, twin: np.record) -> int:
             return CARDS
         table_ranks += table << NIBBLE * (kind % NUM_RANKS)
         taken_ranks += taken << NIBBLE * (kind % NUM_RANKS)
-        table_sum += table * tables.table_value[kind % NUM_RANKS]
+        table_sum += table * table_value_of(tables, kind)
     if table_ranks != game.table_ranks or table_sum != game.table_sum:
         return TABLE_CARDS
     return PLAY if game.pending != NO_CARD and taken_ranks != game.taken_ranks else SOUND
@@ -290,7 +287,7 @@ def _fault_of_points(tables: np.record, game: np.record) -> int:
         bonus += game.bonus[seat]
         if seat != leader and game.bonus[seat] != 0 and not game.over:
             return POINTS
-    bonus -= tables.last_capture_points * np.int64(game.over and game.last_capturer != NO_SEAT)
+    bonus -= settled_bonus(tables, game)
     if points != 0 or sweeps > cards:
         return POINTS
     # where points may be too many to be seen, worlds make the rest up

@@ -8,50 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.cards import NO_CARD, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, TAKE
+from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, TAKE
+from krypenv.families.layout import DESCRIPTIONS as DESCRIPTIONS
+from krypenv.families.layout import OBSERVATION, OBSERVATION_SIZE
 from krypenv.kernels.captures import bit_index
-from krypenv.rules import MAX_PLAYERS
 from krypenv.runtime.jit import kernel
 
 VERSION = 1  # changes whenever the layout or the meaning of an entry does
 
-_BLOCKS: tuple[tuple[str, int, str], ...] = (
-    ("hand", NUM_KINDS, "copies of each kind in the own hand"),
-    ("table", NUM_KINDS, "copies of each kind on the table"),
-    ("seen", NUM_KINDS, "copies of each kind seen so far in this game: the own hand and all that was ever face up"),
-    ("set_aside", NUM_KINDS, "copies of each kind put aside for the last capture"),
-    ("pending", NUM_KINDS, "1 at the card just played while its capture is being chosen"),
-    ("taken", NUM_KINDS, "copies of each kind taken so far in that play"),
-    ("seated", MAX_PLAYERS, "1 for each place with a player"),
-    ("team", MAX_PLAYERS, "side of each place, counted from the own side (0: own side)"),
-    ("points", MAX_PLAYERS, "points of the cards captured, with the bonus for an initial match"),
-    ("sweeps", MAX_PLAYERS, "sweeps made, a double one counts two"),
-    ("hand_size", MAX_PLAYERS, "cards in hand"),
-    ("last_capturer", MAX_PLAYERS, "1 at the place of the last capture"),
-    ("dealer", MAX_PLAYERS, "1 at the dealer's place"),
-    ("turn", MAX_PLAYERS, "1 at the place that is to act"),
-    ("session_total", MAX_PLAYERS, "total of the session's earlier games less the mean of all, rounded, within +-127"),
-    (
-        "cannot_hold",
-        (MAX_PLAYERS - 1) * NUM_RANKS,
-        "places 1 to 5 by rank: 1 if it can't hold the rank until the next deal",
-    ),
-    ("deals_left", 1, "deals to come after this one"),
-    ("games_left", 1, "games of the session to come after this one, at most 127; 0 where only a threshold ends it"),
-)
-
-
-def _layout() -> dict[str, slice]:
-    layout, start = {}, 0
-    for name, size, _ in _BLOCKS:
-        layout[name] = slice(start, start + size)
-        start += size
-    return layout
-
-
-LAYOUT: dict[str, slice] = _layout()
-DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _BLOCKS}
-SIZE: int = sum(size for _, size, _ in _BLOCKS)  # N without the features
+LAYOUT = OBSERVATION  # of all rules
+SIZE: int = OBSERVATION_SIZE  # N without the features
 
 _HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
     LAYOUT[n].start for n in ("hand", "table", "seen", "set_aside", "pending", "taken")
@@ -114,8 +80,8 @@ def write_observation(tables: np.record, game: np.record, viewer: int, out: np.n
 
 @kernel
 def write_mask(game: np.record, out: np.ndarray) -> None:
-    """Write the action mask of the seat to act into `out`, (105,) int8."""
-    for action in range(NUM_ACTIONS):
+    """Write the action mask of the seat to act into `out`, (A,) int8."""
+    for action in range(len(out)):
         out[action] = 0
     left = game.legal_plays
     while left != 0:

@@ -7,16 +7,18 @@ import numpy as np
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, NUM_SUITS, TAKE
 from krypenv.kernels.captures import (
     bit_index,
-    bound_captures,
-    find_captures,
+    captures_of,
+    find_legal_takes,
     find_sweep_values,
-    find_takes,
     support,
     takes_whole_ranks,
 )
+from krypenv.kernels.scoring import count_cards, score_of, settle_game, sweeps_of
 from krypenv.kernels.state import ACTIONS, DEALS
-from krypenv.kernels.tables import NIBBLE, TABLE
+from krypenv.kernels.tables import NIBBLE, TABLE, kinds_of_values, ranks_of_values, table_value_of
 from krypenv.runtime.jit import kernel
+
+PLAYING, DEAL_OVER, GAME_OVER = 0, 1, 2  # what a play leads to
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -119,7 +121,7 @@ def add_to_table(tables: np.record, game: np.record, card: int, count: int) -> N
     """Put `count` copies of a card on the table; a negative count takes them off."""
     game.table[card] += count
     game.table_ranks += np.int64(count) << NIBBLE * (card % NUM_RANKS)
-    game.table_sum += count * tables.table_value[card % NUM_RANKS]
+    game.table_sum += count * table_value_of(tables, card)
 
 
 @kernel
@@ -158,7 +160,13 @@ def put_aside(tables: np.record, game: np.record) -> None:
 @kernel
 def refresh(tables: np.record, game: np.record, scratch: np.record) -> None:
     """Find the sweeps that lie on the table and the legal plays of the seat to act (R10)."""
-    allow_plays(tables, game, find_sweep_values(tables, game.table_ranks, game.table_sum, scratch))
+    allow_plays(tables, game, sweep_values_of(tables, game, scratch))
+
+
+@kernel
+def sweep_values_of(tables: np.record, game: np.record, scratch: np.record) -> int:
+    """Return the bits of the hand values that take the whole table of a game (R9)."""
+    return find_sweep_values(tables, game.table_ranks, game.table_sum, scratch)
 
 
 @kernel
@@ -167,13 +175,9 @@ def allow_plays(tables: np.record, game: np.record, sweeps: int) -> None:
     game.sweep_values = sweeps
     plays = game.hand_kinds[game.seat]
     if tables.forced_sweep and sweeps != 0:
-        forced = np.int64(0)
-        while sweeps != 0:
-            bit = sweeps & -sweeps
-            sweeps ^= bit
-            forced |= tables.value_kinds[bit_index(bit)]
-        if plays & forced != 0:
-            plays &= forced
+        forced = plays & kinds_of_values(tables, sweeps)
+        if forced != 0:
+            plays = forced
     game.legal_plays = plays
     game.legal_takes = 0
 
@@ -181,10 +185,7 @@ def allow_plays(tables: np.record, game: np.record, sweeps: int) -> None:
 @kernel
 def prepare(tables: np.record, game: np.record, scratch: np.record) -> None:
     """Work out what is legal, and whether the game is over, from the table and the hands."""
-    held = np.int64(0)
-    for seat in range(tables.players):
-        held += game.hand_size[seat]
-    if held == 0 and game.pending == NO_CARD:
+    if game.pending == NO_CARD and is_game_over(tables, game):
         game.over = True
         return
     refresh(tables, game, scratch)
@@ -226,13 +227,9 @@ def lay_down(game: np.record, card: int) -> None:
 @kernel
 def offer_takes(tables: np.record, game: np.record, scratch: np.record) -> int:
     """Find the captures of the pending card and the kinds legal to take; return the number of captures (R7)."""
-    count = find_captures(tables, tables.hand_value[game.pending], game.table_ranks, scratch)
-    takes = np.int64(0)
-    if count > 1 or (count == 1 and not takes_whole_ranks(scratch.captures[0], game.table_ranks)):
-        bound_captures(count, game.taken_ranks, scratch)
-        takes = find_takes(game.table, game.table_ranks, game.taken, game.taken_ranks, scratch)
+    count = captures_of(tables, game.pending, game.table_ranks, scratch)
     game.legal_plays = 0
-    game.legal_takes = takes
+    game.legal_takes = find_legal_takes(game, count, scratch)
     return count
 
 
@@ -244,24 +241,18 @@ def complete_play(tables: np.record, game: np.record, card: int, count: int, scr
     if count == 0:
         add_to_table(tables, game, card, 1)
     else:
-        is_double = game.table_ranks == np.int64(1) << NIBBLE * (card % NUM_RANKS) and (
-            tables.doubles_by_rank or game.table[card] == 1
-        )
+        table = game.table_ranks
         if takes_whole_ranks(scratch.captures[0], game.table_ranks) and count == 1:
             take_ranks(tables, game, seat, scratch.captures[0])
         else:
             take_bounds(tables, game, seat, scratch)
-        game.points[seat] += tables.card_points[card]
+        count_cards(tables, game, seat, card, 1)
         game.last_capturer = seat
         if game.table_ranks == 0:
-            sweep = 2 if is_double else 1
+            sweep = sweeps_of(tables, card, table, game.taken[card])
             game.sweeps[seat] += sweep
     if tables.forced_sweep and sweep == 0:  # who has just not swept holds no card that could have (R10)
-        values = np.int64(game.sweep_values)
-        while values != 0:
-            bit = values & -values
-            values ^= bit
-            game.cannot_hold[seat] |= tables.value_ranks[bit_index(bit)]
+        game.cannot_hold[seat] |= ranks_of_values(tables, np.int64(game.sweep_values))
     game.pending = NO_CARD
     game.last_card = card
     game.last_seat = seat
@@ -297,19 +288,43 @@ def take_copies(tables: np.record, game: np.record, seat: int, kind: int, count:
     """Move some copies of a table card to a seat."""
     game.taken[kind] = count
     add_to_table(tables, game, kind, -count)
-    game.points[seat] += count * tables.card_points[kind]
+    count_cards(tables, game, seat, kind, count)
 
 
 @kernel
 def pass_turn(tables: np.record, game: np.record, scratch: np.record) -> None:
-    """Give the turn to the next seat with cards; where no seat has any, deal again or end the game."""
-    if not find_next_seat(tables, game):
-        if game.next_card == tables.deck_size:
-            end_game(tables, game)
-            return
-        put_aside(tables, game)
+    """Go on to the next decision after a play, of this deal or of the next one, or end the game."""
+    outcome = end_play(tables, game)
+    if outcome == DEAL_OVER:
         deal(tables, game)
-    refresh(tables, game, scratch)
+    if outcome != GAME_OVER:
+        refresh(tables, game, scratch)
+
+
+@kernel
+def end_play(tables: np.record, game: np.record) -> int:
+    """Give the turn to the next seat with cards, or end the deal or the game; return PLAYING, DEAL_OVER or GAME_OVER.
+
+    Where the deal is over the cards of R6 have been put aside, and the next ones are not yet dealt.
+    """
+    if is_game_over(tables, game):
+        end_game(tables, game)
+        return GAME_OVER
+    if find_next_seat(tables, game):
+        return PLAYING
+    put_aside(tables, game)
+    return DEAL_OVER
+
+
+@kernel
+def is_game_over(tables: np.record, game: np.record) -> bool:
+    """Return whether the game is over with the last play: when all cards have been played (R13)."""
+    if game.next_card != tables.deck_size:
+        return False
+    for seat in range(tables.players):
+        if game.hand_size[seat] > 0:
+            return False
+    return True
 
 
 @kernel
@@ -333,24 +348,14 @@ def end_game(tables: np.record, game: np.record) -> None:
     if seat != NO_SEAT:
         for card in range(NUM_KINDS):
             count = np.int64(game.table[card]) + game.set_aside[card]
-            game.points[seat] += count * tables.card_points[card]
+            count_cards(tables, game, seat, card, count)
             add_to_table(tables, game, card, -np.int64(game.table[card]))
             game.set_aside[card] = 0
-        game.bonus[seat] += tables.last_capture_points
+    settle_game(tables, game)
     game.over = True
     game.sweep_values = 0
     game.legal_plays = 0
     game.legal_takes = 0
-
-
-@kernel
-def score_of(tables: np.record, game: np.record, seat: int) -> int:
-    """Return a seat's score in the game so far (R9, R12, R14)."""
-    after = seat + 1
-    if after == tables.players:
-        after = 0
-    sweeps = game.sweeps[seat] - game.sweeps[after]
-    return game.points[seat] + game.bonus[seat] + tables.sweep_points * sweeps
 
 
 @kernel

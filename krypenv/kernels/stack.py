@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.kernels.captures import find_captures
+from krypenv.kernels.captures import captures_of
 from krypenv.kernels.checks import SOUND
 from krypenv.kernels.features import write_features
 from krypenv.kernels.invariants import fault_of_course
 from krypenv.kernels.observation import SIZE, write_mask, write_observation
-from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare, score_of, seed_game, shuffle_deck
+from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare, seed_game, shuffle_deck
+from krypenv.kernels.scoring import score_of
 from krypenv.kernels.stepping import is_legal
 from krypenv.runtime.jit import kernel
 
@@ -28,7 +29,7 @@ def step_game(tables: np.ndarray, stack: np.ndarray, at: int, action: int, scrat
 def list_captures(tables: np.ndarray, stack: np.ndarray, at: int, scratch: np.ndarray) -> int:
     """Put the captures of the pending card into `scratch.captures`, as packed ranks, and return their number."""
     game = stack[at]
-    return find_captures(tables[0], tables[0].hand_value[game.pending], game.table_ranks, scratch[0])
+    return captures_of(tables[0], game.pending, game.table_ranks, scratch[0])
 
 
 @kernel

@@ -6,11 +6,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from krypenv.cards import NUM_KINDS, NUM_RANKS, PICTURES
+from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, PICTURES
 from krypenv.families.bounds import FIRST_LONER, MAX_FITTING, NUM_VALUES, capture_values, may_crowd
 from krypenv.kernels.state import MAX_DECK
 from krypenv.rules import MAX_PLAYERS, Rules
-from krypenv.runtime.jit import handle, records
+from krypenv.runtime.jit import handle, kernel, records, trailing_zeros
 
 TABLE = 127  # the destination of a dealt card that goes to the table
 NIBBLE = 4  # a multiset of ranks is one int64: four bits a rank, ace lowest; a rank has at most 8 cards
@@ -26,6 +26,7 @@ TABLES = np.dtype(
         ("threshold", np.int64),  # points that end a session, a huge number where there is no threshold
         ("forced_sweep", np.bool_),  # R10
         ("doubles_by_rank", np.bool_),  # H4 instead of R11
+        ("lead_sign", np.int64),  # 1 where fewer points are better, -1 where more are
         ("sweep_points", np.int64),  # R9
         ("last_capture_points", np.int64),  # V2
         ("initial_match_bonus", np.int64),  # H5
@@ -37,7 +38,7 @@ TABLES = np.dtype(
         ("deal_start", np.int64, (MAX_DECK + 1,)),  # where in the deck each deal begins, and where the last one ends
         ("laid", np.int64, (MAX_DECK + 1,)),  # cards that the first deals, so many, put on the table
         ("hand_value", np.int64, (NUM_KINDS,)),  # capture value from the hand, by kind
-        ("table_value", np.int64, (NUM_RANKS,)),  # capture value on the table, by rank
+        ("table_value", np.int64, (NUM_KINDS,)),  # and on the table
         ("may_crowd", np.bool_),  # whether tables may lie with more choices of ranks than play can lead to
         ("matches", np.int8, (NUM_RANKS,)),  # 1 where the two are equal, so that a card takes all others of its rank
         ("card_points", np.int64, (NUM_KINDS,)),
@@ -55,6 +56,67 @@ TABLES = np.dtype(
     ],
     align=True,
 )
+
+
+@kernel
+def hand_value_of(tables: np.record, card: int) -> int:
+    """Return the capture value of a card kind from the hand (R2)."""
+    return tables.hand_value[card]
+
+
+@kernel
+def table_value_of(tables: np.record, card: int) -> int:
+    """Return the capture value of a card kind on the table (R2)."""
+    return tables.table_value[card]
+
+
+@kernel
+def rank_in_hand(tables: np.record, rank: int) -> int:
+    """Return the hand value of a rank, 0..12, where cards are told by rank alone: all its kinds have the same."""
+    return tables.hand_value[rank]
+
+
+@kernel
+def rank_on_table(tables: np.record, rank: int) -> int:
+    """Return the table value of a rank, 0..12, where cards are told by rank alone: all its kinds have the same."""
+    return tables.table_value[rank]
+
+
+@kernel
+def sum_of(tables: np.record, ranks: int) -> int:
+    """Return the sum of the table values of a packed multiset of ranks."""
+    total = np.int64(0)
+    while ranks != 0:
+        rank = trailing_zeros(np.int64(ranks)) // NIBBLE
+        count = ranks >> NIBBLE * rank & 15
+        ranks ^= count << NIBBLE * rank
+        total += count * rank_on_table(tables, rank)
+    return total
+
+
+@kernel
+def ranks_of_values(tables: np.record, values: int) -> int:
+    """Return the bits of the ranks that have one of some hand values, given as bits."""
+    ranks = np.int64(0)
+    while values != 0:
+        ranks |= tables.value_ranks[trailing_zeros(np.int64(values))]
+        values &= values - 1
+    return ranks
+
+
+@kernel
+def kinds_of_values(tables: np.record, values: int) -> int:
+    """Return the bits of the kinds that have one of some hand values, given as bits."""
+    kinds = np.int64(0)
+    while values != 0:
+        kinds |= tables.value_kinds[trailing_zeros(np.int64(values))]
+        values &= values - 1
+    return kinds
+
+
+def lead_sign(rules: Rules) -> int:
+    """Return 1 where fewer points are better, -1 where more are."""
+    return 1 if rules.goal == "low" else -1
 
 
 def pack_ranks(ranks: list[int]) -> int:
@@ -95,11 +157,12 @@ def compile_rules(rules: Rules) -> np.ndarray:
     tables.relative_team[:] = np.arange(MAX_PLAYERS) % rules.num_teams
     tables.threshold = rules.threshold or 1 << 40
     tables.forced_sweep, tables.doubles_by_rank = rules.forced_sweep, rules.double_sweep == "rank"
+    tables.lead_sign = lead_sign(rules)
     tables.sweep_points, tables.last_capture_points = rules.sweep_points, rules.last_capture_points
     tables.initial_match_bonus = rules.initial_match_bonus
     tables.deck_size, tables.deck_counts[:] = rules.deck_size, rules.deck_counts
     tables.deck[: rules.deck_size] = np.repeat(kinds, rules.deck_counts)
-    tables.hand_value[:], tables.table_value[:] = np.array(hand_value)[kinds % NUM_RANKS], table_value
+    tables.hand_value[:], tables.table_value[:] = np.tile(hand_value, NUM_SUITS), np.tile(table_value, NUM_SUITS)
     tables.may_crowd = may_crowd(rules)
     tables.matches[:] = np.array(hand_value) == table_value
     tables.may_cut = rules.total_points + abs(rules.initial_match_bonus) >= 127

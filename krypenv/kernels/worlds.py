@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
 from krypenv.inputs.words import is_whole, shown
-from krypenv.kernels.captures import bit_index, borrow_scratch, find_sweep_values
+from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import HOLDS, MASK, SHOWN, SOUND, fault_of, tell_fault
 from krypenv.kernels.invariants import fault_of_state, is_mask_of
 from krypenv.kernels.observation import LAYOUT, SIZE, write_observation
-from krypenv.kernels.play import add_to_table, leader_of, prepare, random_below, seed_game
+from krypenv.kernels.play import add_to_table, leader_of, prepare, random_below, seed_game, sweep_values_of
 from krypenv.kernels.state import DEALS, MAX_DECK, State, allocate
-from krypenv.kernels.tables import NIBBLE, compile_rules
+from krypenv.kernels.tables import NIBBLE, compile_rules, ranks_of_values
 from krypenv.rules import MAX_PLAYERS, Rules, check_rules
 from krypenv.runtime.jit import handle, kernel
 
@@ -147,8 +147,7 @@ def _build_rows(
         known, pending_seat = game.cannot_hold[game.seat], np.int64(game.seat)
         if game.pending != NO_CARD and rules.forced_sweep and game.seat != viewer_of(rules, seen):
             # who chooses what to take had no card that sweeps, or would have had to play that (R10)
-            sweeps = find_sweep_values(rules, game.table_ranks, game.table_sum, scratch[0])
-            game.cannot_hold[game.seat] |= ranks_of_values(rules, sweeps)
+            game.cannot_hold[game.seat] |= ranks_of_values(rules, sweep_values_of(rules, game, scratch[0]))
         is_dealt = deal_hidden(rules, game, seen, True, work.owner, work.pool)
         game.cannot_hold[pending_seat] = known
         if not is_dealt:
@@ -165,17 +164,6 @@ def _build_rows(
         if len(masks) > 0 and (viewer != game.seat or game.over or not is_mask_of(game, masks[row])):
             return row, MASK
     return len(observations), SOUND
-
-
-@kernel
-def ranks_of_values(tables: np.record, values: int) -> int:
-    """Return the bits of the ranks that have one of some hand values, given as bits."""
-    ranks = np.int64(0)
-    while values != 0:
-        bit = values & -values
-        values ^= bit
-        ranks |= tables.value_ranks[bit_index(bit)]
-    return ranks
 
 
 @kernel

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.kernels.scoring import are_best, leads
 from krypenv.training.arena.games import FloatArray, Games, IntArray, check_games
 from krypenv.training.evaluation.matches import confidence_interval, student_quantile
 
@@ -27,8 +28,8 @@ class Payoffs:
     field_margin: FloatArray  # (A,) over all others at the table; every choice of agents for a table counts alike
     field_low: FloatArray  # (A,) of its 95% interval
     field_high: FloatArray  # (A,)
-    win_rate: FloatArray  # (A,) share of the games in which the agent's score is the lowest
-    tie_rate: FloatArray  # (A,) share of the games in which it is the lowest together with another side's
+    win_rate: FloatArray  # (A,) share of the games in which the agent's score is the best
+    tie_rate: FloatArray  # (A,) share of the games in which it is the best together with another side's
 
     @cached_property
     def widest(self) -> float:
@@ -73,15 +74,17 @@ def payoffs(games: Games) -> Payoffs:
     share = 1 / own.sum(axis=2)  # (G, S) of the side among the sides of its agent
     for a, b in itertools.combinations(range(sides), 2):
         one, other = games.agents[:, a], games.agents[:, b]
-        lead = np.sign(other - one) * (games.scores[:, b] - games.scores[:, a])  # of the agent with the lower index
+        lead = leads(games.rules, games.scores[:, a], games.scores[:, b])
+        lead *= np.sign(other - one)  # of the agent with the lower index
         met = np.flatnonzero(one != other)
         pairs.add(deal[met], pair_of[one, other][met], lead[met], (share[:, a] * share[:, b])[met])
-    is_lowest = games.scores == games.scores.min(axis=1, keepdims=True)
-    is_alone = is_lowest.sum(axis=1) == 1
+    is_best = are_best(games.rules, games.scores)
+    is_alone = is_best.sum(axis=1) == 1
     for side in range(sides):
         others = ~own[:, side]
-        margin = (games.scores * others).sum(axis=1) / others.sum(axis=1) - games.scores[:, side]
-        counted = ((margins, margin), (wins, is_lowest[:, side] & is_alone), (ties, is_lowest[:, side] & ~is_alone))
+        rest = (games.scores * others).sum(axis=1) / others.sum(axis=1)
+        margin = leads(games.rules, games.scores[:, side], rest)
+        counted = ((margins, margin), (wins, is_best[:, side] & is_alone), (ties, is_best[:, side] & ~is_alone))
         for means, values in counted:
             means.add(deal, games.agents[:, side] * tables + table, values, share[:, side])
 

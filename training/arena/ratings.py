@@ -10,6 +10,7 @@ from openskill.models import PlackettLuce
 from scipy.optimize import linprog, minimize
 from scipy.special import logsumexp, softmax
 
+from krypenv.kernels.tables import lead_sign
 from krypenv.training.arena.games import FloatArray, Games
 
 RATED = 50_000  # results that OpenSkill rates, at most: about 2 seconds
@@ -20,7 +21,7 @@ ALPHA_RANK_NOISE = 1e-6  # chance of a step to a worse agent, against the chance
 def rate(games: Games) -> tuple[FloatArray, FloatArray]:
     """Return the OpenSkill ratings of the agents: means mu, (A,), and standard deviations sigma, (A,).
 
-    A result is what one set of agents scored on one deal, averaged over its seatings; the lowest score comes first,
+    A result is what one set of agents scored on one deal, averaged over its seatings; the best score comes first,
     equal scores share the place. Results are rated by the Plackett-Luce model of Weng and Lin, "A Bayesian
     approximation method for online ranking", JMLR 12 (2011), from mu 25 and sigma 25/3. Agents do not learn on the way,
     so sigma never grows (tau is 0). Ratings depend on the order of the results, and those of one deal share its luck:
@@ -44,7 +45,8 @@ def rate(games: Games) -> tuple[FloatArray, FloatArray]:
     ratings = [model.rating() for _ in games.names]
     for count, total in zip(sides, totals, strict=True):
         table = np.flatnonzero(count)
-        after = model.rate([[ratings[agent]] for agent in table], ranks=(total[table] / count[table]).tolist())
+        ranks = (lead_sign(games.rules) * total[table] / count[table]).tolist()
+        after = model.rate([[ratings[agent]] for agent in table], ranks=ranks)
         for agent, (rating,) in zip(table, after, strict=True):
             ratings[agent] = rating
     return np.array([rating.mu for rating in ratings]), np.array([rating.sigma for rating in ratings])

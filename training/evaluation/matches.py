@@ -14,6 +14,7 @@ import numpy as np
 from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.engine import Engine
+from krypenv.kernels.scoring import are_best, leads, points_of_sweeps
 from krypenv.rules import Rules
 from krypenv.training.common import bounds
 from krypenv.training.evaluation.deals import deal_seeds, describe_list
@@ -52,8 +53,8 @@ class MatchResult:
     margin: float  # mean score of the other sides minus own score, a game
     low: float  # the 95% interval of the margin; infinite after a single deal
     high: float
-    win_rate: float  # share of the games in which the own score is the lowest
-    tie_rate: float  # share of the games in which it is the lowest together with another
+    win_rate: float  # share of the games in which the own score is the best
+    tie_rate: float  # share of the games in which it is the best together with another
     own: Points
     opponents: Points  # mean of the other sides
     own_ms: float  # milliseconds a decision; nan where none was measured
@@ -155,26 +156,17 @@ def make_player(agent: Agent | str, rules: Rules, seed: int) -> Agent:
 def _summarize(
     parts: list[Played], players: list[Agent], rules: Rules, deals: int, seed: int, deals_from: str
 ) -> MatchResult:
+    seats = [np.concatenate([getattr(part, name) for part in parts]) for name in ("scores", "points", "sweeps")]
     scores, cards, taken, set_up = (
-        _from_own_side(np.concatenate(seats), rules.num_teams)
-        for seats in (
-            [part.scores for part in parts],
-            [part.points for part in parts],
-            [part.sweeps for part in parts],
-            [np.roll(part.sweeps, -1, axis=1) for part in parts],  # those of the next seat
-        )
+        _from_own_side(each, rules.num_teams) for each in (*seats[:2], *points_of_sweeps(rules, seats[2]))
     )
     seconds, decisions = np.sum([(part.seconds, part.decisions.sum(axis=0)) for part in parts], axis=0)
     own_ms, opponent_ms = milliseconds(seconds, decisions).tolist()
-    margins = scores[:, 1:].mean(axis=1) - scores[:, 0]
+    margins = leads(rules, scores[:, 0], scores[:, 1:].mean(axis=1))
     margin, low, high = confidence_interval(margins.reshape(deals, -1).mean(axis=1))
-    best_other = scores[:, 1:].min(axis=1)
-    kinds = [
-        cards,
-        rules.sweep_points * taken,
-        -rules.sweep_points * set_up,
-        scores - cards - rules.sweep_points * (taken - set_up),
-    ]
+    best = are_best(rules, scores)
+    is_alone = best.sum(axis=1) == 1
+    kinds = [cards, taken, set_up, scores - cards - taken - set_up]
     return MatchResult(
         agent=players[0].name,
         opponent=players[1].name,
@@ -186,8 +178,8 @@ def _summarize(
         margin=margin,
         low=low,
         high=high,
-        win_rate=float((scores[:, 0] < best_other).mean()),
-        tie_rate=float((scores[:, 0] == best_other).mean()),
+        win_rate=float((best[:, 0] & is_alone).mean()),
+        tie_rate=float((best[:, 0] & ~is_alone).mean()),
         own=Points(*(float(kind[:, 0].mean()) for kind in kinds)),
         opponents=Points(*(float(kind[:, 1:].mean()) for kind in kinds)),
         own_ms=own_ms,

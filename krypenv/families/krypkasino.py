@@ -1,0 +1,40 @@
+"""Krypkasino: the presets of its rules, as the fields that depart from the main rulebook."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from krypenv.cards import ACE, DIAMONDS, PICTURES, SPADES, TEN
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "krypkasino": {},
+    "howto": {
+        "first_deal": ((2, 0), (2, 4)),
+        "short_last_deal": True,
+        "set_aside": "none",
+        "pictures_in_sums": False,
+        "double_sweep": "rank",
+    },
+    # Small games for exact research
+    "mini-low": {  # 24 cards: ace to six, one pack; every card takes part in sums
+        "ranks": (1, 2, 3, 4, 5, 6),
+        "packs": 1,
+        "first_deal": ((2, 2), (2, 2)),
+        "later_deal": ((2, 0),),
+        "short_last_deal": True,
+    },
+    "mini-double": {  # 32 cards: ace to eight of diamonds and spades, two packs; double sweeps
+        "ranks": (1, 2, 3, 4, 5, 6, 7, 8),
+        "suits": (DIAMONDS, SPADES),
+        "first_deal": ((2, 1), (2, 1)),
+        "later_deal": ((2, 0),),
+        "short_last_deal": True,
+    },
+    "mini-high": {  # 20 cards: ace, ten and the pictures of diamonds and spades, two packs; the pile put aside matters
+        "ranks": (ACE, TEN, *PICTURES),
+        "suits": (DIAMONDS, SPADES),
+        "first_deal": ((1, 2), (1, 2)),
+        "later_deal": ((2, 0),),
+        "short_last_deal": True,
+    },
+}

@@ -1,0 +1,136 @@
+"""Scoring: who gains and who pays, what the end of a game settles, and which end of the score is good (`Rules.goal`).
+
+Kernels over one game's row, then the same for arrays of scores. Points are what a game counts; a lead is positive for
+who does well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.cards import NO_SEAT, NUM_RANKS
+from krypenv.kernels.state import State
+from krypenv.kernels.tables import NIBBLE, lead_sign
+from krypenv.rules import Rules
+from krypenv.runtime.jit import kernel
+
+IntArray = npt.NDArray[np.int64]
+
+# ---------------------------------------------------------------------- in the course of a game
+
+
+@kernel
+def count_cards(tables: np.record, game: np.record, seat: int, card: int, count: int) -> None:
+    """Count copies of a card that a seat has captured (R3)."""
+    game.points[seat] += count * tables.card_points[card]
+
+
+@kernel
+def sweeps_of(tables: np.record, card: int, ranks: int, copies: int) -> int:
+    """Return how many sweeps a card makes that takes a whole table: 2 for a lone card of its kind, else 1 (R11, H4).
+
+    `ranks` is that table, packed, and `copies` how many of the card's kind lie there.
+    """
+    is_lone = ranks == np.int64(1) << NIBBLE * (card % NUM_RANKS)
+    return 2 if is_lone and (tables.doubles_by_rank or copies == 1) else 1
+
+
+@kernel
+def settle_game(tables: np.record, game: np.record) -> None:
+    """Give the seat with the last capture what the end of a game is worth (V2)."""
+    if game.last_capturer != NO_SEAT:
+        game.bonus[game.last_capturer] += tables.last_capture_points
+
+
+@kernel
+def settled_bonus(tables: np.record, game: np.record) -> int:
+    """Return what `settle_game` has given all seats together."""
+    return tables.last_capture_points * np.int64(game.over and game.last_capturer != NO_SEAT)
+
+
+@kernel
+def score_of(tables: np.record, game: np.record, seat: int) -> int:
+    """Return a seat's score in the game so far: points, and sweeps less those of the seat after (R9, R12, R14)."""
+    after = seat + 1
+    if after == tables.players:
+        after = 0
+    sweeps = game.sweeps[seat] - game.sweeps[after]
+    return game.points[seat] + game.bonus[seat] + tables.sweep_points * sweeps
+
+
+# ---------------------------------------------------------------------- what players weigh
+
+
+@kernel
+def lead_over(tables: np.record, own: float, others: float) -> float:
+    """Return by how much a score is better than another."""
+    return tables.lead_sign * (others - own)
+
+
+@kernel
+def margin_of(tables: np.record, game: np.record, side: int) -> float:
+    """Return the margin of a side so far: its score's lead over the mean of the other sides' (R14, R16)."""
+    own, total = np.int64(0), np.int64(0)
+    for seat in range(tables.players):
+        score = score_of(tables, game, seat)
+        total += score
+        if seat % tables.teams == side:
+            own += score
+    return lead_over(tables, own, (total - own) / (tables.teams - 1))
+
+
+@kernel
+def sweep_gain(tables: np.record, sweeper: int, side: int) -> float:
+    """Return what a side's margin gains by a sweep of some seat, which costs that one and pays the one before (R9)."""
+    before = (sweeper + tables.players - 1) % tables.players
+    share = np.int64(before % tables.teams == side) - np.int64(sweeper % tables.teams == side)
+    return tables.lead_sign * tables.sweep_points * share * tables.teams / (tables.teams - 1)
+
+
+@kernel
+def cost_of(tables: np.record, points: int, own_sweeps: float, next_sweeps: float) -> float:
+    """Return what points, own sweeps and those that the next seat is expected to make cost a seat (R9)."""
+    return tables.lead_sign * (points + tables.sweep_points * (own_sweeps - next_sweeps))
+
+
+# ---------------------------------------------------------------------- arrays of scores
+
+
+def leads(rules: Rules, own: npt.NDArray[Any], others: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return by how much each score is better than another, as `lead_over`."""
+    return lead_sign(rules) * (others - own)
+
+
+def are_best(rules: Rules, scores: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return which of the scores in each row, (..., S), are the best there, (..., S) bool; equal ones all are."""
+    return scores == (scores.min(-1, keepdims=True) if rules.goal == "low" else scores.max(-1, keepdims=True))
+
+
+def side_scores(rules: Rules, scores: npt.ArrayLike) -> IntArray:
+    """Return the score of each seat's side, (..., P) int64, from the seats' scores, (..., P) ints (R16)."""
+    scores = np.asarray(scores, np.int64)
+    if rules.teams is None:
+        return scores
+    members = rules.players // rules.teams
+    sums = scores.reshape(*scores.shape[:-1], members, rules.teams).sum(-2)
+    return np.tile(sums, members)
+
+
+def points_of_sweeps(rules: Rules, sweeps: npt.ArrayLike) -> tuple[IntArray, IntArray]:
+    """Return what sweeps, (..., P) ints by seat, count for each seat: the own ones, and those of the next seat (R9)."""
+    points = rules.sweep_points * np.asarray(sweeps, np.int64)
+    return points, -np.roll(points, -1, axis=-1)
+
+
+def running_scores(rules: Rules, state: State, rows: npt.ArrayLike | None = None) -> IntArray:
+    """Return the seats' scores in the session so far, (B, P) int64, or of some rows, (M,) ints to (M, P) (R14, R15)."""
+    seats = slice(0, rules.players)
+    totals, points, bonus, sweeps = (
+        getattr(state, name)[:, seats] if rows is None else getattr(state, name)[rows, seats]
+        for name in ("totals", "points", "bonus", "sweeps")
+    )
+    taken, set_up = points_of_sweeps(rules, sweeps)
+    return totals + points + bonus + taken + set_up
