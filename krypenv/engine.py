@@ -12,13 +12,14 @@ from krypenv.arguments import check_seeds, check_switch
 from krypenv.cards import action_name
 from krypenv.inputs.words import check_whole
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.features import make_view, width_of
+from krypenv.kernels.features import width_of
 from krypenv.kernels.invariants import check_state
 from krypenv.kernels.play import mix
 from krypenv.kernels.state import State, allocate
 from krypenv.kernels.stepping import (
     LOOK,
     NEW_SESSION,
+    borrow_work,
     find_illegal,
     play_games,
     sample_parts,
@@ -158,8 +159,6 @@ class Engine:
         if self._payments:
             self.rewards = self._payments.rewards
             self._outputs += (self.rewards, self._payments.paid)
-        self._view = make_view(self.threads)
-        self._own_view = self._view[:1]
         self._all_rows = np.arange(self.num_games)
         self._orders = np.empty((self.num_games, 2), np.int64)
 
@@ -181,10 +180,10 @@ class Engine:
         """Carry out orders, as `step_rows` does."""
         threads = self._threads_for(orders)
         if threads == 1:
-            step_rows(*self._given, orders, self._own_view, borrow_scratch())
+            step_rows(*self._given, orders, borrow_work())
             return
         done = np.zeros(self.threads, np.bool_)
-        step_parts(self._given, orders, self._view, borrow_scratch(threads), done)
+        step_parts(self._given, orders, borrow_work(threads), done)
         if not done.all():
             raise OverflowError("a step came to a table that is larger than these rules let one become")
 

@@ -8,6 +8,7 @@ exist, the bounds that they put on each rank decide which kinds are legal to tak
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 
@@ -50,22 +51,22 @@ SCRATCH = np.dtype(
 )
 
 
-class _Spaces(threading.local):
-    """Work space of this thread, by how many others it hands parts to."""
+class Spaces(threading.local):
+    """Work space of this thread for kernels, by how many others it hands parts to."""
 
-    def __init__(self) -> None:
-        self.by_parts: dict[int, np.ndarray] = {}
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self._dtype = dtype
+        self._by_parts: dict[int, np.ndarray] = {}
+
+    def borrow(self, parts: int = 1) -> np.ndarray:
+        """Return work space for one call of a kernel, (parts,) records; the next call on this thread gets the same."""
+        space = self._by_parts.get(parts)
+        if space is None:
+            space = self._by_parts[parts] = handle(records(self._dtype, parts))
+        return space
 
 
-_SPACES = _Spaces()
-
-
-def borrow_scratch(parts: int = 1) -> np.ndarray:
-    """Return work space for one call of a kernel, (parts,) of `SCRATCH`; the next call on this thread gets the same."""
-    space = _SPACES.by_parts.get(parts)
-    if space is None:
-        space = _SPACES.by_parts[parts] = handle(records(SCRATCH, parts))
-    return space
+borrow_scratch = Spaces(SCRATCH).borrow
 
 
 @kernel

@@ -9,12 +9,15 @@ import numpy as np
 
 from krypenv.cards import STOP, TAKE
 from krypenv.kernels import observation as base_block
-from krypenv.kernels.captures import bit_index, count_bits
-from krypenv.kernels.features import write_features
+from krypenv.kernels.captures import SCRATCH, Spaces, bit_index, count_bits
+from krypenv.kernels.features import VIEW, write_features
 from krypenv.kernels.observation import write_mask, write_observation
 from krypenv.kernels.play import act, end_session, first_game, next_game, random_below, seed_game
 from krypenv.kernels.state import ACTIONS
 from krypenv.runtime.jit import kernel, parallel_kernel
+
+WORK = np.dtype([("look", VIEW), ("scratch", SCRATCH)], align=True)  # of one thread
+borrow_work = Spaces(WORK).borrow
 
 NEW_SESSION, LOOK = -2, -1  # what `step_rows` does besides actions: deal a first game, or only write the decision
 
@@ -40,13 +43,19 @@ def find_illegal(state: np.ndarray, orders: np.ndarray) -> int:
 
 @kernel
 def write_decision(
-    tables: np.record, game: np.record, observation: np.ndarray, mask: np.ndarray, view: np.record, scratch: np.record
+    tables: np.record, game: np.record, observation: np.ndarray, mask: np.ndarray, work: np.record
 ) -> None:
     """Write observation, features and mask for the seat to act: (N,) and (105,) int8."""
     write_observation(tables, game, game.seat, observation)
     if len(observation) > base_block.SIZE:
         write_features(
-            tables, observation, game.legal_plays, game.legal_takes, view, scratch, observation[base_block.SIZE :]
+            tables,
+            observation,
+            game.legal_plays,
+            game.legal_takes,
+            work.look,
+            work.scratch,
+            observation[base_block.SIZE :],
         )
     write_mask(game, mask)
 
@@ -60,23 +69,22 @@ def step_rows(
     finished: np.ndarray,
     finals: np.ndarray,
     orders: np.ndarray,
-    view: np.ndarray,
-    scratch: np.ndarray,
+    space: np.ndarray,
 ) -> None:
     """Carry out orders, (M, 2) int64: a row, and its legal action, NEW_SESSION or LOOK. Then write the next decision.
 
     Where an action ends the session, its scores, points and sweeps are kept in `finals`, (3, B, P), and a new one is
-    dealt. `view` and `scratch` are the work space of one thread, (1,).
+    dealt. `space` is the work space of one thread, (1,) of `WORK`.
     """
-    rules, work = tables[0], scratch[0]
+    rules, work = tables[0], space[0]
     for at in range(len(orders)):
         row, action = orders[at, 0], orders[at, 1]
         game = state[row]
         finished[row] = False
         if action == NEW_SESSION:
-            first_game(rules, game, work)
+            first_game(rules, game, work.scratch)
         elif action != LOOK:
-            act(rules, game, action, work)
+            act(rules, game, action, work.scratch)
         if game.over:
             finished[row] = end_session(rules, game)
             if finished[row]:
@@ -84,10 +92,10 @@ def step_rows(
                     finals[0, row, seat] = game.totals[seat]
                     finals[1, row, seat] = game.total_points[seat]
                     finals[2, row, seat] = game.total_sweeps[seat]
-                first_game(rules, game, work)
+                first_game(rules, game, work.scratch)
             else:
-                next_game(rules, game, work)
-        write_decision(rules, game, observation[row], mask[row], view[0], work)
+                next_game(rules, game, work.scratch)
+        write_decision(rules, game, observation[row], mask[row], work)
 
 
 @kernel
@@ -132,27 +140,25 @@ def play_games(tables: np.ndarray, state: np.ndarray, rows: np.ndarray, steps: i
 
 
 @kernel
-def try_step_rows(given: tuple[Any, ...], orders: np.ndarray, view: np.ndarray, scratch: np.ndarray) -> bool:
+def try_step_rows(given: tuple[Any, ...], orders: np.ndarray, space: np.ndarray) -> bool:
     """Do what `step_rows` does, with all that stands before the orders in one; return whether it came to its end."""
     tables, state, observation, mask, finished, finals = given
     try:
-        step_rows(tables, state, observation, mask, finished, finals, orders, view, scratch)
+        step_rows(tables, state, observation, mask, finished, finals, orders, space)
     except Exception:
         return False
     return True
 
 
 @parallel_kernel
-def step_parts(
-    given: tuple[Any, ...], orders: np.ndarray, view: np.ndarray, scratch: np.ndarray, done: np.ndarray
-) -> None:
+def step_parts(given: tuple[Any, ...], orders: np.ndarray, space: np.ndarray, done: np.ndarray) -> None:
     """Do what `step_rows` does, a part for each thread, and write which came to their ends into `done`, (parts,) bool.
 
     (An error that left a thread by itself would be lost.)
     """
     for part in numba.prange(len(done)):
         own = orders[len(orders) * part // len(done) : len(orders) * (part + 1) // len(done)]
-        done[part] = try_step_rows(given, own, view[part : part + 1], scratch[part : part + 1])
+        done[part] = try_step_rows(given, own, space[part : part + 1])
 
 
 @parallel_kernel
