@@ -13,7 +13,7 @@ from krypenv.envs.opponents import RANDOM, Opponent, Opponents, as_pool, ask_opp
 from krypenv.inputs.words import check_whole, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.observation import write_observation
-from krypenv.kernels.play import act, mix
+from krypenv.kernels.play import act, may_be_last, mix
 from krypenv.kernels.state import allocate
 from krypenv.kernels.stepping import is_legal
 from krypenv.rewards import Payments, check_reward, illegal_reward
@@ -55,10 +55,7 @@ def foresee_ends(
     for at in range(len(rows)):
         row, action = rows[at], actions[at]
         game = state[row]
-        cards = np.int64(tables[0].deck_size - game.next_card)
-        for seat in range(tables[0].players):
-            cards += game.hand_size[seat]
-        if cards <= 1 and is_legal(game, action):
+        if may_be_last(tables[0], game) and is_legal(game, action):
             twin[0] = game
             act(tables[0], twin[0], action, scratch[0])
             if twin[0].over:

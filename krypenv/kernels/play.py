@@ -328,6 +328,15 @@ def is_game_over(tables: np.record, game: np.record) -> bool:
 
 
 @kernel
+def may_be_last(tables: np.record, game: np.record) -> bool:
+    """Return whether the game may be over after the play that is to be made or ended: no other card is left."""
+    cards = tables.deck_size - np.int64(game.next_card)
+    for seat in range(tables.players):
+        cards += game.hand_size[seat]
+    return cards <= 1
+
+
+@kernel
 def find_next_seat(tables: np.record, game: np.record) -> bool:
     """Give the turn to the next seat with cards (H3); return whether there is one."""
     seat = game.seat
