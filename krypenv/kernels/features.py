@@ -193,7 +193,9 @@ def _weigh_capture(
         total -= wanted * rank_on_table(tables, rank)
         points += _cheapest(tables, observation, rank, wanted, view)
     left = view.ranks - capture
-    view.sweeps = sweeps_of(tables, card, view.ranks, observation[_TABLE + card]) if left == 0 and capture else 0
+    view.sweeps = 0.0
+    if left == 0 and capture:
+        view.sweeps = sweeps_of(tables, card, view.ranks, observation[_TABLE + card])
     if capture == 0:
         left += np.int64(1) << NIBBLE * (card % NUM_RANKS)
         total += table_value_of(tables, card)

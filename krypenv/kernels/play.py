@@ -293,12 +293,17 @@ def take_copies(tables: np.record, game: np.record, seat: int, kind: int, count:
 
 @kernel
 def pass_turn(tables: np.record, game: np.record, scratch: np.record) -> None:
-    """Go on to the next decision after a play, of this deal or of the next one, or end the game."""
-    outcome = end_play(tables, game)
-    if outcome == DEAL_OVER:
+    """Go on to the next decision after a play, of this deal or of the next one, or end the game.
+
+    (`end_play` by itself, with a branch for each outcome, makes a game 3% slower.)
+    """
+    if is_game_over(tables, game):
+        end_game(tables, game)
+        return
+    if not find_next_seat(tables, game):
+        put_aside(tables, game)
         deal(tables, game)
-    if outcome != GAME_OVER:
-        refresh(tables, game, scratch)
+    refresh(tables, game, scratch)
 
 
 @kernel
