@@ -94,18 +94,27 @@ def choose_best(
     that the next seat may have to make, times its chance, and for a card that creeps less `shed_weight` for each unit
     of its value above the middle.
     """
+    rules, chooser, space = tables[0], player[0], scratch[0]
+    looks_ahead, shed_weight = chooser.looks_ahead, chooser.shed_weight
     for row in range(len(out)):
-        count = list_legal(action_masks[row], player[0].legal)
-        out[row] = best_action(tables[0], observations[row], count, luck[row], player[0], scratch[0])
+        count = list_legal(action_masks[row], chooser.legal)
+        out[row] = best_action(rules, observations[row], count, looks_ahead, shed_weight, luck[row], chooser, space)
 
 
 @kernel
 def best_action(
-    tables: np.record, observation: np.ndarray, count: int, luck: int, player: np.record, scratch: np.record
+    tables: np.record,
+    observation: np.ndarray,
+    count: int,
+    looks_ahead: bool,
+    shed_weight: float,
+    luck: int,
+    player: np.record,
+    scratch: np.record,
 ) -> int:
     """Return the one of the first `count` of `player.legal` with the lowest count, as `choose_best` tells it.
 
-    `player.legal` is written over.
+    `player.legal` is written over. (How to choose comes by itself: read from `player` here it is read for each row.)
     """
     legal, view = player.legal, player.look
     tied = 1
@@ -115,10 +124,10 @@ def best_action(
         for at in range(count):
             action = legal[at]
             result = weigh(tables, observation, action, view, scratch)
-            if not player.looks_ahead:
+            if not looks_ahead:
                 result = cost_of(tables, view.least_points, view.sweeps, 0.0)
             elif view.creeps:
-                result -= player.shed_weight * (hand_value_of(tables, action) - MIDDLE_VALUE)
+                result -= shed_weight * (hand_value_of(tables, action) - MIDDLE_VALUE)
             if result < lowest:
                 lowest = result
                 tied = 0

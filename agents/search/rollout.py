@@ -24,7 +24,7 @@ def play_out(
     tables: np.record, game: np.record, last_deal: int, is_random: bool, player: np.record, scratch: np.record
 ) -> None:
     """Play a game on with a scripted player, or a random one, at every seat until a deal is over or the game is."""
-    legal = player.legal
+    legal, looks_ahead, shed_weight = player.legal, player.looks_ahead, player.shed_weight
     while not game.over and game.deal_number <= last_deal:
         count = list_bits(game.legal_plays, game.legal_takes, legal)
         action = legal[0]
@@ -34,7 +34,7 @@ def play_out(
             else:
                 write_observation(tables, game, game.seat, player.seen)
                 luck = np.int64(random_below(game, ACTIONS, 1 << 32))
-                action = best_action(tables, player.seen, count, luck, player, scratch)
+                action = best_action(tables, player.seen, count, looks_ahead, shed_weight, luck, player, scratch)
         act(tables, game, action, scratch)
 
 
