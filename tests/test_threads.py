@@ -6,9 +6,10 @@ import os
 import threading
 import time
 
+import numpy as np
 import pytest
 
-from krypenv.runtime.threads import share
+from krypenv.runtime.threads import cut, share
 
 
 @pytest.mark.parametrize("parts", [1, 2, 5])
@@ -25,6 +26,18 @@ def test_every_part_is_called_once_and_on_a_thread_of_its_own(parts: int) -> Non
         assert sorted(part for part, _, _ in called) == list(range(parts))
         assert {of for _, of, _ in called} == {parts}
         assert len({thread for _, _, thread in called}) == parts
+
+
+@pytest.mark.parametrize(("rows", "parts"), [(7, 1), (7, 3), (2, 5), (0, 2)])
+def test_the_parts_of_arrays_are_views_that_make_up_the_whole(rows: int, parts: int) -> None:
+    whole, pairs = np.arange(rows), np.zeros((rows, 2), np.int8)
+    cuts = [cut((whole, pairs), part, parts) for part in range(parts)]
+    assert np.concatenate([some for some, _ in cuts]).tolist() == whole.tolist()
+    for some, of_pairs in cuts:
+        assert len(some) == len(of_pairs)
+        assert len(some) in (rows // parts, rows // parts + 1)
+        of_pairs += 1
+    assert (pairs == 1).all()
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 2])

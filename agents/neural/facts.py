@@ -23,7 +23,6 @@ from krypenv.kernels.tables import (
     rank_in_hand,
     rank_on_table,
     ranks_of_values,
-    sum_of,
 )
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
@@ -126,9 +125,11 @@ def write_fact(
     kind = action % TAKE
     out[_HELD] = observation[_HAND + kind]
     out[_SEEN_COPIES] = observation[_SEEN + kind]
-    left = np.int64(view.left)
+    left, total = np.int64(view.left), np.int64(0)
     for rank in range(NUM_RANKS):
-        out[_LEFT + rank] = left >> NIBBLE * rank & 15
+        count = left >> NIBBLE * rank & 15
+        out[_LEFT + rank] = count
+        total += count * rank_on_table(tables, rank)
     _find_prices(tables, observation, action if view.creeps else NO_CARD, left, prices)
     takers, risky = np.int64(0), np.int64(0)
     for rank in range(NUM_RANKS):
@@ -142,7 +143,8 @@ def write_fact(
         elif view.unseen[rank] > 0 and not view.deal_ends:
             after = left + (np.int64(1) << NIBBLE * rank)
             sweeping = np.int64(0)
-            ranks = ranks_of_values(tables, np.int64(find_sweep_values(tables, after, sum_of(tables, after), scratch)))
+            values = np.int64(find_sweep_values(tables, after, total + rank_on_table(tables, rank), scratch))
+            ranks = ranks_of_values(tables, values)
             while ranks != 0:
                 bit = ranks & -ranks
                 ranks ^= bit

@@ -33,6 +33,7 @@ WORK = np.dtype(
         ("facts", np.int8, (WIDTH,)),  # of one action
         ("prices", np.int64, (NUM_VALUES,)),
         ("look", VIEW),
+        ("temperature", np.float64),  # what logits are divided by where an action is drawn by them; 0: the best one
     ],
     align=True,
 )
@@ -83,9 +84,11 @@ class Weights(NamedTuple):
         return cls(*(np.array(array, np.float32, order="C") for array in arrays))
 
 
-def make_work(threads: int = 1) -> np.ndarray:
+def make_work(threads: int = 1, temperature: float = 0.0) -> np.ndarray:
     """Return fresh work space for some threads, (threads,) of `WORK`."""
-    return handle(records(WORK, threads))
+    work = records(WORK, threads)
+    work.temperature = temperature
+    return handle(work)
 
 
 @kernel

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,34 +20,36 @@ from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.tables import compile_rules
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
-from krypenv.runtime.threads import count_threads, share
+from krypenv.runtime.threads import count_threads, cut, share
 
 ROWS_A_THREAD = 256  # at least: for fewer it does not pay to start one
 
 
-class Asked(NamedTuple):
-    """Decisions, and where the answers go."""
-
-    tables: np.ndarray  # (1,) compiled rules
-    observations: npt.NDArray[np.int8]  # (B, >= 433)
-    masks: npt.NDArray[np.int8]  # (B, 105)
-    seeds: npt.NDArray[np.uint64]  # (B,), or empty where nothing is drawn
-    temperature: float  # 0 for the best-scored action, else one is drawn by the row's seed
-    out: IntArray  # (B,)
-
-
 @kernel
-def choose_rows(asked: Asked, weights: Weights, works: np.ndarray, scratch: np.ndarray, part: int, parts: int) -> None:
-    """Write the action of every `parts`-th row from `part` on into `asked.out`."""
-    work = works[part]
-    for row in range(part, len(asked.out), parts):
-        count = list_legal(asked.masks[row], work.legal)
+def choose_rows(
+    tables: np.ndarray,
+    weights: Weights,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    seeds: np.ndarray,
+    works: np.ndarray,
+    scratch: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Write the best-scored action of each row into `out`, (B,) int64.
+
+    With a temperature in `works` it is one drawn by the row's seed; without one `seeds`, (B,) uint64, may be empty.
+    """
+    work = works[0]
+    temperature = work.temperature
+    for row in range(len(out)):
+        count = list_legal(masks[row], work.legal)
         chosen = 0
         if count > 1:
-            chosen = score_legal(asked.tables[0], weights, asked.observations[row], count, work, scratch[part])
-            if asked.temperature > 0:
-                chosen = draw_action(work.logits, count, asked.temperature, asked.seeds[row])
-        asked.out[row] = work.legal[chosen]
+            chosen = score_legal(tables[0], weights, observations[row], count, work, scratch[0])
+            if temperature > 0:
+                chosen = draw_action(work.logits, count, temperature, seeds[row])
+        out[row] = work.legal[chosen]
 
 
 @kernel
@@ -124,17 +125,15 @@ class LearnedAgent(NetworkPlayer):
     ) -> None:
         super().__init__(rules, name, seed, solve)
         self.weights, self.temperature = weights, float(temperature)
-        self._threads = count_threads(threads)
-        self._work = make_work(self._threads)
+        self._work = make_work(count_threads(threads), self.temperature)
         self._rng = np.random.default_rng(check_seed(seed))
 
     def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
         chosen = np.empty(len(masks), np.int64)
         seeds = self._rng.integers(0, 1 << 63, len(masks) if self.temperature else 0).astype(np.uint64)
-        parts = max(min(self._threads, len(masks) // ROWS_A_THREAD), 1)
-        asked = Asked(self._tables, observations, masks, seeds, self.temperature, chosen)
-        scratch = borrow_scratch(parts)
-        share(lambda part, parts: choose_rows(asked, self.weights, self._work, scratch, part, parts), parts)
+        parts = max(min(len(self._work), len(masks) // ROWS_A_THREAD), 1)
+        given = observations, masks, seeds, self._work[:parts], borrow_scratch(parts), chosen
+        share(lambda part, parts: choose_rows(self._tables, self.weights, *cut(given, part, parts)), parts)
         return chosen
 
     def judge(

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 
+import numpy as np
+
 
 def share(work: Callable[[int, int], object], parts: int) -> None:
     """Call `work(part, parts)` for every part, each on a thread of its own, and return when all have ended.
@@ -23,6 +25,13 @@ def share(work: Callable[[int, int], object], parts: int) -> None:
             other.result()
     else:
         work(0, 1)
+
+
+def cut(arrays: tuple[np.ndarray, ...], part: int, parts: int) -> tuple[np.ndarray, ...]:
+    """Return one of several parts of each array, as views: rows next to each other, as many in each part."""
+    if parts == 1:
+        return arrays
+    return tuple(array[len(array) * part // parts : len(array) * (part + 1) // parts] for array in arrays)
 
 
 def count_threads(threads: int) -> int:

@@ -225,7 +225,7 @@ def _learner() -> Block:
     from krypenv.training.settings import Settings
 
     settings = Settings()
-    model = Run(settings, Path()).model
+    model = Run(settings, Path(), None).model  # not gone on with; older versions want to be told
     model.set_logger(Logger(None, []))
     spent = 0.0
 
