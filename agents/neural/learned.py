@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 
 import numpy as np
@@ -72,7 +73,7 @@ def judge_rows(
             logits[row, work.legal[at]] = work.logits[at]
 
 
-class NetworkPlayer:
+class NetworkPlayer(ABC):
     """Plays as a network says, and solves the last deal of a game of two, where nothing is hidden, as `Search` does.
 
     Args:
@@ -98,9 +99,9 @@ class NetworkPlayer:
                 chosen[is_open] = self._solver.act(observations[is_open], action_masks[is_open])
         return chosen
 
+    @abstractmethod
     def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
         """Return the network's action for each row, (B,) int64; there is one row at least."""
-        raise NotImplementedError
 
 
 class LearnedAgent(NetworkPlayer):
