@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 
 from krypenv.agents.base import (
+    RENAMED,
     Agent,
     check_options,
     check_seed,
@@ -24,7 +25,7 @@ from krypenv.agents.scripted import Greedy, Random, Tactician
 from krypenv.agents.search.ismcts import Ismcts
 from krypenv.agents.search.rollout import Rollout
 from krypenv.agents.search.search import Search
-from krypenv.inputs.words import did_you_mean, shown
+from krypenv.inputs.words import did_you_mean, shown, with_new_names
 from krypenv.rules import Rules, check_rules
 
 __all__ = [
@@ -42,11 +43,11 @@ __all__ = [
 
 
 def _make_learned(
-    rules: Rules, seed: int = 0, *, model: str = "", temperature: float = 0.0, solve: bool = True, threads: int = 1
+    rules: Rules, seed: int = 0, *, model: str = "", temperature: float = 0.0, solver: bool = True, threads: int = 1
 ) -> Agent:
     if not model:
         raise ValueError("learned plays with a trained network: name its folder, as in learned(model='folder')")
-    return load_agent(model, rules, seed, temperature=temperature, solve=solve, threads=threads)
+    return load_agent(model, rules, seed, temperature=temperature, solver=solver, threads=threads)
 
 
 _AGENTS: dict[str, Callable[..., Agent]] = {
@@ -103,6 +104,7 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
             f"unknown agent {shown(name)}{did_you_mean(name, _AGENTS)}; the agents are {', '.join(_AGENTS)}, "
             "and a path to a model's folder and module:Class are agents too"
         )
+    options = with_new_names(options, options_of(_AGENTS[name]), RENAMED.get(name, {}))
     check_options(name, _AGENTS[name], options)
     return _AGENTS[name](rules, seed, **options)
 

@@ -29,6 +29,9 @@ _OPTION = re.compile(
     rf"\s*(?P<key>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?P<value>{_TEXT}|{_NUMBER}|True|False|None)\s*(?:,\s*|\Z)"
 )
 
+# Options of older versions, by their names of today.
+RENAMED = {"guided": {"candidates": "proposals", "heat": "temperature"}, "learned": {"solve": "solver"}}
+
 # What the number in an option may be, the same for all agents that have it unless its name says which.
 LIMITS: dict[str, tuple[float, float, str]] = {
     "worlds": (1, 1_000_000_000, "the worlds that a decision looks at"),
@@ -39,8 +42,8 @@ LIMITS: dict[str, tuple[float, float, str]] = {
     "deals": (1, MAX_DECK, "the deals that are played out"),
     "explore": (0, 1_000_000, "the weight of the exploration term, in points"),
     "prior": (0, 1_000_000, "the points for a unit of a logit"),
-    "candidates": (1, 1000, "the worlds drawn for one that is played out"),
-    "heat": (0.001, 1_000_000, "what logits are divided by"),
+    "proposals": (1, 1000, "the worlds drawn for one that is played out"),
+    "guided.temperature": (0.001, 1_000_000, "what logits are divided by"),
     "temperature": (0, 1_000_000, "what scores are divided by (0 for the best one)"),
 }
 

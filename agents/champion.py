@@ -23,7 +23,7 @@ SHIPPED = {  # folder in `MODELS` -> rules that it was trained for
     "pairs": Rules.preset("krypkasino", players=4, teams=2),
 }
 WORLDS = 100  # that a decision looks at, where the network is helped by search
-CANDIDATES = 4  # worlds for each of them, which are kept by what the other has played
+PROPOSALS = 4  # worlds for each of them, which are kept by what the other has played
 
 
 def shipped_model(rules: Rules) -> Path | None:
@@ -63,7 +63,7 @@ class Champion:
 def _player(models: list[str], rules: Rules, seed: int, worlds: int, threads: int) -> Agent:
     options = dict[str, Any](worlds=worlds, threads=threads)
     if models and worlds:
-        return Guided(rules, seed, model=models[0], candidates=CANDIDATES, **options)
+        return Guided(rules, seed, model=models[0], proposals=PROPOSALS, **options)
     if models:
         return load_agent(models[0], rules, seed, threads=threads)
     if not worlds:

@@ -54,7 +54,7 @@ COMMANDS = {name: line.split() for name, line in LINES.items()}
 COMMANDS["bench beside"] = ["bench", "--beside", sys.executable, "--only", "engine*", "--seconds", "0.01"]
 SETTINGS = {  # commands whose options are those of settings
     "train": ("krypenv.training.selfplay.settings", "Settings"),
-    "teach": ("krypenv.training.imitation.teach", "TeachSettings"),
+    "teach": ("krypenv.training.imitation.imitate", "ImitationSettings"),
     "ablate": ("krypenv.training.experiments.ablation", "AblationSettings"),
     "exploit": ("krypenv.training.exploit.exploiting", "ExploitSettings"),
 }
@@ -73,7 +73,7 @@ def settings_command(name: str, rng: random.Random | None = None) -> list[str]:
     words = [name, "greedy"] if name == "exploit" else [name]
     small = {"rules": "mini-low", "out": "runs", "json": "out.json", "deals": "2", "selection": "2"}
     for option in options if rng is None else rng.sample(options, min(5, len(options))):
-        if not isinstance(option.default, bool) and option.name != "lessons":
+        if not isinstance(option.default, bool) and option.name != "demonstrations":
             words += [f"--{option.name.replace('_', '-')}", small.get(option.name, str(option.default))]
     return words
 

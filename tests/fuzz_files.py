@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 from fuzzing import REFUSED, Fuzzer, Tally, attempt, mutate_bytes, mutate_json, mutate_text
-from small_files import PLAN, RULES, arenas, checkpoint, dumped, lessons, model, scratch, without_checksums
+from small_files import PLAN, RULES, arenas, checkpoint, demonstrations, dumped, model, scratch, without_checksums
 
 from krypenv import Rules
 from krypenv.agents.neural.inference import Weights
@@ -27,7 +27,7 @@ from krypenv.training.arena.result_lines import encode
 from krypenv.training.arena.results import FILE, read_header, read_results
 from krypenv.training.experiments.ablation import RESULT, _read_result
 from krypenv.training.experiments.model_card import _exploit, _made
-from krypenv.training.imitation.lessons import INDEX, file_of, read_index, read_lesson
+from krypenv.training.imitation.demonstrations import INDEX, file_of, read_demonstrations, read_index
 from krypenv.training.selfplay.checkpoint import encode_checkpoint, parse_checkpoint
 from krypenv.training.selfplay.settings import Settings
 
@@ -114,10 +114,10 @@ def use_model(folder: Path) -> Arrays:
     arrays, card = load_model(folder)
     rules = Rules.parse(card["rules"])
     engine = Engine(rules, 4, seed=3)
-    agent = LearnedAgent(Weights.of(arrays), rules, "it", solve=False)
+    agent = LearnedAgent(Weights.of(arrays), rules, "it", solver=False)
     for _ in range(3):
         engine.step(agent.act(engine.observation, engine.action_mask))
-        assert np.isfinite(agent.judge(engine.observation, engine.action_mask)[1]).all()
+        assert np.isfinite(agent.evaluate(engine.observation, engine.action_mask)[1]).all()
     _made(folder, card)
     return arrays
 
@@ -254,13 +254,13 @@ def fuzz_checkpoint_progress(seed: int, mutants: int) -> Tally:
     return tally
 
 
-# ---------------------------------------------------------------------- lessons
+# ---------------------------------------------------------------------- demonstrations
 
 
-def fuzz_lesson_index(seed: int, mutants: int) -> Tally:
+def fuzz_demonstration_index(seed: int, mutants: int) -> Tally:
     """A plan that is read is one that can be carried out."""
     rng, tally = random.Random(seed), Counter()
-    good = json.loads((lessons() / INDEX).read_text())
+    good = json.loads((demonstrations() / INDEX).read_text())
     folder = scratch() / "index"
     folder.mkdir(exist_ok=True)
     for _ in range(mutants):
@@ -272,9 +272,9 @@ def fuzz_lesson_index(seed: int, mutants: int) -> Tally:
     return tally
 
 
-def change_lesson(rng: random.Random) -> dict[str, np.ndarray]:
-    """The arrays of a file of lessons with something changed in them."""
-    with np.load(file_of(lessons(), 0)) as file:
+def change_demonstrations(rng: random.Random) -> dict[str, np.ndarray]:
+    """The arrays of a file of demonstrations with something changed in them."""
+    with np.load(file_of(demonstrations(), 0)) as file:
         arrays = {name: file[name].copy() for name in file.files}
     name = rng.choice(list(arrays))
     array = arrays[name]
@@ -298,12 +298,12 @@ def change_lesson(rng: random.Random) -> dict[str, np.ndarray]:
     return arrays
 
 
-def fuzz_lesson_file(seed: int, mutants: int) -> Tally:
-    """A file of lessons gives what was in it, of whole games; or it is refused."""
+def fuzz_demonstration_file(seed: int, mutants: int) -> Tally:
+    """A file of demonstrations gives what was in it, of whole games; or it is refused."""
     rng, tally = random.Random(seed), Counter()
-    good = [file_of(lessons(), number).read_bytes() for number in (0, 1)]
-    whole = read_lesson(lessons(), PLAN, 0, 0.9)
-    folder = scratch() / "lesson"
+    good = [file_of(demonstrations(), number).read_bytes() for number in (0, 1)]
+    whole = read_demonstrations(demonstrations(), PLAN, 0, 0.9)
+    folder = scratch() / "demonstration"
     folder.mkdir(exist_ok=True)
     for _ in range(mutants):
         kind, arrays = rng.randrange(10), None
@@ -312,9 +312,9 @@ def fuzz_lesson_file(seed: int, mutants: int) -> Tally:
         elif kind < 5:
             file_of(folder, 0).write_bytes(mutate_bytes(good[0], rng))
         else:
-            arrays = change_lesson(rng)
+            arrays = change_demonstrations(rng)
             np.savez_compressed(file_of(folder, 0), **arrays)
-        found = attempt(lambda: read_lesson(folder, PLAN, 0, 0.9), tally, arrays)
+        found = attempt(lambda: read_demonstrations(folder, PLAN, 0, 0.9), tally, arrays)
         if found is REFUSED:
             continue
         if arrays is None:
@@ -323,7 +323,7 @@ def fuzz_lesson_file(seed: int, mutants: int) -> Tally:
         else:
             assert np.array_equal(found.values, arrays["values"].astype(np.float32))
             assert np.isfinite(
-                np.maximum.reduceat(found.values, np.cumsum(found.facts.counts) - found.facts.counts)
+                np.maximum.reduceat(found.values, np.cumsum(found.features.counts) - found.features.counts)
             ).all()
     return tally
 
@@ -335,8 +335,8 @@ def fuzz_figures(seed: int, mutants: int) -> Tally:
     """What `exploit --json` wrote, as a card reads it, and what an ablation keeps of a run."""
     rng, tally = random.Random(seed), Counter()
     exploiter = {
-        "kind": "knowing search", "name": "with greedy", "budget": "1 world", "seconds": 1.0, "margin": 2.5, "low": 1.0,
-        "high": 4.0,
+        "kind": "policy-aware search", "name": "with greedy", "budget": "1 world", "seconds": 1.0, "margin": 2.5,
+        "low": 1.0, "high": 4.0,
     }  # fmt: skip
     found = {
         "agent": "greedy", "rules": RULES, "seed": 0, "exploiters": [exploiter, {**exploiter, "low": None}],
@@ -365,7 +365,7 @@ FUZZERS: dict[str, Fuzzer] = {
     "checkpoint_bytes": fuzz_checkpoint_bytes,
     "checkpoint_tensors": fuzz_checkpoint_tensors,
     "checkpoint_progress": fuzz_checkpoint_progress,
-    "lesson_index": fuzz_lesson_index,
-    "lesson_file": fuzz_lesson_file,
+    "demonstration_index": fuzz_demonstration_index,
+    "demonstration_file": fuzz_demonstration_file,
     "figures": fuzz_figures,
 }

@@ -35,8 +35,9 @@ SESSIONS = ("mini-double players=2 games=3", "mini-low players=3 games=0 thresho
 SPECS = (
     "random", "greedy", "tactician", "tactician(shed=True)", "rollout(worlds=3, deals=2, value='margin')",
     "ismcts(worlds=20, explore=2.5, guided=False, ms=3.5, threads=2)", "search(worlds=4, plies=2, method='paranoid')",
-    "learned(model='nowhere', temperature=0.5, solve=False)", "guided(model='no where', prior=0.5, heat=2, deals=3)",
-    "guided(candidates=2)", "champion(worlds=0)", "oracle-hand(plies=3)", "runs/missing/model",
+    "learned(model='nowhere', temperature=0.5, solver=False)",
+    "guided(model='no where', prior=0.5, temperature=2, deals=3)",
+    "guided(proposals=2)", "champion(worlds=0)", "oracle-hand(plies=3)", "runs/missing/model",
     "oracle-deck(deals=3, value='sweep')",
 )  # fmt: skip
 WORDS_OF_RULES = [field.name for field in dataclasses.fields(Rules)] + Rules.presets()

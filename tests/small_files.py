@@ -18,7 +18,7 @@ from krypenv.agents.neural.model_file import CARD, save_model
 from krypenv.agents.neural.network import Arrays, Shape
 from krypenv.training.arena.arena import ArenaSettings, run_arena
 from krypenv.training.arena.results import FILE
-from krypenv.training.imitation.lessons import Plan, give_lessons
+from krypenv.training.imitation.demonstrations import Plan, make_demonstrations
 from krypenv.training.selfplay.checkpoint import CHECKPOINT
 from krypenv.training.selfplay.selfplay import Run
 from krypenv.training.selfplay.settings import Settings
@@ -26,12 +26,13 @@ from krypenv.training.selfplay.settings import Settings
 RULES = "mini-low players=2"
 TINY: dict[str, Any] = {
     "preset": "",
-    "rules": RULES, "also": ("mini-low players=3",), "rows": 3, "rival_rows": 2, "steps": 4, "batch": 16, "epochs": 1,
-    "frames": 6 * 4 * 8, "rivals": ("greedy",), "snapshots": 2, "snapshot_every": 0.2, "metagame_deals": 2,
+    "rules": RULES, "also": ("mini-low players=3",), "envs": 3, "opponent_envs": 2, "steps": 4, "batch": 16,
+    "epochs": 1,
+    "frames": 6 * 4 * 8, "opponents": ("greedy",), "snapshots": 2, "snapshot_every": 0.2, "metagame_deals": 2,
     "curve_every": 1e9, "curve_deals": 2, "deals": 2, "against": ("random", "greedy"), "context": 4, "card": 3,
     "embedding": 2, "checkpoint_every": 1e9,
 }  # fmt: skip
-PLAN = Plan(RULES, "search(worlds=2, plies=1)", seed=3, chunk=3, temperature=1.0, stray=0.2)
+PLAN = Plan(RULES, "search(worlds=2, plies=1)", seed=3, chunk=3, temperature=1.0, epsilon=0.2)
 
 
 @functools.cache
@@ -109,9 +110,9 @@ def checkpoint() -> tuple[bytes, Arrays, dict[str, str]]:
 
 
 @functools.cache
-def lessons() -> Path:
-    folder = scratch() / "lessons"
-    give_lessons(folder, PLAN, games=6, workers=1)
+def demonstrations() -> Path:
+    folder = scratch() / "demonstrations"
+    make_demonstrations(folder, PLAN, games=6, workers=1)
     return folder
 
 

@@ -14,7 +14,15 @@ from krypenv.training.experiments.ablation import ALL, VARIANTS, AblationSetting
 from krypenv.training.experiments.model_card import model_card
 from krypenv.training.selfplay.settings import Settings
 
-TINY = {"rows": 16, "rival_rows": 8, "steps": 8, "curve_every": 1e9, "deals": 1, "curve_deals": 1, "metagame_deals": 1}
+TINY = {
+    "envs": 16,
+    "opponent_envs": 8,
+    "steps": 8,
+    "curve_every": 1e9,
+    "deals": 1,
+    "curve_deals": 1,
+    "metagame_deals": 1,
+}
 
 
 def test_the_interquartile_gain_leaves_out_the_outer_quarters() -> None:
@@ -42,7 +50,7 @@ def test_the_interval_of_normal_runs_covers_their_gain() -> None:
 
 
 def test_every_variant_is_a_valid_run_that_differs_from_the_whole() -> None:
-    whole = Settings().changed(warm="lessons")
+    whole = Settings().changed(init_from="demonstrations")
     for variant, fields in VARIANTS.items():
         assert (whole.changed(**fields) == whole) == (variant == ALL)
 
@@ -71,7 +79,7 @@ def test_summaries_keep_tasks_apart() -> None:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("ablation")
     settings = AblationSettings.of(
-        out=str(out), seeds=2, frames=400, games=2, passes=1, workers=1, deals=2, against=("tactician",),
+        out=str(out), seeds=2, frames=400, games=2, bc_epochs=1, workers=1, deals=2, against=("tactician",),
         only=("no warm start",), context=16, card=8,
     )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
@@ -83,7 +91,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with pytest.raises(ValueError, match="holds a run with other settings"):
             ablate(settings.changed(frames=500), "krypenv ablate")
     assert done == {path: path.stat().st_mtime_ns for path in out.rglob("model.json")}, "finished runs are left alone"
-    assert len(done) == 5  # two variants with two seeds each, and the lessons
+    assert len(done) == 5  # two variants with two seeds each, and the demonstrations
     return out
 
 

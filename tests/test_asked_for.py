@@ -83,7 +83,7 @@ def test_every_number_of_every_command_is_tried():
     for name, options in shown.items():
         tried = {word for words in [*COMMANDS.values(), *map(settings_command, SETTINGS)] for word in words}
         assert options, name
-        assert options - tried <= {"--players", "--teams", "--lessons"}, name
+        assert options - tried <= {"--players", "--teams", "--demonstrations"}, name
 
 
 SHOWN = ("evaluate", "arena", "bench", "analyze", "train", "teach", "ablate", "exploit")

@@ -6,14 +6,14 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from krypenv.agents.neural.facts import Facts
+from krypenv.agents.neural.action_features import ActionFeatures
 from krypenv.training.learner.buffer import Decisions, SeatRolloutBuffer, select
 
 STEPS, ROWS, SEATS, GAMMA, LAMBDA = 24, 5, 3, 0.9, 0.8
 
 
 def filled_buffer(rng: np.random.Generator) -> tuple[SeatRolloutBuffer, np.ndarray, np.ndarray]:
-    """A buffer whose rows can be told apart by all that they hold: step and row are in observations, facts, hands."""
+    """A buffer whose rows can be told apart by what they hold: step and row are in observations, features, hands."""
     space = gym.spaces.Box(-128, 127, (4,), np.int8)
     buffer = SeatRolloutBuffer(
         STEPS, space, gym.spaces.Discrete(105), "cpu", gae_lambda=LAMBDA, gamma=GAMMA, n_envs=ROWS, seats=SEATS,
@@ -25,8 +25,8 @@ def filled_buffer(rng: np.random.Generator) -> tuple[SeatRolloutBuffer, np.ndarr
         tags = np.stack([np.full(ROWS, step), np.arange(ROWS), seats, np.zeros(ROWS)], 1).astype(np.int8)
         counts = np.array([legal_of(step, row) for row in range(ROWS)])
         actions = np.concatenate([np.arange(count) + step for count in counts])
-        facts = np.repeat(tags[:, :2], counts, 0)
-        decisions = Decisions(tags, Facts(counts, actions, facts), tags[:, :2], seats)
+        features = np.repeat(tags[:, :2], counts, 0)
+        decisions = Decisions(tags, ActionFeatures(counts, actions, features), tags[:, :2], seats)
         buffer.put(decisions, np.full(ROWS, step), values, np.zeros(ROWS))
         buffer.earned[step] = rng.normal(size=(ROWS, SEATS))
         buffer.ends[step] = rng.random(ROWS) < 0.15
@@ -88,7 +88,7 @@ def test_advantages_are_those_of_each_seat_alone() -> None:
 
 
 @pytest.mark.parametrize("size", [None, 7, 16, 1000])
-def test_batches_hold_each_valid_decision_once_with_its_own_facts(size: int | None) -> None:
+def test_batches_hold_each_valid_decision_once_with_its_own_features(size: int | None) -> None:
     buffer, last_seats, last_values = filled_buffer(np.random.default_rng(1))
     buffer.compute_seat_advantages(last_seats, last_values)
     valid = {(step, row) for step in range(STEPS) for row in range(ROWS) if buffer.valid[step, row]}
@@ -106,7 +106,7 @@ def test_batches_hold_each_valid_decision_once_with_its_own_facts(size: int | No
             count = legal_of(step, row)
             assert position.choices.actions[mine].tolist() == list(range(step, step + count))
             assert position.choices.place[mine].tolist() == list(range(count))
-            assert position.choices.facts[mine].tolist() == [[step, row]] * count
+            assert position.choices.features[mine].tolist() == [[step, row]] * count
             assert position.hidden[place].tolist() == [step, row]
             assert batch.advantages[place] == buffer.advantages[step, row]
             assert batch.returns[place] == buffer.advantages[step, row] + buffer.values[step, row]
@@ -128,12 +128,12 @@ def test_batches_follow_the_random_numbers_given() -> None:
     assert order(5) == order(5) != order(6)
 
 
-def test_selected_facts_are_those_of_the_rows() -> None:
+def test_selected_features_are_those_of_the_rows() -> None:
     counts = np.array([2, 0, 3, 1])
-    facts = Facts(counts, np.arange(10, 16), np.arange(6, dtype=np.int8)[:, None])
+    features = ActionFeatures(counts, np.arange(10, 16), np.arange(6, dtype=np.int8)[:, None])
     starts = np.cumsum(counts) - counts
     for rows, expected in (([2, 0], [12, 13, 14, 10, 11]), ([3, 3, 1], [15, 15]), ([1], []), ([], [])):
-        found = select(facts, starts, np.array(rows, np.int64))
+        found = select(features, starts, np.array(rows, np.int64))
         assert found.counts.tolist() == counts[rows].tolist()
         assert found.actions.tolist() == expected
-        assert found.facts[:, 0].tolist() == [action - 10 for action in expected]
+        assert found.features[:, 0].tolist() == [action - 10 for action in expected]

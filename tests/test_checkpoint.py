@@ -18,7 +18,7 @@ import torch
 from rich.console import Console
 from safetensors import safe_open
 
-from krypenv.training.imitation import lessons, teach
+from krypenv.training.imitation import demonstrations, imitate
 from krypenv.training.learner.ppo import SelfPlayPPO
 from krypenv.training.selfplay.checkpoint import CHECKPOINT, read_progress
 from krypenv.training.selfplay.selfplay import Run, open_run, run
@@ -28,9 +28,9 @@ pytestmark = pytest.mark.usefixtures("no_pictures")
 UPDATES = 6
 TINY: dict[str, Any] = {
     "preset": "",
-    "rows": 8, "rival_rows": 8, "steps": 4, "batch": 32, "epochs": 2, "frames": UPDATES * 64, "seed": 3,
-    "rivals": ("greedy", "tactician", "search(worlds=2, plies=1)"), "scripted_share": 0.6, "snapshots": 2,
-    "snapshot_every": 0.2, "metagame_deals": 2, "pull": 0.3, "slowness": 0.5, "entropy": 0.02,
+    "envs": 8, "opponent_envs": 8, "steps": 4, "batch": 32, "epochs": 2, "frames": UPDATES * 64, "seed": 3,
+    "opponents": ("greedy", "tactician", "search(worlds=2, plies=1)"), "scripted_share": 0.6, "snapshots": 2,
+    "snapshot_every": 0.2, "metagame_deals": 2, "kl_coef": 0.3, "ema_decay": 0.5, "ent_coef": 0.02,
     "checkpoint_every": 1e-9, "curve_every": 1e9, "curve_deals": 2, "deals": 2, "against": ("random",),
     "context": 16, "card": 8, "embedding": 4, "workers": 1,
 }  # fmt: skip
@@ -64,7 +64,7 @@ def state_of(folder: Path) -> tuple[dict[str, bytes], dict[str, Any]]:
 
 
 def assert_same_end(one: Path, other: Path) -> None:
-    """Weights, slow copy, critic, optimizer, snapshots, games and figures are the same, bit by bit."""
+    """Weights, EMA policy, critic, optimizer, snapshots, games and figures are the same, bit by bit."""
     (tensors, progress), (others, its) = state_of(one), state_of(other)
     assert [name for name in tensors if tensors[name] != others[name]] == []
     assert set(tensors) == set(others)
@@ -75,7 +75,7 @@ def test_the_unbroken_run_has_what_a_run_can_have(unbroken: Path) -> None:
     tensors, progress = state_of(unbroken)
     parts = {name.split(".")[0] if name[0] != "p" else ".".join(name.split(".")[:2]) for name in tensors}
     assert parts == {
-        "policy.network", "policy.critic", "policy.slow", "snapshot", "optimizer", "games", "rival_returns"
+        "policy.network", "policy.critic", "policy.ema", "snapshot", "optimizer", "games", "opponent_returns"
     }  # fmt: skip
     assert (progress["updates"], progress["frames"]) == (UPDATES, TINY["frames"])
     assert progress["snapshots"] == ["update 2", "update 5"]  # those of updates 3 and 4 have made room
@@ -101,21 +101,23 @@ def test_a_checkpoint_is_read_back_as_it_was_written(unbroken: Path, tmp_path: P
     assert state_of(tmp_path) == before
 
 
-@pytest.mark.parametrize("place", ["the lessons", "the cloning"])
+@pytest.mark.parametrize("place", ["the demonstrations", "the cloning"])
 def test_a_run_stopped_before_its_first_update_ends_like_the_unbroken_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    monkeypatch.setattr(teach, "CHUNK", 1)
-    settings = {**TINY, "lessons": 3, "teacher": "rollout(worlds=1)", "passes": 2, "frames": 128}
+    monkeypatch.setattr(imitate, "CHUNK", 1)
+    settings = {**TINY, "demonstrations": 3, "teacher": "rollout(worlds=1)", "bc_epochs": 2, "frames": 128}
     run(Settings.of(**settings, out=str(tmp_path / "one")), "", quiet=True)
 
-    module, name = (lessons, "play_lesson") if place == "the lessons" else (teach, "clone")
+    module, name = (
+        (demonstrations, "play_demonstrations") if place == "the demonstrations" else (imitate, "clone_behaviour")
+    )
     work, calls = getattr(module, name), []
 
     def stop(*arguments: Any) -> Any:
         done = work(*arguments)
         calls.append(arguments)
-        if len(calls) == (2 if place == "the lessons" else 1):
+        if len(calls) == (2 if place == "the demonstrations" else 1):
             raise KeyboardInterrupt
         return done
 
@@ -133,7 +135,7 @@ def test_a_run_stopped_before_its_first_update_ends_like_the_unbroken_one(
 def test_a_killed_run_ends_like_the_unbroken_one(tmp_path: Path) -> None:
     """A process that is killed by the system in the middle of its work."""
     folder = tmp_path / "killed"
-    settings = {**TINY, "frames": 6_400, "rivals": ("greedy",), "snapshot_every": 0.4, "lessons": 0}
+    settings = {**TINY, "frames": 6_400, "opponents": ("greedy",), "snapshot_every": 0.4, "demonstrations": 0}
     command = [sys.executable, "-m", "krypenv.training.cli.commands", "train", "--out", str(folder)]
     for name, value in settings.items():
         for each in value if isinstance(value, tuple) else (value,):

@@ -19,7 +19,7 @@ def krypenv(*arguments):
     return CliRunner(env={"COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb"}).invoke(app, list(map(str, arguments)))
 
 
-@pytest.mark.parametrize("command", ["evaluate", "show", "bench", "doctor", "train", "teach"])
+@pytest.mark.parametrize("command", ["evaluate", "show", "bench", "doctor", "train", "imitate"])
 def test_help_ends_with_an_example(command):
     done = krypenv(command, "--help")
     assert done.exit_code == 0, done.output

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 from fuzzing import NASTY_VALUES, REFUSED, attempt
-from small_files import PLAN, arenas, checkpoint, dumped, files_of, lessons, model, scratch, without_checksums
+from small_files import PLAN, arenas, checkpoint, demonstrations, dumped, files_of, model, scratch, without_checksums
 from support import some_arrays
 from test_arena import HIGH, LOW, arena
 from test_results import lines
@@ -29,7 +29,7 @@ from krypenv.inputs.schema import a_list, a_record, number, text, whole
 from krypenv.training import load_games
 from krypenv.training.arena.result_lines import encode
 from krypenv.training.arena.results import FILE, read_results
-from krypenv.training.imitation.lessons import INDEX, read_index
+from krypenv.training.imitation.demonstrations import INDEX, read_index
 from krypenv.training.selfplay.checkpoint import CHECKPOINT, encode_checkpoint, parse_checkpoint, read_progress
 from krypenv.training.selfplay.checkpoint_checks import digest
 from krypenv.training.selfplay.selfplay import run
@@ -113,11 +113,11 @@ def test_every_field_of_a_checkpoint() -> None:
 
 def test_every_field_of_an_index_of_lessons(tmp_path: Path) -> None:
     tally: Counter[str] = Counter()
-    for changed in every_change(json.loads((lessons() / INDEX).read_text())):
+    for changed in every_change(json.loads((demonstrations() / INDEX).read_text())):
         (tmp_path / INDEX).write_bytes(dumped(changed))
         attempt(partial(read_index, tmp_path), tally, changed)
     assert tally["refused"] > tally["right"] > 0
-    assert read_index(lessons()) == PLAN
+    assert read_index(demonstrations()) == PLAN
 
 
 # ---------------------------------------------------------------------- JSON and schemas
@@ -341,10 +341,10 @@ def test_the_checksum_of_a_checkpoint_is_that_of_earlier_versions() -> None:
         ("snapshot.0.value.bias", lambda array: array[None], r"\(1, 1\)"),
         ("optimizer.0.exp_avg_sq", lambda array: array - 1, "below 0"),
         ("optimizer.3.step", lambda array: array.astype(int), "int64"),
-        ("games.1.players", lambda array: array + 50, "no rivals"),
+        ("games.1.players", lambda array: array + 50, "no opponents"),
         ("games.0.viewers", lambda array: array + 9, "no seats"),
         ("games.1.state", lambda array: array[:, :-1], "games.1.state"),
-        ("rival_returns", lambda array: np.zeros(2000), "more than 1000"),
+        ("opponent_returns", lambda array: np.zeros(2000), "more than 1000"),
     ],
 )  # fmt: skip
 def test_a_checkpoint_with_other_tensors_is_refused_and_nothing_is_changed(

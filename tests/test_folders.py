@@ -26,8 +26,8 @@ from krypenv.training.experiments.ablation import AblationSettings, ablate
 from krypenv.training.exploit import exploiting as exploiting
 from krypenv.training.exploit.best_response import response_settings, train_response
 from krypenv.training.exploit.exploiting import ExploitSettings
-from krypenv.training.imitation.teach import TeachSettings
-from krypenv.training.imitation.teach import run as teach
+from krypenv.training.imitation.imitate import ImitationSettings
+from krypenv.training.imitation.imitate import run as teach
 from krypenv.training.selfplay.checkpoint import CHECKPOINT, read_progress
 from krypenv.training.selfplay.selfplay import run
 from krypenv.training.selfplay.settings import Settings
@@ -47,7 +47,7 @@ def test_a_folder_that_another_process_writes_to_is_refused(tmp_path: Path, what
     starts: dict[str, Callable[[], Any]] = {
         "train": lambda: run(Settings.of(**TINY, out=str(folder)), quiet=True),
         "resume": lambda: run(Settings(resume=str(folder)), quiet=True),
-        "teach": lambda: teach(TeachSettings(out=str(folder), network=Network(4, 3, 2)), ""),
+        "teach": lambda: teach(ImitationSettings(out=str(folder), network=Network(4, 3, 2)), ""),
         "exploit": lambda: exploiting.exploit(
             ExploitSettings.of(agent="greedy", seeds=1, frames=1, out=str(folder)), None
         ),  # type: ignore[arg-type]

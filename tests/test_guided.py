@@ -69,7 +69,7 @@ def _play_rows(
 def test_games_are_played_on_as_the_learned_agent_plays_them(text: str, deals: int) -> None:
     """Row by row, up to the first position of the deal after the last one."""
     rules, weights = RULES[text], Weights.of(some_network())
-    engine, agent = some_games(rules), LearnedAgent(weights, rules, "network", solve=False)
+    engine, agent = some_games(rules), LearnedAgent(weights, rules, "network", solver=False)
     state = engine.state.copy()
     _play_rows(compile_rules(rules), weights, handle(state), deals, make_work(), borrow_scratch())
     ends = engine.state.deal_number + deals
@@ -216,7 +216,7 @@ def test_the_name_makes_the_agent_again(models: dict[Rules, str]) -> None:
         ({"deals": 0}, "deals, .* from 1 to 104, not 0"),
         ({"prior": -1.0}, "prior, .* from 0 to 1000000, not -1"),
         ({"prior": float("nan")}, "prior, .* not nan"),
-        ({"worlds": 1_000_000, "candidates": 1000}, "need too much memory"),
+        ({"worlds": 1_000_000, "proposals": 1000}, "need too much memory"),
         ({"worlds": "x"}, "worlds is of type int"),
         ({"value": "x"}, "value is .* not 'x'"),
     ],

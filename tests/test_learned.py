@@ -33,7 +33,7 @@ def test_where_nothing_is_hidden_the_rest_of_the_deal_is_solved(text: str) -> No
     """In the last deal of two players all cards but the other hand have been seen, by the first of its decisions."""
     rules = Rules.parse(text)
     agent, solver = LearnedAgent(WEIGHTS, rules, "it", seed=1), agents.make("search(worlds=1)", rules)
-    plain = LearnedAgent(WEIGHTS, rules, "it", solve=False)
+    plain = LearnedAgent(WEIGHTS, rules, "it", solver=False)
     open_rows = differ = 0
     for observations, masks in play_some(rules, 12):
         played, of_network = agent.act(observations, masks), plain.act(observations, masks)
@@ -53,7 +53,7 @@ def test_where_nothing_is_hidden_the_rest_of_the_deal_is_solved(text: str) -> No
 def test_among_more_players_the_network_decides_to_the_end(text: str) -> None:
     rules = Rules.parse(text)
     for observations, masks in play_some(rules, 3):
-        logits, _ = LearnedAgent(WEIGHTS, rules, "it").judge(observations, masks)
+        logits, _ = LearnedAgent(WEIGHTS, rules, "it").evaluate(observations, masks)
         assert np.array_equal(LearnedAgent(WEIGHTS, rules, "it").act(observations, masks), logits.argmax(axis=1))
 
 
@@ -76,7 +76,7 @@ def test_actions_are_drawn_by_their_probabilities() -> None:
     observations, masks = engine.observation[row], engine.action_mask[row]
     drawn = agent.act(observations.repeat(draws, axis=0), masks.repeat(draws, axis=0))
     legal = np.flatnonzero(masks[0])
-    chances = np.exp(agent.judge(observations, masks)[0][0, legal].astype(float) / temperature)
+    chances = np.exp(agent.evaluate(observations, masks)[0][0, legal].astype(float) / temperature)
     expected = draws * chances / chances.sum()
     assert len(legal) > 2
     assert len(set(expected.round())) > 2
@@ -104,7 +104,7 @@ def test_a_learned_agent_has_a_name_with_options(tmp_path: Path) -> None:
     assert agents.make(folder, rules).name == folder
     assert agents.make(f"learned(model={folder!r})", rules).name == folder
     assert agents.make(f"learned(model={folder!r}, threads=2)", rules).name == folder
-    for options, same in (("solve=False", "solve=False"), ("temperature=2, solve=True", "temperature=2.0")):
+    for options, same in (("solver=False", "solver=False"), ("temperature=2, solver=True", "temperature=2.0")):
         agent = agents.make(f"learned(model={folder!r}, {options})", rules)
         assert agents.make(agent.name, rules).name == agent.name
         assert agent.name.startswith("learned(")
@@ -116,7 +116,7 @@ def test_a_learned_agent_has_a_name_with_options(tmp_path: Path) -> None:
     [
         ("", "name its folder"), ("model='nowhere'", "is no model"),
         ("model='nowhere', temperature=-1", "temperature, what scores are divided by .* is from 0 to 1000000, not -1"),
-        ("model='nowhere', solve=1", "solve is of type bool"),
+        ("model='nowhere', solver=1", "solver is of type bool"),
     ],
 )  # fmt: skip
 def test_what_a_learned_agent_is_not_made_of(options: str, message: str) -> None:

@@ -39,14 +39,14 @@ def test_margins_are_those_of_the_matches_and_antisymmetric(metagame: Metagame) 
 
 
 def test_the_harder_is_met_more_often() -> None:
-    """A snapshot that wins against the last one by more is drawn by more; the odds are exp(difference / hardness)."""
+    """A snapshot that wins against the last one by more is drawn by more: odds of exp(difference / temperature)."""
     metagame = Metagame(["old", "older", "oldest", "now"], {"now": {"old": 2.0, "older": -1.0, "oldest": -6.0}})
     others = ["old", "older", "oldest"]
-    for hardness in (0.1, 1.0, 5.0, 1e6):
-        weights = metagame.weights("now", others, hardness)
+    for temperature in (0.1, 1.0, 5.0, 1e6):
+        weights = metagame.weights("now", others, temperature)
         assert abs(sum(weights) - 1) < 1e-12
         assert weights[0] <= weights[1] <= weights[2]
-        assert abs(math.log(weights[2] / weights[1]) - 5 / hardness) < 1e-9
+        assert abs(math.log(weights[2] / weights[1]) - 5 / temperature) < 1e-9
     assert metagame.weights("now", others, 0.0) == pytest.approx([1 / 3] * 3)
     assert metagame.weights("now", others, 1e-9)[2] == pytest.approx(1)
     assert metagame.weights("now", [], 5.0) == []

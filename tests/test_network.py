@@ -9,7 +9,7 @@ from support import RULES, some_arrays
 
 from krypenv import Engine, Rules
 from krypenv.agents.champion import MODELS, SHIPPED
-from krypenv.agents.neural.facts import gather_facts
+from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import load_model
@@ -34,20 +34,22 @@ def decisions_of(rules: Rules, games: int, steps: int) -> tuple[np.ndarray, np.n
 
 @torch.no_grad()
 def scores_of(network: CardNetwork, rules: Rules, observations: np.ndarray, masks: np.ndarray) -> Scores:
-    scores: Scores = network(torch.from_numpy(observations), Choices.of(gather_facts(rules, observations, masks)))
+    scores: Scores = network(
+        torch.from_numpy(observations), Choices.of(gather_action_features(rules, observations, masks))
+    )
     return scores
 
 
 def compare(arrays: Arrays, rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
     """Assert that kernel and torch agree, and return the actions."""
-    network, agent = CardNetwork.of(arrays), LearnedAgent(Weights.of(arrays), rules, "it", solve=False)
+    network, agent = CardNetwork.of(arrays), LearnedAgent(Weights.of(arrays), rules, "it", solver=False)
     scores = scores_of(network, rules, observations, masks)
-    logits, values = agent.judge(observations, masks)
+    logits, values = agent.evaluate(observations, masks)
     assert logits.dtype == values.dtype == np.float32
     np.testing.assert_allclose(logits[masks > 0], scores.logits[scores.logits > -1e8].numpy(), rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(values, scores.values.numpy(), rtol=1e-4, atol=1e-4)
     actions = agent.act(observations, masks)
-    of_torch = NetworkAgent(network, rules, "it", solve=False).act(observations, masks)
+    of_torch = NetworkAgent(network, rules, "it", solver=False).act(observations, masks)
     rows = np.flatnonzero(actions != of_torch)
     assert len(rows) <= len(masks) / 1000
     assert np.abs(logits[rows, actions[rows]] - logits[rows, of_torch[rows]]).max(initial=0) < 1e-4  # ties

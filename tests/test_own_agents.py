@@ -21,7 +21,7 @@ from krypenv.agents.own import Typed, typed
 from krypenv.envs.learner import LearnerGames
 from krypenv.training import ArenaSettings, duplicate_match, run_arena
 from krypenv.training.arena.results import FILE
-from krypenv.training.imitation.teach import TeachSettings
+from krypenv.training.imitation.imitate import ImitationSettings
 from krypenv.training.selfplay.selfplay import Run
 from krypenv.training.selfplay.settings import Settings
 
@@ -232,13 +232,13 @@ def test_the_header_of_an_arena_imports_nothing(here):
     assert was_imported(here)
 
 
-@pytest.mark.parametrize("option", ["rivals", "against", "teacher"])
+@pytest.mark.parametrize("option", ["opponents", "against", "teacher"])
 def test_the_settings_of_a_run_import_nothing(here, option):
     value = "evil:Careful" if option == "teacher" else ["greedy", "evil:Careful"]
     kept = Settings.from_json({**plain(Settings.of()), option: value})
     with pytest.raises(ValueError, match=f"nothing that .*: krypenv train --resume runs/x --{option} evil:Careful"):
         kept.with_own_of(Settings.of(resume="runs/x"))
-    again = kept.with_own_of(Settings.of(resume="runs/x", rivals=("evil:Careful",)))
+    again = kept.with_own_of(Settings.of(resume="runs/x", opponents=("evil:Careful",)))
     assert again == kept
     named = again.flat()[option]
     assert type(named if option == "teacher" else named[-1]) is Typed
@@ -251,11 +251,11 @@ def plain(settings):
 
 
 def test_a_run_that_a_file_describes_imports_nothing(here):
-    kept = Settings.from_json({**plain(Settings.of(lessons=0)), "rivals": ["evil:Careful"]})
+    kept = Settings.from_json({**plain(Settings.of(demonstrations=0)), "opponents": ["evil:Careful"]})
     with pytest.raises(ValueError, match="nothing that a file names"):
         Run(kept, Path("runs"))
     with pytest.raises(ValueError, match="nothing that a file names"):
-        TeachSettings.of(teacher="evil:Careful")
+        ImitationSettings.of(teacher="evil:Careful")
     assert not was_imported(here)
 
 

@@ -1,4 +1,4 @@
-"""The network and the policy around it: rows on their own, agreeing answers, a critic that sees more, a slow copy."""
+"""The network and the policy around it: rows on their own, agreeing answers, a critic that sees more, a EMA policy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 from sb3_contrib import MaskablePPO
 
 from krypenv import Engine, Rules
-from krypenv.agents.neural.facts import Facts, gather_facts
+from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
 from krypenv.agents.neural.network import ILLEGAL, Shape
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
 from krypenv.envs.sb3 import KrypkasinoVecEnv
@@ -48,8 +48,8 @@ def hidden_hands(engine: Engine) -> np.ndarray:
 
 
 def decisions_of(engine: Engine) -> Decisions:
-    facts = gather_facts(engine.rules, engine.observation, engine.action_mask)
-    return Decisions(engine.observation.copy(), facts, hidden_hands(engine), engine.seat.copy())
+    features = gather_action_features(engine.rules, engine.observation, engine.action_mask)
+    return Decisions(engine.observation.copy(), features, hidden_hands(engine), engine.seat.copy())
 
 
 def make_policy(rules: Rules, critic: bool = True, **settings: float) -> CardPolicy:
@@ -62,7 +62,7 @@ def make_policy(rules: Rules, critic: bool = True, **settings: float) -> CardPol
     with torch.no_grad():
         for parameter in policy.network.parameters():
             parameter.mul_(2)
-    policy.slow = policy.make_slow_copy()
+    policy.ema = policy.make_ema_policy()
     return policy
 
 
@@ -73,7 +73,7 @@ def test_rows_of_the_network_are_independent(rules: Rules) -> None:
     torch.manual_seed(1)
     network, engine = CardNetwork(Shape(16, 8, 4)), positions(rules)
     observations = torch.from_numpy(engine.observation.copy())
-    choices = Choices.of(gather_facts(rules, engine.observation, engine.action_mask))
+    choices = Choices.of(gather_action_features(rules, engine.observation, engine.action_mask))
     scores = network(observations, choices)
     legal = engine.action_mask.sum(1)
     assert ((scores.logits > ILLEGAL / 2).sum(1).numpy() == legal).all()
@@ -82,7 +82,8 @@ def test_rows_of_the_network_are_independent(rules: Rules) -> None:
     for row in range(0, 100, 7):
         one = slice(row, row + 1)
         alone = network(
-            observations[one], Choices.of(gather_facts(rules, engine.observation[one], engine.action_mask[one]))
+            observations[one],
+            Choices.of(gather_action_features(rules, engine.observation[one], engine.action_mask[one])),
         )
         assert alone.logits.shape == (1, legal[row])
         assert torch.allclose(alone.logits[0], scores.logits[row, : legal[row]], atol=1e-5)
@@ -90,8 +91,8 @@ def test_rows_of_the_network_are_independent(rules: Rules) -> None:
 
 
 def test_choices_are_the_legal_actions_row_after_row() -> None:
-    facts = Facts(np.array([2, 1, 3]), np.array([4, 9, 7, 0, 60, 104]), np.zeros((6, 87), np.int8))
-    choices = Choices.of(facts)
+    features = ActionFeatures(np.array([2, 1, 3]), np.array([4, 9, 7, 0, 60, 104]), np.zeros((6, 87), np.int8))
+    choices = Choices.of(features)
     assert choices.row.tolist() == [0, 0, 1, 2, 2, 2]
     assert choices.place.tolist() == [0, 1, 0, 0, 1, 2]
     assert choices.spread(choices.actions, 3, -1).tolist() == [[4, 9, -1], [7, -1, -1], [0, 60, 104]]
@@ -116,7 +117,7 @@ def test_what_the_policy_is_asked_in_different_ways_agrees(rules: Rules) -> None
         if deterministic:
             assert torch.equal(distribution.mode(), actions)
             assert torch.equal(
-                torch.from_numpy(NetworkAgent(policy.network, rules, "it", solve=False).act(plain.numpy(), masks)),
+                torch.from_numpy(NetworkAgent(policy.network, rules, "it", solver=False).act(plain.numpy(), masks)),
                 actions,
             )
     assert torch.allclose(policy.predict_values(position), values, atol=1e-5)
@@ -160,8 +161,8 @@ def test_actions_are_drawn_by_their_probabilities() -> None:
 def test_what_is_raised_besides_is_entropy_pull_and_the_own_value() -> None:
     """The third answer of evaluate_actions, against sums over all actions by hand."""
     rules = TABLES[1]
-    policy = make_policy(rules, entropy=0.3, pull=0.7)
-    for parameter in policy.slow.parameters():
+    policy = make_policy(rules, ent_coef=0.3, kl_coef=0.7)
+    for parameter in policy.ema.parameters():
         parameter.mul_(0.8)
     engine = positions(rules, 40)
     position = decisions_of(engine).tensors("cpu")
@@ -169,7 +170,7 @@ def test_what_is_raised_besides_is_entropy_pull_and_the_own_value() -> None:
     values, _, bonus = policy.evaluate_actions(position, torch.from_numpy(masks.argmax(1)))
     own = policy.network(position.observations, position.choices).values
     new = policy.get_distribution(plain, masks).distribution.probs.double()
-    policy.network, network = policy.slow, policy.network
+    policy.network, network = policy.ema, policy.network
     old = policy.get_distribution(plain, masks).distribution.probs.double()
     policy.network = network
     expected = []
@@ -202,7 +203,7 @@ def test_the_critic_sees_hidden_hands_and_the_network_does_not(rules: Rules) -> 
 
 @torch.no_grad()
 def test_without_a_critic_or_with_hands_that_nobody_has() -> None:
-    """A run without a critic is given hidden hands of no width; one for more players, narrower ones by its lessons."""
+    """A run without a critic gets hidden hands of no width; one for more players, narrower ones from demonstrations."""
     engine = positions(TABLES[0], 20)
     position, actions = decisions_of(engine).tensors("cpu"), torch.from_numpy(engine.action_mask.argmax(1))
     plain = make_policy(TABLES[0], critic=False)
@@ -217,7 +218,7 @@ def test_without_a_critic_or_with_hands_that_nobody_has() -> None:
 
 
 def test_gradients_of_the_critic_do_not_reach_the_own_value_and_the_slow_copy_has_none() -> None:
-    policy, engine = make_policy(TABLES[0], pull=0.1), positions(TABLES[0], 20)
+    policy, engine = make_policy(TABLES[0], kl_coef=0.1), positions(TABLES[0], 20)
     position = decisions_of(engine).tensors("cpu")
     values, log_probs, bonus = policy.evaluate_actions(position, torch.from_numpy(engine.action_mask.argmax(1)))
     values.sum().backward(retain_graph=True)
@@ -225,21 +226,21 @@ def test_gradients_of_the_critic_do_not_reach_the_own_value_and_the_slow_copy_ha
     (log_probs.sum() + bonus.sum()).backward()
     trained = {id(each) for group in policy.optimizer.param_groups for each in group["params"]}
     for name, parameter in policy.named_parameters():
-        assert (parameter.grad is not None) == (not name.startswith("slow.")), name
-        assert (id(parameter) in trained) == (not name.startswith("slow.")), name
+        assert (parameter.grad is not None) == (not name.startswith("ema.")), name
+        assert (id(parameter) in trained) == (not name.startswith("ema.")), name
 
 
-@pytest.mark.parametrize("slowness", [0.0, 0.9, 1.0])
-def test_the_slow_copy_follows_as_told(slowness: float) -> None:
-    policy = make_policy(TABLES[0], slowness=slowness)
-    start = copy.deepcopy(policy.slow.state_dict())
+@pytest.mark.parametrize("ema_decay", [0.0, 0.9, 1.0])
+def test_the_ema_policy_follows_as_told(ema_decay: float) -> None:
+    policy = make_policy(TABLES[0], ema_decay=ema_decay)
+    start = copy.deepcopy(policy.ema.state_dict())
     with torch.no_grad():
         for parameter in policy.network.parameters():
             parameter.add_(1.0)
     for step in range(1, 4):
         policy.follow()
-        for name, value in policy.slow.state_dict().items():
-            assert torch.allclose(value, start[name] + 1 - slowness**step, atol=1e-5)
+        for name, value in policy.ema.state_dict().items():
+            assert torch.allclose(value, start[name] + 1 - ema_decay**step, atol=1e-5)
 
 
 def test_plain_maskable_ppo_learns_with_it() -> None:

@@ -9,7 +9,7 @@ import pytest
 from test_guided import some_network
 
 from krypenv import Engine, Rules
-from krypenv.agents.neural.belief import log_chance, make_belief, remember, share_out
+from krypenv.agents.neural.belief import log_likelihood, make_belief, remember, resample_systematically
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.inference import Weights, make_work
 from krypenv.agents.neural.learned import LearnedAgent
@@ -91,17 +91,17 @@ def _weigh_rows(
         remember(rules, memory, row, beliefs[0], room)
         if beliefs[0].count == 0:
             continue
-        out[row, 0] = log_chance(rules, weights, 1.0, state[row], beliefs[0], works[0], room.scratch)
+        out[row, 0] = log_likelihood(rules, weights, 1.0, state[row], beliefs[0], works[0], room.scratch)
         look_around(rules, observations[row], room)
         for world in range(1, out.shape[1]):
             sample_world(rules, observations[row], world_seed(np.uint64(7 + row), world), True, room)
-            out[row, world] = log_chance(rules, weights, 1.0, room.stack[0], beliefs[0], works[0], room.scratch)
+            out[row, world] = log_likelihood(rules, weights, 1.0, room.stack[0], beliefs[0], works[0], room.scratch)
 
 
 def test_plays_of_the_network_tell_of_its_hand() -> None:
     """Against the network itself the true hand gains on sampled ones; a proper weight can't lose on the mean."""
     weights, recall, engine = Weights.of(some_network()), Recall(), Engine(MAIN, 64, seed=2)
-    other = LearnedAgent(weights, MAIN, "it", seed=3, temperature=1.0, solve=False)
+    other = LearnedAgent(weights, MAIN, "it", seed=3, temperature=1.0, solver=False)
     gains = []
     for _ in range(60):
         actions = engine.sample_actions()
@@ -135,7 +135,7 @@ def test_plays_of_the_network_tell_of_its_hand() -> None:
 def test_worlds_are_shared_out_by_their_chances(chances: list[float], worlds: int, expected: list[int] | None) -> None:
     shares = np.zeros(len(chances), np.int64)
     with np.errstate(divide="ignore"):
-        share_out(np.log(np.array(chances)), len(chances), worlds, shares)
+        resample_systematically(np.log(np.array(chances)), len(chances), worlds, shares)
     assert shares.sum() == worlds
     assert expected is None or shares.tolist() == expected
 
@@ -155,25 +155,25 @@ def play(agent: Guided, steps: int = 24) -> list[list[int]]:
 
 def test_a_guided_agent_that_weighs_worlds_is_seeded_and_the_same_on_threads(tmp_path: Path) -> None:
     model = str(save_model(tmp_path / "model", some_network(), MAIN))
-    options = {"model": model, "worlds": 6, "candidates": 5, "prior": 0.0}
+    options = {"model": model, "worlds": 6, "proposals": 5, "prior": 0.0}
     first = play(Guided(MAIN, 1, **options))
     assert first == play(Guided(MAIN, 1, **options)) == play(Guided(MAIN, 1, threads=2, **options))
-    assert first != play(Guided(MAIN, 1, **{**options, "candidates": 1}))
+    assert first != play(Guided(MAIN, 1, **{**options, "proposals": 1}))
     assert len(play(Guided(MAIN, 1, ms=1000.0, **options))) == len(first)
 
 
 def test_among_more_players_worlds_are_not_weighed(tmp_path: Path) -> None:
     rules = Rules.preset("krypkasino", players=3)
     model = str(save_model(tmp_path / "model", some_network(), rules))
-    weighed, plain = (Guided(rules, 1, model=model, worlds=3, candidates=number) for number in (4, 1))
+    weighed, plain = (Guided(rules, 1, model=model, worlds=3, proposals=number) for number in (4, 1))
     assert play(weighed) == play(plain)
 
 
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ({"candidates": 0}, "candidates, .* is from 1 to 1000, not 0"),
-        ({"heat": 0.0}, "heat, .* is from 0.001 to 1000000, not 0.0"),
+        ({"proposals": 0}, "proposals, .* is from 1 to 1000, not 0"),
+        ({"temperature": 0.0}, "temperature, .* is from 0.001 to 1000000, not 0.0"),
     ],
 )
 def test_impossible_options_are_refused(option: dict[str, float], message: str) -> None:

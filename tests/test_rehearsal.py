@@ -23,9 +23,10 @@ from krypenv.training.selfplay.settings import PRESETS, Settings
 HOUR = 3600.0
 SMALL = {
     "preset": "",
-    "rows": 8, "rival_rows": 8, "steps": 4, "batch": 64, "epochs": 1, "curve_deals": 2, "deals": 2, "metagame_deals": 2,
+    "envs": 8, "opponent_envs": 8, "steps": 4, "batch": 64, "epochs": 1, "curve_deals": 2, "deals": 2,
+    "metagame_deals": 2,
     "context": 16, "card": 8, "embedding": 4, "snapshot_every": 0.4, "workers": 1, "against": ("greedy",),
-    "rivals": ("tactician",), "rule": ("sweep_points=4",),
+    "opponents": ("tactician",), "rule": ("sweep_points=4",),
 }  # fmt: skip
 
 
@@ -101,16 +102,22 @@ def test_a_rehearsal_touches_neither_run_nor_folder(tmp_path):
 @pytest.mark.parametrize("preset", PRESETS)
 def test_it_is_small_and_has_all_who_take_part(preset):
     settings = Settings.of(
-        preset=preset, players=4, teams=2, also=("krypkasino players=3",), rivals=("greedy", "rollout")
+        preset=preset, players=4, teams=2, also=("krypkasino players=3",), opponents=("greedy", "rollout")
     )
     small = in_small(settings)
     assert (small.game_rules(), small.other_rules()) == (settings.game_rules(), settings.other_rules())
-    assert small.opponents.rivals == settings.opponents.rivals
+    assert small.games.opponents == settings.games.opponents
     assert small.evaluation.against == settings.evaluation.against
     assert small.start.teacher == settings.start.teacher
-    assert (small.start.lessons, small.start.workers, small.start.warm, small.resume, small.out) == (2, 1, "", "", "")
+    assert (small.start.demonstrations, small.start.workers, small.start.init_from, small.resume, small.out) == (
+        2,
+        1,
+        "",
+        "",
+        "",
+    )
     assert small.decisions < small.length.frames <= 2 * small.decisions < 1000
-    assert in_small(settings.changed(rows=0, lessons=0)).opponents.rows == 0
+    assert in_small(settings.changed(envs=0, demonstrations=0)).games.envs == 0
 
 
 @pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled")
@@ -129,9 +136,10 @@ def compiled():
     return {{(each.__name__, str(types)) for each in kernels for types in each.overloads}}
 
 session = selfplay.open_run(Settings.of(
-    out={str(tmp_path / "run")!r}, lessons=300, passes=1, frames=20000, snapshot_every=0.4, teacher="rollout(worlds=1)",
-    rows=64, rival_rows=32, curve_deals=10, metagame_deals=10, workers=1, rules="mini-low",
-    rivals=("search(worlds=2)",), against=("greedy", "tactician(shed=True)"),
+    out={str(tmp_path / "run")!r}, demonstrations=300, bc_epochs=1, frames=20000, snapshot_every=0.4,
+    teacher="rollout(worlds=1)",
+    envs=64, opponent_envs=32, curve_deals=10, metagame_deals=10, workers=1, rules="mini-low",
+    opponents=("search(worlds=2)",), against=("greedy", "tactician(shed=True)"),
 ))
 play = session.play
 def measured(console):

@@ -12,7 +12,7 @@ from solving import Solver, as_kinds, futures, margin, minimax, played_on, twins
 from support import RULES
 
 from krypenv import Game, Rules, agents
-from krypenv.agents.search.solve import MAX_N, PARANOID
+from krypenv.agents.search.solver import MAX_N, PARANOID
 from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING
 
 # ---------------------------------------------------------------------- moves

@@ -18,7 +18,7 @@ from krypenv.agents.neural.model_file import ModelError, load_model, save_model
 from krypenv.agents.neural.network import Shape
 from krypenv.training.cli.commands import app
 from krypenv.training.common.parts import Length, Network
-from krypenv.training.imitation.teach import TeachSettings, make_policy, save_start
+from krypenv.training.imitation.imitate import ImitationSettings, make_policy, save_start
 from krypenv.training.learner.network import tensors_of
 from krypenv.training.selfplay import selfplay
 from krypenv.training.selfplay.selfplay import open_run, run
@@ -26,7 +26,7 @@ from krypenv.training.selfplay.settings import PRESETS, Settings
 
 SMALL: dict[str, Any] = {
     "preset": "",
-    "rows": 8, "rival_rows": 8, "steps": 4, "batch": 64, "epochs": 1, "frames": 640, "curve_deals": 2, "deals": 2,
+    "envs": 8, "opponent_envs": 8, "steps": 4, "batch": 64, "epochs": 1, "frames": 640, "curve_deals": 2, "deals": 2,
     "metagame_deals": 2, "curve_every": 1e9, "context": 16, "card": 8, "embedding": 4, "snapshot_every": 0.3,
     "snapshots": 2, "workers": 1,
 }  # fmt: skip
@@ -49,7 +49,7 @@ def test_a_run_leaves_model_log_pictures_and_evaluation(finished: Path) -> None:
     for name in ("curve.png", "metagame.png"):
         assert (finished / name).read_bytes().startswith(b"\x89PNG")
     names = json.loads((finished / "metagame.json").read_text())["names"]
-    assert names == [*Settings().opponents.rivals, "update 3", "update 6", "update 9"]
+    assert names == [*Settings().games.opponents, "update 3", "update 6", "update 9"]
     assert any((finished / "tensorboard").iterdir())
     assert len(json.loads((finished / "evaluation.json").read_text())["matches"]) == len(Settings().evaluation.against)
     assert not list(finished.rglob("*.part"))
@@ -83,21 +83,21 @@ def test_the_same_settings_make_the_same_weights(finished: Path, tmp_path: Path)
     [
         {"players": 4, "teams": 2},
         {"players": 3, "rules": "howto"},
-        {"players": 6, "teams": 3, "rows": 0},
-        {"rule": ("games=2",), "rival_rows": 0},
+        {"players": 6, "teams": 3, "envs": 0},
+        {"rule": ("games=2",), "opponent_envs": 0},
         {"rule": ("games=0", "threshold=60"), "dense": False},
         {"reward": "win", "players": 3},
-        {"reward": "win", "dense": False, "critic": False, "pull": 0.0},
+        {"reward": "win", "dense": False, "critic": False, "kl_coef": 0.0},
         {"also": ("krypkasino players=3", "krypkasino players=4 teams=2")},
-        {"snapshots": 0, "rivals": ()},
-        {"lessons": 2, "teacher": "rollout(worlds=1)", "critic": False},
-        {"lessons": 2, "teacher": "rollout(worlds=1)", "also": ("krypkasino players=3",)},
+        {"snapshots": 0, "opponents": ()},
+        {"demonstrations": 2, "teacher": "rollout(worlds=1)", "critic": False},
+        {"demonstrations": 2, "teacher": "rollout(worlds=1)", "also": ("krypkasino players=3",)},
     ],
     ids=str,
 )
 @pytest.mark.usefixtures("no_pictures")
 def test_other_rules_and_settings_train_too(tmp_path: Path, fields: dict[str, Any]) -> None:
-    """A few updates change all weights, with rivals, snapshots and a resumed checkpoint."""
+    """A few updates change all weights, with opponents, snapshots and a resumed checkpoint."""
     folder = tmp_path / "run"
     settings = Settings.of(out=str(folder), **{**SMALL, "frames": 400, "against": ("random",), **fields})
     before = {name: value.clone() for name, value in open_run(settings).model.network.state_dict().items()}
@@ -131,40 +131,40 @@ def test_optimizer_and_snapshots_are_all_there(finished: Path) -> None:
     assert (
         len(states)
         == len(trained)
-        == len(list(session.model.policy.parameters())) - len(list(session.model.policy.slow.parameters()))
+        == len(list(session.model.policy.parameters())) - len(list(session.model.policy.ema.parameters()))
     )
     assert all(float(state["step"]) > 0 for state in states.values())
-    assert list(session.rivals.snapshots) == ["update 3", "update 9"]
-    assert abs(sum(weight for _, weight in session.rivals.drawn) - 1) < 1e-9
+    assert list(session.pool.snapshots) == ["update 3", "update 9"]
+    assert abs(sum(weight for _, weight in session.pool.drawn) - 1) < 1e-9
 
 
 def test_a_warm_start_begins_with_the_weights_of_a_model(finished: Path, tmp_path: Path) -> None:
     weights = tensors_of(load_model(finished / "model")[0])
-    session = open_run(Settings.of(out=str(tmp_path / "one"), **SMALL, warm=str(finished / "model")))
-    for start in (session.model.network, session.model.policy.slow):
+    session = open_run(Settings.of(out=str(tmp_path / "one"), **SMALL, init_from=str(finished / "model")))
+    for start in (session.model.network, session.model.policy.ema):
         assert all(torch.equal(value, start.state_dict()[name]) for name, value in weights.items())
-    policy = make_policy(TeachSettings(network=Network(16, 8, 4), seed=7))
+    policy = make_policy(ImitationSettings(network=Network(16, 8, 4), seed=7))
     save_start(tmp_path / "start", policy, session.rules)
-    session = open_run(Settings.of(out=str(tmp_path / "two"), **SMALL, warm=str(tmp_path / "start")))
+    session = open_run(Settings.of(out=str(tmp_path / "two"), **SMALL, init_from=str(tmp_path / "start")))
     assert all(
         torch.equal(value, session.model.policy.state_dict()[name]) for name, value in policy.state_dict().items()
     )
     with pytest.raises(ValueError, match="the settings ask for"):
-        open_run(Settings.of(out=str(tmp_path / "three"), **{**SMALL, "card": 9}, warm=str(finished / "model")))
+        open_run(Settings.of(out=str(tmp_path / "three"), **{**SMALL, "card": 9}, init_from=str(finished / "model")))
     with pytest.raises(ValueError, match="is no model"):
-        open_run(Settings.of(out=str(tmp_path / "three"), **SMALL, warm=str(tmp_path / "nothing")))
+        open_run(Settings.of(out=str(tmp_path / "three"), **SMALL, init_from=str(tmp_path / "nothing")))
     assert not (tmp_path / "three").exists()
 
 
 def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) -> None:
     for fields, reason in (
         ({"steps": 0}, "steps is at least 1"),
-        ({"rows": -1}, "rows is at least 0"),
-        ({"rows": 0, "rival_rows": 0}, "rows and rival_rows are not both 0"),
+        ({"envs": -1}, "envs is at least 0"),
+        ({"envs": 0, "opponent_envs": 0}, "envs and opponent_envs can't both be 0"),
         ({"minutes": 0.0}, "minutes is above 0"),
         ({"learning_rate": float("nan")}, "learning_rate is above 0"),
-        ({"discount": 1.5}, "discount is from 0 to 1"),
-        ({"slowness": -0.1}, "slowness is from 0 to 1"),
+        ({"gamma": 1.5}, "gamma is from 0 to 1"),
+        ({"ema_decay": -0.1}, "ema_decay is from 0 to 1"),
         ({"players": 9}, "not played by 9 players"),
         ({"rules": "krypcasino"}, "unknown preset"),
         ({"also": ("krypkasino players=9",)}, "not played by 9 players"),
@@ -172,7 +172,7 @@ def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) ->
         ({"device": "abacus"}, "device is auto, cpu or cuda"),
         ({"against": ()}, "at least one opponent"),
         ({"preset": "slow"}, "preset is quick, good, strong, long or not given, not 'slow'"),
-        ({"warm": "model", "lessons": 5}, "warm and lessons are two ways to begin"),
+        ({"init_from": "model", "demonstrations": 5}, "init_from and demonstrations are two ways to begin"),
     ):
         with pytest.raises(ValueError, match=reason):
             Settings.of(**{"preset": "", **fields})
@@ -182,8 +182,8 @@ def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) ->
         open_run(Settings(resume=str(tmp_path)))
     other = {**SMALL, "out": str(tmp_path / "other")}
     for fields, reason in (
-        ({"rivals": ("tactican",)}, "unknown agent"),
-        ({"lessons": 4, "teacher": "tactician"}, "can't teach"),
+        ({"opponents": ("tactican",)}, "unknown agent"),
+        ({"demonstrations": 4, "teacher": "tactician"}, "can't teach"),
     ):
         with pytest.raises(ValueError, match=reason):
             run(Settings.of(**{**other, **fields}))
@@ -196,15 +196,15 @@ class TestPresets:
     @pytest.mark.parametrize("preset", PRESETS)
     def test_every_preset_fills_what_is_not_given(self, preset: str) -> None:
         assert Settings.of(preset=preset).flat() == {**Settings().flat(), **PRESETS[preset], "preset": preset}
-        assert Settings.of(preset=preset, frames=7, card=3, rows=1) == Settings().changed(
-            **{**PRESETS[preset], "preset": preset, "frames": 7, "card": 3, "rows": 1}
+        assert Settings.of(preset=preset, frames=7, card=3, envs=1) == Settings().changed(
+            **{**PRESETS[preset], "preset": preset, "frames": 7, "card": 3, "envs": 1}
         )
 
     def test_a_length_in_minutes_and_a_warm_start_are_heard(self) -> None:
-        """They would be silently lost, or refused, beside the preset's own length and lessons."""
-        settings = Settings.of(preset="quick", minutes=1.0, warm="model")
+        """They would be silently lost, or refused, beside the preset's own length and demonstrations."""
+        settings = Settings.of(preset="quick", minutes=1.0, init_from="model")
         assert settings.length == Length(minutes=1.0, frames=0)
-        assert (settings.start.warm, settings.start.lessons) == ("model", 0)
+        assert (settings.start.init_from, settings.start.demonstrations) == ("model", 0)
         assert Settings.of(preset="quick", minutes=1.0, frames=9).length.frames == 9
         assert Settings.of() == Settings.of(preset="quick")
 
@@ -213,8 +213,8 @@ class TestPresets:
         [
             ([], {}),
             (["--preset", "good"], {"preset": "good"}),
-            (["--preset", "strong", "--card", "64", "--rivals", "greedy"], {
-                "preset": "strong", "card": 64, "rivals": ("greedy",)  # 64 is the default: given all the same
+            (["--preset", "strong", "--card", "64", "--opponents", "greedy"], {
+                "preset": "strong", "card": 64, "opponents": ("greedy",)  # 64 is the default: given all the same
             }),
         ],
     )  # fmt: skip
@@ -272,8 +272,8 @@ class TestModelFiles:
         ("key", "value", "reason"),
         [
             ("observation_version", 0, "observations of version 0"),
-            ("facts_version", 0, "facts of version 0"),
-            ("facts_version", None, "facts of version None"),
+            ("facts_version", 0, "action features of version 0"),
+            ("facts_version", None, "action features of version None"),
             ("format", 99, "format 99"),
             ("network", {"context": 32, "card": 8, "embedding": 4}, "don't fit"),
             ("network", {"layers": 3}, "network.context is missing"),

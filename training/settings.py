@@ -16,7 +16,7 @@ from krypenv.training.selfplay.settings import (
     PRESETS as PRESETS,
 )
 from krypenv.training.selfplay.settings import (
-    Opponents as Opponents,
+    Games as Games,
 )
 from krypenv.training.selfplay.settings import (
     Ppo as Ppo,

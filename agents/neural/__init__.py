@@ -1,6 +1,6 @@
 """Agents that play with a network, without torch.
 
-facts       what the network is told of each action
+action_features  what the network is told of each action
 network     its shape
 inference   its answers, as a kernel
 weights     its arrays by name

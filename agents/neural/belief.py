@@ -68,10 +68,10 @@ def remember(tables: np.record, memory: Memory, row: int, belief: np.record, spa
 
 
 @kernel
-def log_chance(
+def log_likelihood(
     tables: np.record,
     weights: Weights,
-    heat: float,
+    temperature: float,
     world: np.record,
     belief: np.record,
     work: np.record,
@@ -79,7 +79,7 @@ def log_chance(
 ) -> float:
     """Return the logarithm of the chance that the network plays as the other did, with the hand that it has in a world.
 
-    The network draws from its logits divided by `heat`.
+    The network draws from its logits divided by `temperature`.
     """
     total = 0.0
     for step in range(belief.count):
@@ -103,7 +103,7 @@ def log_chance(
         best = work.logits[score_legal(tables, weights, work.seen, count, work, scratch)]
         total_weight, own = 0.0, 0.0
         for at in range(count):
-            weight = np.exp((work.logits[at] - best) / heat)
+            weight = np.exp((work.logits[at] - best) / temperature)
             total_weight += weight
             if work.legal[at] == card:
                 own = weight
@@ -112,23 +112,23 @@ def log_chance(
 
 
 @kernel
-def share_out(logs: np.ndarray, candidates: int, worlds: int, shares: np.ndarray) -> None:
-    """Write how often each of some candidates is drawn, (candidates,) int64 that sum to `worlds`.
+def resample_systematically(logs: np.ndarray, proposals: int, worlds: int, shares: np.ndarray) -> None:
+    """Write how often each of some proposals is drawn, (proposals,) int64 that sum to `worlds`.
 
     They are drawn by the exponential of their logarithms of chances, evenly spread (systematic resampling); without a
-    candidate that is possible at all, each of the first `worlds` is drawn once.
+    proposal that is possible at all, each of the first `worlds` is drawn once.
     """
     best = logs[0]
-    for at in range(candidates):
+    for at in range(proposals):
         best = max(best, logs[at])
     total = 0.0
-    for at in range(candidates):
+    for at in range(proposals):
         shares[at] = at < worlds
         total += np.exp(logs[at] - best) if best > -np.inf else 0.0
     if total == 0.0:
         return
     step, passed, drawn, last = total / worlds, 0.0, 0, 0
-    for at in range(candidates):
+    for at in range(proposals):
         weight = np.exp(logs[at] - best)
         passed += weight
         shares[at] = 0

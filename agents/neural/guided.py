@@ -7,15 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from krypenv.agents.base import IntArray
-from krypenv.agents.neural.belief import log_chance, make_belief, remember, share_out
-from krypenv.agents.neural.inference import REWARD_SCALE, Weights, judge_position, make_work, score_legal
+from krypenv.agents.neural.belief import log_likelihood, make_belief, remember, resample_systematically
+from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_work, score_legal, state_value
 from krypenv.agents.neural.model_file import check_rules, load_model
 from krypenv.agents.neural.recall import Memory, Recall
 from krypenv.agents.scripted import list_bits, list_legal
 from krypenv.agents.search.rollout import final_margin
 from krypenv.agents.search.sampler import BATCH, Sampler, check_memory, name_of
 from krypenv.agents.search.sampling import Job, begin, next_world, write_best
-from krypenv.agents.search.search import SearchPlan, drop_moves, plan_of, search_row
+from krypenv.agents.search.search import SearchPlan, plan_of, prune_moves, search_row
 from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.observation import write_observation
 from krypenv.kernels.play import act
@@ -42,7 +42,7 @@ def play_on(
 
 
 @kernel
-def worth(
+def leaf_value(
     tables: np.record,
     model: np.record,
     weights: Weights,
@@ -60,7 +60,7 @@ def worth(
         return final_margin(tables, model, game, side)
     write_observation(tables, game, game.seat, work.seen)
     count = list_bits(game.legal_plays, game.legal_takes, work.legal)
-    to_come = value_unit * judge_position(tables, weights, work.seen, count, work, scratch)
+    to_come = value_unit * state_value(tables, weights, work.seen, count, work, scratch)
     return margin_of(tables, game, side) + (to_come if game.seat % tables.teams == side else -to_come)
 
 
@@ -104,13 +104,13 @@ class Plan(NamedTuple):
     deals: int  # that are played out
     prior: float  # points for each unit of a logit
     value_unit: float  # margin for a unit of the network's value, 0 to leave that out
-    candidates: int  # worlds drawn for one that is played out
-    heat: float  # what logits are divided by where worlds are weighed
+    proposals: int  # worlds drawn for one that is played out
+    temperature: float  # what logits are divided by where worlds are weighed
     solver: SearchPlan  # for what is left where nothing is hidden
     weights: Weights
     works: np.ndarray  # (threads,) of `WORK`
     beliefs: np.ndarray  # (threads,) of `BELIEF`
-    logs: np.ndarray  # (threads, candidates of all worlds) float64: how likely each is
+    logs: np.ndarray  # (threads, proposals of all worlds) float64: how likely each is
     shares: np.ndarray  # the same, int64: how often each counts
     memory: Memory  # what is remembered of each row's deal, or of no row
 
@@ -140,9 +140,9 @@ def guide_row(job: Job, plan: Plan, row: int, part: int, space: np.record) -> No
         look_first(rules, plan.weights, job.observations[row], job.masks[row], work, space.scratch, totals)
     side = space.root.seat % rules.teams
     last_deal = space.root.deal_number + plan.deals - 1
-    weigh_candidates(job, plan, row, part, space)
+    weigh_proposals(job, plan, row, part, space)
     while count_open(totals) > 1:
-        share = next_candidate(job, row, plan.beliefs[part], plan.shares[part], space)
+        share = next_proposal(job, row, plan.beliefs[part], plan.shares[part], space)
         if share == 0:
             break
         for action in range(NUM_ACTIONS):
@@ -150,20 +150,20 @@ def guide_row(job: Job, plan: Plan, row: int, part: int, space: np.record) -> No
                 space.ahead = space.stack[0]
                 act(rules, space.ahead, action, space.scratch)
                 play_on(rules, plan.weights, space.ahead, last_deal, work, space.scratch)
-                margin = worth(
+                margin = leaf_value(
                     rules, job.model[0], plan.weights, plan.value_unit, space.ahead, side, work, space.scratch
                 )
                 totals[action] += share * (margin + plan.prior * work.behind[action])
         space.tried += share
-        drop_moves(totals, NUM_ACTIONS, space.tried)
+        prune_moves(totals, NUM_ACTIONS, space.tried)
     write_best(job, row, space)
 
 
 @kernel
-def weigh_candidates(job: Job, plan: Plan, row: int, part: int, space: np.record) -> None:
-    """Write how often each candidate for a world counts into `plan.shares`, where something is remembered.
+def weigh_proposals(job: Job, plan: Plan, row: int, part: int, space: np.record) -> None:
+    """Write how often each proposal for a world counts into `plan.shares`, where something is remembered.
 
-    Where nothing is there are no candidates, and each world counts once.
+    Where nothing is there are no proposals, and each world counts once.
     """
     belief, logs = plan.beliefs[part], plan.logs[part]
     belief.count = 0
@@ -171,19 +171,19 @@ def weigh_candidates(job: Job, plan: Plan, row: int, part: int, space: np.record
         remember(job.tables[0], plan.memory, row, belief, space)
     if belief.count == 0:
         return
-    first, count = job.first * plan.candidates, job.worlds * plan.candidates
+    first, count = job.first * plan.proposals, job.worlds * plan.proposals
     belief.first = first
     space.world, space.end = first, first + count
     while next_world(job, row, True, space):
-        logs[space.world - 1 - first] = log_chance(
-            job.tables[0], plan.weights, plan.heat, space.stack[0], belief, plan.works[part], space.scratch
+        logs[space.world - 1 - first] = log_likelihood(
+            job.tables[0], plan.weights, plan.temperature, space.stack[0], belief, plan.works[part], space.scratch
         )
-    share_out(logs, count, job.worlds, plan.shares[part])
+    resample_systematically(logs, count, job.worlds, plan.shares[part])
     space.world = first
 
 
 @kernel
-def next_candidate(job: Job, row: int, belief: np.record, shares: np.ndarray, space: np.record) -> int:
+def next_proposal(job: Job, row: int, belief: np.record, shares: np.ndarray, space: np.record) -> int:
     """Draw the next world that counts into `space.stack[0]`; return how often it does, 0 after the last one."""
     share = 1
     if belief.count > 0:
@@ -205,11 +205,11 @@ class Guided(Sampler):
         model: the folder of a trained network; there is no default.
         worlds, ms, threads: as in `Sampler`; each action is tried once in each world.
         prior: points for each unit of a logit.
-        candidates: worlds that are drawn for one that is played out. With more than 1, and two players, the agent
+        proposals: worlds that are drawn for one that is played out. With more than 1, and two players, the agent
             remembers its own decisions; what the other has played in this deal it knows from them
             (`krypenv.agents.neural.recall`), and worlds are kept by the chance that the network would have played it
             with the hand that the other has there.
-        heat: what the network's logits are divided by in that.
+        temperature: what the network's logits are divided by in that.
         deals: deals that are played out, the one that is being played included; after them comes an expected value.
         value: what is expected after that: the next deal's first sweep (sweep), nothing (margin), or between two sides
             what the network expects (network).
@@ -228,28 +228,28 @@ class Guided(Sampler):
         model: str = "",
         worlds: int = 100,
         prior: float = 1.0,
-        candidates: int = 1,
-        heat: float = 1.0,
+        proposals: int = 1,
+        temperature: float = 1.0,
         deals: int = 1,
         value: str = "sweep",
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:
         self.name = name_of("guided", self, locals())
-        judges = value == "network"
-        if judges and rules.num_teams != 2:
+        uses_value = value == "network"
+        if uses_value and rules.num_teams != 2:
             raise ValueError(f"the network's value is of use between two sides only, not {rules.num_teams}")
-        weights = load_weights(model, rules, judges)
+        weights = load_weights(model, rules, uses_value)
         # The margin to come is twice the centred return between two sides.
-        value_unit = 2 / REWARD_SCALE if judges else 0.0
-        self._recall = Recall() if candidates > 1 and rules.players == 2 else None
-        candidates = candidates if self._recall else 1
-        super().__init__(rules, seed, worlds, "margin" if judges else value, ms, threads)
+        value_unit = 2 / REWARD_SCALE if uses_value else 0.0
+        self._recall = Recall() if proposals > 1 and rules.players == 2 else None
+        proposals = proposals if self._recall else 1
+        super().__init__(rules, seed, worlds, "margin" if uses_value else value, ms, threads)
         at_once = min(worlds, BATCH) if ms else worlds
-        check_memory(at_once * candidates, self._threads)
-        logs = np.zeros((self._threads, at_once * candidates if self._recall else 0))
+        check_memory(at_once * proposals, self._threads)
+        logs = np.zeros((self._threads, at_once * proposals if self._recall else 0))
         self._plan = Plan(
-            deals, float(prior), value_unit, candidates, float(heat), plan_of(rules, "max_n", 0), weights,
+            deals, float(prior), value_unit, proposals, float(temperature), plan_of(rules, "max_n", 0), weights,
             make_work(self._threads), make_belief(self._threads), logs, np.zeros(logs.shape, np.int64), Memory.blank(0),
         )  # fmt: skip
 
@@ -263,16 +263,16 @@ class Guided(Sampler):
         return actions
 
 
-def load_weights(model: str, rules: Rules, judges: bool = False) -> Weights:
+def load_weights(model: str, rules: Rules, uses_value: bool = False) -> Weights:
     """Return the weights of the network in a model's folder; raises ValueError as `Guided` does.
 
-    One that `judges` has to expect points.
+    One that `uses_value` has to expect points.
     """
     if not model:
         raise ValueError("guided plays with a trained network: name its folder, as in guided(model='folder')")
     arrays, card = load_model(model)
     check_rules(card, rules, model)
     reward = (card.get("settings") or {}).get("reward", "centred")
-    if judges and reward != "centred":
+    if uses_value and reward != "centred":
         raise ValueError(f"the network in {model} expects {reward}, not points against the other side (centred)")
     return Weights.of(arrays)

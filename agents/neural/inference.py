@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.neural.facts import WIDTH, write_fact
-from krypenv.agents.neural.network import FACT_SCALES, MAX_UNITS, OBSERVATION_SCALES, Arrays
+from krypenv.agents.neural.action_features import WIDTH, write_action_features
+from krypenv.agents.neural.network import ACTION_FEATURE_SCALES, MAX_UNITS, OBSERVATION_SCALES, Arrays
 from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.features import VIEW, look
 from krypenv.kernels.observation import SIZE
@@ -30,7 +30,7 @@ WORK = np.dtype(
         ("logits", np.float32, (NUM_ACTIONS,)),  # and their scores, in the same order
         ("behind", np.float64, (NUM_ACTIONS,)),  # by action: its logit at the root less the best one
         ("seen", np.int8, (SIZE,)),  # an observation
-        ("facts", np.int8, (WIDTH,)),  # of one action
+        ("features", np.int8, (WIDTH,)),  # of one action
         ("prices", np.int64, (NUM_VALUES,)),
         ("look", VIEW),
         ("temperature", np.float64),  # what logits are divided by where an action is drawn by them; 0: the best one
@@ -50,12 +50,12 @@ class Weights(NamedTuple):
     read_bias: npt.NDArray[np.float32]  # (C,)
     context: npt.NDArray[np.float32]  # (C, H)
     kinds: npt.NDArray[np.float32]  # (105, H): what an action gives by its number alone, biases included
-    facts: npt.NDArray[np.float32]  # (WIDTH, H)
+    features: npt.NDArray[np.float32]  # (WIDTH, H)
     hidden: npt.NDArray[np.float32]  # (H, H)
     hidden_bias: npt.NDArray[np.float32]  # (H,)
     score: npt.NDArray[np.float32]  # (H + 1,): the bias comes last
-    judge: npt.NDArray[np.float32]  # (C + H, H)
-    judge_bias: npt.NDArray[np.float32]  # (H,)
+    value_hidden: npt.NDArray[np.float32]  # (C + H, H)
+    value_hidden_bias: npt.NDArray[np.float32]  # (H,)
     value: npt.NDArray[np.float32]  # (H + 1,): the bias comes last
 
     @classmethod
@@ -67,13 +67,13 @@ class Weights(NamedTuple):
         widest = max(len(state["read.bias"]), len(state["hidden.bias"]))
         if widest > MAX_UNITS:
             raise ValueError(f"the kernel has room for {MAX_UNITS} units in a layer of a network, not for {widest}")
-        of_facts, of_kinds = np.split(state["card.weight"].T, [WIDTH])
+        of_features, of_kinds = np.split(state["card.weight"].T, [WIDTH])
         arrays = (
             state["read.weight"].T * OBSERVATION_SCALES[:, None],
             state["read.bias"],
             state["context.weight"].T,
             state["kinds.weight"] @ of_kinds + state["card.bias"] + state["context.bias"],
-            of_facts * FACT_SCALES[:, None],
+            of_features * ACTION_FEATURE_SCALES[:, None],
             state["hidden.weight"].T,
             state["hidden.bias"],
             np.append(state["score.weight"], state["score.bias"]),
@@ -110,7 +110,7 @@ def score_legal(
 
 
 @kernel
-def judge_position(
+def state_value(
     tables: np.record, weights: Weights, observation: np.ndarray, count: int, work: np.record, scratch: np.record
 ) -> float:
     """Return what the network expects for the seat to act, whose legal actions are the first `count` of `work.legal`.
@@ -132,12 +132,12 @@ def judge_position(
         for unit in range(size):
             pooled[unit] = pooled[unit] * before + weight * max(work.hidden[unit], 0)
     for unit in range(size):
-        card[unit] = weights.judge_bias[unit]
+        card[unit] = weights.value_hidden_bias[unit]
     for at in range(units):
         if work.context[at] > 0:
-            add_row(card, work.context[at], weights.judge[at], size)
+            add_row(card, work.context[at], weights.value_hidden[at], size)
     for at in range(size):
-        add_row(card, pooled[at] / total, weights.judge[units + at], size)
+        add_row(card, pooled[at] / total, weights.value_hidden[units + at], size)
     value = weights.value[size]
     for unit in range(size):
         value += max(card[unit], 0) * weights.value[unit]
@@ -165,8 +165,8 @@ def score_one(
 ) -> float:
     """Return the logit of one action; `look` and `read_context` come first."""
     for entry in range(WIDTH):
-        work.facts[entry] = 0
-    write_fact(tables, observation, action, work.look, scratch, work.prices, work.facts)
+        work.features[entry] = 0
+    write_action_features(tables, observation, action, work.look, scratch, work.prices, work.features)
     return score_action(weights, action, work)
 
 
@@ -189,14 +189,14 @@ def read_context(weights: Weights, observation: np.ndarray, work: np.record) -> 
 
 @kernel
 def score_action(weights: Weights, action: int, work: np.record) -> float:
-    """Return the logit of the action that `work.facts` tells of."""
+    """Return the logit of the action that `work.features` tells of."""
     card, hidden, size = work.card, work.hidden, len(weights.hidden_bias)
     for unit in range(size):
         card[unit] = work.shared[unit] + weights.kinds[action, unit]
         hidden[unit] = weights.hidden_bias[unit]
     for at in range(WIDTH):
-        if work.facts[at] != 0:
-            add_row(card, work.facts[at], weights.facts[at], size)
+        if work.features[at] != 0:
+            add_row(card, work.features[at], weights.features[at], size)
     for at in range(size):
         if card[at] > 0:
             add_row(hidden, card[at], weights.hidden[at], size)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, check_limit, check_seed, format_spec
-from krypenv.agents.neural.inference import Weights, draw_action, judge_position, make_work, score_legal
+from krypenv.agents.neural.inference import Weights, draw_action, make_work, score_legal, state_value
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
 from krypenv.agents.neural.network import ILLEGAL
 from krypenv.agents.scripted import list_legal
@@ -54,7 +54,7 @@ def choose_rows(
 
 
 @kernel
-def judge_rows(
+def value_rows(
     tables: np.ndarray,
     weights: Weights,
     observations: np.ndarray,
@@ -68,7 +68,7 @@ def judge_rows(
     work = works[0]
     for row in range(len(values)):
         count = list_legal(masks[row], work.legal)
-        values[row] = judge_position(tables[0], weights, observations[row], count, work, scratch[0])
+        values[row] = state_value(tables[0], weights, observations[row], count, work, scratch[0])
         for at in range(count):
             logits[row, work.legal[at]] = work.logits[at]
 
@@ -78,13 +78,13 @@ class NetworkPlayer(ABC):
 
     Args:
         rules, name, seed: as of every agent.
-        solve: False to ask the network in the last deal too.
+        solver: False to ask the network in the last deal too.
     """
 
-    def __init__(self, rules: Rules, name: str, seed: int = 0, solve: bool = True) -> None:
+    def __init__(self, rules: Rules, name: str, seed: int = 0, solver: bool = True) -> None:
         self.rules, self.name = rules, name
         self._tables = compile_rules(rules)
-        self._solver = Search(rules, seed, worlds=1) if solve and rules.players == 2 else None
+        self._solver = Search(rules, seed, worlds=1) if solver and rules.players == 2 else None
 
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> IntArray:
         """Return an action for each row: (B, N >= 433) int8 and (B, 105) int8 to (B,) int64."""
@@ -109,7 +109,7 @@ class LearnedAgent(NetworkPlayer):
 
     Args:
         weights: those of the network that scores the actions.
-        rules, name, seed, solve: as of `NetworkPlayer`.
+        rules, name, seed, solver: as of `NetworkPlayer`.
         temperature: what the scores are divided by before they are drawn from; 0 for the best one.
         threads: threads that share the rows of large batches, 0 for all processors; choices do not depend on it.
     """
@@ -121,10 +121,10 @@ class LearnedAgent(NetworkPlayer):
         name: str,
         seed: int = 0,
         temperature: float = 0.0,
-        solve: bool = True,
+        solver: bool = True,
         threads: int = 1,
     ) -> None:
-        super().__init__(rules, name, seed, solve)
+        super().__init__(rules, name, seed, solver)
         self.weights, self.temperature = weights, float(temperature)
         self._work = make_work(count_threads(threads), self.temperature)
         self._rng = np.random.default_rng(check_seed(seed))
@@ -137,7 +137,7 @@ class LearnedAgent(NetworkPlayer):
         share(lambda part, parts: choose_rows(self._tables, self.weights, *cut(given, part, parts)), parts)
         return chosen
 
-    def judge(
+    def evaluate(
         self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Return the logits of all actions, (B, 105) float32, and the expected returns, (B,).
@@ -147,7 +147,7 @@ class LearnedAgent(NetworkPlayer):
         """
         observations, masks = check_decisions(self.rules, observations, action_masks)
         logits, values = np.full((len(masks), NUM_ACTIONS), ILLEGAL, np.float32), np.empty(len(masks), np.float32)
-        judge_rows(self._tables, self.weights, observations, masks, self._work, borrow_scratch(), logits, values)
+        value_rows(self._tables, self.weights, observations, masks, self._work, borrow_scratch(), logits, values)
         return logits, values
 
 
@@ -157,7 +157,7 @@ def load_agent(
     seed: int = 0,
     *,
     temperature: float = 0.0,
-    solve: bool = True,
+    solver: bool = True,
     threads: int = 1,
 ) -> LearnedAgent:
     """Return the agent of a model folder; raises ModelError where it can't be loaded or plays other rules."""
@@ -165,10 +165,10 @@ def load_agent(
     check_limit("threads", threads)
     arrays, card = load_model(folder)
     check_rules(card, rules, folder)
-    given = {"temperature": (temperature, 0.0), "solve": (solve, True)}
+    given = {"temperature": (temperature, 0.0), "solver": (solver, True)}
     options = {name: value for name, (value, default) in given.items() if value != default}
     name = format_spec("learned", {"model": str(folder), **options}) if options else str(folder)
-    return LearnedAgent(Weights.of(arrays), rules, name, seed, temperature, solve, threads)
+    return LearnedAgent(Weights.of(arrays), rules, name, seed, temperature, solver, threads)
 
 
 def trained_rules(folder: str | Path) -> Rules:

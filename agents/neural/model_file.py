@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-from krypenv.agents.neural.facts import VERSION as FACTS_VERSION
+from krypenv.agents.neural.action_features import VERSION as ACTION_FEATURES_VERSION
 from krypenv.agents.neural.network import MAX_UNITS, Arrays, Shape
 from krypenv.agents.neural.weights import check_network, parse_arrays, shape_of
 from krypenv.inputs.files import parse_json, read_file, write_whole
@@ -51,7 +51,7 @@ _check_card = a_record(
         "version": optional(line),
         "created": optional(line),
         "regret": optional(number()),
-        "settings": optional(a_record({}, {"reward": line, "warm": text})),
+        "settings": optional(a_record({}, {"reward": line, "init_from": text, "warm": text})),
     },
 )
 
@@ -70,7 +70,7 @@ def save_model(folder: str | Path, arrays: Arrays, rules: Rules, **facts: Any) -
     card = {
         "format": FORMAT,
         "observation_version": VERSION,
-        "facts_version": FACTS_VERSION,
+        "facts_version": ACTION_FEATURES_VERSION,
         "rules": str(rules),
         "network": dataclasses.asdict(shape_of(arrays)),
         "weights_sha256": hashlib.sha256(weights).hexdigest(),
@@ -118,7 +118,7 @@ def read_card(folder: str | Path) -> dict[str, Any]:
         raise ModelError(f"{folder} is a model of format {shown(found)}; this version reads format {FORMAT}")
     for what, key, version in (
         ("observations", "observation_version", VERSION),
-        ("facts", "facts_version", FACTS_VERSION),
+        ("action features", "facts_version", ACTION_FEATURES_VERSION),
     ):
         if card.get(key) != version or isinstance(card[key], bool):
             raise ModelError(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.neural.facts import COLUMNS, WIDTH
+from krypenv.agents.neural.action_features import COLUMNS, WIDTH
 from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.observation import LAYOUT, SIZE
 
@@ -59,7 +59,7 @@ OBSERVATION_SCALES = _scales(
     SIZE, 0.5, LAYOUT,
     {"points": 10.0, "sweeps": 3.0, "hand_size": 4.0, "session_total": 30.0, "deals_left": 6.0, "games_left": 6.0},
 )  # fmt: skip
-FACT_SCALES = _scales(
+ACTION_FEATURE_SCALES = _scales(
     WIDTH, 1.0, COLUMNS,
     {"least_points": 3.0, "points": 3.0, "chance": 50.0, "sweepers": 4.0, "left": 2.0, "takers": 4.0, "price": 3.0,
      "taker_chance": 50.0, "risk_chance": 50.0},

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import safetensors.numpy
 from safetensors import SafetensorError
 
-from krypenv.agents.neural.facts import WIDTH
-from krypenv.agents.neural.network import FACT_SCALES, ILLEGAL, OBSERVATION_SCALES, Arrays, Shape, layers_of
+from krypenv.agents.neural.action_features import WIDTH
+from krypenv.agents.neural.network import ACTION_FEATURE_SCALES, ILLEGAL, OBSERVATION_SCALES, Arrays, Shape, layers_of
 from krypenv.kernels.observation import LAYOUT, SIZE
 
 _LARGEST = 128.0  # entry of what a network reads, in size
@@ -79,9 +79,9 @@ def check_reach(arrays: Arrays) -> None:
         outputs: npt.NDArray[np.float64] = size[f"{name}.weight"] @ inputs + size[f"{name}.bias"]
         return outputs
 
-    observation, facts = _largest_inputs()
+    observation, features = _largest_inputs()
     context = layer("read", observation)
-    card = layer("card", np.append(facts, size["kinds.weight"].max(axis=0))) + layer("context", context)
+    card = layer("card", np.append(features, size["kinds.weight"].max(axis=0))) + layer("context", context)
     hidden = layer("hidden", card)
     value = layer("value", layer("judge", np.append(context, hidden)))
     largest = float(np.append(layer("score", hidden), value).max())
@@ -95,7 +95,7 @@ def _largest_inputs() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
     largest = np.full(SIZE, _LARGEST)
     for name in _COUNTS:
         largest[LAYOUT[name]] = 2
-    return largest * OBSERVATION_SCALES, np.full(WIDTH, _LARGEST) * FACT_SCALES
+    return largest * OBSERVATION_SCALES, np.full(WIDTH, _LARGEST) * ACTION_FEATURE_SCALES
 
 
 def check_network(arrays: Arrays, shape: Shape) -> None:

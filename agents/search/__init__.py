@@ -1,14 +1,14 @@
 """Agents that look ahead, in worlds drawn from what they see.
 
-sampling  worlds that agree with an observation
+sampling  worlds (determinizations) that agree with an observation
 sampler   what agents that draw worlds have in common
 space     the memory of a search, allocated once
-tree      open hands, looked through
-solve     the last deal, solved
+tree      moves and positions of open hands
+solver    the open-hand solver: deals in which every hand is known
 horizon   what the end of a deal is worth
-search    open-hand search in each world
-rollout   each move played out in each world
-ismcts    one tree for all worlds
+search    PIMC: perfect-information Monte Carlo
+rollout   flat Monte Carlo
+ismcts    information-set Monte-Carlo tree search
 """
 
 from typing import TYPE_CHECKING

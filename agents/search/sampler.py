@@ -42,7 +42,7 @@ def check_memory(worlds: int, threads: int) -> None:
     if worlds * threads > MOST_SHARED:
         raise ValueError(
             f"{worlds * threads} worlds that are kept at once need too much memory; "
-            f"worlds times candidates times threads is {MOST_SHARED} at most"
+            f"worlds times proposals times threads is {MOST_SHARED} at most"
         )
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from krypenv.agents.base import check_limit
 from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import NO_ACTION, Job, begin, begin_worlds, best_of, next_world
-from krypenv.agents.search.solve import MAX_N, PARANOID, alpha_beta, key_after, max_n
+from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
 from krypenv.agents.search.space import MAX_PLIES, with_room
 from krypenv.agents.search.tree import copies_taken, list_moves, make_move
 from krypenv.cards import NO_CARD, NUM_ACTIONS, TAKE
@@ -106,7 +106,7 @@ def search_row(job: Job, plan: SearchPlan, row: int, space: np.record) -> None:
         value_moves(job.tables[0], job.model[0], plan, space, end, mix(~space.seed))
         for at in range(end):
             space.totals[at] += space.values[at]
-        drop_moves(space.totals, end, space.world)
+        prune_moves(space.totals, end, space.world)
     if not space.agrees:
         job.out[row] = NO_ACTION
         return
@@ -126,7 +126,7 @@ def value_actions(space: np.record, end: int, mask: np.ndarray, out: np.ndarray)
 
 
 @kernel
-def drop_moves(totals: np.ndarray, end: int, worlds: int) -> None:
+def prune_moves(totals: np.ndarray, end: int, worlds: int) -> None:
     """Set the totals of moves to minus infinity that are so far behind the best one that more worlds hardly matter."""
     if worlds >= FEWEST_WORLDS:
         least = totals[best_of(totals, end)] - RACE * np.sqrt(worlds)

@@ -8,7 +8,7 @@ import difflib
 import operator
 import re
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -116,6 +116,20 @@ def check_keywords(call: str, given: Iterable[str], known: Sequence[str]) -> Non
             raise TypeError(
                 f"{call}() got an unexpected keyword argument {shown(word)}{hint}; it takes {', '.join(known)}"
             )
+
+
+def with_new_names(given: Mapping[str, Any], known: Container[str], renamed: Mapping[str, str]) -> dict[str, Any]:
+    """Return keywords under their present names; `renamed` maps the names of older versions to them.
+
+    A name that is still known is left alone. Raises ValueError where both names of one thing are given.
+    """
+    found: dict[str, Any] = {}
+    for word, value in given.items():
+        name = renamed.get(word, word) if word not in known and renamed.get(word) in known else word
+        if name in found or (name != word and name in given):
+            raise ValueError(f"{word} is the old name of {name}; give one of them")
+        found[name] = value
+    return found
 
 
 def is_whole(value: Any, low: int, high: int) -> bool:

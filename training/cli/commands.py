@@ -1,4 +1,4 @@
-"""The console command `krypenv`: train, teach, evaluate, arena, analyze, exploit, bench, doctor, show."""
+"""The console command `krypenv`: train, imitate, evaluate, arena, analyze, exploit, bench, doctor, show."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ app = typer.Typer(
 )
 
 LIST = "dev|test|SEED"
+_PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="also write the figures to this file")]
 
 
@@ -193,7 +194,7 @@ app.command(epilog="Example: krypenv bench --peers --json bench.json")(bench)
 app.command(epilog="Example: krypenv doctor --json doctor.json")(doctor)
 
 
-@app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(add_help_option=False, context_settings=_PASSED_ON)
 def train(ctx: typer.Context) -> None:
     """Train an agent by self-play."""
     from krypenv.training.selfplay.settings import Settings
@@ -209,21 +210,22 @@ def train(ctx: typer.Context) -> None:
     hand_over(ctx, command_of(Settings, start), "Example: krypenv train --preset good --out runs/good")
 
 
-@app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def teach(ctx: typer.Context) -> None:
-    """Let a search give lessons and clone them: a warm start for training."""
-    from krypenv.training.imitation.teach import TeachSettings
+@app.command(add_help_option=False, context_settings=_PASSED_ON)
+@app.command("teach", hidden=True, add_help_option=False, context_settings=_PASSED_ON)  # the name in older versions
+def imitate(ctx: typer.Context) -> None:
+    """Train a network to imitate a search: initial weights for self-play."""
+    from krypenv.training.imitation.imitate import ImitationSettings
 
-    def start(settings: TeachSettings) -> None:
-        """Let a search play against itself, store its values of all moves, and clone them in a network."""
+    def start(settings: ImitationSettings) -> None:
+        """Record games of a search against itself with its value of every move, and train a network to imitate it."""
         from krypenv.training.cli.outputs import check_folder
         from krypenv.training.evaluation.report import print_matches
-        from krypenv.training.imitation.teach import run
+        from krypenv.training.imitation.imitate import run
 
         check_folder(settings.out)
         print_matches(run(settings, shlex.join(["krypenv", *sys.argv[1:]])))
 
-    hand_over(ctx, command_of(TeachSettings, start), "Example: krypenv teach --games 4000 --out runs/lessons")
+    hand_over(ctx, command_of(ImitationSettings, start), "Example: krypenv imitate --games 4000 --out runs/imitation")
 
 
 @app.command(epilog="Example: krypenv card runs/good/model --arena runs/arena --out card.md")
@@ -243,7 +245,7 @@ def card(
     typer.echo(f"wrote {out}")
 
 
-@app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(add_help_option=False, context_settings=_PASSED_ON)
 def ablate(ctx: typer.Context) -> None:
     """Measure what each part of the training is worth."""
     from krypenv.training.experiments.ablation import AblationSettings
@@ -259,7 +261,7 @@ def ablate(ctx: typer.Context) -> None:
     hand_over(ctx, command_of(AblationSettings, start), "Example: krypenv ablate --seeds 3 --out runs/ablation")
 
 
-@app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(add_help_option=False, context_settings=_PASSED_ON)
 def exploit(ctx: typer.Context) -> None:
     """Find lower bounds on how far an agent can be exploited."""
     from krypenv.training.cli.exploit import run
@@ -269,7 +271,7 @@ def exploit(ctx: typer.Context) -> None:
     hand_over(ctx, function, "Example: krypenv exploit tactician --minutes 10 --out runs/exploit")
 
 
-@app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(add_help_option=False, context_settings=_PASSED_ON)
 def analyze(ctx: typer.Context) -> None:
     """Tell what the moves of a position are expected to bring, or what those of a game gave away."""
     from krypenv.training.cli.analyze import analyze as start

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from krypenv.training.common.fields import Command, Option, options_of
+from krypenv.training.common.fields import RENAMED, Command, Option, options_of
 
 
 def command_of(settings: type[Command], run: Callable[[Any], None], argument: str = "") -> Callable[..., None]:
@@ -22,20 +22,23 @@ def command_of(settings: type[Command], run: Callable[[Any], None], argument: st
     from krypenv.agents.own import typed
 
     options = options_of(settings)
-    tuples = {name for name, option in options.items() if typing.get_origin(option.kind) is tuple}
 
     def command(ctx: typer.Context, **values: Any) -> None:
         sources = {key: getattr(ctx.get_parameter_source(key), "name", "") for key in values}
         given = {key: value for key, value in values.items() if sources[key] != "DEFAULT"}
         run(
             settings.of(
-                **{key: tuple(map(typed, value)) if key in tuples else typed(value) for key, value in given.items()}
+                **{
+                    key: tuple(map(typed, value)) if isinstance(value, list) else typed(value)
+                    for key, value in given.items()
+                }
             )
         )
 
     command.__doc__ = run.__doc__
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     parameters = [context, *(_parameter(option, name == argument) for name, option in options.items())]
+    parameters += [_hidden(options[new], old) for old, new in RENAMED.items() if new in options and old not in options]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     return command
@@ -53,6 +56,14 @@ def _parameter(option: Option, is_argument: bool) -> inspect.Parameter:
         default=inspect.Parameter.empty if is_argument else default,
         annotation=Annotated[kind, told],
     )
+
+
+def _hidden(option: Option, name: str) -> inspect.Parameter:
+    """Return what tells typer of the old name of an option, which help does not show."""
+    kind = typing.get_args(_parameter(option, False).annotation)[0]
+    told = typer.Option(hidden=True)
+    annotation = Annotated[kind | None, told]  # type: ignore[valid-type]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 def hand_over(ctx: typer.Context, function: Callable[..., None], epilog: str) -> None:

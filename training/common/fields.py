@@ -7,11 +7,19 @@ import typing
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from krypenv.inputs.words import check_keywords
+from krypenv.inputs.words import check_keywords, with_new_names
 from krypenv.training.common import bounds
 from krypenv.training.common.bounds import Bounds
 
 Of = TypeVar("Of", bound="Command")
+
+# Settings of older versions, by their names of today: command lines, calls and files with them still work.
+RENAMED = {
+    "warm": "init_from", "lessons": "demonstrations", "passes": "bc_epochs", "rows": "envs",
+    "rival_rows": "opponent_envs", "rivals": "opponents", "hardness": "opponent_temperature", "discount": "gamma",
+    "entropy": "ent_coef", "pull": "kl_coef", "slowness": "ema_decay", "value_weight": "vf_coef", "stray": "epsilon",
+    "softness": "target_temperature", "candidates": "proposals",
+}  # fmt: skip
 
 
 def setting(default: Any, text: str, bounds: Bounds | None = None) -> Any:
@@ -45,9 +53,14 @@ class Command(Part):
         """Return settings by the names of their options; raises TypeError for an unknown one."""
         return cls().changed(**given)
 
+    @classmethod
+    def renamed(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return settings under their names of today; ValueError where both names of one are given."""
+        return with_new_names(given, options_of(cls), RENAMED)
+
     def changed(self: Of, **given: Any) -> Of:
         """Return these settings with some of them changed, by the names of their options."""
-        options = options_of(type(self))
+        options, given = options_of(type(self)), type(self).renamed(given)
         check_keywords(f"{type(self).__name__}.of", given, list(options))
         fields: dict[str, Any] = {}
         parts: dict[str, dict[str, Any]] = {}

@@ -24,24 +24,24 @@ from krypenv.training.common.parts import Evaluation, GameRules, Network
 from krypenv.training.common.processes import pool_of
 from krypenv.training.common.report import print_table, write_json
 from krypenv.training.evaluation.matches import duplicate_match
-from krypenv.training.imitation.clone import Cloning
-from krypenv.training.imitation.teach import Teaching, TeachSettings
-from krypenv.training.imitation.teach import run as teach
+from krypenv.training.imitation.cloning import BehaviourCloning
+from krypenv.training.imitation.imitate import Demonstrating, ImitationSettings
+from krypenv.training.imitation.imitate import run as imitate
 from krypenv.training.selfplay.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.selfplay.selfplay import run
 from krypenv.training.selfplay.settings import Settings
 
 ALL = "all of it"
-LESSONS, RUNS, RESULT, PICTURE = "lessons", "runs", "ablation.json", "ablation.png"
+IMITATION, RUNS, RESULT, PICTURE = "imitation", "runs", "ablation.json", "ablation.png"
 VARIANTS: dict[str, dict[str, Any]] = {  # settings that differ from those of the whole
     ALL: {},
-    "no warm start": {"warm": ""},
+    "no warm start": {"init_from": ""},
     "no self-play": {"frames": 1},
-    "no pull towards the slow copy": {"pull": 0.0},
-    "no entropy bonus": {"entropy": 0.0},
+    "no pull towards the EMA policy": {"kl_coef": 0.0},
+    "no entropy bonus": {"ent_coef": 0.0},
     "no hidden hands for the critic": {"critic": False},
-    "no rivals, all seats learn": {"rows": 512, "rival_rows": 0},
-    "snapshots all alike": {"hardness": 0.0},
+    "no opponents, all seats learn": {"envs": 512, "opponent_envs": 0},
+    "snapshots all alike": {"opponent_temperature": 0.0},
 }
 WHOLE: dict[str, Any] = {"curve_every": 1e9, "deals": 1, "curve_deals": 1, "metagame_deals": 50}  # of every run
 RESAMPLES = 2000
@@ -58,9 +58,11 @@ class AblationSettings(Command):
     seeds: int = setting(3, "runs of each variant", bounds.RUNS)
     frames: int = setting(2_000_000, "length of each run in decisions of the learner", bounds.FRAMES._replace(low=1))
     games: int = setting(
-        1000, "games of the lessons, which all runs with a warm start have in common", bounds.LESSONS._replace(low=1)
+        1000,
+        "games to demonstrate; all runs with a warm start share them",
+        bounds.DEMONSTRATIONS._replace(low=1),
     )
-    passes: int = setting(3, "times that the clone sees each lesson", bounds.PASSES)
+    bc_epochs: int = setting(3, "passes over the demonstrations", bounds.PASSES)
     network: Network = part(Network(), embedding=None)
     workers: int = setting(2, "runs at a time, each on one thread", bounds.WORKERS)
     evaluation: Evaluation = part(
@@ -124,9 +126,9 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
     Raises ValueError where a folder holds a run with other settings, or where another process is writing to it.
     """
     console, out = Console(), Path(settings.out)
-    lessons = TeachSettings(
-        settings.game, str(out / LESSONS), Teaching(games=settings.games), Cloning(settings.passes), settings.network,
-        evaluation=Evaluation(deals=100),
+    imitation = ImitationSettings(
+        settings.game, str(out / IMITATION), Demonstrating(games=settings.games), BehaviourCloning(settings.bc_epochs),
+        settings.network, evaluation=Evaluation(deals=100),
     )  # fmt: skip
     tasks = [
         _Task(_settings_of(settings, variant, seed), settings.evaluation)
@@ -134,8 +136,8 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
         for variant in settings.variants
     ]
     with writing_to(out):
-        if not (out / LESSONS / MODEL).is_file():
-            teach(lessons, command)
+        if not (out / IMITATION / MODEL).is_file():
+            imitate(imitation, command)
         with pool_of(_train, settings.workers) as train:
             for done, folder in enumerate(train(tasks), 1):
                 console.print(f"{done} of {len(tasks)} runs: {folder}", highlight=False)
@@ -164,7 +166,7 @@ def _tell(settings: AblationSettings, command: str) -> dict[str, Any]:
 def _settings_of(settings: AblationSettings, variant: str, seed: int) -> Settings:
     whole: dict[str, Any] = {
         "rules": str(settings.game_rules()), "out": f"{_folder(settings, variant)}{seed}", "seed": seed,
-        "frames": settings.frames, "warm": str(Path(settings.out) / LESSONS),
+        "frames": settings.frames, "init_from": str(Path(settings.out) / IMITATION),
         "against": settings.evaluation.against[:1],
     }  # fmt: skip
     return Settings(network=settings.network).changed(**{**WHOLE, **whole, **VARIANTS[variant]})

@@ -80,9 +80,10 @@ def _made(model: Path, card: dict[str, Any]) -> str:
 
 
 def _time(card: dict[str, Any]) -> str | None:
+    settings = card.get("settings") or {}
     if card.get("seconds") is None:
         return None
-    apart = ", the warm start not included" if (card.get("settings") or {}).get("warm") else ""
+    apart = ", the warm start not included" if (settings.get("init_from") or settings.get("warm")) else ""
     return f"{card['seconds'] / 60:.0f} minutes{apart}"
 
 

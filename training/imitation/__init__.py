@@ -1,6 +1,6 @@
-"""A start for the learner: a teacher's decisions, cloned.
+"""Imitation learning: initial weights for self-play from a teacher's games.
 
-lessons  files of decisions
-clone    learning from them
-teach    `krypenv teach`
+demonstrations  files of the teacher's decisions and values
+cloning         behaviour cloning: learning from them
+imitate         `krypenv imitate`
 """

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
 
-from krypenv.agents.neural.facts import Facts
+from krypenv.agents.neural.action_features import ActionFeatures
 from krypenv.training.learner.network import Choices
 from krypenv.training.learner.policy import Position
 
@@ -18,14 +18,14 @@ class Decisions(NamedTuple):
     """What B rows show to the seats that are to act."""
 
     observations: np.ndarray  # (B, 433) int8
-    facts: Facts  # of their legal actions
+    features: ActionFeatures  # of their legal actions
     hidden: np.ndarray  # (B, H) int8, the others' hands
     seats: np.ndarray  # (B,) ints, who is to act
 
     def tensors(self, device: torch.device | str) -> Position:
         """Return all that the policy is asked with."""
         observations, hidden = (torch.as_tensor(each, device=device) for each in (self.observations, self.hidden))
-        return Position(observations, Choices.of(self.facts, device), hidden)
+        return Position(observations, Choices.of(self.features, device), hidden)
 
 
 class SeatRolloutBuffer(MaskableRolloutBuffer):
@@ -35,7 +35,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     then is the decision's reward. Streams of different seats never mix (Schulman et al. 2016 for the estimator). The
     last decision of a seat that is not to act when the rollout ends has no successor yet and is left out of training.
 
-    Extra arrays: `hidden` (T, B, H) int8, the others' hands; `facts`, those of each step; `seats` (T, B) ints, who
+    Extra arrays: `hidden` (T, B, H) int8, the others' hands; `features`, those of each step; `seats` (T, B) ints, who
     decided; `earned` (T, B, P) float32, what each seat earned from that step on to the next; `ends` (T, B) bool,
     whether the step ended the episode.
     """
@@ -53,7 +53,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         self.actions = np.zeros((steps, rows, 1), np.int64)
         self.values, self.log_probs, self.advantages, self.returns = np.zeros((4, steps, rows), np.float32)
         self.hidden = np.zeros((steps, rows, self.num_hidden), np.int8)
-        self.facts: list[Facts] = []
+        self.features: list[ActionFeatures] = []
         self.seats = np.zeros((steps, rows), np.int64)
         self.earned = np.zeros((steps, rows, self.num_seats), np.float32)
         self.ends = np.zeros((steps, rows), np.bool_)
@@ -65,7 +65,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         self.observations[at], self.hidden[at], self.seats[at] = (
             decisions.observations, decisions.hidden, decisions.seats,
         )  # fmt: skip
-        self.facts.append(decisions.facts)
+        self.features.append(decisions.features)
         self.actions[at, :, 0], self.values[at], self.log_probs[at] = actions, values, log_probs
         self.pos += 1
         self.full = self.pos == self.buffer_size
@@ -94,8 +94,8 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:  # type: ignore[override]
         """Yield random batches of the decisions that are valid; a rest of less than half a batch joins none."""
         indices = self.rng.permutation(np.flatnonzero(self.valid))
-        facts = Facts(*(np.concatenate(parts) for parts in zip(*self.facts, strict=True)))
-        starts = np.cumsum(facts.counts) - facts.counts
+        features = ActionFeatures(*(np.concatenate(parts) for parts in zip(*self.features, strict=True)))
+        starts = np.cumsum(features.counts) - features.counts
         arrays = (
             self.actions, self.values, self.log_probs, self.advantages, self.returns, self.observations, self.hidden
         )  # fmt: skip
@@ -104,14 +104,14 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         for start in range(0, max(len(indices) - size // 2, 1), size):
             chosen = indices[start : start + size]
             *targets, observations, hidden = (torch.as_tensor(array[chosen], device=self.device) for array in flat)
-            choices = Choices.of(select(facts, starts, chosen), self.device)
+            choices = Choices.of(select(features, starts, chosen), self.device)
             position: Any = Position(observations, choices, hidden)  # which holds the legal actions: no masks
             yield MaskableRolloutBufferSamples(position, *targets, None)  # type: ignore[call-arg]
 
 
-def select(facts: Facts, starts: np.ndarray, rows: np.ndarray) -> Facts:
-    """Return the facts of some rows, in their order; `starts`, (B,), is where each row's actions begin."""
-    counts = facts.counts[rows]
+def select(features: ActionFeatures, starts: np.ndarray, rows: np.ndarray) -> ActionFeatures:
+    """Return the features of some rows, in their order; `starts`, (B,), is where each row's actions begin."""
+    counts = features.counts[rows]
     ends = np.cumsum(counts)
     at = np.repeat(starts[rows] - ends + counts, counts) + np.arange(ends[-1] if len(ends) else 0)
-    return Facts(counts, facts.actions[at], facts.facts[at])
+    return ActionFeatures(counts, features.actions[at], features.features[at])

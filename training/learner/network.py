@@ -11,29 +11,29 @@ import torch
 from torch import Tensor, nn
 
 from krypenv.agents.base import IntArray
-from krypenv.agents.neural.facts import Facts, gather_facts
+from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
 from krypenv.agents.neural.learned import NetworkPlayer
-from krypenv.agents.neural.network import FACT_SCALES, ILLEGAL, OBSERVATION_SCALES, Arrays, Shape, layers_of
+from krypenv.agents.neural.network import ACTION_FEATURE_SCALES, ILLEGAL, OBSERVATION_SCALES, Arrays, Shape, layers_of
 from krypenv.agents.neural.weights import shape_of
 from krypenv.kernels.observation import SIZE
 from krypenv.rules import Rules
 
 
 class Choices(NamedTuple):
-    """The legal actions of B decisions as tensors, L in all, at most K in a row; see `neural.facts.Facts`."""
+    """The legal actions of B decisions as tensors, L in all, at most K in a row; see `ActionFeatures`."""
 
     row: Tensor  # (L,) int64: the decision that an action belongs to
     place: Tensor  # (L,) int64: which of its actions it is
     actions: Tensor  # (L,) int64
-    facts: Tensor  # (L, WIDTH) int8
+    features: Tensor  # (L, WIDTH) int8
 
     @classmethod
-    def of(cls, facts: Facts, device: torch.device | str = "cpu") -> Choices:
-        """Return facts as tensors."""
-        counts = torch.from_numpy(facts.counts)
+    def of(cls, features: ActionFeatures, device: torch.device | str = "cpu") -> Choices:
+        """Return features as tensors."""
+        counts = torch.from_numpy(features.counts)
         row = torch.repeat_interleave(counts)
         place = torch.arange(len(row)) - (torch.cumsum(counts, 0) - counts)[row]
-        actions, values = torch.from_numpy(facts.actions), torch.from_numpy(facts.facts)
+        actions, values = torch.from_numpy(features.actions), torch.from_numpy(features.features)
         return cls(*(each.to(device) for each in (row, place, actions, values)))
 
     def spread(self, values: Tensor, rows: int, filling: float) -> Tensor:
@@ -52,19 +52,19 @@ class Scores(NamedTuple):
 
 
 class CardNetwork(nn.Module):
-    """Scores each legal action from what is known of it (`neural.facts`) and the context; and the position.
+    """Scores each legal action from what is known of it (`neural.action_features`) and the context; and the position.
 
     It works for any number of players and any rules, for the observation has one layout.
     """
 
-    fact_scale: Tensor
+    feature_scale: Tensor
     base_scale: Tensor
 
     def __init__(self, shape: Shape | None = None) -> None:
         super().__init__()
         self.shape = shape = shape or Shape()
         self.register_buffer("base_scale", torch.tensor(OBSERVATION_SCALES), persistent=False)
-        self.register_buffer("fact_scale", torch.tensor(FACT_SCALES), persistent=False)
+        self.register_buffer("feature_scale", torch.tensor(ACTION_FEATURE_SCALES), persistent=False)
         layers = layers_of(shape)
         self.read = nn.Linear(*layers["read"])
         self.context = nn.Linear(*layers["context"])
@@ -82,8 +82,8 @@ class CardNetwork(nn.Module):
     def forward(self, observations: Tensor, choices: Choices) -> Scores:
         """Score the legal actions of (B, N >= 433) int8 observations."""
         context = torch.relu(self.read(observations[:, :SIZE].to(torch.float32) * self.base_scale))
-        facts = choices.facts.to(torch.float32) * self.fact_scale
-        card = self.card(torch.cat([facts, self.kinds(choices.actions)], 1))
+        features = choices.features.to(torch.float32) * self.feature_scale
+        card = self.card(torch.cat([features, self.kinds(choices.actions)], 1))
         hidden = torch.relu(self.hidden(torch.relu(card + self.context(context)[choices.row])))
         logits = choices.spread(self.score(hidden).squeeze(1), len(context), ILLEGAL)
         weights = torch.softmax(logits.detach(), 1)[choices.row, choices.place]
@@ -111,7 +111,7 @@ class NetworkAgent(NetworkPlayer):
 
     Args:
         network: what scores the actions.
-        rules, name, seed, solve: as of `NetworkPlayer`.
+        rules, name, seed, solver: as of `NetworkPlayer`.
         temperature: what the scores are divided by before they are drawn from; 0 for the best one.
     """
 
@@ -122,16 +122,16 @@ class NetworkAgent(NetworkPlayer):
         name: str,
         seed: int = 0,
         temperature: float = 0.0,
-        solve: bool = True,
+        solver: bool = True,
     ) -> None:
-        super().__init__(rules, name, seed, solve)
+        super().__init__(rules, name, seed, solver)
         self.network, self.temperature = network, temperature
         self._device = next(network.parameters()).device
         self._generator = torch.Generator(self._device).manual_seed(seed)
 
     @torch.no_grad()
     def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
-        choices = Choices.of(gather_facts(self.rules, observations, masks), self._device)
+        choices = Choices.of(gather_action_features(self.rules, observations, masks), self._device)
         logits = self.network(torch.from_numpy(observations[:, :SIZE]).to(self._device), choices).logits
         if self.temperature > 0:
             noise = torch.empty_like(logits).exponential_(generator=self._generator).log_()

@@ -11,7 +11,7 @@ import torch
 from sb3_contrib.common.maskable.distributions import MaskableDistribution
 from torch import Tensor, nn
 
-from krypenv.agents.neural.facts import gather_facts
+from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.agents.neural.network import ILLEGAL, Shape
 from krypenv.cards import NUM_ACTIONS
 from krypenv.engine import Engine
@@ -38,15 +38,15 @@ class CardPolicy(OwnPolicy):
     Then the value is that of a critic that sees the hidden hands too, which is not part of the network.
 
     What MaskablePPO calls the entropy, and weighs by `ent_coef`, is 1 to it here: the sum of the weighted entropy, the
-    pull towards the slow copy, and what the network's own value head has to learn from the critic.
+    pull towards the EMA policy, and what the network's own value head has to learn from the critic.
 
     Args:
         rules: the rules of all games, where observations are arrays.
         shape: the sizes of the network.
         hidden: entries of `Position.hidden`, 0 for no critic.
-        entropy: weight of the entropy bonus.
-        pull: weight of the divergence KL(policy || slow copy).
-        slowness: what the slow copy keeps of itself in each `follow`.
+        ent_coef: weight of the entropy bonus.
+        kl_coef: weight of the divergence KL(policy || EMA policy).
+        ema_decay: what the EMA policy keeps of itself in each `follow`.
     """
 
     def __init__(
@@ -55,37 +55,38 @@ class CardPolicy(OwnPolicy):
         rules: Rules,
         shape: Shape | None = None,
         hidden: int = 0,
-        entropy: float = 0.0,
-        pull: float = 0.0,
-        slowness: float = 0.98,
+        ent_coef: float = 0.0,
+        kl_coef: float = 0.0,
+        ema_decay: float = 0.98,
         **kwargs: Any,
     ) -> None:
         self._settings: dict[str, Any] = {
-            "rules": rules, "shape": shape, "hidden": hidden, "entropy": entropy, "pull": pull, "slowness": slowness
+            "rules": rules, "shape": shape, "hidden": hidden, "ent_coef": ent_coef, "kl_coef": kl_coef,
+            "ema_decay": ema_decay,
         }  # fmt: skip
         self.notes: defaultdict[str, list[float]] = defaultdict(list)  # what the last updates came to, by scalar
         super().__init__(*args, **kwargs)
 
     def make_networks(self) -> None:
-        """Make the network, its slow copy, and the critic if there is one."""
+        """Make the network, its EMA policy, and the critic if there is one."""
         it = self._settings
         self.network = CardNetwork(it["shape"])
         shape = self.network.shape
         if it["hidden"]:
             width = shape.context + shape.card + it["hidden"]
             self.critic = nn.Sequential(nn.Linear(width, shape.context), nn.ReLU(), nn.Linear(shape.context, 1))
-        self.slow = self.make_slow_copy()
+        self.ema = self.make_ema_policy()
 
-    def make_slow_copy(self) -> CardNetwork:
+    def make_ema_policy(self) -> CardNetwork:
         """Return a copy of the network that is not trained."""
         return copy.deepcopy(self.network).requires_grad_(False).eval()
 
     @torch.no_grad()
     def follow(self) -> None:
-        """Let the slow copy follow the network."""
-        keep = self._settings["slowness"]
-        for slow, fast in zip(self.slow.parameters(), self.network.parameters(), strict=True):
-            slow.lerp_(fast, 1 - keep)
+        """Let the EMA policy follow the network."""
+        keep = self._settings["ema_decay"]
+        for ema, now in zip(self.ema.parameters(), self.network.parameters(), strict=True):
+            ema.lerp_(now, 1 - keep)
 
     def own_settings(self) -> dict[str, Any]:
         """Return what the constructor was given besides what all policies are."""
@@ -99,14 +100,14 @@ class CardPolicy(OwnPolicy):
         rules, seen = self._settings["rules"], obs.cpu().numpy() if isinstance(obs, Tensor) else obs
         masks = torch.as_tensor(action_masks).cpu().numpy().reshape(-1, NUM_ACTIONS)
         seen, masks = check_decisions(rules, seen, masks)
-        choices = Choices.of(gather_facts(rules, seen, masks), self.device)
+        choices = Choices.of(gather_action_features(rules, seen, masks), self.device)
         return Position(torch.from_numpy(seen[:, :SIZE]).to(self.device), choices, torch.zeros(0))
 
     def has_critic(self, position: Position) -> bool:
         """Return whether a critic judges these decisions: there is one, and hidden hands are given."""
         return bool(self._settings["hidden"]) and position.hidden.numel() > 0
 
-    def judge(self, position: Position, scores: Scores) -> Tensor:
+    def state_value(self, position: Position, scores: Scores) -> Tensor:
         """Return the critic's values, (B,), or without one the network's own; hands that nobody has may be left out."""
         if not self.has_critic(position):
             return scores.values
@@ -127,7 +128,7 @@ class CardPolicy(OwnPolicy):
         place = logits.argmax(1, keepdim=True)
         log_prob = torch.log_softmax(scores.logits, 1).gather(1, place).squeeze(1)
         actions = position.choices.spread(position.choices.actions, len(logits), 0)
-        return actions.gather(1, place).squeeze(1), self.judge(position, scores), log_prob
+        return actions.gather(1, place).squeeze(1), self.state_value(position, scores), log_prob
 
     def evaluate_actions(
         self, obs: Any, actions: Tensor, action_masks: Tensor | None = None
@@ -139,15 +140,15 @@ class CardPolicy(OwnPolicy):
         offered = position.choices.spread(position.choices.actions, len(log_probs), -1)
         taken = (log_probs * (offered == actions.reshape(-1, 1))).sum(1)
         entropy = -(log_probs.exp() * log_probs).sum(1)
-        bonus = it["entropy"] * entropy
+        bonus = it["ent_coef"] * entropy
         self._note("entropy", entropy)
-        if it["pull"]:
+        if it["kl_coef"]:
             with torch.no_grad():
-                slow = torch.log_softmax(self.slow(position.observations, position.choices).logits, 1)
-            divergence = (log_probs.exp() * (log_probs - slow)).sum(1)
-            bonus = bonus - it["pull"] * divergence
+                ema = torch.log_softmax(self.ema(position.observations, position.choices).logits, 1)
+            divergence = (log_probs.exp() * (log_probs - ema)).sum(1)
+            bonus = bonus - it["kl_coef"] * divergence
             self._note("divergence", divergence)
-        values = self.judge(position, scores)
+        values = self.state_value(position, scores)
         if self.has_critic(position):
             distance = (scores.values - values.detach()) ** 2
             bonus = bonus - 0.5 * distance
@@ -176,4 +177,4 @@ class CardPolicy(OwnPolicy):
             seen, rules = obs.cpu().numpy().astype(np.int8)[:, :SIZE], self._settings["rules"]
             masks = Engine.from_state(rules, determinize(seen, 0, rules), check=False).action_mask
         position = self._position(obs, masks)
-        return self.judge(position, self.network(position.observations, position.choices))
+        return self.state_value(position, self.network(position.observations, position.choices))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from krypenv.agents.neural.facts import Facts, gather_facts
+from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
 from krypenv.agents.neural.inference import REWARD_SCALE
 from krypenv.cards import NUM_KINDS
 from krypenv.envs.learner import LearnerGames
@@ -19,17 +19,17 @@ from krypenv.training.learner.network import CardNetwork
 from krypenv.training.learner.policy import CardPolicy
 from krypenv.training.learner.sb3_private import OwnLoop
 
-RIVAL_GAMES = 1000  # whose mean return is told
+OPPONENT_GAMES = 1000  # whose mean return is told
 
 
 class SelfPlayPPO(OwnLoop):
-    """MaskablePPO over rows of two kinds: in some all seats learn, in others one against a pool of rivals.
+    """MaskablePPO over rows of two kinds: in some all seats learn, in others one against a pool of opponents.
 
     Only the collection of rollouts differs; losses, schedules and logging are MaskablePPO's. Time steps count decisions
     of the learner. The rows of different parts may play different rules.
 
     Args:
-        envs: the parts, one at least; those whose `batch.seat` is not "all" are against rivals.
+        envs: the parts, one at least; those whose `batch.seat` is not "all" are against opponents.
         critic: let the value function of the training see the hidden hands.
         policy: further settings of `CardPolicy`.
         settings: those of MaskablePPO.
@@ -50,9 +50,9 @@ class SelfPlayPPO(OwnLoop):
             **settings,
         )  # fmt: skip
         self.games_played = 0
-        self.environment_seconds = 0.0  # spent on games, opponents, observations, masks and facts so far
-        self.rival_returns: deque[float] = deque(maxlen=RIVAL_GAMES)  # of the learner, last ones first
-        self.rival_earned = [np.zeros(part.num_games) for part in self.parts]  # in the games under way
+        self.environment_seconds = 0.0  # spent on games, opponents, observations, masks and features so far
+        self.opponent_returns: deque[float] = deque(maxlen=OPPONENT_GAMES)  # of the learner, last ones first
+        self.opponent_earned = [np.zeros(part.num_games) for part in self.parts]  # in the games under way
 
     @property
     def network(self) -> CardNetwork:
@@ -61,10 +61,10 @@ class SelfPlayPPO(OwnLoop):
 
     def decisions(self) -> Decisions:
         """Return what all rows show to the seats that are to act."""
-        facts = [gather_facts(part.rules, part.observation, part.action_mask) for part in self.parts]
+        features = [gather_action_features(part.rules, part.observation, part.action_mask) for part in self.parts]
         return Decisions(
             np.concatenate([part.observation for part in self.parts]),
-            Facts(*(np.concatenate(arrays) for arrays in zip(*facts, strict=True))),
+            ActionFeatures(*(np.concatenate(arrays) for arrays in zip(*features, strict=True))),
             np.concatenate([self._hidden(part) for part in self.parts]),
             np.concatenate([part.seats for part in self.parts]),
         )
@@ -98,9 +98,9 @@ class SelfPlayPPO(OwnLoop):
                 part.step(chosen[low:high])
                 buffer.earned[step, low:high, : part.rules.players] = part.rewards * REWARD_SCALE
                 if part.seat != "all":
-                    earned = self.rival_earned[place]
+                    earned = self.opponent_earned[place]
                     earned += part.reward
-                    self.rival_returns.extend(earned[part.done])
+                    self.opponent_returns.extend(earned[part.done])
                     earned[part.done] = 0
                 buffer.ends[step, low:high] = part.done
                 self.games_played += int(part.done.sum())
@@ -111,13 +111,13 @@ class SelfPlayPPO(OwnLoop):
         buffer.compute_seat_advantages(decisions.seats, last_values)
 
     def train(self) -> None:
-        """Learn from the buffer, as MaskablePPO does; the slow copy follows."""
+        """Learn from the buffer, as MaskablePPO does; the EMA policy follows."""
         self.policy.notes.clear()
         super().train()
         for name, values in self.policy.notes.items():
             self.logger.record(f"train/{name}", float(np.mean(values)))
         self.policy.follow()
 
-    def rival_margin(self) -> float:
-        """Return the learner's mean return in its last games against rivals, nan before the first."""
-        return float(np.mean(self.rival_returns)) if self.rival_returns else float("nan")
+    def opponent_margin(self) -> float:
+        """Return the learner's mean return in its last games against opponents, nan before the first."""
+        return float(np.mean(self.opponent_returns)) if self.opponent_returns else float("nan")

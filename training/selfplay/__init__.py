@@ -5,7 +5,7 @@ selfplay           a run
 rehearsal          compiling before its clock starts
 checkpoint         where it stands, on disk
 checkpoint_checks  what a checkpoint may hold
-rivals             who plays against the learner
+opponents             who plays against the learner
 metagame           its snapshots against each other
 curve              its picture
 """

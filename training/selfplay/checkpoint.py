@@ -39,9 +39,9 @@ def save_checkpoint(folder: Path, model: SelfPlayPPO, snapshots: list[CardNetwor
     for index, state in model.policy.optimizer.state_dict()["state"].items():
         arrays |= {f"optimizer.{index}.{name}": array for name, array in arrays_of(state).items()}
     for place, part in enumerate(model.parts):
-        games = {**part.save(), "rival_earned": model.rival_earned[place]}
+        games = {**part.save(), "opponent_earned": model.opponent_earned[place]}
         arrays |= {f"games.{place}.{name}": _signed(array) for name, array in games.items()}
-    arrays["rival_returns"] = np.array(model.rival_returns, np.float64)
+    arrays["opponent_returns"] = np.array(model.opponent_returns, np.float64)
     texts = {"format": FORMAT, "snapshots": str(len(snapshots)), "progress": json.dumps(progress)}
     write_whole(folder / CHECKPOINT, encode_checkpoint(arrays, texts))
 
@@ -92,16 +92,22 @@ def parse_checkpoint(data: bytes) -> Kept:
         settings = check_progress(progress)
     except ValueError as error:
         raise ValueError(f"has progress that can't be gone on with: {sentence_of(error)}") from None
+    arrays = {_with_new_words(name): array for name, array in arrays.items()}
     if texts.get("snapshots") != str(len(progress["snapshots"])):
         raise ValueError(f"is to have {len(progress['snapshots'])} snapshots, not {shown(texts.get('snapshots'))}")
     check_content(arrays, settings, len(progress["snapshots"]))
     return Kept(settings, progress, arrays)
 
 
+def _with_new_words(name: str) -> str:
+    """Return the name of an array of today for that of an older version, which had a slow copy and rivals."""
+    return name.replace("policy.slow.", "policy.ema.").replace("rival_", "opponent_")
+
+
 def load_checkpoint(kept: Kept, model: SelfPlayPPO) -> dict[str, CardNetwork]:
     """Put a checkpoint into a fresh model of the same settings and return the snapshots by their names.
 
-    What only exists once the rivals are known, `load_games` puts back after that.
+    What only exists once the opponents are known, `load_games` puts back after that.
     """
     model.policy.load_state_dict(tensors_of(part_of(kept.arrays, "policy.")))
     optimizer = model.policy.optimizer.state_dict()
@@ -118,9 +124,9 @@ def load_checkpoint(kept: Kept, model: SelfPlayPPO) -> dict[str, CardNetwork]:
 
 
 def load_games(kept: Kept, model: SelfPlayPPO) -> None:
-    """Put the games under way into a model that knows its rivals already."""
+    """Put the games under way into a model that knows its opponents already."""
     for place, part in enumerate(model.parts):
         arrays = part_of(kept.arrays, f"games.{place}.")
-        model.rival_earned[place][:] = arrays.pop("rival_earned")
+        model.opponent_earned[place][:] = arrays.pop("opponent_earned")
         part.load(arrays)
-    model.rival_returns.extend(kept.arrays["rival_returns"].tolist())
+    model.opponent_returns.extend(kept.arrays["opponent_returns"].tolist())

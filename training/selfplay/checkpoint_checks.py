@@ -22,10 +22,10 @@ from krypenv.kernels.state import GAME
 from krypenv.rules import Rules
 from krypenv.training.selfplay.settings import Settings
 
-RIVAL_GAMES = 1000  # whose mean return is told
+OPPONENT_GAMES = 1000  # whose mean return is told
 _INF = float("inf")
 
-Part = tuple[Rules, int, str]  # rules, rows, and who learns in them
+Part = tuple[Rules, int, str]  # rules, environments, and who learns in them
 
 _interval = a_list(number(-_INF, _INF), 3, 3)  # of a single deal it is infinite
 _check_progress = a_record(
@@ -42,18 +42,18 @@ _check_progress = a_record(
 
 
 def parts_of(settings: Settings) -> list[Part]:
-    """Return the games of a run: those in which all seats learn, those against rivals, and those of other rules.
+    """Return the games of a run: those in which all seats learn, those against opponents, and those of other rules.
 
-    Parts without rows are not played.
+    Parts without environments are not played.
     """
-    rules, rows, rival_rows = settings.game_rules(), settings.opponents.rows, settings.opponents.rival_rows
-    parts = [(rules, rows, "all"), (rules, rival_rows, "random")]
-    return parts + [(other, rows or rival_rows, "all") for other in settings.other_rules()]
+    rules, envs, opponent_envs = settings.game_rules(), settings.games.envs, settings.games.opponent_envs
+    parts = [(rules, envs, "all"), (rules, opponent_envs, "random")]
+    return parts + [(other, envs or opponent_envs, "all") for other in settings.other_rules()]
 
 
 def hidden_of(settings: Settings) -> int:
     """Return the entries that the critic sees of hidden hands, 0 for no critic."""
-    most = max(rules.players for rules, rows, _ in parts_of(settings) if rows)
+    most = max(rules.players for rules, envs, _ in parts_of(settings) if envs)
     return (most - 1) * NUM_KINDS if settings.ppo.critic else 0
 
 
@@ -70,8 +70,8 @@ def check_progress(progress: Any) -> Settings:
         raise wrong(frames, "frames", f"the decisions of a run of {most}")
     whole(0, frames)(progress["games"], "games")
     whole(0, min(updates * settings.ppo.epochs, HUGE))(progress["sb3_updates"], "sb3_updates")
-    if not progress["is_warm"] and (updates or not settings.start.lessons):
-        raise wrong(False, "is_warm", "true where a run has no lessons or is past them")
+    if not progress["is_warm"] and (updates or not settings.start.demonstrations):
+        raise wrong(False, "is_warm", "true where a run has no demonstrations or is past them")
     _check_metagame(progress, settings)
     _check_curve(progress, settings)
     return settings
@@ -80,10 +80,10 @@ def check_progress(progress: Any) -> Settings:
 def _check_metagame(progress: dict[str, Any], settings: Settings) -> None:
     """Raise ValueError unless snapshots and margins are of updates that were made, in their order."""
     names, margins, kept = progress["metagame"]["names"], progress["metagame"]["margins"], progress["snapshots"]
-    updates = [name for name in names if name not in settings.opponents.rivals]
+    updates = [name for name in names if name not in settings.games.opponents]
     numbers = [int(name[7:]) if re.fullmatch("update [1-9][0-9]{0,15}", name) else -1 for name in updates]
     if numbers != sorted(set(numbers)) or any(not 0 < each <= progress["updates"] for each in numbers):
-        raise wrong(names, "metagame.names", "rivals and past updates, in order")
+        raise wrong(names, "metagame.names", "opponents and past updates, in order")
     if len(set(names)) != len(names):
         raise wrong(names, "metagame.names", "different names")
     if list(margins) != updates:
@@ -94,8 +94,8 @@ def _check_metagame(progress: dict[str, Any], settings: Settings) -> None:
                 raise wrong(other, f"a key of metagame.margins.{name}", "a name that was there before")
     if [name for name in updates if name in kept] != kept:
         raise wrong(kept, "snapshots", "snapshots of the metagame, in order")
-    if len(kept) > settings.opponents.snapshots:
-        raise wrong(kept, "snapshots", f"{settings.opponents.snapshots} at most")
+    if len(kept) > settings.games.snapshots:
+        raise wrong(kept, "snapshots", f"{settings.games.snapshots} at most")
 
 
 def _check_curve(progress: dict[str, Any], settings: Settings) -> None:
@@ -143,7 +143,7 @@ def _policy_specs(shape: Shape, hidden: int) -> tuple[dict[str, Spec], list[str]
         "critic.2.weight": Spec((1, shape.context)), "critic.2.bias": Spec((1,)),
     }  # fmt: skip
     trained = {f"network.{name}": spec for name, spec in network.items()} | (critic if hidden else {})
-    return trained | {f"slow.{name}": spec for name, spec in network.items()}, list(trained)
+    return trained | {f"ema.{name}": spec for name, spec in network.items()}, list(trained)
 
 
 def _games_specs(part: Part) -> dict[str, Spec]:
@@ -152,7 +152,7 @@ def _games_specs(part: Part) -> dict[str, Spec]:
     return {
         "paid": Spec(seats, np.float64), "seeds": Spec(each, np.int64), "episodes": Spec(each, np.int64),
         "viewers": Spec(each, np.int64), "players": Spec(seats, np.int64),
-        "state": Spec((rows, GAME.itemsize), np.uint8), "rival_earned": Spec(each, np.float64),
+        "state": Spec((rows, GAME.itemsize), np.uint8), "opponent_earned": Spec(each, np.float64),
     }  # fmt: skip
 
 
@@ -170,25 +170,25 @@ def check_content(arrays: Arrays, settings: Settings, snapshots: int) -> None:
     parts = [part for part in parts_of(settings) if part[1]]
     for place, part in enumerate(parts):
         specs |= {f"games.{place}.{name}": spec for name, spec in _games_specs(part).items()}
-    specs["rival_returns"] = Spec((None,), np.float64)
+    specs["opponent_returns"] = Spec((None,), np.float64)
     check_arrays(arrays, specs)
-    if len(arrays["rival_returns"]) > RIVAL_GAMES:
-        raise ValueError(f"has more than {RIVAL_GAMES} rival_returns")
+    if len(arrays["opponent_returns"]) > OPPONENT_GAMES:
+        raise ValueError(f"has more than {OPPONENT_GAMES} opponent_returns")
     for name, array in arrays.items():
         if name.endswith((".step", ".exp_avg_sq")) and bool((array < 0).any()):
             raise ValueError(f"has numbers below 0 in tensor {name!r}")
-    for start in ("policy.network.", "policy.slow.", *(f"snapshot.{place}." for place in range(snapshots))):
+    for start in ("policy.network.", "policy.ema.", *(f"snapshot.{place}." for place in range(snapshots))):
         try:
             check_reach(part_of(arrays, start))
         except ValueError as error:
             raise ValueError(f"{error}, in {start}*") from None
-    rivals = len(settings.opponents.rivals) + 1 + snapshots
+    opponents = len(settings.games.opponents) + 1 + snapshots
     for place, part in enumerate(parts):
-        _check_games(part_of(arrays, f"games.{place}."), part, rivals, f"games.{place}")
+        _check_games(part_of(arrays, f"games.{place}."), part, opponents, f"games.{place}")
 
 
-def _check_games(arrays: Arrays, part: Part, rivals: int, place: str) -> None:
-    """Raise ValueError unless arrays are games that the learner is to act in, among so many rivals."""
+def _check_games(arrays: Arrays, part: Part, opponents: int, place: str) -> None:
+    """Raise ValueError unless arrays are games that the learner is to act in, among so many opponents."""
     rules, rows, learns = part
     players, viewers = arrays["players"], arrays["viewers"]
     if (arrays["episodes"] < 0).any() or not ((viewers >= 0) & (viewers < rules.players)).all():
@@ -197,10 +197,10 @@ def _check_games(arrays: Arrays, part: Part, rivals: int, place: str) -> None:
     seats = state["seat"]
     if not ((seats >= 0) & (seats < rules.players)).all():
         raise ValueError(f"has games in {place}.state in which nobody is to act")
-    most = rivals - 1 if learns != "all" else LEARNER
+    most = opponents - 1 if learns != "all" else LEARNER
     each = np.arange(rows)
     if not ((players >= LEARNER) & (players <= most)).all() or not (players[each, seats] == LEARNER).all():
-        raise ValueError(f"has players in {place} that are no rivals, or are to act in place of the learner")
+        raise ValueError(f"has players in {place} that are no opponents, or are to act in place of the learner")
     try:
         Engine(rules, rows).set_state(state.view(np.recarray))
     except ValueError as error:

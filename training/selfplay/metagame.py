@@ -1,4 +1,4 @@
-"""The meta-game of a run: how its snapshots do against each other and against the scripted rivals."""
+"""The meta-game of a run: how its snapshots do against each other and against the scripted opponents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST = 28  # letters of a name in the picture; of a longer one its end is sho
 
 @dataclass
 class Metagame:
-    """Margins between all that ever sat among a run's rivals; nan where two did not meet."""
+    """Margins between all that ever sat among a run's opponents; nan where two did not meet."""
 
     names: list[str] = field(default_factory=list)
     margins: dict[str, dict[str, float]] = field(default_factory=dict)  # of a player against each that was there before
@@ -45,15 +45,12 @@ class Metagame:
             return self.margins[name][other]
         return -self.margins.get(other, {}).get(name, math.nan)
 
-    def weights(self, name: str, others: Sequence[str], hardness: float) -> list[float]:
-        """Return how often others are to be met by a player, by exp(their margin / hardness); they sum to 1.
-
-        With `hardness` 0 all alike.
-        """
+    def weights(self, name: str, others: Sequence[str], temperature: float) -> list[float]:
+        """Return how often a player meets the others: softmax(their margin / temperature), or uniformly for 0."""
         if not others:
             return []
         margins = np.array([self.margin(other, name) for other in others])
-        scaled = np.nan_to_num(margins / hardness) if hardness else np.zeros(len(others))
+        scaled = np.nan_to_num(margins / temperature) if temperature else np.zeros(len(others))
         weights = np.exp(scaled - scaled.max())
         return [float(weight) for weight in weights / weights.sum()]
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from krypenv.training.selfplay.selfplay import Run
 
 Make = Callable[[Settings, Path], "Run"]  # a class of runs
-PLAYED = ("rules", "players", "teams", "rule", "also", "device", "threads", "teacher", "rivals", "against")
+PLAYED = ("rules", "players", "teams", "rule", "also", "device", "threads", "teacher", "opponents", "against")
 SMALL: dict[str, Any] = {
-    "workers": 1, "passes": 1, "epochs": 1, "steps": 16, "batch": 64, "context": 8, "card": 8, "embedding": 2,
+    "workers": 1, "bc_epochs": 1, "epochs": 1, "steps": 16, "batch": 64, "context": 8, "card": 8, "embedding": 2,
     "snapshot_every": 0.5, "curve_deals": 2, "metagame_deals": 2, "curve_every": 1e9, "checkpoint_every": 1e9,
 }  # fmt: skip
 
@@ -46,6 +46,6 @@ def in_small(settings: Settings) -> Settings:
     """
     its = settings.flat()
     taken = {name: its[name] for name in PLAYED}
-    least = {name: min(its[name], most) for name, most in (("rows", 4), ("rival_rows", 4), ("lessons", 2))}
+    least = {name: min(its[name], most) for name, most in (("envs", 4), ("opponent_envs", 4), ("demonstrations", 2))}
     small = Settings().changed(**taken, **least, **SMALL)
     return small.changed(frames=small.decisions + 1)

@@ -28,8 +28,8 @@ from krypenv.training.common.progress import progress
 from krypenv.training.common.report import write_json
 from krypenv.training.evaluation.matches import MatchResult, duplicate_match, evaluate
 from krypenv.training.evaluation.report import print_matches
-from krypenv.training.imitation.clone import Cloning
-from krypenv.training.imitation.teach import Teaching, TeachSettings, load_start, teach
+from krypenv.training.imitation.cloning import BehaviourCloning
+from krypenv.training.imitation.imitate import Demonstrating, ImitationSettings, imitate, load_start
 from krypenv.training.learner.network import NetworkAgent
 from krypenv.training.learner.ppo import SelfPlayPPO
 from krypenv.training.selfplay.checkpoint import (
@@ -43,10 +43,11 @@ from krypenv.training.selfplay.checkpoint import (
 from krypenv.training.selfplay.checkpoint_checks import parts_of
 from krypenv.training.selfplay.curve import CurvePoint, draw_curve
 from krypenv.training.selfplay.metagame import Metagame
+from krypenv.training.selfplay.opponents import OpponentPool, seed_of
 from krypenv.training.selfplay.rehearsal import rehearse
-from krypenv.training.selfplay.rivals import Rivals, seed_of
 from krypenv.training.selfplay.settings import Settings
 
+IMITATION = "imitation"  # folder of the demonstrations within that of a run
 LAST_RATE = 0.05  # of the learning rate, at the end
 
 
@@ -60,27 +61,27 @@ class Run:
 
     def __init__(self, settings: Settings, folder: Path, kept: Kept | None = None) -> None:
         self.settings, self.folder, self.rules = settings, folder, settings.game_rules()
-        for name in (*settings.opponents.rivals, *settings.evaluation.against):
+        for name in (*settings.games.opponents, *settings.evaluation.against):
             agents.make_known(name, self.rules)  # unknown ones are told now, not after the training
-        if settings.start.lessons:
-            self._lessons()
+        if settings.start.demonstrations:
+            self._imitation()
         torch.set_num_threads(settings.threads)
         past: dict[str, Any] = kept.progress if kept else {}
         self.seconds: float = past.get("seconds", 0.0)  # trained before this process began
         self._began: float | None = None  # when it did, once all is compiled
         self.curve = [CurvePoint(**point) for point in past.get("curve", [])]
         self.updates: int = past.get("updates", 0)
-        self.is_warm: bool = past.get("is_warm", not (settings.start.warm or settings.start.lessons))
+        self.is_warm: bool = past.get("is_warm", not (settings.start.init_from or settings.start.demonstrations))
         self.model = model = self._make_model()
         metagame = Metagame.from_json(past.get("metagame", {}))
-        self.rivals = Rivals(settings, self.rules, model.network, model.parts, metagame)
+        self.pool = OpponentPool(settings, self.rules, model.network, model.parts, metagame)
         if kept:
-            self.rivals.snapshots = load_checkpoint(kept, model)
+            self.pool.snapshots = load_checkpoint(kept, model)
             model.num_timesteps, model.games_played, model.passes = past["frames"], past["games"], past["sb3_updates"]
-        elif settings.start.warm:
-            load_start(model.policy, Path(settings.start.warm))
+        elif settings.start.init_from:
+            load_start(model.policy, Path(settings.start.init_from))
             self.is_warm = True
-        self.rivals.choose(self.updates)
+        self.pool.choose(self.updates)
         if kept:
             load_games(kept, model)
         self._start = model.num_timesteps, self.seconds  # of this process
@@ -98,10 +99,11 @@ class Run:
         return SelfPlayPPO(
             [self._make_games(*part, seed_of(settings.seed, 0, at)) for at, part in parts],
             it.critic,
-            {"shape": settings.network.shape, "entropy": it.entropy, "pull": it.pull, "slowness": it.slowness},
-            n_steps=it.steps, batch_size=it.batch, n_epochs=it.epochs, gamma=it.discount, gae_lambda=it.gae_lambda,
+            {"shape": settings.network.shape, "ent_coef": it.ent_coef, "kl_coef": it.kl_coef,
+             "ema_decay": it.ema_decay},
+            n_steps=it.steps, batch_size=it.batch, n_epochs=it.epochs, gamma=it.gamma, gae_lambda=it.gae_lambda,
             learning_rate=lambda left: it.learning_rate * max(left, LAST_RATE), clip_range=it.clip,
-            vf_coef=it.value_weight, seed=settings.seed, device=settings.device,
+            vf_coef=it.vf_coef, seed=settings.seed, device=settings.device,
         )  # fmt: skip
 
     @property
@@ -156,25 +158,26 @@ class Run:
 
     def _count_due(self) -> int:
         """Return how many times a snapshot was due up to now."""
-        return math.floor(self.done / self.settings.opponents.snapshot_every)
+        return math.floor(self.done / self.settings.games.snapshot_every)
 
-    def _lessons(self) -> TeachSettings:
-        """Return what the run begins with; raises ValueError for a teacher that can't teach."""
+    def _imitation(self) -> ImitationSettings:
+        """Return how the run starts; raises ValueError for a teacher that does not value actions."""
         it, start = self.settings, self.settings.start
-        return TeachSettings(
+        return ImitationSettings(
             game=it.game,
-            teaching=Teaching(start.teacher, start.lessons, workers=start.workers),
-            cloning=Cloning(start.passes, discount=it.ppo.discount),
+            demonstrating=Demonstrating(start.teacher, start.demonstrations, workers=start.workers),
+            cloning=BehaviourCloning(start.bc_epochs, gamma=it.ppo.gamma),
             network=it.network,
             seed=it.seed,
         )
 
     def _warm_up(self, console: Console) -> None:
-        """Clone the teacher; interrupted, this begins anew with the lessons that are there."""
-        with writing_to(self.folder / "lessons"):
-            teach(self._lessons(), self.model.policy, self.folder / "lessons", console)
+        """Imitate the teacher; interrupted, this starts over with the demonstrations made so far."""
+        folder = self.folder / IMITATION
+        with writing_to(folder):
+            imitate(self._imitation(), self.model.policy, folder, console)
         self.is_warm = True
-        self.rivals.choose(self.updates)
+        self.pool.choose(self.updates)
         self.save()
 
     def _update(self) -> None:
@@ -183,7 +186,7 @@ class Run:
         self.updates += 1
         torch.manual_seed(seed_of(self.settings.seed, self.updates, 0))
         model.rollout_buffer.rng = np.random.default_rng(seed_of(self.settings.seed, self.updates, 1))
-        self.rivals.refresh(self.updates)
+        self.pool.refresh(self.updates)
         began, frames, environment = time.perf_counter(), model.num_timesteps, model.environment_seconds
         model.collect()
         collected = time.perf_counter()
@@ -195,7 +198,7 @@ class Run:
         model.logger.record("time/collecting_share", (collected - began) / seconds)
         model.logger.record("time/environment_share", (model.environment_seconds - environment) / seconds)
         model.logger.record("rollout/games", model.games_played)
-        model.logger.record("rollout/margin_against_rivals", model.rival_margin())
+        model.logger.record("rollout/margin_against_opponents", model.opponent_margin())
         model.logger.dump(model.num_timesteps)
 
     def _add_point(self) -> None:
@@ -211,10 +214,10 @@ class Run:
         self.curve.append(point)
 
     def _take_snapshot(self) -> None:
-        """Keep the learner as it is among the rivals, and log how it does against those that are there."""
-        for other, margin in self.rivals.add_snapshot(self.updates).items():
+        """Keep the learner as it is among the opponents, and log how it does against those that are there."""
+        for other, margin in self.pool.add_snapshot(self.updates).items():
             self.model.logger.record(f"metagame/{other}", margin)
-        self.rivals.metagame.write(self.folder)
+        self.pool.metagame.write(self.folder)
 
     def agent(self) -> NetworkAgent:
         """Return the learner as it is now, playing its best actions."""
@@ -230,11 +233,11 @@ class Run:
             "updates": self.updates,
             "sb3_updates": self.model.passes,
             "is_warm": self.is_warm,
-            "snapshots": list(self.rivals.snapshots),
-            "metagame": dataclasses.asdict(self.rivals.metagame),
+            "snapshots": list(self.pool.snapshots),
+            "metagame": dataclasses.asdict(self.pool.metagame),
             "curve": [dataclasses.asdict(point) for point in self.curve],
         }
-        save_checkpoint(self.folder, self.model, list(self.rivals.snapshots.values()), state)
+        save_checkpoint(self.folder, self.model, list(self.pool.snapshots.values()), state)
 
     def _status(self) -> str:
         frames, seconds = self._start
@@ -276,7 +279,7 @@ class Run:
             created=datetime.now().astimezone().isoformat(timespec="seconds"),
         )
         draw_curve(self.folder / "curve.png", self.curve, self.rules)
-        self.rivals.metagame.write(self.folder)
+        self.pool.metagame.write(self.folder)
 
 
 def _commit() -> str | None:

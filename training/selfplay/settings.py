@@ -17,63 +17,63 @@ from krypenv.training.common.fields import Command, Part, options_of, part, sett
 from krypenv.training.common.parts import Evaluation, GameRules, Length, Network, a_seed, some_threads
 
 _HARD: dict[str, Any] = {  # longer runs: softer, so that there is something left to learn, and with harder opponents
-    "entropy": 0.05,
-    "rivals": ("tactician(shed=True)", "search(worlds=8, plies=2)"),
+    "ent_coef": 0.05,
+    "opponents": ("tactician(shed=True)", "search(worlds=8, plies=2)"),
     "against": ("tactician", "tactician(shed=True)", "search"),
     "curve_every": 180.0,
     "curve_deals": 400,
 }
-AGENTS = ("rivals", "against", "teacher")  # the settings that name agents
+AGENTS = ("opponents", "against", "teacher")  # the settings that name agents
 MOST_AT_ONCE = 10_000_000  # decisions between updates
 PRESETS: dict[str, dict[str, Any]] = {  # frames and not minutes, so that a preset and a seed make one model
-    "quick": {"lessons": 1000, "passes": 3, "frames": 1_500_000},
-    "good": {"lessons": 4000, "passes": 4, "frames": 5_000_000},
-    "strong": {"lessons": 10_000, "passes": 4, "frames": 30_000_000, **_HARD},
-    "long": {"lessons": 40_000, "passes": 4, "frames": 400_000_000, **_HARD},
+    "quick": {"demonstrations": 1000, "bc_epochs": 3, "frames": 1_500_000},
+    "good": {"demonstrations": 4000, "bc_epochs": 4, "frames": 5_000_000},
+    "strong": {"demonstrations": 10_000, "bc_epochs": 4, "frames": 30_000_000, **_HARD},
+    "long": {"demonstrations": 40_000, "bc_epochs": 4, "frames": 400_000_000, **_HARD},
 }
 
 
 @dataclass(frozen=True)
 class Start(Part):
-    """What a run begins with: a network that is there, or lessons; else a network that knows nothing."""
+    """What a run begins with: a network that is there, or demonstrations; else a network that knows nothing."""
 
-    warm: str = setting("", "begin with the network of a model's folder, or of krypenv teach")
-    lessons: int = setting(
-        0, "begin by cloning so many games of the teacher; 0 for a network that knows nothing", bounds.LESSONS
+    init_from: str = setting("", "model folder, or folder of krypenv imitate, whose weights to start from")
+    demonstrations: int = setting(
+        0, "games of the teacher to clone before self-play; 0 starts from random weights", bounds.DEMONSTRATIONS
     )
-    teacher: str = setting("search(worlds=16, plies=2)", "the agent that gives the lessons")
-    passes: int = setting(4, "times that the network sees each lesson", bounds.PASSES)
-    workers: int = setting(0, "processes that play lessons, 0 for all processors", bounds.WORKERS_OR_ALL)
+    teacher: str = setting("search(worlds=16, plies=2)", "agent to imitate")
+    bc_epochs: int = setting(4, "passes over the demonstrations", bounds.PASSES)
+    workers: int = setting(0, "processes that generate demonstrations; 0 for one per processor", bounds.WORKERS_OR_ALL)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.warm and self.lessons:
-            raise ValueError("warm and lessons are two ways to begin; give one of them")
+        if self.init_from and self.demonstrations:
+            raise ValueError("init_from and demonstrations are two ways to begin; give one of them")
 
 
 @dataclass(frozen=True)
-class Opponents(Part):
-    """The games at once, and who plays in them besides the learner."""
+class Games(Part):
+    """The games that run side by side, and who the learner plays against."""
 
-    rows: int = setting(384, "games at once in which all seats learn", bounds.ROWS)
-    rival_rows: int = setting(128, "games at once in which one seat learns and rivals play the others", bounds.ROWS)
-    rivals: tuple[str, ...] = setting(("tactician(shed=True)",), "scripted or search agents among the rivals")
+    envs: int = setting(384, "games side by side in which every seat learns", bounds.ROWS)
+    opponent_envs: int = setting(128, "games side by side in which one seat plays the opponents", bounds.ROWS)
+    opponents: tuple[str, ...] = setting(("tactician(shed=True)",), "scripted or search agents in the opponent pool")
     scripted_share: float = setting(
-        0.25, "how often a rival is one of these; else it is the learner or a snapshot", bounds.SHARE
+        0.25, "share of games against one of them; the rest are against the learner and its snapshots", bounds.SHARE
     )
-    snapshots: int = setting(6, "past versions of the learner that are kept as rivals", bounds.SNAPSHOTS)
-    snapshot_every: float = setting(0.1, "part of the run between snapshots", bounds.PAUSE)
-    hardness: float = setting(
+    snapshots: int = setting(6, "past versions of the learner to keep in the pool", bounds.SNAPSHOTS)
+    snapshot_every: float = setting(0.1, "fraction of the run between snapshots", bounds.PAUSE)
+    opponent_temperature: float = setting(
         5.0,
-        "points: a snapshot is drawn by exp(its margin against the learner / hardness); 0 for all alike",
+        "in points: snapshots are sampled from softmax(margin against the learner / temperature); 0 for uniformly",
         bounds.POINTS_OR_NONE,
     )
-    metagame_deals: int = setting(200, "duplicate deals of each new snapshot against each rival", bounds.DEALS)
+    metagame_deals: int = setting(200, "duplicate deals between each new snapshot and each opponent", bounds.DEALS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rows + self.rival_rows == 0:
-            raise ValueError("rows and rival_rows are not both 0")
+        if self.envs + self.opponent_envs == 0:
+            raise ValueError("envs and opponent_envs can't both be 0")
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,13 @@ class Ppo(Part):
     batch: int = setting(1024, "decisions in a minibatch", bounds.BATCH)
     epochs: int = setting(2, "passes over the decisions in an update", bounds.PASSES)
     learning_rate: float = setting(1e-3, "of Adam at the start; it falls linearly to a twentieth", bounds.RATE)
-    discount: float = setting(0.95, "of rewards, per decision of a seat", bounds.SHARE)
+    gamma: float = setting(0.95, "of rewards, per decision of a seat", bounds.SHARE)
     gae_lambda: float = setting(0.8, "of generalized advantage estimation", bounds.SHARE)
     clip: float = setting(0.2, "range of PPO's probability ratios", bounds.RATE)
-    entropy: float = setting(0.01, "weight of the entropy bonus", bounds.WEIGHT)
-    pull: float = setting(0.05, "weight of the divergence from the slow copy of the policy", bounds.WEIGHT)
-    slowness: float = setting(0.98, "part of itself that the slow copy keeps in each update", bounds.SHARE)
-    value_weight: float = setting(0.5, "weight of the value loss", bounds.WEIGHT)
+    ent_coef: float = setting(0.01, "weight of the entropy bonus", bounds.WEIGHT)
+    kl_coef: float = setting(0.05, "weight of the KL divergence from the EMA policy", bounds.WEIGHT)
+    ema_decay: float = setting(0.98, "part of itself that the EMA policy keeps in each update", bounds.SHARE)
+    vf_coef: float = setting(0.5, "weight of the value loss", bounds.WEIGHT)
     critic: bool = setting(True, "let the value function of the training see the hidden hands")
 
 
@@ -129,7 +129,7 @@ class Settings(Command):
     device: str = setting("auto", "cpu, cuda, or auto: a GPU where there is one")
     threads: int = some_threads()
     start: Start = part(Start())
-    opponents: Opponents = part(Opponents())
+    games: Games = part(Games())
     ppo: Ppo = part(Ppo())
     rewards: Rewards = part(Rewards())
     network: Network = part(Network())
@@ -142,7 +142,7 @@ class Settings(Command):
         super().__post_init__()
         if self.decisions > MOST_AT_ONCE:
             raise ValueError(
-                f"rows times steps come to at most {MOST_AT_ONCE:,} decisions, which fit into memory, "
+                f"envs times steps come to at most {MOST_AT_ONCE:,} decisions, which fit into memory, "
                 f"not {self.decisions:,}"
             )
         if not self.evaluation.against:
@@ -158,13 +158,12 @@ class Settings(Command):
         """Return settings that a person gives, by the names of the options, as `krypenv train` takes them.
 
         What is not given the preset decides, which is quick if none is named. A length in minutes takes the place of
-        the preset's frames, and another start that of its lessons. With `preset=""` all that is not given is as in
-        `Settings()`.
+        the preset's frames, and `init_from` of its demonstrations. With `preset=""` the rest is as in `Settings()`.
         """
-        given = {"preset": "quick", **given}
+        given = {"preset": "quick", **cls.renamed(given)}
         _check_preset(given["preset"])
         filled = dict(PRESETS.get(given["preset"], {}))
-        for name, other in (("minutes", "frames"), ("warm", "lessons")):
+        for name, other in (("minutes", "frames"), ("init_from", "demonstrations")):
             if name in given:
                 filled.pop(other, None)
         given |= {name: _typed(given[name]) for name in AGENTS if name in given}
@@ -173,8 +172,8 @@ class Settings(Command):
     @property
     def decisions(self) -> int:
         """The learner's decisions between two updates."""
-        rows, rival_rows = self.opponents.rows, self.opponents.rival_rows
-        return (rows + rival_rows + len(self.also) * (rows or rival_rows)) * self.ppo.steps
+        envs, opponent_envs = self.games.envs, self.games.opponent_envs
+        return (envs + opponent_envs + len(self.also) * (envs or opponent_envs)) * self.ppo.steps
 
     def game_rules(self) -> Rules:
         """Return the rules that the run is about."""
@@ -201,6 +200,8 @@ class Settings(Command):
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Settings:
         """Return settings from the plain values of `flat`; raises ValueError where they are none."""
+        if isinstance(fields, dict):
+            fields = cls.renamed(fields)
         _check_fields()(fields, "settings")
         return cls().changed(**{name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()})
 

@@ -1,7 +1,7 @@
-"""Lessons: games that a searching teacher plays against itself, with the value that it gives to every legal action.
+"""Demonstrations: games of a searching teacher against itself, with its value of every legal action.
 
-A file of lessons holds a few hundred games as their actions and values; what the seats saw is played again from the
-seeds. Nothing in it is executed.
+A file holds a few hundred games as actions and values; observations are made again by replaying the games from their
+seeds. Nothing in a file is executed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv import agents
-from krypenv.agents.neural.facts import Facts, gather_facts
+from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
 from krypenv.agents.search.sampler import Sampler
 from krypenv.engine import Engine
 from krypenv.inputs.files import parse_json, read_file, write_whole
@@ -30,13 +30,13 @@ from krypenv.rules import Rules, rules_text
 from krypenv.training.common.processes import pool_of
 
 FORMAT = 1
-INDEX = "lessons.json"
-LARGEST_FILE = 1 << 30  # bytes in a file of lessons, unpacked
+INDEX = "demonstrations.json"
+LARGEST_FILE = 1 << 30  # bytes in a file of demonstrations, unpacked
 MOST_POINTS = 2000.0  # in size, that a teacher expects of an action
 _check_index = a_record(
     {
         "format": whole(FORMAT, FORMAT), "rules": rules_text, "teacher": text, "seed": whole(0, None),
-        "chunk": whole(1, 1_000_000), "temperature": number(), "stray": number(0, 1),
+        "chunk": whole(1, 1_000_000), "temperature": number(), "epsilon": number(0, 1),
     },
     more=False,
 )  # fmt: skip
@@ -44,14 +44,14 @@ _check_index = a_record(
 
 @dataclass(frozen=True)
 class Plan:
-    """All that decides what is in the lessons of a folder."""
+    """All that determines the demonstrations in a folder."""
 
     rules: str
     teacher: str  # string of an agent that values actions
     seed: int
     chunk: int  # games in a file
-    temperature: float  # points: actions are drawn by exp(value / temperature)
-    stray: float  # share of the actions that are drawn at random instead
+    temperature: float  # points: actions are sampled from softmax(value / temperature)
+    epsilon: float  # probability of a random action instead
 
     def __post_init__(self) -> None:
         if self.chunk < 1:
@@ -60,8 +60,8 @@ class Plan:
             raise ValueError(f"seed is at least 0, not {self.seed}")
         if not self.temperature > 0:
             raise ValueError(f"temperature is above 0 points, not {self.temperature}")
-        if not 0 <= self.stray <= 1:
-            raise ValueError(f"stray is from 0 to 1, not {self.stray}")
+        if not 0 <= self.epsilon <= 1:
+            raise ValueError(f"epsilon is from 0 to 1, not {self.epsilon}")
         self.make_teacher(0)
 
     def make_teacher(self, number: int) -> Sampler:
@@ -82,22 +82,22 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class Demonstrations:
     """N decisions of whole games, in the order in which they were made, with L legal actions in all."""
 
     observations: npt.NDArray[np.int8]  # (N, 433)
-    facts: Facts
+    features: ActionFeatures
     hidden: npt.NDArray[np.int8]  # (N, (P - 1) * 52) the others' hands, the seat to the left first
     values: npt.NDArray[np.float32]  # (L,) what the teacher expected of each legal action, -inf where it was dropped
     returns: npt.NDArray[np.float32]  # (N,) what the seat earned from there on, discounted per own decision
 
 
 def file_of(folder: Path, number: int) -> Path:
-    """Return the path of a file of lessons."""
-    return folder / f"lessons-{number:05d}.npz"
+    """Return the path of a file of demonstrations."""
+    return folder / f"demonstrations-{number:05d}.npz"
 
 
-def play_lesson(plan: Plan, number: int) -> bytes:
+def play_demonstrations(plan: Plan, number: int) -> bytes:
     """Let the teacher play the games of a file, and return the file."""
     teacher, random, engine = plan.make_teacher(number), plan.stream(number), plan.deal(number)
     rows = np.arange(engine.num_games)
@@ -107,8 +107,8 @@ def play_lesson(plan: Plan, number: int) -> bytes:
         values = teacher.action_values(engine.observation[rows], masks).astype(np.float16)
         valued.append(values[masks > 0])
         noisy = values / plan.temperature + random.gumbel(size=values.shape)
-        strays = random.random(len(rows)) < plan.stray
-        noisy[strays] = np.where(masks[strays] > 0, random.random((int(strays.sum()), masks.shape[1])), -np.inf)
+        explored = random.random(len(rows)) < plan.epsilon
+        noisy[explored] = np.where(masks[explored] > 0, random.random((int(explored.sum()), masks.shape[1])), -np.inf)
         actions = noisy.argmax(axis=1)
         played.append(actions.astype(np.uint8))
         engine.step(actions, rows)
@@ -118,12 +118,12 @@ def play_lesson(plan: Plan, number: int) -> bytes:
     return file.getvalue()
 
 
-def read_lesson(folder: Path, plan: Plan, number: int, discount: float) -> Lesson:
+def read_demonstrations(folder: Path, plan: Plan, number: int, gamma: float) -> Demonstrations:
     """Play the games of a file again and return what was seen in them; ValueError where the file is torn or changed."""
     path = file_of(folder, number)
     try:
         actions, values = _parse(read_file(path))
-        return _replay(plan.deal(number), actions, values, discount)
+        return _replay(plan.deal(number), actions, values, gamma)
     except _UNREADABLE:
         raise ValueError(f"{path} is torn or was changed; remove it, and the same command makes it anew") from None
 
@@ -150,15 +150,15 @@ _UNREADABLE = (
 )  # fmt: skip
 
 
-def _replay(engine: Engine, actions: np.ndarray, values: np.ndarray, discount: float) -> Lesson:
+def _replay(engine: Engine, actions: np.ndarray, values: np.ndarray, gamma: float) -> Demonstrations:
     rules, players = engine.rules, engine.rules.players
     rows, at = np.arange(engine.num_games), 0
-    seen, facts, hidden, turns = [], [], [], []
+    seen, features, hidden, turns = [], [], [], []
     worth, paid = np.zeros((2, engine.num_games, players))
     while len(rows):
         masks, seats = engine.action_mask[rows], engine.seat[rows].copy()
         seen.append(engine.observation[rows])
-        facts.append(gather_facts(rules, seen[-1], masks))
+        features.append(gather_action_features(rules, seen[-1], masks))
         others = (seats[:, None] + np.arange(1, players)) % players
         hidden.append(engine.state.hands[rows[:, None], others].reshape(len(rows), -1).astype(np.int8))
         engine.step(actions[at : at + len(rows)], rows)
@@ -170,9 +170,9 @@ def _replay(engine: Engine, actions: np.ndarray, values: np.ndarray, discount: f
         turns.append((rows, seats, worth[rows] - paid[rows]))
         paid[rows] = worth[rows]
         rows = rows[~ended]
-    if at != len(actions) or sum(len(each.actions) for each in facts) != len(values):
+    if at != len(actions) or sum(len(each.actions) for each in features) != len(values):
         raise ValueError("the actions don't fit the games")
-    counts = np.concatenate([each.counts for each in facts])
+    counts = np.concatenate([each.counts for each in features])
     if not np.isfinite(np.maximum.reduceat(values, np.cumsum(counts) - counts)).all():
         raise ValueError("a decision without a value")
     to_come = np.zeros((engine.num_games, players))
@@ -180,24 +180,24 @@ def _replay(engine: Engine, actions: np.ndarray, values: np.ndarray, discount: f
     for rows, seats, earned in reversed(turns):
         to_come[rows] += earned
         returns.append(to_come[rows, seats])
-        to_come[rows, seats] *= discount
-    return Lesson(
+        to_come[rows, seats] *= gamma
+    return Demonstrations(
         np.concatenate(seen),
-        Facts(*(np.concatenate(parts) for parts in zip(*facts, strict=True))),
+        ActionFeatures(*(np.concatenate(parts) for parts in zip(*features, strict=True))),
         np.concatenate(hidden),
         values,
         np.concatenate(returns[::-1]).astype(np.float32),
     )
 
 
-def give_lessons(
+def make_demonstrations(
     folder: Path, plan: Plan, games: int, workers: int, progress: Callable[[int, int], None] = lambda done, games: None
 ) -> int:
-    """Fill a folder with lessons, or go on with one; return the number of files. Killed, it loses a file at most.
+    """Write the demonstrations that a folder lacks; return the number of files. If killed, it loses one file at most.
 
-    The files depend on the plan alone. Raises ValueError where the folder holds lessons of another plan.
+    The files depend on the plan alone. Raises ValueError where the folder holds demonstrations of another plan.
     """
-    check_lessons(folder, plan)
+    check_demonstrations(folder, plan)
     index = {"format": FORMAT, **dataclasses.asdict(plan)}
     write_whole(folder / INDEX, (json.dumps(index, indent=2) + "\n").encode())
     files = -(-games // plan.chunk)
@@ -211,23 +211,36 @@ def give_lessons(
     return files
 
 
-def check_lessons(folder: Path, plan: Plan) -> None:
-    """Raise ValueError where a folder holds lessons of another plan."""
+def check_demonstrations(folder: Path, plan: Plan) -> None:
+    """Raise ValueError where a folder holds demonstrations of another plan; adopt files of older versions."""
+    rename_older_files(folder)
     if (folder / INDEX).exists():
         there = read_index(folder)
         if there != plan:
-            raise ValueError(f"{folder} holds lessons of another plan: {there}, not {plan}; choose another folder")
-    elif folder.is_dir() and any(folder.glob("lessons-*.npz")):
-        raise ValueError(f"{folder} holds lessons, but no {INDEX} that says what they are; choose another folder")
+            raise ValueError(
+                f"{folder} holds demonstrations of another plan: {there}, not {plan}; choose another folder"
+            )
+    elif folder.is_dir() and any(folder.glob("demonstrations-*.npz")):
+        raise ValueError(
+            f"{folder} holds demonstrations, but no {INDEX} that says what they are; choose another folder"
+        )
+
+
+def rename_older_files(folder: Path) -> None:
+    """Give the files of older versions, which called demonstrations lessons, their present names."""
+    for path in [*folder.glob("lessons-*.npz"), *folder.glob("lessons.json")]:
+        path.rename(path.with_name(path.name.replace("lessons", "demonstrations")))
 
 
 def read_index(folder: Path) -> Plan:
-    """Return what the lessons in a folder are; raises ValueError where there are none."""
+    """Return what the demonstrations in a folder are; raises ValueError where there are none."""
     path = folder / INDEX
     if not path.is_file():
-        raise ValueError(f"{folder} holds no lessons; krypenv teach makes them")
+        raise ValueError(f"{folder} holds no demonstrations; krypenv imitate makes them")
     try:
         fields = parse_json(read_file(path))
+        if isinstance(fields, dict) and "stray" in fields:  # the name in older versions
+            fields = {"epsilon" if name == "stray" else name: value for name, value in fields.items()}
         _check_index(fields, "")
         del fields["format"]
         return Plan(**fields)
@@ -243,4 +256,4 @@ class _Writer:
     plan: Plan
 
     def __call__(self, number: int) -> None:
-        write_whole(file_of(self.folder, number), play_lesson(self.plan, number))
+        write_whole(file_of(self.folder, number), play_demonstrations(self.plan, number))

@@ -27,7 +27,7 @@ from krypenv.kernels.tables import (
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 
-VERSION = 1  # of the facts; a network reads those that it was trained on
+VERSION = 1  # of the features; a network reads those that it was trained on
 _ENTRIES = (
     ("left", NUM_RANKS, "by rank: cards on the table after it"),
     (
@@ -61,20 +61,22 @@ _HAND, _TABLE, _SEEN = (LAYOUT[name].start for name in ("hand", "table", "seen")
 _NEVER = 99  # the price of a sum that can't be reached
 
 
-class Facts(NamedTuple):
+class ActionFeatures(NamedTuple):
     """The legal actions of B decisions, L in all, row after row, each row's in the order of their numbers."""
 
     counts: npt.NDArray[np.int64]  # (B,) legal actions in each row
     actions: npt.NDArray[np.int64]  # (L,)
-    facts: npt.NDArray[np.int8]  # (L, WIDTH)
+    features: npt.NDArray[np.int8]  # (L, WIDTH)
 
 
-def gather_facts(rules: Rules, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> Facts:
-    """Return the facts of the legal actions from observations, (B, N >= 433) int8, and masks, (B, 105) int8."""
+def gather_action_features(
+    rules: Rules, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]
+) -> ActionFeatures:
+    """Return the features of the legal actions from observations, (B, N >= 433) int8, and masks, (B, 105) int8."""
     counts = masks.sum(axis=1, dtype=np.int64)
     actions = np.empty(counts.sum(), np.int64)
-    facts = np.zeros((len(actions), WIDTH), np.int8)
-    write_facts(
+    features = np.zeros((len(actions), WIDTH), np.int8)
+    write_all_action_features(
         compile_rules(rules),
         observations,
         masks,
@@ -82,13 +84,13 @@ def gather_facts(rules: Rules, observations: npt.NDArray[np.int8], masks: npt.ND
         borrow_scratch(),
         np.empty(NUM_VALUES, np.int64),
         actions,
-        facts,
+        features,
     )
-    return Facts(counts, actions, facts)
+    return ActionFeatures(counts, actions, features)
 
 
 @kernel
-def write_facts(
+def write_all_action_features(
     tables: np.ndarray,
     observations: np.ndarray,
     masks: np.ndarray,
@@ -96,21 +98,21 @@ def write_facts(
     scratch: np.ndarray,
     prices: np.ndarray,
     actions: np.ndarray,
-    facts: np.ndarray,
+    features: np.ndarray,
 ) -> None:
-    """Write the legal actions of all rows and their facts, (L,) and (L, WIDTH), one after the other."""
+    """Write the legal actions of all rows and their features, (L,) and (L, WIDTH), one after the other."""
     at = 0
     for row in range(len(observations)):
         look(tables[0], observations[row], view[0])
         for action in range(NUM_ACTIONS):
             if masks[row, action]:
                 actions[at] = action
-                write_fact(tables[0], observations[row], action, view[0], scratch[0], prices, facts[at])
+                write_action_features(tables[0], observations[row], action, view[0], scratch[0], prices, features[at])
                 at += 1
 
 
 @kernel
-def write_fact(
+def write_action_features(
     tables: np.record,
     observation: np.ndarray,
     action: int,
@@ -119,7 +121,7 @@ def write_fact(
     prices: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write the facts of a legal action into `out`, (WIDTH,) int8 zeros; `look` comes first."""
+    """Write the features of a legal action into `out`, (WIDTH,) int8 zeros; `look` comes first."""
     weigh(tables, observation, action, view, scratch)
     write_entries(tables, view, out)
     kind = action % TAKE

@@ -1,4 +1,4 @@
-"""Lessons: the same bytes however they were made, what they replay, what is refused, and what cloning makes of them."""
+"""Demonstrations: the same bytes however they were made, what they replay, what is refused, and cloning."""
 
 from __future__ import annotations
 
@@ -10,30 +10,37 @@ import pytest
 import torch
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents.neural.facts import gather_facts
+from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.rewards import running_scores
-from krypenv.training.imitation import lessons as module
-from krypenv.training.imitation.clone import Cloning, clone
-from krypenv.training.imitation.lessons import Plan, file_of, give_lessons, play_lesson, read_index, read_lesson
-from krypenv.training.imitation.teach import TeachSettings, load_start, make_policy, save_start
+from krypenv.training.imitation import demonstrations as module
+from krypenv.training.imitation.cloning import BehaviourCloning, clone_behaviour
+from krypenv.training.imitation.demonstrations import (
+    Plan,
+    file_of,
+    make_demonstrations,
+    play_demonstrations,
+    read_demonstrations,
+    read_index,
+)
+from krypenv.training.imitation.imitate import ImitationSettings, load_start, make_policy, save_start
 
 torch.set_num_threads(1)
 SEARCH, ROLLOUT = "search(worlds=2, plies=1)", "rollout(worlds=1)"
-PLAN = Plan("krypkasino players=2", SEARCH, seed=3, chunk=3, temperature=1.0, stray=0.2)
+PLAN = Plan("krypkasino players=2", SEARCH, seed=3, chunk=3, temperature=1.0, epsilon=0.2)
 PLANS = [
     PLAN,
-    Plan("krypkasino players=4 teams=2", ROLLOUT, seed=0, chunk=2, temperature=2.0, stray=0.5),
-    Plan("howto players=3", ROLLOUT, seed=7, chunk=2, temperature=0.5, stray=0.0),
-    Plan("mini-high players=2 games=2", SEARCH, seed=1, chunk=3, temperature=1.0, stray=0.3),
+    Plan("krypkasino players=4 teams=2", ROLLOUT, seed=0, chunk=2, temperature=2.0, epsilon=0.5),
+    Plan("howto players=3", ROLLOUT, seed=7, chunk=2, temperature=0.5, epsilon=0.0),
+    Plan("mini-high players=2 games=2", SEARCH, seed=1, chunk=3, temperature=1.0, epsilon=0.3),
 ]
 every_plan = pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.rules)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four files of lessons."""
-    folder = tmp_path_factory.mktemp("lessons") / "there"
-    assert give_lessons(folder, PLAN, games=10, workers=1) == 4
+    """Four files of demonstrations."""
+    folder = tmp_path_factory.mktemp("demonstrations") / "there"
+    assert make_demonstrations(folder, PLAN, games=10, workers=1) == 4
     return folder
 
 
@@ -43,44 +50,50 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_the_files_depend_on_the_plan_alone(folder: Path, tmp_path: Path) -> None:
     """One after the other, on two processes, or one file on its own: the same bytes, and no file like another."""
-    assert give_lessons(tmp_path / "other", PLAN, games=12, workers=2) == 4
+    assert make_demonstrations(tmp_path / "other", PLAN, games=12, workers=2) == 4
     assert contents(tmp_path / "other") == contents(folder)
-    assert play_lesson(PLAN, 2) == file_of(folder, 2).read_bytes()
+    assert play_demonstrations(PLAN, 2) == file_of(folder, 2).read_bytes()
     files = {file_of(folder, number).read_bytes() for number in range(4)}
     assert len(files) == 4
-    assert play_lesson(dataclasses.replace(PLAN, seed=4), 2) not in files
+    assert play_demonstrations(dataclasses.replace(PLAN, seed=4), 2) not in files
 
 
 def test_what_is_missing_is_made_anew_and_what_is_there_is_kept(folder: Path, tmp_path: Path) -> None:
     for name, data in contents(folder).items():
         (tmp_path / name).write_bytes(data)
     file_of(tmp_path, 1).unlink()
-    (tmp_path / ".lessons-00001.npz.1.part").write_bytes(b"what a kill has left")
+    (tmp_path / ".demonstrations-00001.npz.1.part").write_bytes(b"what a kill has left")
     kept = file_of(tmp_path, 2).stat().st_mtime_ns
     told: list[tuple[int, int]] = []
-    assert give_lessons(tmp_path, PLAN, 10, 1, lambda done, games: told.append((done, games))) == 4
+    assert make_demonstrations(tmp_path, PLAN, 10, 1, lambda done, games: told.append((done, games))) == 4
     assert {name: data for name, data in contents(tmp_path).items() if name[0] != "."} == contents(folder)
     assert file_of(tmp_path, 2).stat().st_mtime_ns == kept
     assert told == [(9, 12), (12, 12)]
-    assert give_lessons(tmp_path, PLAN, 13, 1) == 5
+    assert make_demonstrations(tmp_path, PLAN, 13, 1) == 5
 
 
 def test_a_folder_of_another_plan_is_refused_and_untouched(folder: Path, tmp_path: Path) -> None:
     before = contents(folder)
-    for field, value in (("seed", 4), ("teacher", ROLLOUT), ("chunk", 5), ("stray", 0.1), ("rules", "howto players=2")):
-        with pytest.raises(ValueError, match="holds lessons of another plan") as error:
-            give_lessons(folder, dataclasses.replace(PLAN, **{field: value}), 10, 1)
+    for field, value in (
+        ("seed", 4),
+        ("teacher", ROLLOUT),
+        ("chunk", 5),
+        ("epsilon", 0.1),
+        ("rules", "howto players=2"),
+    ):
+        with pytest.raises(ValueError, match="holds demonstrations of another plan") as error:
+            make_demonstrations(folder, dataclasses.replace(PLAN, **{field: value}), 10, 1)
         assert str(value) in str(error.value)
     assert contents(folder) == before
     assert read_index(folder) == PLAN
-    (tmp_path / "lessons-00000.npz").write_bytes(before["lessons-00000.npz"])
-    with pytest.raises(ValueError, match=r"but no lessons\.json"):
-        give_lessons(tmp_path, PLAN, 10, 1)
+    (tmp_path / "demonstrations-00000.npz").write_bytes(before["demonstrations-00000.npz"])
+    with pytest.raises(ValueError, match=r"but no demonstrations\.json"):
+        make_demonstrations(tmp_path, PLAN, 10, 1)
     assert len(contents(tmp_path)) == 1
-    with pytest.raises(ValueError, match="holds no lessons; krypenv teach makes them"):
+    with pytest.raises(ValueError, match="holds no demonstrations; krypenv imitate makes them"):
         read_index(tmp_path)
     for text in ("{", "[]", "3", '{"format": 99}', '{"format": 1, "rules": "whist"}'):
-        (tmp_path / "lessons.json").write_text(text)
+        (tmp_path / "demonstrations.json").write_text(text)
         with pytest.raises(ValueError, match="torn or of another version"):
             read_index(tmp_path)
 
@@ -88,7 +101,7 @@ def test_a_folder_of_another_plan_is_refused_and_untouched(folder: Path, tmp_pat
 def test_a_torn_or_changed_file_is_told_in_one_sentence(folder: Path, tmp_path: Path) -> None:
     """Cut anywhere, or with any byte changed, a file gives what it was or one sentence."""
     data, rng = file_of(folder, 0).read_bytes(), np.random.default_rng(0)
-    good, path = read_lesson(folder, PLAN, 0, 0.9), file_of(tmp_path, 0)
+    good, path = read_demonstrations(folder, PLAN, 0, 0.9), file_of(tmp_path, 0)
     damaged = [data[:size] for size in (0, 1, 30, len(data) // 2, len(data) - 1)]
     for at in [*range(60), *rng.integers(0, len(data), 150), *range(len(data) - 60, len(data))]:
         damaged.append(data[:at] + bytes([data[at] ^ int(rng.integers(1, 256))]) + data[at + 1 :])
@@ -97,14 +110,14 @@ def test_a_torn_or_changed_file_is_told_in_one_sentence(folder: Path, tmp_path: 
     sentences = set()
     for each in damaged:
         path.write_bytes(each)
-        lesson = None
+        demonstration = None
         try:
-            lesson = read_lesson(tmp_path, PLAN, 0, 0.9)
+            demonstration = read_demonstrations(tmp_path, PLAN, 0, 0.9)
         except ValueError as error:
             sentences.add(str(error))
-        if lesson:  # what was changed does not matter, such as the time of the file
-            assert np.array_equal(lesson.values, good.values)
-            assert np.array_equal(lesson.observations, good.observations)
+        if demonstration:  # what was changed does not matter, such as the time of the file
+            assert np.array_equal(demonstration.values, good.values)
+            assert np.array_equal(demonstration.observations, good.observations)
     assert sentences == {f"{path} is torn or was changed; remove it, and the same command makes it anew"}
 
 
@@ -122,40 +135,42 @@ def test_whole_files_that_do_not_fit_the_games_are_refused(folder: Path, tmp_pat
     ):
         np.savez_compressed(file_of(tmp_path, 0), **changed)
         with pytest.raises(ValueError, match="torn or was changed"):
-            read_lesson(tmp_path, PLAN, 0, 0.9)
+            read_demonstrations(tmp_path, PLAN, 0, 0.9)
     np.savez_compressed(file_of(tmp_path, 0), actions=np.array([{}], object), values=values)  # a pickle
     with pytest.raises(ValueError, match="torn or was changed"):
-        read_lesson(tmp_path, PLAN, 0, 0.9)
+        read_demonstrations(tmp_path, PLAN, 0, 0.9)
 
 
 @every_plan
-@pytest.mark.parametrize("discount", [1.0, 0.8])
-def test_a_replay_shows_what_a_plain_engine_shows(plan: Plan, discount: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize("gamma", [1.0, 0.8])
+def test_a_replay_shows_what_a_plain_engine_shows(plan: Plan, gamma: float, tmp_path: Path) -> None:
     """Game after game by hand: what the seats saw and held, and their returns as slow discounted sums."""
-    give_lessons(tmp_path, plan, plan.chunk, 1)
-    lesson, rules = read_lesson(tmp_path, plan, 0, discount), Rules.parse(plan.rules)
+    make_demonstrations(tmp_path, plan, plan.chunk, 1)
+    demonstration, rules = read_demonstrations(tmp_path, plan, 0, gamma), Rules.parse(plan.rules)
     with np.load(file_of(tmp_path, 0)) as file:
         actions = file["actions"]
     dealt = plan.deal(0)
     games = [dealt.select([row]) for row in range(plan.chunk)]
-    streams: list[list[tuple[int, int, list[float]]]] = [[] for _ in games]  # a row of the lesson, its seat, gains
+    streams: list[list[tuple[int, int, list[float]]]] = [
+        [] for _ in games
+    ]  # a row of the demonstration, its seat, gains
     live, row = list(range(plan.chunk)), 0
-    starts = np.cumsum(lesson.facts.counts) - lesson.facts.counts
+    starts = np.cumsum(demonstration.features.counts) - demonstration.features.counts
     while live:
         ended = []
         for number in live:
             engine = games[number]
             seat, mask = int(engine.seat[0]), engine.action_mask[0]
-            assert np.array_equal(lesson.observations[row], engine.observation[0])
+            assert np.array_equal(demonstration.observations[row], engine.observation[0])
             others = [engine.state.hands[0, (seat + place) % rules.players] for place in range(1, rules.players)]
-            assert lesson.hidden[row].tolist() == np.concatenate(others).tolist()
-            facts = gather_facts(rules, engine.observation, engine.action_mask)
-            part = slice(starts[row], starts[row] + lesson.facts.counts[row])
-            assert lesson.facts.actions[part].tolist() == np.flatnonzero(mask).tolist()
-            assert np.array_equal(lesson.facts.facts[part], facts.facts)
-            values = lesson.values[part]
+            assert demonstration.hidden[row].tolist() == np.concatenate(others).tolist()
+            features = gather_action_features(rules, engine.observation, engine.action_mask)
+            part = slice(starts[row], starts[row] + demonstration.features.counts[row])
+            assert demonstration.features.actions[part].tolist() == np.flatnonzero(mask).tolist()
+            assert np.array_equal(demonstration.features.features[part], features.features)
+            values = demonstration.values[part]
             assert not np.isnan(values).any()
-            assert np.isfinite(values[list(np.flatnonzero(mask)).index(actions[row])]) or plan.stray
+            assert np.isfinite(values[list(np.flatnonzero(mask)).index(actions[row])]) or plan.epsilon
             assert np.isfinite(values).any()
             before = centred(rules, running_scores(rules, engine.state)[0])
             engine.step([actions[row]])
@@ -167,15 +182,15 @@ def test_a_replay_shows_what_a_plain_engine_shows(plan: Plan, discount: float, t
             streams[number].append((row, seat, [new - old for new, old in zip(after, before, strict=True)]))
             row += 1
         live = [number for number in live if number not in ended]
-    assert row == len(lesson.returns) == len(actions)
+    assert row == len(demonstration.returns) == len(actions)
     for stream in streams:
         for place, (row, seat, _) in enumerate(stream):
             total, weight = 0.0, 1.0
             for later, (_, actor, gains) in enumerate(stream[place:]):
                 if later and actor == seat:
-                    weight *= discount
+                    weight *= gamma
                 total += weight * gains[seat]
-            assert abs(total - lesson.returns[row]) < 1e-4
+            assert abs(total - demonstration.returns[row]) < 1e-4
 
 
 def centred(rules: Rules, scores: np.ndarray) -> list[float]:
@@ -207,42 +222,43 @@ def test_who_values_no_actions_cannot_teach(teacher: str) -> None:
     with pytest.raises(ValueError, match="can't teach, as it does not value actions; search and rollout can"):
         dataclasses.replace(PLAN, teacher=teacher)
     with pytest.raises(ValueError, match="can't teach"):
-        TeachSettings.of(teacher=teacher)
+        ImitationSettings.of(teacher=teacher)
 
 
 @pytest.mark.parametrize(
     ("field", "value", "reason"),
     [
-        ("games", 0, "games is at least 1"), ("passes", 0, "passes is at least 1"), ("stray", 1.5, "stray is from 0"),
-        ("temperature", 0.0, "temperature is above 0"), ("softness", 0.0, "softness is above 0"),
-        ("seed", -1, "seed is at least 0"), ("workers", -1, "workers is 0"), ("discount", 2.0, "discount is from 0"),
+        ("games", 0, "games is at least 1"), ("bc_epochs", 0, "bc_epochs is at least 1"),
+        ("epsilon", 1.5, "epsilon is from 0"),
+        ("temperature", 0.0, "temperature is above 0"), ("target_temperature", 0.0, "target_temperature is above 0"),
+        ("seed", -1, "seed is at least 0"), ("workers", -1, "workers is 0"), ("gamma", 2.0, "gamma is from 0"),
         ("teacher", "serch", "unknown agent"), ("players", 9, "not played by 9 players"),
         ("learning_rate", float("nan"), "learning_rate is above 0"), ("temperature", float("nan"), "temperature"),
     ],
 )  # fmt: skip
 def test_bad_settings_are_told(field: str, value: object, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        TeachSettings.of(**{field: value})
+        ImitationSettings.of(**{field: value})
 
 
-SETTINGS = TeachSettings.of(rules=PLAN.rules, teacher=SEARCH, games=10, seed=3, context=16, card=8, embedding=4)
-HOW = Cloning(passes=5, batch=64, learning_rate=0.01, softness=1.0, discount=0.9)
+SETTINGS = ImitationSettings.of(rules=PLAN.rules, teacher=SEARCH, games=10, seed=3, context=16, card=8, embedding=4)
+HOW = BehaviourCloning(bc_epochs=5, batch=64, learning_rate=0.01, target_temperature=1.0, gamma=0.9)
 SEED = 1
 
 
 def test_cloning_lowers_the_regret_and_depends_on_its_arguments_alone(folder: Path) -> None:
     first, again, other, weights = make_policy(SETTINGS), make_policy(SETTINGS), make_policy(SETTINGS), []
     told: list[tuple[float, float]] = []
-    regret = clone(first, folder, PLAN, 4, HOW, SEED, lambda done, regret: told.append((done, regret)))
+    regret = clone_behaviour(first, folder, PLAN, 4, HOW, SEED, lambda done, regret: told.append((done, regret)))
     assert regret == told[-1][1] < 0.7 * told[0][1]
     assert told[-1][0] == 1
     torch.manual_seed(99)
-    assert clone(again, folder, PLAN, 4, HOW, SEED) == regret
-    clone(other, folder, PLAN, 4, HOW, SEED + 1)
+    assert clone_behaviour(again, folder, PLAN, 4, HOW, SEED) == regret
+    clone_behaviour(other, folder, PLAN, 4, HOW, SEED + 1)
     weights = [each.state_dict() for each in (first, again, other)]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
     assert not torch.equal(weights[0]["network.read.weight"], weights[2]["network.read.weight"])
-    assert all(torch.equal(value, weights[0][f"network.{name}"]) for name, value in first.slow.state_dict().items())
+    assert all(torch.equal(value, weights[0][f"network.{name}"]) for name, value in first.ema.state_dict().items())
 
 
 def test_a_start_is_a_model_and_its_critic(tmp_path: Path) -> None:
@@ -267,7 +283,7 @@ def test_a_start_is_a_model_and_its_critic(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_teacher_loses_a_file_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    play, played = play_lesson, []
+    play, played = play_demonstrations, []
 
     def stopped(plan: Plan, number: int) -> bytes:
         if len(played) == 2:
@@ -275,7 +291,7 @@ def test_an_interrupted_teacher_loses_a_file_at_most(tmp_path: Path, monkeypatch
         played.append(number)
         return play(plan, number)
 
-    monkeypatch.setattr(module, "play_lesson", stopped)
+    monkeypatch.setattr(module, "play_demonstrations", stopped)
     with pytest.raises(KeyboardInterrupt):
-        give_lessons(tmp_path, PLAN, 10, 1)
-    assert sorted(contents(tmp_path)) == ["lessons-00000.npz", "lessons-00001.npz", "lessons.json"]
+        make_demonstrations(tmp_path, PLAN, 10, 1)
+    assert sorted(contents(tmp_path)) == ["demonstrations-00000.npz", "demonstrations-00001.npz", "demonstrations.json"]

@@ -1,4 +1,4 @@
-"""The rivals of a run: scripted agents, the learner as it is, and snapshots of it; who is drawn how often."""
+"""The opponents of a run: scripted agents, the learner as it is, and snapshots of it; who is drawn how often."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from krypenv.training.learner.network import CardNetwork, NetworkAgent
 from krypenv.training.selfplay.metagame import Metagame
 from krypenv.training.selfplay.settings import Settings
 
-NOW = "learner"  # among the rivals: the learner as it is
+NOW = "learner"  # among the opponents: the learner as it is
 
 
-class Rivals:
+class OpponentPool:
     """Who plays against the learner in those games in which it holds one seat.
 
     Args:
         settings: of the run.
         rules: that are played.
         learner: the network that is trained.
-        games: all games of the run; those in which all seats learn need no rivals.
+        games: all games of the run; those in which all seats learn need no opponents.
         metagame: how the snapshots have done so far.
     """
 
@@ -39,11 +39,12 @@ class Rivals:
 
     def choose(self, update: int) -> None:
         """Decide whom the games draw from: a snapshot the more often, the better it did against the last one."""
-        it, names = self.settings.opponents, list(self.snapshots)
-        share = it.scripted_share if it.rivals else 0.0
+        it, names = self.settings.games, list(self.snapshots)
+        share = it.scripted_share if it.opponents else 0.0
         latest = names[-1] if names else NOW
-        weights = [1.0, *self.metagame.weights(latest, names, it.hardness)]  # the learner, as often as all snapshots
-        self.drawn = [(rival, share / len(it.rivals)) for rival in it.rivals]
+        by_strength = self.metagame.weights(latest, names, it.opponent_temperature)
+        weights = [1.0, *by_strength]  # the learner as often as all its snapshots together
+        self.drawn = [(opponent, share / len(it.opponents)) for opponent in it.opponents]
         self.drawn += [
             (name, (1 - share) * weight / sum(weights)) for name, weight in zip([NOW, *names], weights, strict=True)
         ]
@@ -51,15 +52,15 @@ class Rivals:
             games.set_opponents(self._make(update))
 
     def refresh(self, update: int) -> None:
-        """Let all rivals draw from an update's random numbers."""
+        """Let all opponents draw from an update's random numbers."""
         for games in self.games:
             games.pool = self._make(update)
 
     def add_snapshot(self, update: int) -> dict[str, float]:
-        """Keep the learner as it is among the rivals; return its margins over those that are there, by name."""
-        it, name, seed = self.settings.opponents, f"update {update}", self.settings.seed
+        """Keep the learner as it is among the opponents; return its margins over those that are there, by name."""
+        it, name, seed = self.settings.games, f"update {update}", self.settings.seed
         network = copy.deepcopy(self.learner).eval()
-        scripted = [(rival, agents.make_known(rival, self.rules, seed=seed)) for rival in it.rivals]
+        scripted = [(opponent, agents.make_known(opponent, self.rules, seed=seed)) for opponent in it.opponents]
         before = [(old, NetworkAgent(each, self.rules, old)) for old, each in self.snapshots.items()]
         player = NetworkAgent(network, self.rules, name)
         self.metagame.add(name, player, [*scripted, *before], it.metagame_deals, seed)
@@ -70,16 +71,16 @@ class Rivals:
         return self.metagame.margins[name]
 
     def _make(self, update: int) -> list[tuple[Opponent, float]]:
-        rivals: list[tuple[Opponent, float]] = []
+        opponents: list[tuple[Opponent, float]] = []
         for place, (name, weight) in enumerate(self.drawn):
             seed = seed_of(self.settings.seed, update, 2 + place)
             if name == NOW or name in self.snapshots:
                 network = self.snapshots.get(name, self.learner)
-                rival: Agent = NetworkAgent(network, self.rules, name, seed=seed, temperature=1.0)
+                opponent: Agent = NetworkAgent(network, self.rules, name, seed=seed, temperature=1.0)
             else:
-                rival = agents.make_known(name, self.rules, seed=seed)
-            rivals.append((rival, weight))
-        return rivals
+                opponent = agents.make_known(name, self.rules, seed=seed)
+            opponents.append((opponent, weight))
+        return opponents
 
 
 def seed_of(seed: int, update: int, use: int) -> int:

@@ -13,7 +13,7 @@ from scipy.stats import hypergeom
 from support import RULES, full_deck, lay, small_first, stacked
 
 from krypenv import Engine, Rules
-from krypenv.agents.neural.facts import COLUMNS, DESCRIPTIONS, WIDTH, gather_facts
+from krypenv.agents.neural.action_features import COLUMNS, DESCRIPTIONS, WIDTH, gather_action_features
 from krypenv.kernels.features import WIDTH as FEATURES
 from krypenv.kernels.observation import SIZE
 from krypenv.kernels.worlds import determinize
@@ -80,11 +80,11 @@ class Play(NamedTuple):
     """One way to go on after an action: which ranks are taken, the cheapest such cards, and what then lies there."""
 
     count: float
-    facts: np.ndarray
+    features: np.ndarray
 
 
 class Asker:
-    """Works out the facts of the legal actions of a position of the reference."""
+    """Works out the features of the legal actions of a position of the reference."""
 
     def __init__(self, reference: Reference, rules: Rules) -> None:
         self.game, self.rules, seat = reference, rules, reference.turn
@@ -136,7 +136,7 @@ class Asker:
         return float(hypergeom.sf(0, pool, hits, min(drawn, pool))) if hits else 0.0
 
     def play(self, action: int, moves: list[Move]) -> Play:
-        """The facts of an action, if these plays, which take the same ranks, are what it leads to."""
+        """The features of an action, if these plays, which take the same ranks, are what it leads to."""
         card, takes, swept = moves[0]
         left = self.left(card, Counter(map(rank, takes)))
         table = Counter({r: stack.copies for r, stack in left.items()})
@@ -170,10 +170,10 @@ class Asker:
             "seen": self.game.seen_by(self.game.turn)[kind],
             "least_points": min(map(self.gained, self.moves(action))),
         }
-        facts = np.zeros(WIDTH, np.int64)
+        features = np.zeros(WIDTH, np.int64)
         for name, value in entries.items():
-            facts[COLUMNS[name]] = value
-        return Play(points + self.rules.sweep_points * (swept - chance), facts)
+            features[COLUMNS[name]] = value
+        return Play(points + self.rules.sweep_points * (swept - chance), features)
 
     def plays(self, action: int) -> list[Play]:
         """The ways to go on after an action with the best count."""
@@ -192,7 +192,7 @@ ROUNDED = [COLUMNS[name].start for name in ("chance", "taker_chance", "risk_chan
 
 
 def agree(found: np.ndarray, expected: np.ndarray) -> bool:
-    """Whether facts are those expected; a percentage may be rounded either way."""
+    """Whether features are those expected; a percentage may be rounded either way."""
     difference = np.abs(found - expected)
     difference[ROUNDED] = np.maximum(difference[ROUNDED] - 1, 0)
     return not difference.any()
@@ -200,17 +200,17 @@ def agree(found: np.ndarray, expected: np.ndarray) -> bool:
 
 @every_rules
 @pytest.mark.parametrize("style", ["random", "creep"])
-def test_facts_are_those_of_the_reference(rules: Rules, style: str) -> None:
+def test_features_are_those_of_the_reference(rules: Rules, style: str) -> None:
     rng = np.random.default_rng(len(str(rules)))
     deck = rng.permutation(full_deck(rules)).tolist() if style == "random" else small_first(rules, rng)
     engine, reference = stacked(rules, np.array([deck])), Reference(rules, deck)
     while not reference.over:
         asker, legal = Asker(reference, rules), reference.legal_actions()
-        found = gather_facts(rules, engine.observation, engine.action_mask)
+        found = gather_action_features(rules, engine.observation, engine.action_mask)
         assert found.actions.tolist() == legal
-        for action, facts in zip(legal, found.facts.astype(np.int64), strict=True):
+        for action, features in zip(legal, found.features.astype(np.int64), strict=True):
             plays = asker.plays(action)
-            assert any(agree(facts, play.facts) for play in plays), (action, facts - plays[0].facts)
+            assert any(agree(features, play.features) for play in plays), (action, features - plays[0].features)
         action = int(rng.choice(legal))
         if style == "creep" and reference.pending is None:
             counts = {kind: len(reference.captures(rank(kind))) for kind in legal}
@@ -232,30 +232,30 @@ def played(rules: Rules, games: int = 48) -> Iterator[Engine]:
 @every_rules
 def test_actions_and_counts_are_those_of_the_masks(rules: Rules) -> None:
     for engine in played(rules):
-        found = gather_facts(rules, engine.observation, engine.action_mask)
+        found = gather_action_features(rules, engine.observation, engine.action_mask)
         rows, actions = np.nonzero(engine.action_mask)
         assert found.counts.tolist() == np.bincount(rows, minlength=engine.num_games).tolist()
         assert found.actions.tolist() == actions.tolist()
-        assert found.facts.shape == (len(actions), WIDTH)
+        assert found.features.shape == (len(actions), WIDTH)
         block = engine.observation[:, SIZE:].reshape(-1, 52, FEATURES)
-        assert (found.facts[:, :FEATURES] == block[rows, actions % 52]).all()
+        assert (found.features[:, :FEATURES] == block[rows, actions % 52]).all()
 
 
 @every_rules
 def test_nothing_depends_on_hidden_cards_or_on_other_rows(rules: Rules) -> None:
     for engine in played(rules, 8):
-        found = gather_facts(rules, engine.observation, engine.action_mask)
+        found = gather_action_features(rules, engine.observation, engine.action_mask)
         for seed in range(2):
             world = Engine.from_state(rules, determinize(engine.observation, seed, rules))
-            other = gather_facts(rules, world.observation, world.action_mask)
+            other = gather_action_features(rules, world.observation, world.action_mask)
             assert all((mine == its).all() for mine, its in zip(found, other, strict=True))
         ends = np.cumsum(found.counts)
         for row in range(engine.num_games):
-            alone = gather_facts(rules, engine.observation[row : row + 1], engine.action_mask[row : row + 1])
-            assert (alone.facts == found.facts[ends[row] - found.counts[row] : ends[row]]).all()
+            alone = gather_action_features(rules, engine.observation[row : row + 1], engine.action_mask[row : row + 1])
+            assert (alone.features == found.features[ends[row] - found.counts[row] : ends[row]]).all()
 
 
-def test_columns_cover_the_facts_once() -> None:
+def test_columns_cover_the_features_once() -> None:
     covered = sorted(at for part in COLUMNS.values() for at in range(part.start, part.stop))
     assert covered == list(range(WIDTH))
     assert set(DESCRIPTIONS) <= set(COLUMNS)
@@ -265,8 +265,8 @@ def test_a_position_by_hand() -> None:
     """A four and Storan lie there; what a creeping five, and what the taking ten leaves."""
     game = lay("4C TD", "5H TC 9S", "KC KD 2H", more="captured 1: rest; stock: -")
     engine = Engine.from_state(game.rules, determinize(game.observation(0)[None], 0, game.rules))
-    found = gather_facts(game.rules, engine.observation, engine.action_mask)
-    rows = {int(action): facts for action, facts in zip(found.actions, found.facts, strict=True)}
+    found = gather_action_features(game.rules, engine.observation, engine.action_mask)
+    rows = {int(action): features for action, features in zip(found.actions, found.features, strict=True)}
     five, ten = rows[2 * 13 + 4], rows[9]
     assert five[COLUMNS["left"]].tolist() == [0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0]
     # an ace (14) takes 4 + 10, a four, a five, a nine (4 + 5) and a ten take something; Storan costs 3

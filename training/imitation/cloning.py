@@ -1,4 +1,4 @@
-"""Cloning: supervised learning of a teacher's values, before self-play begins."""
+"""Behaviour cloning: supervised learning of a teacher's values, before self-play begins."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from krypenv.agents.neural.facts import Facts
+from krypenv.agents.neural.action_features import ActionFeatures
 from krypenv.agents.neural.inference import REWARD_SCALE
 from krypenv.agents.neural.network import ILLEGAL
 from krypenv.training.common import bounds
 from krypenv.training.common.fields import Part, setting
-from krypenv.training.imitation.lessons import Plan, read_lesson
+from krypenv.training.imitation.demonstrations import Plan, read_demonstrations
 from krypenv.training.learner.buffer import Decisions, select
 from krypenv.training.learner.network import Scores
 from krypenv.training.learner.policy import CardPolicy, Position
@@ -26,26 +26,30 @@ WORST = 20.0  # points behind the best action that one counts as at most; those 
 
 
 @dataclass(frozen=True)
-class Cloning(Part):
-    """How a network learns from lessons."""
+class BehaviourCloning(Part):
+    """How a network learns from demonstrations."""
 
-    passes: int = setting(6, "times that the network sees each lesson", bounds.PASSES)
+    bc_epochs: int = setting(6, "passes over the demonstrations", bounds.PASSES)
     batch: int = setting(2048, "decisions in a minibatch", bounds.BATCH)
     learning_rate: float = setting(2e-3, "of Adam at the start; it falls linearly", bounds.RATE)
-    softness: float = setting(1.5, "points: the policy that is cloned is a softmax of value / softness", bounds.POINTS)
-    discount: float = setting(0.95, "of rewards, per decision of a seat; as in the training that follows", bounds.SHARE)
+    target_temperature: float = setting(
+        1.5, "in points: the target policy is softmax(value / target_temperature)", bounds.POINTS
+    )
+    gamma: float = setting(
+        0.95, "discount of rewards per decision of a seat; use the same in the training that follows", bounds.SHARE
+    )
 
 
-def clone(
+def clone_behaviour(
     policy: CardPolicy,
     folder: Path,
     plan: Plan,
     files: int,
-    how: Cloning,
+    how: BehaviourCloning,
     seed: int,
     progress: Callable[[float, float], None] = lambda done, regret: None,
 ) -> float:
-    """Let a policy, its value head and its critic learn from files of lessons.
+    """Let a policy, its value head and its critic learn from files of demonstrations.
 
     Returns the regret of its best actions in the last pass: the points a decision by the teacher's values that they
     are behind its best ones. `progress` is told the part that is done and the regret so far. The result depends on the
@@ -54,23 +58,23 @@ def clone(
     optimizer = torch.optim.Adam([each for each in policy.parameters() if each.requires_grad], lr=how.learning_rate)
     policy.set_training_mode(True)
     regret = 0.0
-    for number in range(how.passes):
+    for number in range(how.bc_epochs):
         random = np.random.default_rng([seed, number])
         order, regrets = random.permutation(files), []
         for start in range(0, files, SHUFFLED):
-            done = (number + start / files) / how.passes
+            done = (number + start / files) / how.bc_epochs
             for group in optimizer.param_groups:
                 group["lr"] = how.learning_rate * max(1 - done, LAST_RATE)
             for batch in _batches(folder, plan, order[start : start + SHUFFLED], how, random, policy.device):
-                loss, behind = _loss(policy, *batch, how.softness)
+                loss, behind = _loss(policy, *batch, how.target_temperature)
                 optimizer.zero_grad()
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(policy.parameters(), 1.0)
                 optimizer.step()
                 regrets.append(behind)
             regret = float(np.mean(regrets))
-            progress((number + min(start + SHUFFLED, files) / files) / how.passes, regret)
-    policy.slow.load_state_dict(policy.network.state_dict())
+            progress((number + min(start + SHUFFLED, files) / files) / how.bc_epochs, regret)
+    policy.ema.load_state_dict(policy.network.state_dict())
     return regret
 
 
@@ -78,37 +82,42 @@ Batch = tuple[Position, Tensor, Tensor]  # values of the legal actions, (L,), an
 
 
 def _batches(
-    folder: Path, plan: Plan, numbers: np.ndarray, how: Cloning, random: np.random.Generator, device: torch.device
+    folder: Path,
+    plan: Plan,
+    numbers: np.ndarray,
+    how: BehaviourCloning,
+    random: np.random.Generator,
+    device: torch.device,
 ) -> Iterator[Batch]:
     """Yield the decisions of some files that had a choice, shuffled."""
-    lessons = [read_lesson(folder, plan, int(number), how.discount) for number in numbers]
-    facts = Facts(*(np.concatenate(parts) for parts in zip(*(lesson.facts for lesson in lessons), strict=True)))
+    demonstrations = [read_demonstrations(folder, plan, int(number), how.gamma) for number in numbers]
+    features = ActionFeatures(*map(np.concatenate, zip(*(each.features for each in demonstrations), strict=True)))
     observations, hidden, values, returns = (
-        np.concatenate([getattr(lesson, name) for lesson in lessons])
+        np.concatenate([getattr(each, name) for each in demonstrations])
         for name in ("observations", "hidden", "values", "returns")
     )
-    starts = np.cumsum(facts.counts) - facts.counts
-    rows = random.permutation(np.flatnonzero(facts.counts > 1))
+    starts = np.cumsum(features.counts) - features.counts
+    rows = random.permutation(np.flatnonzero(features.counts > 1))
     for at in range(0, max(len(rows) - how.batch // 2, 1), how.batch):
         chosen = rows[at : at + how.batch]
-        valued = select(Facts(facts.counts, facts.actions, values[:, None]), starts, chosen)
-        decisions = Decisions(observations[chosen], select(facts, starts, chosen), hidden[chosen], chosen)
-        told = torch.from_numpy(valued.facts[:, 0]).to(device)
+        valued = select(ActionFeatures(features.counts, features.actions, values[:, None]), starts, chosen)
+        decisions = Decisions(observations[chosen], select(features, starts, chosen), hidden[chosen], chosen)
+        told = torch.from_numpy(valued.features[:, 0]).to(device)
         earned = torch.from_numpy(returns[chosen] * REWARD_SCALE).to(device)
         yield decisions.tensors(device), told, earned
 
 
 def _loss(
-    policy: CardPolicy, position: Position, values: Tensor, returns: Tensor, softness: float
+    policy: CardPolicy, position: Position, values: Tensor, returns: Tensor, target_temperature: float
 ) -> tuple[Tensor, float]:
     """Return the loss, and the mean regret of the best actions in points."""
     scores: Scores = policy.network(position.observations, position.choices)
     told = position.choices.spread(values, len(returns), -torch.inf)
     told = torch.maximum(told, told.max(1, keepdim=True).values - WORST).masked_fill(scores.logits <= ILLEGAL, ILLEGAL)
-    target = torch.softmax(told / softness, 1)
+    target = torch.softmax(told / target_temperature, 1)
     policy_loss = -(target * torch.log_softmax(scores.logits, 1).clamp(min=-50)).sum(1).mean()
     value_loss = ((scores.values - returns) ** 2).mean()
     if policy.has_critic(position):
-        value_loss = value_loss + ((policy.judge(position, scores) - returns) ** 2).mean()
+        value_loss = value_loss + ((policy.state_value(position, scores) - returns) ** 2).mean()
     chosen = told.gather(1, scores.logits.argmax(1, keepdim=True)).squeeze(1)
     return policy_loss + 0.5 * value_loss, float((told.max(1).values - chosen).mean())

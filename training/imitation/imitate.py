@@ -1,4 +1,4 @@
-"""`krypenv teach`: lessons from a searching teacher, and a network that clones it: a warm start for self-play."""
+"""`krypenv imitate`: train a network to imitate a search, as initial weights for self-play."""
 
 from __future__ import annotations
 
@@ -26,35 +26,42 @@ from krypenv.training.common.folders import writing_to
 from krypenv.training.common.parts import Evaluation, GameRules, Network, a_seed, some_threads
 from krypenv.training.common.progress import compiling, progress
 from krypenv.training.evaluation.matches import MatchResult, evaluate
-from krypenv.training.imitation.clone import Cloning, clone
-from krypenv.training.imitation.lessons import Plan, check_lessons, give_lessons
+from krypenv.training.imitation.cloning import BehaviourCloning, clone_behaviour
+from krypenv.training.imitation.demonstrations import Plan, check_demonstrations, make_demonstrations
 from krypenv.training.learner.network import CardNetwork, NetworkAgent, arrays_of, tensors_of
 from krypenv.training.learner.policy import CardPolicy
 
 MODEL, CRITIC = "model", "critic.safetensors"
 TEACHER = "search(worlds=16, plies=2)"
-CHUNK = 250  # games in a file of lessons
+CHUNK = 250  # games in a file of demonstrations
 
 
 @dataclass(frozen=True)
-class Teaching(Part):
-    """What lessons are given."""
+class Demonstrating(Part):
+    """Which demonstrations are made."""
 
-    teacher: str = setting(TEACHER, "the agent that plays both sides and values every legal action")
-    games: int = setting(4000, "games of the lessons", bounds.LESSONS._replace(low=1))
-    temperature: float = setting(1.5, "points: the teacher draws actions by exp(value / temperature)", bounds.POINTS)
-    stray: float = setting(0.03, "share of actions drawn at random instead, to see other positions too", bounds.SHARE)
-    workers: int = setting(0, "processes that play lessons, 0 for all processors", bounds.WORKERS_OR_ALL)
+    teacher: str = setting(TEACHER, "agent to imitate; it plays every seat and values every legal action")
+    games: int = setting(4000, "games to demonstrate", bounds.DEMONSTRATIONS._replace(low=1))
+    temperature: float = setting(
+        1.5, "in points: the teacher samples actions from softmax(value / temperature)", bounds.POINTS
+    )
+    epsilon: float = setting(
+        0.03, "probability of a random action instead, so that other positions are seen too", bounds.SHARE
+    )
+    workers: int = setting(0, "processes that generate demonstrations; 0 for one per processor", bounds.WORKERS_OR_ALL)
 
 
 @dataclass(frozen=True)
-class TeachSettings(Command):
-    """All that decides what a network is taught. A new one checks itself and raises ValueError with the reason."""
+class ImitationSettings(Command):
+    """The settings of `krypenv imitate`. Raises ValueError for one that is out of bounds."""
 
     game: GameRules = part(GameRules())
-    out: str = setting("runs/lessons", "folder of the lessons and the model; lessons that are there already are kept")
-    teaching: Teaching = part(Teaching())
-    cloning: Cloning = part(Cloning())
+    out: str = setting(
+        "runs/imitation",
+        "folder of the demonstrations and the model; demonstrations that it already holds are reused",
+    )
+    demonstrating: Demonstrating = part(Demonstrating())
+    cloning: BehaviourCloning = part(BehaviourCloning())
     network: Network = part(Network())
     seed: int = a_seed()
     threads: int = some_threads()
@@ -65,32 +72,32 @@ class TeachSettings(Command):
         self.plan()
 
     def game_rules(self) -> Rules:
-        """Return the rules that are taught."""
+        """Return the rules that the teacher plays."""
         return self.game.parse()
 
     def plan(self) -> Plan:
-        """Return what decides the lessons."""
-        it = self.teaching
-        return Plan(str(self.game_rules()), it.teacher, self.seed, min(CHUNK, it.games), it.temperature, it.stray)
+        """Return what determines the demonstrations."""
+        it = self.demonstrating
+        return Plan(str(self.game_rules()), it.teacher, self.seed, min(CHUNK, it.games), it.temperature, it.epsilon)
 
 
-def teach(settings: TeachSettings, policy: CardPolicy, folder: Path, console: Console) -> float:
-    """Make the lessons in a folder, or what is missing of them, clone them, and return the regret of the clone."""
+def imitate(settings: ImitationSettings, policy: CardPolicy, folder: Path, console: Console) -> float:
+    """Make the demonstrations that a folder lacks, clone them, and return the regret of the clone."""
     with progress(console) as show:
 
         def played(done: int, games: int) -> None:
-            show(done / games, f"lessons: {done:,} of {games:,} games")
+            show(done / games, f"demonstrations: {done:,} of {games:,} games")
 
-        it, plan = settings.teaching, settings.plan()
-        files = give_lessons(folder, plan, it.games, it.workers or os.cpu_count() or 1, played)
+        it, plan = settings.demonstrating, settings.plan()
+        files = make_demonstrations(folder, plan, it.games, it.workers or os.cpu_count() or 1, played)
 
         def learned(done: float, regret: float) -> None:
             show(done, f"cloning: regret {regret:.2f} points a decision")
 
-        return clone(policy, folder, plan, files, settings.cloning, settings.seed, learned)
+        return clone_behaviour(policy, folder, plan, files, settings.cloning, settings.seed, learned)
 
 
-def make_policy(settings: TeachSettings) -> CardPolicy:
+def make_policy(settings: ImitationSettings) -> CardPolicy:
     """Return a fresh policy with a critic."""
     torch.manual_seed(settings.seed)
     rules, rate = settings.game_rules(), settings.cloning.learning_rate
@@ -101,7 +108,7 @@ def make_policy(settings: TeachSettings) -> CardPolicy:
 
 
 def save_start(folder: Path, policy: CardPolicy, rules: Rules, **facts: Any) -> None:
-    """Write a policy as a warm start: its network as a model, and its critic beside it."""
+    """Write a policy as initial weights: its network as a model, and its critic beside it."""
     write_whole(folder / CRITIC, safetensors.numpy.save(arrays_of(policy.critic.state_dict())))
     save_model(folder / MODEL, policy.network.arrays(), rules, **facts)
 
@@ -118,7 +125,7 @@ def load_start(policy: CardPolicy, folder: Path) -> None:
             f"the network in {folder} has {network.shape}, and the settings ask for {policy.network.shape}"
         )
     policy.network.load_state_dict(network.state_dict())
-    policy.slow.load_state_dict(network.state_dict())
+    policy.ema.load_state_dict(network.state_dict())
     path = folder / CRITIC
     if hasattr(policy, "critic") and path.exists():
         specs = {name: Spec(tuple(tensor.shape)) for name, tensor in policy.critic.state_dict().items()}
@@ -132,27 +139,27 @@ def load_start(policy: CardPolicy, folder: Path) -> None:
         policy.critic.load_state_dict(tensors_of(critic))
 
 
-def _rehearse(settings: TeachSettings, console: Console) -> None:
-    """Make and clone two games of lessons that nobody keeps, so that all kernels are compiled; say so if any are."""
-    small = settings.changed(games=2, passes=1, workers=1)
+def _rehearse(settings: ImitationSettings, console: Console) -> None:
+    """Imitate two games in a temporary folder so that all kernels are compiled; say so if any are."""
+    small = settings.changed(games=2, bc_epochs=1, workers=1)
     with compiling(console), tempfile.TemporaryDirectory() as folder:
-        teach(small, make_policy(small), Path(folder), Console(quiet=True))
+        imitate(small, make_policy(small), Path(folder), Console(quiet=True))
 
 
-def run(settings: TeachSettings, command: str) -> list[MatchResult]:
-    """Make lessons, clone them, write the model, and return its evaluation.
+def run(settings: ImitationSettings, command: str) -> list[MatchResult]:
+    """Make demonstrations, clone them, write the model, and return its evaluation.
 
-    Raises ValueError where the folder holds other lessons, or where another process is writing to it.
+    Raises ValueError where the folder holds other demonstrations, or where another process is writing to it.
     """
     console = Console()
     torch.set_num_threads(settings.threads)
     folder, rules = Path(settings.out), settings.game_rules()
-    console.print(f"Teaching '{rules}' in {folder}")
-    check_lessons(folder, settings.plan())
+    console.print(f"Imitating {settings.demonstrating.teacher} at '{rules}' in {folder}")
+    check_demonstrations(folder, settings.plan())
     with writing_to(folder):
         _rehearse(settings, console)
         policy = make_policy(settings)
-        regret = teach(settings, policy, folder, console)
+        regret = imitate(settings, policy, folder, console)
         facts = {"settings": settings.flat(), "command": command, "seed": settings.seed, "regret": regret}
         save_start(folder, policy, rules, **facts)
     console.print(f"Regret of the clone: {regret:.2f} points a decision. The model: {folder / MODEL}", highlight=False)
