@@ -10,50 +10,55 @@ from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampler import name_of
 from krypenv.agents.search.sampling import best_of, has_choice
 from krypenv.agents.search.search import SearchPlan, first_action, plan_of, value_moves
-from krypenv.agents.search.space import make_space, with_room
+from krypenv.agents.search.search_scratch import make_search_scratch, with_room
 from krypenv.agents.search.tree import list_moves
+from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.invariants import check_state, check_states
 from krypenv.kernels.play import mix
 from krypenv.kernels.state import State
-from krypenv.kernels.tables import compile_rules
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel
 
 
 @kernel
 def choose_knowing(
-    tables: np.ndarray,
+    compiled: np.ndarray,
     model: np.ndarray,
     state: np.ndarray,
     action_masks: np.ndarray,
     seeds: np.ndarray,
     plan: SearchPlan,
-    space: np.ndarray,
+    search_scratch: np.ndarray,
     out: np.ndarray,
 ) -> None:
     """Write the action of the best move of each row into `out`, (B,) int64, with all hands open."""
-    work = space[0]
+    work = search_scratch[0]
     for row in range(len(out)):
         if not has_choice(action_masks[row]):
             out[row] = np.argmax(action_masks[row])
             continue
         work.stack[0] = state[row]
-        end = list_moves(tables[0], work.stack[0], 0, work)
+        end = list_moves(compiled[0], work.stack[0], 0, work)
         for at in range(end):
             work.totals[at] = 0.0
-        value_moves(tables[0], model[0], plan, work, end, mix(seeds[row]))
+        value_moves(compiled[0], model[0], plan, work, end, mix(seeds[row]))
         out[row] = first_action(work.stack[0], work.moves[best_of(work.values, end)], action_masks[row])
 
 
 @kernel
 def value_knowing(
-    tables: np.ndarray, model: np.ndarray, state: np.ndarray, seed: np.uint64, plan: SearchPlan, space: np.ndarray
+    compiled: np.ndarray,
+    model: np.ndarray,
+    state: np.ndarray,
+    seed: np.uint64,
+    plan: SearchPlan,
+    search_scratch: np.ndarray,
 ) -> int:
-    """Write the moves of a game with all hands open and their margins into the work space; return their number."""
-    work = space[0]
+    """Write the moves of a game with all hands open and their margins into the scratch; return their number."""
+    work = search_scratch[0]
     work.stack[0] = state[0]
-    end = list_moves(tables[0], work.stack[0], 0, work)
-    value_moves(tables[0], model[0], plan, work, end, mix(seed))
+    end = list_moves(compiled[0], work.stack[0], 0, work)
+    value_moves(compiled[0], model[0], plan, work, end, mix(seed))
     return end
 
 
@@ -66,9 +71,9 @@ class _Oracle:
     def __init__(self, rules: Rules, seed: int, plies: int, method: str, value: str, deals: int) -> None:
         self.rules = rules
         self._plan = plan_of(rules, method, plies)
-        self._tables, self._model = compile_rules(rules), make_model(value)
+        self._compiled, self._model = compile_rules(rules), make_model(value)
         self._model["deals"] = deals
-        self._space = make_space()
+        self._search_scratch = make_search_scratch()
         self._rng = np.random.default_rng(check_seed(seed))
 
     def act_on(self, state: State, action_masks: np.ndarray) -> IntArray:
@@ -78,7 +83,9 @@ class _Oracle:
         out = np.empty(len(state), np.int64)
 
         def choose() -> None:
-            choose_knowing(self._tables, self._model, handle(state), masks, seeds, self._plan, self._space, out)
+            choose_knowing(
+                self._compiled, self._model, handle(state), masks, seeds, self._plan, self._search_scratch, out
+            )
 
         with_room(self, choose)
         return out
@@ -112,10 +119,12 @@ class OracleHand(_Oracle):
         seed = np.uint64(self._rng.integers(0, 1 << 63))
 
         def value() -> int:
-            return int(value_knowing(self._tables, self._model, handle(state), seed, self._plan, self._space))
+            return int(
+                value_knowing(self._compiled, self._model, handle(state), seed, self._plan, self._search_scratch)
+            )
 
         count = with_room(self, value)
-        return self._space["moves"][0, :count].copy(), self._space["values"][:, :count].copy()
+        return self._search_scratch["moves"][0, :count].copy(), self._search_scratch["values"][:, :count].copy()
 
 
 class OracleDeck(_Oracle):

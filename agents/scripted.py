@@ -8,10 +8,10 @@ from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
 from krypenv.cards import NUM_ACTIONS, TAKE
 from krypenv.kernels.captures import bit_index, borrow_scratch
 from krypenv.kernels.checks import check_decisions
-from krypenv.kernels.features import VIEW, look, weigh
+from krypenv.kernels.compiled import compile_rules, hand_value_of
+from krypenv.kernels.features import FEATURE_SCRATCH, look, weigh
 from krypenv.kernels.observation import SIZE
 from krypenv.kernels.scoring import cost_of
-from krypenv.kernels.tables import compile_rules, hand_value_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 
@@ -24,7 +24,7 @@ PLAYER = np.dtype(
         ("looks_ahead", np.bool_),  # to the sweep that the next seat may have to make
         ("shed_weight", np.float64),
         ("legal", np.int64, (NUM_ACTIONS,)),  # scratch: legal actions
-        ("look", VIEW),
+        ("feature_scratch", FEATURE_SCRATCH),
         ("seen", np.int8, (SIZE,)),  # an observation
     ],
     align=True,
@@ -32,9 +32,9 @@ PLAYER = np.dtype(
 
 
 def make_player(looks_ahead: bool, shed_weight: float, threads: int = 1) -> np.ndarray:
-    """Return how a scripted player chooses, with its work space for some threads, (threads,) of `PLAYER`."""
+    """Return how a scripted player chooses, with its scratch for some threads, (threads,) of `PLAYER`."""
     player = records(PLAYER, threads)
-    player.looks_ahead, player.shed_weight = looks_ahead, shed_weight
+    player.feature_scratchs_ahead, player.shed_weight = looks_ahead, shed_weight
     return handle(player)
 
 
@@ -80,7 +80,7 @@ def choose_any(action_masks: np.ndarray, luck: np.ndarray, player: np.ndarray, o
 
 @kernel
 def choose_best(
-    tables: np.ndarray,
+    compiled: np.ndarray,
     observations: np.ndarray,
     action_masks: np.ndarray,
     luck: np.ndarray,
@@ -94,16 +94,18 @@ def choose_best(
     that the next seat may have to make, times its chance, and for a card that creeps less `shed_weight` for each unit
     of its value above the middle.
     """
-    rules, chooser, space = tables[0], player[0], scratch[0]
+    rules, chooser, capture_scratch = compiled[0], player[0], scratch[0]
     looks_ahead, shed_weight = chooser.looks_ahead, chooser.shed_weight
     for row in range(len(out)):
         count = list_legal(action_masks[row], chooser.legal)
-        out[row] = best_action(rules, observations[row], count, looks_ahead, shed_weight, luck[row], chooser, space)
+        out[row] = best_action(
+            rules, observations[row], count, looks_ahead, shed_weight, luck[row], chooser, capture_scratch
+        )
 
 
 @kernel
 def best_action(
-    tables: np.record,
+    compiled: np.record,
     observation: np.ndarray,
     count: int,
     looks_ahead: bool,
@@ -116,18 +118,18 @@ def best_action(
 
     `player.legal` is written over. (How to choose comes by itself: read from `player` here it is read for each row.)
     """
-    legal, view = player.legal, player.look
+    legal, feature_scratch = player.legal, player.feature_scratch
     tied = 1
     if count > 1:
-        look(tables, observation, view)
+        look(compiled, observation, feature_scratch)
         lowest = np.inf
         for at in range(count):
             action = legal[at]
-            result = weigh(tables, observation, action, view, scratch)
+            result = weigh(compiled, observation, action, feature_scratch, scratch)
             if not looks_ahead:
-                result = cost_of(tables, view.least_points, view.sweeps, 0.0)
-            elif view.creeps:
-                result -= shed_weight * (hand_value_of(tables, action) - MIDDLE_VALUE)
+                result = cost_of(compiled, feature_scratch.least_points, feature_scratch.sweeps, 0.0)
+            elif feature_scratch.creeps:
+                result -= shed_weight * (hand_value_of(compiled, action) - MIDDLE_VALUE)
             if result < lowest:
                 lowest = result
                 tied = 0
@@ -143,7 +145,7 @@ class _Scripted:
     def __init__(self, name: str, rules: Rules, seed: int, looks_ahead: bool = False, shed_weight: float = 0.0) -> None:
         self.name = name
         self.rules = rules
-        self._tables = compile_rules(rules)
+        self._compiled = compile_rules(rules)
         self._player = make_player(looks_ahead, shed_weight)
         self._rng = np.random.default_rng(check_seed(seed))
 
@@ -152,7 +154,7 @@ class _Scripted:
         observations, masks = check_decisions(self.rules, observations, action_masks)
         out = np.empty(len(masks), np.int64)
         luck = self._luck(len(masks))
-        choose_best(self._tables, observations, masks, luck, self._player, borrow_scratch(), out)
+        choose_best(self._compiled, observations, masks, luck, self._player, borrow_scratch(), out)
         return out
 
     def _luck(self, count: int) -> IntArray:

@@ -12,6 +12,7 @@ from krypenv.arguments import check_seeds, check_switch
 from krypenv.cards import action_name
 from krypenv.inputs.words import check_whole
 from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.features import width_of
 from krypenv.kernels.invariants import check_state
 from krypenv.kernels.play import mix
@@ -19,7 +20,7 @@ from krypenv.kernels.state import State, allocate
 from krypenv.kernels.stepping import (
     LOOK,
     NEW_SESSION,
-    borrow_work,
+    borrow_step_scratch,
     find_illegal,
     play_games,
     sample_parts,
@@ -28,7 +29,6 @@ from krypenv.kernels.stepping import (
     step_parts,
     step_rows,
 )
-from krypenv.kernels.tables import compile_rules
 from krypenv.rewards import FloatArray, Payments
 from krypenv.rules import Rules, check_rules
 from krypenv.runtime.jit import handle
@@ -141,14 +141,14 @@ class Engine:
         self.threads = check_whole("threads", threads, 0, MAX_THREADS) or os.cpu_count() or 1
         self.state = state
         self._state = handle(state)
-        self.tables = compile_rules(rules)
+        self.compiled = compile_rules(rules)
         self.seat = state.seat
         self.observation = np.zeros((self.num_games, width_of(rules, features)), np.int8)
         self.action_mask = np.zeros((self.num_games, rules.num_actions), np.int8)
         self.finished = np.zeros(self.num_games, np.bool_)
         finals = np.zeros((3, self.num_games, rules.players), np.int32)
         self.final_scores, self.final_points, self.final_sweeps = finals
-        self._given = self.tables, self._state, self.observation, self.action_mask, self.finished, finals
+        self._given = self.compiled, self._state, self.observation, self.action_mask, self.finished, finals
         self.reward, self.dense = reward, bool(dense)
         self._payments = None if reward is None else Payments(rules, self.num_games, reward, self.dense)
         self.rewards: FloatArray | None = None
@@ -180,10 +180,10 @@ class Engine:
         """Carry out orders, as `step_rows` does."""
         threads = self._threads_for(orders)
         if threads == 1:
-            step_rows(*self._given, orders, borrow_work())
+            step_rows(*self._given, orders, borrow_step_scratch())
             return
         done = np.zeros(self.threads, np.bool_)
-        step_parts(self._given, orders, borrow_work(threads), done)
+        step_parts(self._given, orders, borrow_step_scratch(threads), done)
         if not done.all():
             raise OverflowError("a step came to a table that is larger than these rules let one become")
 
@@ -256,7 +256,7 @@ class Engine:
         Raises ValueError unless `steps` is a whole number from 0 to 10**12.
         """
         steps = check_whole("steps", steps, 0, 10**12)
-        ended = play_games(self.tables, self._state, self._all_rows, steps, borrow_scratch())
+        ended = play_games(self.compiled, self._state, self._all_rows, steps, borrow_scratch())
         self._look()
         return int(ended)
 
@@ -296,7 +296,7 @@ class Engine:
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what copies and pickles are made of; views and compiled tables are made anew."""
+        """Return what copies and pickles are made of; views and compiled rules are made anew."""
         names = ("rules", "features", "threads", "reward", "dense")
         arrays = [array.copy() for array in (self._state, *self._outputs)]
         return {name: getattr(self, name) for name in names} | {"arrays": arrays}

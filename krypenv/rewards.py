@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.inputs.words import shown
+from krypenv.kernels.compiled import lead_sign
 from krypenv.kernels.scoring import are_best, leads, running_scores, side_scores
 from krypenv.kernels.state import State
-from krypenv.kernels.tables import lead_sign
 from krypenv.rules import Rules
 
 KINDS = ("centred", "points", "win")

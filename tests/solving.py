@@ -11,37 +11,39 @@ from support import small_first
 from krypenv import Game, Rules
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.search import SearchPlan, value_moves
+from krypenv.agents.search.search_scratch import MAX_PLIES, make_search_scratch
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, max_n
-from krypenv.agents.search.space import MAX_PLIES, make_space
 from krypenv.agents.search.tree import list_moves, make_move
 from krypenv.cards import card_name
 from krypenv.game.history import bits
+from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.play import PLAYING, deal, refresh
 from krypenv.kernels.state import allocate
-from krypenv.kernels.tables import compile_rules
 from krypenv.runtime.jit import handle, kernel
 
 
 @kernel
-def _list(tables: np.ndarray, states: np.ndarray, at: int, space: np.ndarray) -> int:
-    return list_moves(tables[0], states[at], 0, space[0])
+def _list(compiled: np.ndarray, states: np.ndarray, at: int, search_scratch: np.ndarray) -> int:
+    return list_moves(compiled[0], states[at], 0, search_scratch[0])
 
 
 @kernel
-def _make(tables: np.ndarray, states: np.ndarray, at: int, move: int, space: np.ndarray, out: np.ndarray) -> int:
+def _make(
+    compiled: np.ndarray, states: np.ndarray, at: int, move: int, search_scratch: np.ndarray, out: np.ndarray
+) -> int:
     out[0] = states[at]
-    return make_move(tables[0], out[0], space[0].moves[move], space[0])
+    return make_move(compiled[0], out[0], search_scratch[0].moves[move], search_scratch[0])
 
 
 @kernel
-def _deal(tables: np.ndarray, state: np.ndarray, space: np.ndarray) -> None:
-    deal(tables[0], state[0])
-    refresh(tables[0], state[0], space[0].scratch)
+def _deal(compiled: np.ndarray, state: np.ndarray, search_scratch: np.ndarray) -> None:
+    deal(compiled[0], state[0])
+    refresh(compiled[0], state[0], search_scratch[0].scratch)
 
 
 @kernel
 def _solve(
-    tables: np.ndarray,
+    compiled: np.ndarray,
     model: np.ndarray,
     states: np.ndarray,
     at: int,
@@ -49,30 +51,30 @@ def _solve(
     method: int,
     plies: int,
     salt: np.uint64,
-    space: np.ndarray,
+    search_scratch: np.ndarray,
 ) -> float:
-    space[0].stack[1] = states[at]
+    search_scratch[0].stack[1] = states[at]
     if method == MAX_N:
-        return max_n(tables[0], model[0], space[0], side, PLAYING, 0, plies)
-    return alpha_beta(tables[0], model[0], space[0], side, PLAYING, 0, salt, plies)
+        return max_n(compiled[0], model[0], search_scratch[0], side, PLAYING, 0, plies)
+    return alpha_beta(compiled[0], model[0], search_scratch[0], side, PLAYING, 0, salt, plies)
 
 
 @kernel
 def _solve_moves(
-    tables: np.ndarray,
+    compiled: np.ndarray,
     model: np.ndarray,
     states: np.ndarray,
     at: int,
     plan: SearchPlan,
     salt: np.uint64,
-    space: np.ndarray,
+    search_scratch: np.ndarray,
 ) -> int:
-    work = space[0]
+    work = search_scratch[0]
     work.stack[0] = states[at]
-    end = list_moves(tables[0], work.stack[0], 0, work)
+    end = list_moves(compiled[0], work.stack[0], 0, work)
     for move in range(end):
         work.totals[move] = 0.0
-    value_moves(tables[0], model[0], plan, work, end, salt)
+    value_moves(compiled[0], model[0], plan, work, end, salt)
     return end
 
 
@@ -82,37 +84,37 @@ def as_kinds(moves: np.ndarray) -> list[tuple[int, tuple[int, ...]]]:
 
 
 class Solver:
-    """The kernels over one work space; positions are those of a `Game`."""
+    """The kernels over one scratch memory; positions are those of a `Game`."""
 
     def __init__(self, rules: Rules, value: str = "margin") -> None:
-        self.tables, self.model, self.space = compile_rules(rules), make_model(value), make_space()
+        self.compiled, self.model, self.search_scratch = compile_rules(rules), make_model(value), make_search_scratch()
         self.after = handle(allocate(1))
         self._salts = np.random.default_rng(1)  # not those of the keys
 
     def moves(self, game: Game) -> list[tuple[int, tuple[int, ...]]]:
         """The card of each move, and the kinds that it takes."""
-        count = _list(self.tables, game._history.states, game._history.at, self.space)
-        return as_kinds(self.space["moves"][0, :count])
+        count = _list(self.compiled, game._history.states, game._history.at, self.search_scratch)
+        return as_kinds(self.search_scratch["moves"][0, :count])
 
     def make(self, game: Game, move: int) -> int:
         """Make a listed move; the state after it is in `after`."""
-        return _make(self.tables, game._history.states, game._history.at, move, self.space, self.after)
+        return _make(self.compiled, game._history.states, game._history.at, move, self.search_scratch, self.after)
 
     def deal(self) -> None:
         """Deal the next cards in `after`."""
-        _deal(self.tables, self.after, self.space)
+        _deal(self.compiled, self.after, self.search_scratch)
 
     def value(self, game: Game, side: int, method: int = PARANOID, plies: int = 31) -> float:
         """The margin of a side."""
         place = game._history.states, game._history.at
-        return _solve(self.tables, self.model, *place, side, method, plies, self._salt(), self.space)
+        return _solve(self.compiled, self.model, *place, side, method, plies, self._salt(), self.search_scratch)
 
     def values(self, game: Game, method: int) -> list[float]:
         """The margin of each move for the side to move."""
         place = game._history.states, game._history.at
         plan = SearchPlan(method, MAX_PLIES, 0)
-        count = _solve_moves(self.tables, self.model, *place, plan, self._salt(), self.space)
-        return self.space["values"][0, :count].tolist()
+        count = _solve_moves(self.compiled, self.model, *place, plan, self._salt(), self.search_scratch)
+        return self.search_scratch["values"][0, :count].tolist()
 
     def _salt(self) -> np.uint64:
         return self._salts.integers(0, 2**64, dtype=np.uint64)

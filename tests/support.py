@@ -71,29 +71,29 @@ def play_out(game: Game, seed: int = 0) -> Game:
 
 
 @kernel
-def _begin(tables: np.ndarray, state: np.ndarray, scratch: np.ndarray) -> None:
+def _begin(compiled: np.ndarray, state: np.ndarray, scratch: np.ndarray) -> None:
     for row in range(len(state)):
-        begin_game(tables[0], state[row], scratch[0])
+        begin_game(compiled[0], state[row], scratch[0])
 
 
 @kernel
-def _look(tables: np.ndarray, state: np.ndarray, viewers: np.ndarray, out: np.ndarray) -> None:
+def _look(compiled: np.ndarray, state: np.ndarray, viewers: np.ndarray, out: np.ndarray) -> None:
     for row in range(len(state)):
-        write_observation(tables[0], state[row], viewers[row], out[row])
+        write_observation(compiled[0], state[row], viewers[row], out[row])
 
 
 @kernel
-def _scores(tables: np.ndarray, state: np.ndarray, out: np.ndarray) -> None:
+def _scores(compiled: np.ndarray, state: np.ndarray, out: np.ndarray) -> None:
     for row in range(len(state)):
         for seat in range(out.shape[1]):
-            out[row, seat] = score_of(tables[0], state[row], seat)
+            out[row, seat] = score_of(compiled[0], state[row], seat)
 
 
 def stacked(rules: Rules, decks: np.ndarray, features: bool = False) -> Engine:
     """Return an engine whose rows have been dealt the given decks, (B, D) kinds."""
     engine = Engine(rules, len(decks), seed=0, features=features)
     engine.state.deck[:, : rules.deck_size] = decks
-    _begin(engine.tables, engine._state, borrow_scratch())
+    _begin(engine.compiled, engine._state, borrow_scratch())
     refresh(engine)
     return engine
 
@@ -106,14 +106,14 @@ def refresh(engine: Engine) -> None:
 def seen_by(engine: Engine, viewers: np.ndarray) -> np.ndarray:
     """Return what the given seats, (B,), to act or not, see of their rows, (B, N) int8."""
     out = np.zeros((engine.num_games, SIZE), np.int8)
-    _look(engine.tables, engine._state, viewers, out)
+    _look(engine.compiled, engine._state, viewers, out)
     return out
 
 
 def scores(engine: Engine) -> np.ndarray:
     """Return the scores of the games as they stand, (B, P)."""
     out = np.zeros((engine.num_games, engine.rules.players), np.int64)
-    _scores(engine.tables, engine._state, out)
+    _scores(engine.compiled, engine._state, out)
     return out
 
 

@@ -47,7 +47,7 @@ class Page(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.elements, self.tables, self.words, self.open = [], [], [], []
+        self.elements, self.compiled, self.words, self.open = [], [], [], []
         self.feed(html)
         self.close()
         self.text = " ".join(" ".join(self.words).split())
@@ -57,11 +57,11 @@ class Page(HTMLParser):
         if tag not in ("meta", "path", "use", "rect"):
             self.open.append(tag)
         if tag == "table":
-            self.tables.append([])
+            self.compiled.append([])
         elif tag == "tr":
-            self.tables[-1].append([])
+            self.compiled[-1].append([])
         elif tag in ("th", "td"):
-            self.tables[-1][-1].append("")
+            self.compiled[-1][-1].append("")
 
     def handle_endtag(self, tag):
         if tag in self.open:
@@ -72,7 +72,7 @@ class Page(HTMLParser):
             return
         self.words.append(data)
         if {"th", "td"} & set(self.open):
-            self.tables[-1][-1][-1] += data
+            self.compiled[-1][-1][-1] += data
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_the_page_tells_the_command_the_rules_and_the_facts(html):
 
 
 def test_the_tables_hold_the_figures_best_agent_first(games, html):
-    figures, matrix = Page(html).tables
+    figures, matrix = Page(html).compiled
     result = standings(games)
     assert [row[0] for row in figures[1:]] == [f"{place}{agent.agent}" for place, agent in enumerate(result.agents, 1)]
     assert [row[0][1:] for row in figures[1:]] == ["agent-2", "agent-0", "agent-3", "agent-1"]
@@ -145,18 +145,18 @@ def test_names_commands_facts_and_forfeits_are_text(games, tmp_path):
 
 
 def test_figures_that_are_not_there_leave_no_column(games, html, tmp_path):
-    assert "Nash" in Page(html).tables[0][0]
+    assert "Nash" in Page(html).compiled[0][0]
     met = ~((games.agents == 0).any(axis=1) & (games.agents == 1).any(axis=1))
     fields = {name: getattr(games, name)[met] for name in ("deal", "agents", "scores", "forfeit")}
     page = Page(write(tmp_path / "report.html", dataclasses.replace(games, **fields)))
-    assert not {"Nash", "over Nash", "alpha-rank"} & set(page.tables[0][0])
+    assert not {"Nash", "over Nash", "alpha-rank"} & set(page.compiled[0][0])
     assert "not every two agents have met" in page.text
 
 
 def test_one_deal_and_no_times_make_a_page(tmp_path):
     page = Page(write(tmp_path / "report.html", make_games([1.0, 0.0], deals=1, milliseconds=[math.nan] * 2)))
     assert "1 deal ·" in page.text
-    assert "∞" in page.tables[0][1][1]
+    assert "∞" in page.compiled[0][1][1]
     assert "No time was measured." in page.text
     assert "svg" not in {tag for tag, _ in page.elements}
 
@@ -164,7 +164,7 @@ def test_one_deal_and_no_times_make_a_page(tmp_path):
 def test_level_agents_make_a_page(games, tmp_path):
     level = dataclasses.replace(games, scores=np.full_like(games.scores, 21.0))
     page = Page(write(tmp_path / "report.html", level))
-    assert page.tables[1][1][2].startswith("+0.00")
+    assert page.compiled[1][1][2].startswith("+0.00")
 
 
 def test_an_unwritable_folder_leaves_nothing_behind(games, tmp_path):

@@ -22,26 +22,26 @@ from krypenv.kernels.captures import (
     list_groups,
     mark_unions,
 )
-from krypenv.kernels.tables import NIBBLE, compile_rules, find_groups, pack_ranks
+from krypenv.kernels.compiled import NIBBLE, compile_rules, find_groups, pack_ranks
 from krypenv.runtime.jit import kernel
 
 MAIN = Rules.preset("krypkasino")
 
 
 @kernel
-def _search(tables, value, table, scratch):
-    return find_captures(tables[0], value, table, scratch[0])
+def _search(compiled, value, table, scratch):
+    return find_captures(compiled[0], value, table, scratch[0])
 
 
 @kernel
-def _mark(tables, value, table, scratch):
-    size = mark_unions(table, list_groups(tables[0], value, table, scratch[0]), scratch[0])
+def _mark(compiled, value, table, scratch):
+    size = mark_unions(table, list_groups(compiled[0], value, table, scratch[0]), scratch[0])
     return size, _pick_maximal(table, size, scratch[0])
 
 
 @kernel
-def _sweeps(tables, table, total, scratch):
-    return find_sweep_values(tables[0], table, total, scratch[0])
+def _sweeps(compiled, table, total, scratch):
+    return find_sweep_values(compiled[0], table, total, scratch[0])
 
 
 def captures_of(count):
@@ -63,16 +63,16 @@ def by_brute_force(ranks, value):
 @given(st.lists(st.integers(1, 13), min_size=1, max_size=13), st.integers(2, 14))
 def test_r7_both_searches_find_what_brute_force_finds(ranks, value):
     ranks = [rank for rank in ranks if ranks.count(rank) <= 8]
-    tables, table = compile_rules(MAIN), np.int64(pack_ranks(ranks))
+    compiled, table = compile_rules(MAIN), np.int64(pack_ranks(ranks))
     expected = by_brute_force(ranks, value)
-    assert captures_of(_search(tables, value, table, borrow_scratch())) == expected
-    size, count = _mark(tables, value, table, borrow_scratch())
+    assert captures_of(_search(compiled, value, table, borrow_scratch())) == expected
+    size, count = _mark(compiled, value, table, borrow_scratch())
     assert size == np.prod([ranks.count(rank) + 1 for rank in set(ranks)])
     found = [capture for capture in captures_of(count) if capture]  # the empty union where no group lies there
     assert found == expected
     is_whole = bool(borrow_scratch()["unions"][0, size - 1]) and size > 1
     assert is_whole == (expected == [int(table)])
-    assert is_whole == bool(_sweeps(tables, table, sum(ranks), borrow_scratch()) >> value & 1)
+    assert is_whole == bool(_sweeps(compiled, table, sum(ranks), borrow_scratch()) >> value & 1)
 
 
 @pytest.mark.parametrize(
@@ -84,14 +84,14 @@ def test_r7_both_searches_find_what_brute_force_finds(ranks, value):
     ],
 )
 def test_a_table_at_the_bound_is_searched_in_time(ranks):
-    tables, table = compile_rules(MAIN), np.int64(pack_ranks(ranks))
+    compiled, table = compile_rules(MAIN), np.int64(pack_ranks(ranks))
     with watchdog():
         for value in range(2, 15):
-            count = _search(tables, value, table, borrow_scratch())
+            count = _search(compiled, value, table, borrow_scratch())
             assert 0 < count <= MAX_CAPTURES
             first = captures_of(count)[0]
             assert sum((first >> NIBBLE * rank & 15) * (rank + 1) for rank in range(13)) % value == 0
-        assert _sweeps(tables, table, sum(ranks), borrow_scratch()) >= 0
+        assert _sweeps(compiled, table, sum(ranks), borrow_scratch()) >= 0
 
 
 def test_a_larger_table_is_an_error_and_nothing_is_overwritten():

@@ -10,13 +10,13 @@ from support import RULES, some_arrays
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.neural.guided import Guided, play_on
-from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_work
+from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_scratch
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import Arrays, Shape
 from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.observation import LAYOUT
-from krypenv.kernels.tables import compile_rules
 from krypenv.runtime.jit import handle, kernel
 
 MAIN = RULES["krypkasino players=2"]
@@ -58,10 +58,15 @@ def guided(models: dict[Rules, str], rules: Rules = MAIN, seed: int = 5, **optio
 
 @kernel
 def _play_rows(
-    tables: np.ndarray, weights: Weights, state: np.ndarray, deals: int, works: np.ndarray, scratch: np.ndarray
+    compiled: np.ndarray,
+    weights: Weights,
+    state: np.ndarray,
+    deals: int,
+    network_scratches: np.ndarray,
+    scratch: np.ndarray,
 ) -> None:
     for row in range(len(state)):
-        play_on(tables[0], weights, state[row], state[row].deal_number + deals - 1, works[0], scratch[0])
+        play_on(compiled[0], weights, state[row], state[row].deal_number + deals - 1, network_scratches[0], scratch[0])
 
 
 @pytest.mark.parametrize("text", ["krypkasino players=2", "krypkasino players=4 teams=2", "howto players=3"])
@@ -71,7 +76,7 @@ def test_games_are_played_on_as_the_learned_agent_plays_them(text: str, deals: i
     rules, weights = RULES[text], Weights.of(some_network())
     engine, agent = some_games(rules), LearnedAgent(weights, rules, "network", solver=False)
     state = engine.state.copy()
-    _play_rows(compile_rules(rules), weights, handle(state), deals, make_work(), borrow_scratch())
+    _play_rows(compile_rules(rules), weights, handle(state), deals, make_network_scratch(), borrow_scratch())
     ends = engine.state.deal_number + deals
     waiting = np.ones(engine.num_games, bool)
     while waiting.any():

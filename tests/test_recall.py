@@ -11,15 +11,15 @@ from test_guided import some_network
 from krypenv import Engine, Rules
 from krypenv.agents.neural.belief import log_likelihood, make_belief, remember, resample_systematically
 from krypenv.agents.neural.guided import Guided
-from krypenv.agents.neural.inference import Weights, make_work
+from krypenv.agents.neural.inference import Weights, make_network_scratch
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.recall import MOST_ACTIONS, Memory, Recall
 from krypenv.agents.search.sampling import look_around, sample_world, world_seed
-from krypenv.agents.search.space import make_space
+from krypenv.agents.search.search_scratch import make_search_scratch
 from krypenv.cards import TAKE
+from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.observation import SIZE
-from krypenv.kernels.tables import compile_rules
 from krypenv.runtime.jit import handle, kernel
 
 MAIN = Rules.preset("krypkasino", players=2)
@@ -75,27 +75,29 @@ def test_what_is_recalled_is_what_was_played(text: str) -> None:
 
 @kernel
 def _weigh_rows(
-    tables: np.ndarray,
+    compiled: np.ndarray,
     weights: Weights,
     observations: np.ndarray,
     memory: Memory,
     state: np.ndarray,
     beliefs: np.ndarray,
-    works: np.ndarray,
-    space: np.ndarray,
+    network_scratches: np.ndarray,
+    search_scratch: np.ndarray,
     out: np.ndarray,
 ) -> None:
     """Write the log chances of the true world, and then of sampled ones, into a row of `out`, (B, 1 + worlds)."""
-    rules, room = tables[0], space[0]
+    rules, room = compiled[0], search_scratch[0]
     for row in range(len(observations)):
         remember(rules, memory, row, beliefs[0], room)
         if beliefs[0].count == 0:
             continue
-        out[row, 0] = log_likelihood(rules, weights, 1.0, state[row], beliefs[0], works[0], room.scratch)
+        out[row, 0] = log_likelihood(rules, weights, 1.0, state[row], beliefs[0], network_scratches[0], room.scratch)
         look_around(rules, observations[row], room)
         for world in range(1, out.shape[1]):
             sample_world(rules, observations[row], world_seed(np.uint64(7 + row), world), True, room)
-            out[row, world] = log_likelihood(rules, weights, 1.0, room.stack[0], beliefs[0], works[0], room.scratch)
+            out[row, world] = log_likelihood(
+                rules, weights, 1.0, room.stack[0], beliefs[0], network_scratches[0], room.scratch
+            )
 
 
 def test_plays_of_the_network_tell_of_its_hand() -> None:
@@ -110,7 +112,7 @@ def test_plays_of_the_network_tell_of_its_hand() -> None:
         logs = np.full((len(rows), 33), np.nan)
         _weigh_rows(
             compile_rules(MAIN), weights, engine.observation[rows], recall.recall(engine.observation[rows]),
-            handle(engine.state[rows]), make_belief(), make_work(), make_space(), logs,
+            handle(engine.state[rows]), make_belief(), make_network_scratch(), make_search_scratch(), logs,
         )  # fmt: skip
         logs = logs[~np.isnan(logs[:, 0])]
         gains += list(logs[:, 0] - np.log(np.exp(logs).mean(axis=1)))

@@ -7,15 +7,15 @@ import pytest
 from support import RULES
 
 from krypenv import Engine, Rules
+from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.scoring import are_best, leads, margin_of, points_of_sweeps, running_scores, side_scores
-from krypenv.kernels.tables import compile_rules
 from krypenv.rewards import KINDS, returns_of
 from krypenv.runtime.jit import handle, kernel
 
 
 @kernel
-def _margin(tables: np.ndarray, state: np.ndarray, side: int) -> float:
-    return margin_of(tables[0], state[0], side)
+def _margin(compiled: np.ndarray, state: np.ndarray, side: int) -> float:
+    return margin_of(compiled[0], state[0], side)
 
 
 def high(rules: Rules) -> Rules:
@@ -60,5 +60,5 @@ def test_the_other_goal_turns_every_verdict() -> None:
     assert are_best(turned, -scores).tolist() == are_best(low, scores).tolist()
     for reward in KINDS:
         np.testing.assert_array_equal(returns_of(turned, -scores, reward), returns_of(low, scores, reward))
-    tables = compile_rules(turned)
-    assert (tables["lead_sign"], compile_rules(low)["lead_sign"]) == (-1, 1)
+    compiled = compile_rules(turned)
+    assert (compiled["lead_sign"], compile_rules(low)["lead_sign"]) == (-1, 1)

@@ -16,39 +16,39 @@ from support import RULES, full_deck
 from krypenv import Engine, Rules, agents
 from krypenv.agents.search.horizon import expected_margin, make_model, sweep_chance
 from krypenv.agents.search.sampling import look_around, sample_world, world_seed
-from krypenv.agents.search.space import make_space
+from krypenv.agents.search.search_scratch import make_search_scratch
+from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.observation import LAYOUT
 from krypenv.kernels.play import DEAL_OVER
 from krypenv.kernels.scoring import sweep_gain
 from krypenv.kernels.state import State, allocate
-from krypenv.kernels.tables import compile_rules
 from krypenv.runtime.jit import handle, kernel
 
 
 @kernel
 def _sample(
-    tables: np.ndarray, seen: np.ndarray, seed: np.uint64, whole: bool, space: np.ndarray, out: np.ndarray
+    compiled: np.ndarray, seen: np.ndarray, seed: np.uint64, whole: bool, search_scratch: np.ndarray, out: np.ndarray
 ) -> None:
-    look_around(tables[0], seen, space[0])
+    look_around(compiled[0], seen, search_scratch[0])
     for row in range(len(out)):
-        sample_world(tables[0], seen, world_seed(seed, row), whole, space[0])
-        out[row] = space[0].stack[0]
+        sample_world(compiled[0], seen, world_seed(seed, row), whole, search_scratch[0])
+        out[row] = search_scratch[0].stack[0]
 
 
 @kernel
-def _sweep_gain(tables: np.ndarray, sweeper: int, side: int) -> float:
-    return sweep_gain(tables[0], sweeper, side)
+def _sweep_gain(compiled: np.ndarray, sweeper: int, side: int) -> float:
+    return sweep_gain(compiled[0], sweeper, side)
 
 
 @kernel
-def _expect(tables: np.ndarray, model: np.ndarray, state: np.ndarray, number: int, side: int) -> tuple[float, float]:
-    return sweep_chance(tables[0], state[0], number), expected_margin(tables[0], model[0], state[0], number, side)
+def _expect(compiled: np.ndarray, model: np.ndarray, state: np.ndarray, number: int, side: int) -> tuple[float, float]:
+    return sweep_chance(compiled[0], state[0], number), expected_margin(compiled[0], model[0], state[0], number, side)
 
 
 def worlds_of(rules: Rules, seen: np.ndarray, whole: bool, count: int) -> State:
     """Worlds that agree with one observation, (count,) of `GAME`."""
     state = allocate(count)
-    _sample(compile_rules(rules), seen, np.uint64(1), whole, make_space(), handle(state))
+    _sample(compile_rules(rules), seen, np.uint64(1), whole, make_search_scratch(), handle(state))
     return state
 
 
@@ -211,10 +211,10 @@ def test_the_chance_of_the_next_sweep_is_its_share_of_all_hands_that_the_leader_
                 assert sum(gains) == pytest.approx(0)
                 for side, gain in enumerate(gains):
                     number = reference.deal_number
-                    chance, expected = _expect(solver.tables, solver.model, solver.after, number, side)
+                    chance, expected = _expect(solver.compiled, solver.model, solver.after, number, side)
                     assert chance == pytest.approx(share)
                     assert expected == pytest.approx(share * gain)
-                    assert _expect(solver.tables, make_model("margin"), solver.after, number, side)[1] == 0
+                    assert _expect(solver.compiled, make_model("margin"), solver.after, number, side)[1] == 0
     assert likely > 5
 
 
@@ -232,10 +232,10 @@ def test_the_chance_of_the_next_sweep_is_its_share_of_all_hands_that_the_leader_
 )
 def test_a_sweep_costs_its_seat_and_pays_the_one_before(rules: str, gains: list[float]) -> None:
     """R9, R14: five points to one side and five off for another, against the mean of the other sides."""
-    tables = compile_rules(Rules.parse(rules))
+    compiled = compile_rules(Rules.parse(rules))
     sides = len(gains)
     for sweeper in range(Rules.parse(rules).players):
-        found = [_sweep_gain(tables, sweeper, (sweeper + place) % sides) for place in range(sides)]
+        found = [_sweep_gain(compiled, sweeper, (sweeper + place) % sides) for place in range(sides)]
         assert found == pytest.approx(gains)
 
 

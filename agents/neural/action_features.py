@@ -12,10 +12,7 @@ import numpy.typing as npt
 
 from krypenv.cards import NO_CARD, NUM_ACTIONS, NUM_RANKS, NUM_SUITS, TAKE
 from krypenv.kernels.captures import bit_index, borrow_scratch, find_sweep_values
-from krypenv.kernels.features import COLUMNS as FEATURES
-from krypenv.kernels.features import chance_of_hit, look, make_view, weigh, write_entries
-from krypenv.kernels.observation import LAYOUT, clip_int8
-from krypenv.kernels.tables import (
+from krypenv.kernels.compiled import (
     FIRST_LONER,
     NIBBLE,
     NUM_VALUES,
@@ -24,6 +21,9 @@ from krypenv.kernels.tables import (
     rank_on_table,
     ranks_of_values,
 )
+from krypenv.kernels.features import COLUMNS as FEATURES
+from krypenv.kernels.features import chance_of_hit, look, make_feature_scratch, weigh, write_entries
+from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 
@@ -80,7 +80,7 @@ def gather_action_features(
         compile_rules(rules),
         observations,
         masks,
-        make_view(),
+        make_feature_scratch(),
         borrow_scratch(),
         np.empty(NUM_VALUES, np.int64),
         actions,
@@ -91,10 +91,10 @@ def gather_action_features(
 
 @kernel
 def write_all_action_features(
-    tables: np.ndarray,
+    compiled: np.ndarray,
     observations: np.ndarray,
     masks: np.ndarray,
-    view: np.ndarray,
+    feature_scratch: np.ndarray,
     scratch: np.ndarray,
     prices: np.ndarray,
     actions: np.ndarray,
@@ -103,59 +103,61 @@ def write_all_action_features(
     """Write the legal actions of all rows and their features, (L,) and (L, WIDTH), one after the other."""
     at = 0
     for row in range(len(observations)):
-        look(tables[0], observations[row], view[0])
+        look(compiled[0], observations[row], feature_scratch[0])
         for action in range(NUM_ACTIONS):
             if masks[row, action]:
                 actions[at] = action
-                write_action_features(tables[0], observations[row], action, view[0], scratch[0], prices, features[at])
+                write_action_features(
+                    compiled[0], observations[row], action, feature_scratch[0], scratch[0], prices, features[at]
+                )
                 at += 1
 
 
 @kernel
 def write_action_features(
-    tables: np.record,
+    compiled: np.record,
     observation: np.ndarray,
     action: int,
-    view: np.record,
+    feature_scratch: np.record,
     scratch: np.record,
     prices: np.ndarray,
     out: np.ndarray,
 ) -> None:
     """Write the features of a legal action into `out`, (WIDTH,) int8 zeros; `look` comes first."""
-    weigh(tables, observation, action, view, scratch)
-    write_entries(tables, view, out)
+    weigh(compiled, observation, action, feature_scratch, scratch)
+    write_entries(compiled, feature_scratch, out)
     kind = action % TAKE
     out[_HELD] = observation[_HAND + kind]
     out[_SEEN_COPIES] = observation[_SEEN + kind]
-    left, total = np.int64(view.left), np.int64(0)
+    left, total = np.int64(feature_scratch.left), np.int64(0)
     for rank in range(NUM_RANKS):
         count = left >> NIBBLE * rank & 15
         out[_LEFT + rank] = count
-        total += count * rank_on_table(tables, rank)
-    _find_prices(tables, observation, action if view.creeps else NO_CARD, left, prices)
+        total += count * rank_on_table(compiled, rank)
+    _find_prices(compiled, observation, action if feature_scratch.creeps else NO_CARD, left, prices)
     takers, risky = np.int64(0), np.int64(0)
     for rank in range(NUM_RANKS):
         own = _own_cards(observation, rank, action)
-        price = prices[rank_in_hand(tables, rank)]
+        price = prices[rank_in_hand(compiled, rank)]
         if price < _NEVER:
-            out[_TAKERS + rank] = view.unseen[rank]
+            out[_TAKERS + rank] = feature_scratch.unseen[rank]
             out[_OWN + rank] = own
             out[_PRICE + rank] = clip_int8(price)
-            takers += view.unseen[rank]
-        elif view.unseen[rank] > 0 and not view.deal_ends:
+            takers += feature_scratch.unseen[rank]
+        elif feature_scratch.unseen[rank] > 0 and not feature_scratch.deal_ends:
             after = left + (np.int64(1) << NIBBLE * rank)
             sweeping = np.int64(0)
-            values = np.int64(find_sweep_values(tables, after, total + rank_on_table(tables, rank), scratch))
-            ranks = ranks_of_values(tables, values)
+            values = np.int64(find_sweep_values(compiled, after, total + rank_on_table(compiled, rank), scratch))
+            ranks = ranks_of_values(compiled, values)
             while ranks != 0:
                 bit = ranks & -ranks
                 ranks ^= bit
                 sweeping += _own_cards(observation, bit_index(bit), action)
             if sweeping > 0:
                 out[_RISK + rank] = sweeping
-                risky += view.unseen[rank]
-    out[_TAKER_CHANCE] = np.int64(100.0 * chance_of_hit(takers, view.pool, view.drawn) + 0.5)
-    out[_RISK_CHANCE] = np.int64(100.0 * chance_of_hit(risky, view.pool, view.drawn) + 0.5)
+                risky += feature_scratch.unseen[rank]
+    out[_TAKER_CHANCE] = np.int64(100.0 * chance_of_hit(takers, feature_scratch.pool, feature_scratch.drawn) + 0.5)
+    out[_RISK_CHANCE] = np.int64(100.0 * chance_of_hit(risky, feature_scratch.pool, feature_scratch.drawn) + 0.5)
 
 
 @kernel
@@ -168,7 +170,7 @@ def _own_cards(observation: np.ndarray, rank: int, action: int) -> int:
 
 
 @kernel
-def _find_prices(tables: np.record, observation: np.ndarray, crept: int, left: int, prices: np.ndarray) -> None:
+def _find_prices(compiled: np.record, observation: np.ndarray, crept: int, left: int, prices: np.ndarray) -> None:
     """Write for each capture value the points of the cheapest group on the table, (NUM_VALUES,) int64, or _NEVER.
 
     `crept` is the card that was added, or NO_CARD. Where some cards of a rank were taken, the ones without points were;
@@ -181,14 +183,14 @@ def _find_prices(tables: np.record, observation: np.ndarray, crept: int, left: i
         rank = bit_index(left & -left) // NIBBLE
         count = left >> NIBBLE * rank & 15
         left ^= count << NIBBLE * rank
-        value = rank_on_table(tables, rank)
+        value = rank_on_table(compiled, rank)
         dear, dearest = np.int64(0), np.int64(0)  # cards of this rank that have points, and the most that one has
         for suit in range(NUM_SUITS):
             kind = suit * NUM_RANKS + rank
             copies = np.int64(observation[_TABLE + kind]) + (kind == crept)
-            if copies > 0 and tables.card_points[kind] > 0:
+            if copies > 0 and compiled.card_points[kind] > 0:
                 dear += copies
-                dearest = max(dearest, np.int64(tables.card_points[kind]))
+                dearest = max(dearest, np.int64(compiled.card_points[kind]))
         for copy in range(count):
             points = dearest if copy >= count - dear else np.int64(0)
             if value >= FIRST_LONER:  # a picture that is in no sum (H2)

@@ -31,12 +31,12 @@ BELIEF = np.dtype(
 
 
 def make_belief(threads: int = 1) -> np.ndarray:
-    """Return fresh work space for some threads, (threads,) of `BELIEF`."""
+    """Return fresh scratch for some threads, (threads,) of `BELIEF`."""
     return handle(records(BELIEF, threads))
 
 
 @kernel
-def remember(tables: np.record, memory: Memory, row: int, belief: np.record, space: np.record) -> None:
+def remember(compiled: np.record, memory: Memory, row: int, belief: np.record, search_scratch: np.record) -> None:
     """Set up the games in which the other had to play, as far as they are remembered."""
     belief.count = 0
     for step in range(MOST_STEPS):
@@ -44,10 +44,10 @@ def remember(tables: np.record, memory: Memory, row: int, belief: np.record, spa
         if card < 0:
             return
         count = belief.count
-        belief.games[count] = space.blank
+        belief.games[count] = search_scratch.blank
         game = belief.games[count]
-        read_public(tables, seen, game, space)
-        if not complete(tables, seen, np.uint64(1), True, game, space):
+        read_public(compiled, seen, game, search_scratch)
+        if not complete(compiled, seen, np.uint64(1), True, game, search_scratch):
             continue
         seat = game.seat
         fits = True
@@ -56,7 +56,7 @@ def remember(tables: np.record, memory: Memory, row: int, belief: np.record, spa
             if action >= 0 and fits:
                 fits = game.seat == seat and is_legal(game, action)
                 if fits:
-                    act(tables, game, action, space.scratch)
+                    act(compiled, game, action, search_scratch.scratch)
         if not fits or game.over or game.seat == seat:
             continue
         belief.cards[count] = card
@@ -69,12 +69,12 @@ def remember(tables: np.record, memory: Memory, row: int, belief: np.record, spa
 
 @kernel
 def log_likelihood(
-    tables: np.record,
+    compiled: np.record,
     weights: Weights,
     temperature: float,
     world: np.record,
     belief: np.record,
-    work: np.record,
+    network_scratch: np.record,
     scratch: np.record,
 ) -> float:
     """Return the logarithm of the chance that the network plays as the other did, with the hand that it has in a world.
@@ -93,19 +93,21 @@ def log_likelihood(
             game.hand_size[seat] += copies
             if copies > 0:
                 game.hand_kinds[seat] |= np.int64(1) << kind
-        allow_plays(tables, game, np.int64(game.sweep_values))
+        allow_plays(compiled, game, np.int64(game.sweep_values))
         if game.legal_plays >> card & 1 == 0:
             return -np.inf
-        count = list_bits(game.legal_plays, np.int64(0), work.legal)
+        count = list_bits(game.legal_plays, np.int64(0), network_scratch.legal)
         if count == 1:
             continue
-        write_observation(tables, game, seat, work.seen)
-        best = work.logits[score_legal(tables, weights, work.seen, count, work, scratch)]
+        write_observation(compiled, game, seat, network_scratch.seen)
+        best = network_scratch.logits[
+            score_legal(compiled, weights, network_scratch.seen, count, network_scratch, scratch)
+        ]
         total_weight, own = 0.0, 0.0
         for at in range(count):
-            weight = np.exp((work.logits[at] - best) / temperature)
+            weight = np.exp((network_scratch.logits[at] - best) / temperature)
             total_weight += weight
-            if work.legal[at] == card:
+            if network_scratch.legal[at] == card:
                 own = weight
         total += np.log((1 - MIX) * own / total_weight + MIX / count)
     return total

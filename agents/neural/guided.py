@@ -8,7 +8,7 @@ import numpy as np
 
 from krypenv.agents.base import IntArray
 from krypenv.agents.neural.belief import log_likelihood, make_belief, remember, resample_systematically
-from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_work, score_legal, state_value
+from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_scratch, score_legal, state_value
 from krypenv.agents.neural.model_file import check_rules, load_model
 from krypenv.agents.neural.recall import Memory, Recall
 from krypenv.agents.scripted import list_bits, list_legal
@@ -29,27 +29,32 @@ LEAST_LOGIT = -6.2
 
 @kernel
 def play_on(
-    tables: np.record, weights: Weights, game: np.record, last_deal: int, work: np.record, scratch: np.record
+    compiled: np.record,
+    weights: Weights,
+    game: np.record,
+    last_deal: int,
+    network_scratch: np.record,
+    scratch: np.record,
 ) -> None:
     """Play a game on with the network's best action at every seat until a deal is over or the game is."""
     while not game.over and game.deal_number <= last_deal:
-        count = list_bits(game.legal_plays, game.legal_takes, work.legal)
+        count = list_bits(game.legal_plays, game.legal_takes, network_scratch.legal)
         best = 0
         if count > 1:
-            write_observation(tables, game, game.seat, work.seen)
-            best = score_legal(tables, weights, work.seen, count, work, scratch)
-        act(tables, game, work.legal[best], scratch)
+            write_observation(compiled, game, game.seat, network_scratch.seen)
+            best = score_legal(compiled, weights, network_scratch.seen, count, network_scratch, scratch)
+        act(compiled, game, network_scratch.legal[best], scratch)
 
 
 @kernel
 def leaf_value(
-    tables: np.record,
+    compiled: np.record,
     model: np.record,
     weights: Weights,
     value_unit: float,
     game: np.record,
     side: int,
-    work: np.record,
+    network_scratch: np.record,
     scratch: np.record,
 ) -> float:
     """Return the margin that a side can expect where a deal has just ended and the next one's hands are dealt.
@@ -57,34 +62,34 @@ def leaf_value(
     What is to come is the network's value of the position times `value_unit`, or with a unit of 0 what `model` expects.
     """
     if game.over or value_unit == 0.0:
-        return final_margin(tables, model, game, side)
-    write_observation(tables, game, game.seat, work.seen)
-    count = list_bits(game.legal_plays, game.legal_takes, work.legal)
-    to_come = value_unit * state_value(tables, weights, work.seen, count, work, scratch)
-    return margin_of(tables, game, side) + (to_come if game.seat % tables.teams == side else -to_come)
+        return final_margin(compiled, model, game, side)
+    write_observation(compiled, game, game.seat, network_scratch.seen)
+    count = list_bits(game.legal_plays, game.legal_takes, network_scratch.legal)
+    to_come = value_unit * state_value(compiled, weights, network_scratch.seen, count, network_scratch, scratch)
+    return margin_of(compiled, game, side) + (to_come if game.seat % compiled.teams == side else -to_come)
 
 
 @kernel
 def look_first(
-    tables: np.record,
+    compiled: np.record,
     weights: Weights,
     observation: np.ndarray,
     action_mask: np.ndarray,
-    work: np.record,
+    network_scratch: np.record,
     scratch: np.record,
     totals: np.ndarray,
 ) -> None:
-    """Write how far each legal action's logit is behind into `work.behind`, and 0 into `totals` where it is tried.
+    """Write how far each legal action's logit is behind the best, and a total of 0 for those that are tried.
 
-    Both are (105,) float64; the total of an action that is not tried is minus infinity.
+    They go to `network_scratch.behind` and `totals`, (105,) float64; the total of the others is minus infinity.
     """
-    count = list_legal(action_mask, work.legal)
-    best = work.logits[score_legal(tables, weights, observation, count, work, scratch)]
+    count = list_legal(action_mask, network_scratch.legal)
+    best = network_scratch.logits[score_legal(compiled, weights, observation, count, network_scratch, scratch)]
     for action in range(NUM_ACTIONS):
         totals[action] = -np.inf
     for at in range(count):
-        action, behind = work.legal[at], work.logits[at] - best
-        work.behind[action] = behind
+        action, behind = network_scratch.legal[at], network_scratch.logits[at] - best
+        network_scratch.behind[action] = behind
         if behind >= LEAST_LOGIT:
             totals[action] = 0.0
 
@@ -108,7 +113,7 @@ class Plan(NamedTuple):
     temperature: float  # what logits are divided by where worlds are weighed
     solver: SearchPlan  # for what is left where nothing is hidden
     weights: Weights
-    works: np.ndarray  # (threads,) of `WORK`
+    network_scratches: np.ndarray  # (threads,) of `NETWORK_SCRATCH`
     beliefs: np.ndarray  # (threads,) of `BELIEF`
     logs: np.ndarray  # (threads, proposals of all worlds) float64: how likely each is
     shares: np.ndarray  # the same, int64: how often each counts
@@ -116,51 +121,60 @@ class Plan(NamedTuple):
 
 
 @kernel
-def guide_rows(job: Job, plan: Plan, space: np.ndarray, part: int, parts: int) -> None:
+def guide_rows(job: Job, plan: Plan, search_scratch: np.ndarray, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by its mean margin and the network's opinion."""
     for row in range(job.start + part, job.stop, parts):
-        if not begin(job, row, space[part]):
+        if not begin(job, row, search_scratch[part]):
             continue
-        if not space[part].is_open:
-            guide_row(job, plan, row, part, space[part])
+        if not search_scratch[part].is_open:
+            guide_row(job, plan, row, part, search_scratch[part])
         elif job.first == 0:
-            search_row(job, plan.solver, row, space[part])
+            search_row(job, plan.solver, row, search_scratch[part])
 
 
 @kernel
-def guide_row(job: Job, plan: Plan, row: int, part: int, space: np.record) -> None:
+def guide_row(job: Job, plan: Plan, row: int, part: int, search_scratch: np.record) -> None:
     """Write the action with the best value of a decision that was begun.
 
     The value of an action is its mean margin, and `prior` for each unit of its logit; minus infinity for those that
     were not tried, were dropped or are illegal.
     """
-    rules, work, totals = job.tables[0], plan.works[part], space.totals
+    rules, network_scratch, totals = job.compiled[0], plan.network_scratches[part], search_scratch.totals
     if job.first == 0:
-        space.tried = 0
-        look_first(rules, plan.weights, job.observations[row], job.masks[row], work, space.scratch, totals)
-    side = space.root.seat % rules.teams
-    last_deal = space.root.deal_number + plan.deals - 1
-    weigh_proposals(job, plan, row, part, space)
+        search_scratch.tried = 0
+        look_first(
+            rules, plan.weights, job.observations[row], job.masks[row], network_scratch, search_scratch.scratch, totals
+        )
+    side = search_scratch.root.seat % rules.teams
+    last_deal = search_scratch.root.deal_number + plan.deals - 1
+    weigh_proposals(job, plan, row, part, search_scratch)
     while count_open(totals) > 1:
-        share = next_proposal(job, row, plan.beliefs[part], plan.shares[part], space)
+        share = next_proposal(job, row, plan.beliefs[part], plan.shares[part], search_scratch)
         if share == 0:
             break
         for action in range(NUM_ACTIONS):
             if totals[action] > -np.inf:
-                space.ahead = space.stack[0]
-                act(rules, space.ahead, action, space.scratch)
-                play_on(rules, plan.weights, space.ahead, last_deal, work, space.scratch)
+                search_scratch.ahead = search_scratch.stack[0]
+                act(rules, search_scratch.ahead, action, search_scratch.scratch)
+                play_on(rules, plan.weights, search_scratch.ahead, last_deal, network_scratch, search_scratch.scratch)
                 margin = leaf_value(
-                    rules, job.model[0], plan.weights, plan.value_unit, space.ahead, side, work, space.scratch
+                    rules,
+                    job.model[0],
+                    plan.weights,
+                    plan.value_unit,
+                    search_scratch.ahead,
+                    side,
+                    network_scratch,
+                    search_scratch.scratch,
                 )
-                totals[action] += share * (margin + plan.prior * work.behind[action])
-        space.tried += share
-        prune_moves(totals, NUM_ACTIONS, space.tried)
-    write_best(job, row, space)
+                totals[action] += share * (margin + plan.prior * network_scratch.behind[action])
+        search_scratch.tried += share
+        prune_moves(totals, NUM_ACTIONS, search_scratch.tried)
+    write_best(job, row, search_scratch)
 
 
 @kernel
-def weigh_proposals(job: Job, plan: Plan, row: int, part: int, space: np.record) -> None:
+def weigh_proposals(job: Job, plan: Plan, row: int, part: int, search_scratch: np.record) -> None:
     """Write how often each proposal for a world counts into `plan.shares`, where something is remembered.
 
     Where nothing is there are no proposals, and each world counts once.
@@ -168,30 +182,36 @@ def weigh_proposals(job: Job, plan: Plan, row: int, part: int, space: np.record)
     belief, logs = plan.beliefs[part], plan.logs[part]
     belief.count = 0
     if len(plan.memory.cards) > 0:
-        remember(job.tables[0], plan.memory, row, belief, space)
+        remember(job.compiled[0], plan.memory, row, belief, search_scratch)
     if belief.count == 0:
         return
     first, count = job.first * plan.proposals, job.worlds * plan.proposals
     belief.first = first
-    space.world, space.end = first, first + count
-    while next_world(job, row, True, space):
-        logs[space.world - 1 - first] = log_likelihood(
-            job.tables[0], plan.weights, plan.temperature, space.stack[0], belief, plan.works[part], space.scratch
+    search_scratch.world, search_scratch.end = first, first + count
+    while next_world(job, row, True, search_scratch):
+        logs[search_scratch.world - 1 - first] = log_likelihood(
+            job.compiled[0],
+            plan.weights,
+            plan.temperature,
+            search_scratch.stack[0],
+            belief,
+            plan.network_scratches[part],
+            search_scratch.scratch,
         )
     resample_systematically(logs, count, job.worlds, plan.shares[part])
-    space.world = first
+    search_scratch.world = first
 
 
 @kernel
-def next_proposal(job: Job, row: int, belief: np.record, shares: np.ndarray, space: np.record) -> int:
-    """Draw the next world that counts into `space.stack[0]`; return how often it does, 0 after the last one."""
+def next_proposal(job: Job, row: int, belief: np.record, shares: np.ndarray, search_scratch: np.record) -> int:
+    """Draw the next world that counts into `search_scratch.stack[0]`; return how often, 0 after the last."""
     share = 1
     if belief.count > 0:
-        while space.world < space.end and shares[space.world - belief.first] == 0:
-            space.world += 1
-        if space.world < space.end:
-            share = shares[space.world - belief.first]
-    return share if next_world(job, row, True, space) else 0
+        while search_scratch.world < search_scratch.end and shares[search_scratch.world - belief.first] == 0:
+            search_scratch.world += 1
+        if search_scratch.world < search_scratch.end:
+            share = shares[search_scratch.world - belief.first]
+    return share if next_world(job, row, True, search_scratch) else 0
 
 
 class Guided(Sampler):
@@ -250,7 +270,8 @@ class Guided(Sampler):
         logs = np.zeros((self._threads, at_once * proposals if self._recall else 0))
         self._plan = Plan(
             deals, float(prior), value_unit, proposals, float(temperature), plan_of(rules, "max_n", 0), weights,
-            make_work(self._threads), make_belief(self._threads), logs, np.zeros(logs.shape, np.int64), Memory.blank(0),
+            make_network_scratch(self._threads), make_belief(self._threads), logs,
+            np.zeros(logs.shape, np.int64), Memory.blank(0),
         )  # fmt: skip
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:

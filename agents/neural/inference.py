@@ -10,16 +10,16 @@ import numpy.typing as npt
 from krypenv.agents.neural.action_features import WIDTH, write_action_features
 from krypenv.agents.neural.network import ACTION_FEATURE_SCALES, MAX_UNITS, OBSERVATION_SCALES, Arrays
 from krypenv.cards import NUM_ACTIONS
-from krypenv.kernels.features import VIEW, look
+from krypenv.kernels.compiled import NUM_VALUES
+from krypenv.kernels.features import FEATURE_SCRATCH, look
 from krypenv.kernels.observation import SIZE
 from krypenv.kernels.play import mix
-from krypenv.kernels.tables import NUM_VALUES
 from krypenv.runtime.jit import handle, kernel, records
 
 _S12 = np.uint64(12)
 REWARD_SCALE = 0.1  # what points are multiplied by for the value heads, so that losses are of the order of one
 
-WORK = np.dtype(
+NETWORK_SCRATCH = np.dtype(
     [
         ("context", np.float32, (MAX_UNITS,)),  # the layer that reads the observation
         ("shared", np.float32, (MAX_UNITS,)),  # what it gives to the layers that score an action
@@ -32,7 +32,7 @@ WORK = np.dtype(
         ("seen", np.int8, (SIZE,)),  # an observation
         ("features", np.int8, (WIDTH,)),  # of one action
         ("prices", np.int64, (NUM_VALUES,)),
-        ("look", VIEW),
+        ("feature_scratch", FEATURE_SCRATCH),
         ("temperature", np.float64),  # what logits are divided by where an action is drawn by them; 0: the best one
     ],
     align=True,
@@ -84,58 +84,72 @@ class Weights(NamedTuple):
         return cls(*(np.array(array, np.float32, order="C") for array in arrays))
 
 
-def make_work(threads: int = 1, temperature: float = 0.0) -> np.ndarray:
-    """Return fresh work space for some threads, (threads,) of `WORK`."""
-    work = records(WORK, threads)
-    work.temperature = temperature
-    return handle(work)
+def make_network_scratch(threads: int = 1, temperature: float = 0.0) -> np.ndarray:
+    """Return fresh scratch for some threads, (threads,) of `NETWORK_SCRATCH`."""
+    network_scratch = records(NETWORK_SCRATCH, threads)
+    network_scratch.temperature = temperature
+    return handle(network_scratch)
 
 
 @kernel
 def score_legal(
-    tables: np.record, weights: Weights, observation: np.ndarray, count: int, work: np.record, scratch: np.record
+    compiled: np.record,
+    weights: Weights,
+    observation: np.ndarray,
+    count: int,
+    network_scratch: np.record,
+    scratch: np.record,
 ) -> int:
-    """Write the logits of the first `count` of `work.legal` into `work.logits`, and return the place of the best.
+    """Write the logits of the first `count` of `network_scratch.legal` to `.logits`; return the place of the best.
 
     `observation`, (>= 433,) int8, is what the seat to act sees.
     """
-    look(tables, observation, work.look)
-    read_context(weights, observation, work)
+    look(compiled, observation, network_scratch.feature_scratch)
+    read_context(weights, observation, network_scratch)
     best = 0
     for at in range(count):
-        work.logits[at] = score_one(tables, weights, observation, work.legal[at], work, scratch)
-        if work.logits[at] > work.logits[best]:
+        network_scratch.logits[at] = score_one(
+            compiled, weights, observation, network_scratch.legal[at], network_scratch, scratch
+        )
+        if network_scratch.logits[at] > network_scratch.logits[best]:
             best = at
     return best
 
 
 @kernel
 def state_value(
-    tables: np.record, weights: Weights, observation: np.ndarray, count: int, work: np.record, scratch: np.record
+    compiled: np.record,
+    weights: Weights,
+    observation: np.ndarray,
+    count: int,
+    network_scratch: np.record,
+    scratch: np.record,
 ) -> float:
-    """Return what the network expects for the seat to act, whose legal actions are the first `count` of `work.legal`.
+    """Return the state value for the seat to act; its legal actions are the first `count` of `.legal`.
 
-    It is in the units that the network was trained on. `work.logits` has the logits then.
+    It is in the units that the network was trained on. `network_scratch.logits` has the logits then.
     """
-    look(tables, observation, work.look)
-    read_context(weights, observation, work)
+    look(compiled, observation, network_scratch.feature_scratch)
+    read_context(weights, observation, network_scratch)
     units, size = len(weights.read_bias), len(weights.hidden_bias)
-    pooled, card = work.pooled, work.card
+    pooled, card = network_scratch.pooled, network_scratch.card
     for unit in range(size):
         pooled[unit] = 0
     total, top = np.float32(0), np.float32(-np.inf)
     for at in range(count):  # a softmax over what has been scored so far
-        logit = work.logits[at] = score_one(tables, weights, observation, work.legal[at], work, scratch)
+        logit = network_scratch.logits[at] = score_one(
+            compiled, weights, observation, network_scratch.legal[at], network_scratch, scratch
+        )
         highest = max(top, logit)
         before, weight = np.exp(top - highest), np.exp(logit - highest)
         total, top = total * before + weight, highest
         for unit in range(size):
-            pooled[unit] = pooled[unit] * before + weight * max(work.hidden[unit], 0)
+            pooled[unit] = pooled[unit] * before + weight * max(network_scratch.hidden[unit], 0)
     for unit in range(size):
         card[unit] = weights.value_hidden_bias[unit]
     for at in range(units):
-        if work.context[at] > 0:
-            add_row(card, work.context[at], weights.value_hidden[at], size)
+        if network_scratch.context[at] > 0:
+            add_row(card, network_scratch.context[at], weights.value_hidden[at], size)
     for at in range(size):
         add_row(card, pooled[at] / total, weights.value_hidden[units + at], size)
     value = weights.value[size]
@@ -161,19 +175,32 @@ def draw_action(logits: np.ndarray, count: int, temperature: float, seed: np.uin
 
 @kernel
 def score_one(
-    tables: np.record, weights: Weights, observation: np.ndarray, action: int, work: np.record, scratch: np.record
+    compiled: np.record,
+    weights: Weights,
+    observation: np.ndarray,
+    action: int,
+    network_scratch: np.record,
+    scratch: np.record,
 ) -> float:
     """Return the logit of one action; `look` and `read_context` come first."""
     for entry in range(WIDTH):
-        work.features[entry] = 0
-    write_action_features(tables, observation, action, work.look, scratch, work.prices, work.features)
-    return score_action(weights, action, work)
+        network_scratch.features[entry] = 0
+    write_action_features(
+        compiled,
+        observation,
+        action,
+        network_scratch.feature_scratch,
+        scratch,
+        network_scratch.prices,
+        network_scratch.features,
+    )
+    return score_action(weights, action, network_scratch)
 
 
 @kernel
-def read_context(weights: Weights, observation: np.ndarray, work: np.record) -> None:
-    """Write what an observation gives to the score of every action into `work.shared`."""
-    context, shared = work.context, work.shared
+def read_context(weights: Weights, observation: np.ndarray, network_scratch: np.record) -> None:
+    """Write what an observation gives to the score of every action into `network_scratch.shared`."""
+    context, shared = network_scratch.context, network_scratch.shared
     units, size = len(weights.read_bias), len(weights.hidden_bias)
     for unit in range(units):
         context[unit] = weights.read_bias[unit]
@@ -188,15 +215,15 @@ def read_context(weights: Weights, observation: np.ndarray, work: np.record) -> 
 
 
 @kernel
-def score_action(weights: Weights, action: int, work: np.record) -> float:
-    """Return the logit of the action that `work.features` tells of."""
-    card, hidden, size = work.card, work.hidden, len(weights.hidden_bias)
+def score_action(weights: Weights, action: int, network_scratch: np.record) -> float:
+    """Return the logit of the action that `network_scratch.features` tells of."""
+    card, hidden, size = network_scratch.card, network_scratch.hidden, len(weights.hidden_bias)
     for unit in range(size):
-        card[unit] = work.shared[unit] + weights.kinds[action, unit]
+        card[unit] = network_scratch.shared[unit] + weights.kinds[action, unit]
         hidden[unit] = weights.hidden_bias[unit]
     for at in range(WIDTH):
-        if work.features[at] != 0:
-            add_row(card, work.features[at], weights.features[at], size)
+        if network_scratch.features[at] != 0:
+            add_row(card, network_scratch.features[at], weights.features[at], size)
     for at in range(size):
         if card[at] > 0:
             add_row(hidden, card[at], weights.hidden[at], size)

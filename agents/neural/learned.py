@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, check_limit, check_seed, format_spec
-from krypenv.agents.neural.inference import Weights, draw_action, make_work, score_legal, state_value
+from krypenv.agents.neural.inference import Weights, draw_action, make_network_scratch, score_legal, state_value
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
 from krypenv.agents.neural.network import ILLEGAL
 from krypenv.agents.scripted import list_legal
@@ -18,7 +18,7 @@ from krypenv.agents.search.search import Search
 from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import check_decisions
-from krypenv.kernels.tables import compile_rules
+from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 from krypenv.runtime.threads import count_threads, cut, share
@@ -28,49 +28,50 @@ ROWS_A_THREAD = 256  # at least: for fewer it does not pay to start one
 
 @kernel
 def choose_rows(
-    tables: np.ndarray,
+    compiled: np.ndarray,
     weights: Weights,
     observations: np.ndarray,
     masks: np.ndarray,
     seeds: np.ndarray,
-    works: np.ndarray,
+    network_scratches: np.ndarray,
     scratch: np.ndarray,
     out: np.ndarray,
 ) -> None:
     """Write the best-scored action of each row into `out`, (B,) int64.
 
-    With a temperature in `works` it is one drawn by the row's seed; without one `seeds`, (B,) uint64, may be empty.
+    With a temperature in `network_scratches` it is sampled by the row's seed; without, `seeds`, (B,) uint64, may
+    be empty.
     """
-    work = works[0]
-    temperature = work.temperature
+    network_scratch = network_scratches[0]
+    temperature = network_scratch.temperature
     for row in range(len(out)):
-        count = list_legal(masks[row], work.legal)
+        count = list_legal(masks[row], network_scratch.legal)
         chosen = 0
         if count > 1:
-            chosen = score_legal(tables[0], weights, observations[row], count, work, scratch[0])
+            chosen = score_legal(compiled[0], weights, observations[row], count, network_scratch, scratch[0])
             if temperature > 0:
-                chosen = draw_action(work.logits, count, temperature, seeds[row])
-        out[row] = work.legal[chosen]
+                chosen = draw_action(network_scratch.logits, count, temperature, seeds[row])
+        out[row] = network_scratch.legal[chosen]
 
 
 @kernel
 def value_rows(
-    tables: np.ndarray,
+    compiled: np.ndarray,
     weights: Weights,
     observations: np.ndarray,
     masks: np.ndarray,
-    works: np.ndarray,
+    network_scratches: np.ndarray,
     scratch: np.ndarray,
     logits: np.ndarray,
     values: np.ndarray,
 ) -> None:
     """Write the logits of legal actions into `logits`, (B, 105) float32, and what is expected into `values`, (B,)."""
-    work = works[0]
+    network_scratch = network_scratches[0]
     for row in range(len(values)):
-        count = list_legal(masks[row], work.legal)
-        values[row] = state_value(tables[0], weights, observations[row], count, work, scratch[0])
+        count = list_legal(masks[row], network_scratch.legal)
+        values[row] = state_value(compiled[0], weights, observations[row], count, network_scratch, scratch[0])
         for at in range(count):
-            logits[row, work.legal[at]] = work.logits[at]
+            logits[row, network_scratch.legal[at]] = network_scratch.logits[at]
 
 
 class NetworkPlayer(ABC):
@@ -83,7 +84,7 @@ class NetworkPlayer(ABC):
 
     def __init__(self, rules: Rules, name: str, seed: int = 0, solver: bool = True) -> None:
         self.rules, self.name = rules, name
-        self._tables = compile_rules(rules)
+        self._compiled = compile_rules(rules)
         self._solver = Search(rules, seed, worlds=1) if solver and rules.players == 2 else None
 
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> IntArray:
@@ -94,7 +95,7 @@ class NetworkPlayer(ABC):
         chosen = self._choose(observations, action_masks)
         if self._solver:
             is_open = np.zeros(len(chosen), np.bool_)
-            find_open(self._tables, observations, is_open)
+            find_open(self._compiled, observations, is_open)
             if is_open.any():  # the solver compiles for a while when it is first asked
                 chosen[is_open] = self._solver.act(observations[is_open], action_masks[is_open])
         return chosen
@@ -126,15 +127,15 @@ class LearnedAgent(NetworkPlayer):
     ) -> None:
         super().__init__(rules, name, seed, solver)
         self.weights, self.temperature = weights, float(temperature)
-        self._work = make_work(count_threads(threads), self.temperature)
+        self._network_scratch = make_network_scratch(count_threads(threads), self.temperature)
         self._rng = np.random.default_rng(check_seed(seed))
 
     def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
         chosen = np.empty(len(masks), np.int64)
         seeds = self._rng.integers(0, 1 << 63, len(masks) if self.temperature else 0).astype(np.uint64)
-        parts = max(min(len(self._work), len(masks) // ROWS_A_THREAD), 1)
-        given = observations, masks, seeds, self._work[:parts], borrow_scratch(parts), chosen
-        share(lambda part, parts: choose_rows(self._tables, self.weights, *cut(given, part, parts)), parts)
+        parts = max(min(len(self._network_scratch), len(masks) // ROWS_A_THREAD), 1)
+        given = observations, masks, seeds, self._network_scratch[:parts], borrow_scratch(parts), chosen
+        share(lambda part, parts: choose_rows(self._compiled, self.weights, *cut(given, part, parts)), parts)
         return chosen
 
     def evaluate(
@@ -147,7 +148,9 @@ class LearnedAgent(NetworkPlayer):
         """
         observations, masks = check_decisions(self.rules, observations, action_masks)
         logits, values = np.full((len(masks), NUM_ACTIONS), ILLEGAL, np.float32), np.empty(len(masks), np.float32)
-        value_rows(self._tables, self.weights, observations, masks, self._work, borrow_scratch(), logits, values)
+        value_rows(
+            self._compiled, self.weights, observations, masks, self._network_scratch, borrow_scratch(), logits, values
+        )
         return logits, values
 
 

@@ -2,7 +2,7 @@
 
 sampling  worlds (determinizations) that agree with an observation
 sampler   what agents that draw worlds have in common
-space     the memory of a search, allocated once
+scratch   the scratch memory of a search, allocated once
 tree      moves and positions of open hands
 solver    the open-hand solver: deals in which every hand is known
 horizon   what the end of a deal is worth

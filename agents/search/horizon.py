@@ -7,10 +7,10 @@ import numpy as np
 from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.inputs.words import shown
 from krypenv.kernels.captures import bit_index
+from krypenv.kernels.compiled import ranks_of_values
 from krypenv.kernels.features import chance_of_hit
 from krypenv.kernels.play import leader_of
 from krypenv.kernels.scoring import sweep_gain
-from krypenv.kernels.tables import ranks_of_values
 from krypenv.runtime.jit import handle, kernel, records
 
 VALUES = ("sweep", "margin")
@@ -38,9 +38,9 @@ def make_model(value: str) -> np.ndarray:
 
 
 @kernel
-def sweep_chance(tables: np.record, game: np.record, number: int) -> float:
+def sweep_chance(compiled: np.record, game: np.record, number: int) -> float:
     """Return the chance that the leader's hand of the deal after the first `number` ones sweeps the table."""
-    ranks = ranks_of_values(tables, np.int64(game.sweep_values))
+    ranks = ranks_of_values(compiled, np.int64(game.sweep_values))
     if ranks == 0:
         return 0.0
     hits = np.int64(0)
@@ -50,16 +50,16 @@ def sweep_chance(tables: np.record, game: np.record, number: int) -> float:
         rank = bit_index(bit)
         for suit in range(NUM_SUITS):
             kind = suit * NUM_RANKS + rank
-            hits += tables.deck_counts[kind] - game.seen[kind]
+            hits += compiled.deck_counts[kind] - game.seen[kind]
     drawn = np.int64(0)
-    for at in range(tables.deal_start[number], tables.deal_start[number + 1]):
-        drawn += tables.destination[at] == 0
-    return chance_of_hit(hits, tables.deck_size - tables.deal_start[number], drawn)
+    for at in range(compiled.deal_start[number], compiled.deal_start[number + 1]):
+        drawn += compiled.destination[at] == 0
+    return chance_of_hit(hits, compiled.deck_size - compiled.deal_start[number], drawn)
 
 
 @kernel
-def expected_margin(tables: np.record, model: np.record, game: np.record, number: int, side: int) -> float:
+def expected_margin(compiled: np.record, model: np.record, game: np.record, number: int, side: int) -> float:
     """Return the margin that a side can expect of what comes after the first `number` deals."""
     if not model.counts_sweep:
         return 0.0
-    return sweep_gain(tables, leader_of(tables, game), side) * sweep_chance(tables, game, number)
+    return sweep_gain(compiled, leader_of(compiled, game), side) * sweep_chance(compiled, game, number)

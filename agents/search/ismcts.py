@@ -43,37 +43,37 @@ class Plan(NamedTuple):
 
 
 @kernel
-def grow_rows(job: Job, plan: Plan, space: np.ndarray, part: int, parts: int) -> None:
+def grow_rows(job: Job, plan: Plan, search_scratch: np.ndarray, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by the most visited action; `job.values` is left alone."""
     for row in range(job.start + part, job.stop, parts):
-        if begin(job, row, space[part]):
-            grow_tree(job, plan, row, part, space[part])
+        if begin(job, row, search_scratch[part]):
+            grow_tree(job, plan, row, part, search_scratch[part])
 
 
 @kernel
-def grow_tree(job: Job, plan: Plan, row: int, part: int, space: np.record) -> None:
+def grow_tree(job: Job, plan: Plan, row: int, part: int, search_scratch: np.record) -> None:
     """Write the most visited action of a decision that was begun."""
-    rules, tree, path = job.tables[0], plan.trees[part], plan.paths[part]
-    last_deal = space.root.deal_number
+    rules, tree, path = job.compiled[0], plan.trees[part], plan.paths[part]
+    last_deal = search_scratch.root.deal_number
     if job.first == 0:
         tree[0].child = NO_NODE
     size = job.first + 1  # every world adds one node, or ends in one that is there
-    while next_world(job, row, False, space):
-        game = space.stack[0]
-        length, size = descend(rules, game, plan, part, size, space.scratch)
-        play_out(rules, game, last_deal, plan.is_random, plan.players[part], space.scratch)
+    while next_world(job, row, False, search_scratch):
+        game = search_scratch.stack[0]
+        length, size = descend(rules, game, plan, part, size, search_scratch.scratch)
+        play_out(rules, game, last_deal, plan.is_random, plan.players[part], search_scratch.scratch)
         for side in range(rules.teams):
-            space.margins[side] = final_margin(rules, job.model[0], game, side)
+            search_scratch.margins[side] = final_margin(rules, job.model[0], game, side)
         for at in range(length):
             entry = tree[path[at]]
             entry.visits += 1.0
-            entry.total += space.margins[entry.mover]
-    job.out[row] = _most_visited(tree) if space.agrees else NO_ACTION
+            entry.total += search_scratch.margins[entry.mover]
+    job.out[row] = _most_visited(tree) if search_scratch.agrees else NO_ACTION
 
 
 @kernel
 def descend(
-    tables: np.record, game: np.record, plan: Plan, part: int, size: int, scratch: np.record
+    compiled: np.record, game: np.record, plan: Plan, part: int, size: int, scratch: np.record
 ) -> tuple[int, int]:
     """Follow the tree through a world up to an action that has no node there yet, which gets one.
 
@@ -105,14 +105,14 @@ def descend(
             best = size
             entry = nodes[best]
             entry.action = legal[random_below(game, ACTIONS, fresh)]
-            entry.mover = game.seat % tables.teams
+            entry.mover = game.seat % compiled.teams
             entry.visits, entry.offered, entry.total = 0.0, 1.0, 0.0
             entry.child, entry.sibling = NO_NODE, nodes[node].child
             nodes[node].child = best
             size += 1
         path[length] = best
         length += 1
-        act(tables, game, nodes[best].action, scratch)
+        act(compiled, game, nodes[best].action, scratch)
         node = best
         if fresh > 0:
             break

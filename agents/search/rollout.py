@@ -21,7 +21,7 @@ from krypenv.runtime.jit import kernel
 
 @kernel
 def play_out(
-    tables: np.record, game: np.record, last_deal: int, is_random: bool, player: np.record, scratch: np.record
+    compiled: np.record, game: np.record, last_deal: int, is_random: bool, player: np.record, scratch: np.record
 ) -> None:
     """Play a game on with a scripted player, or a random one, at every seat until a deal is over or the game is."""
     legal, looks_ahead, shed_weight = player.legal, player.looks_ahead, player.shed_weight
@@ -32,17 +32,17 @@ def play_out(
             if is_random:
                 action = legal[random_below(game, ACTIONS, count)]
             else:
-                write_observation(tables, game, game.seat, player.seen)
+                write_observation(compiled, game, game.seat, player.seen)
                 luck = np.int64(random_below(game, ACTIONS, 1 << 32))
-                action = best_action(tables, player.seen, count, looks_ahead, shed_weight, luck, player, scratch)
-        act(tables, game, action, scratch)
+                action = best_action(compiled, player.seen, count, looks_ahead, shed_weight, luck, player, scratch)
+        act(compiled, game, action, scratch)
 
 
 @kernel
-def final_margin(tables: np.record, model: np.record, game: np.record, side: int) -> float:
+def final_margin(compiled: np.record, model: np.record, game: np.record, side: int) -> float:
     """Return the margin of a side where a deal has just ended, and of the next one at most the hands are dealt."""
-    margin = margin_of(tables, game, side)
-    return margin if game.over else margin + expected_margin(tables, model, game, game.deal_number - 1, side)
+    margin = margin_of(compiled, game, side)
+    return margin if game.over else margin + expected_margin(compiled, model, game, game.deal_number - 1, side)
 
 
 class Plan(NamedTuple):
@@ -53,32 +53,32 @@ class Plan(NamedTuple):
 
 
 @kernel
-def roll_out_rows(job: Job, plan: Plan, space: np.ndarray, part: int, parts: int) -> None:
+def roll_out_rows(job: Job, plan: Plan, search_scratch: np.ndarray, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by the best mean margin."""
     for row in range(job.start + part, job.stop, parts):
-        if begin(job, row, space[part]):
-            roll_out(job, plan.deals, row, plan.players[part], space[part])
+        if begin(job, row, search_scratch[part]):
+            roll_out(job, plan.deals, row, plan.players[part], search_scratch[part])
 
 
 @kernel
-def roll_out(job: Job, deals: int, row: int, player: np.record, space: np.record) -> None:
+def roll_out(job: Job, deals: int, row: int, player: np.record, search_scratch: np.record) -> None:
     """Write the action with the best mean margin of a decision that was begun; the value of an action is its mean."""
-    rules, totals = job.tables[0], space.totals
-    side = space.root.seat % rules.teams
-    last_deal = space.root.deal_number + deals - 1
+    rules, totals = job.compiled[0], search_scratch.totals
+    side = search_scratch.root.seat % rules.teams
+    last_deal = search_scratch.root.deal_number + deals - 1
     if job.first == 0:
-        space.tried = 0
+        search_scratch.tried = 0
         for action in range(NUM_ACTIONS):
             totals[action] = 0.0 if job.masks[row, action] else -np.inf
-    while next_world(job, row, True, space):
+    while next_world(job, row, True, search_scratch):
         for action in range(NUM_ACTIONS):
             if totals[action] > -np.inf:
-                space.ahead = space.stack[0]
-                act(rules, space.ahead, action, space.scratch)
-                play_out(rules, space.ahead, last_deal, False, player, space.scratch)
-                totals[action] += final_margin(rules, job.model[0], space.ahead, side)
-        space.tried += 1
-    write_best(job, row, space)
+                search_scratch.ahead = search_scratch.stack[0]
+                act(rules, search_scratch.ahead, action, search_scratch.scratch)
+                play_out(rules, search_scratch.ahead, last_deal, False, player, search_scratch.scratch)
+                totals[action] += final_margin(rules, job.model[0], search_scratch.ahead, side)
+        search_scratch.tried += 1
+    write_best(job, row, search_scratch)
 
 
 class Rollout(Sampler):

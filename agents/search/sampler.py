@@ -11,10 +11,10 @@ import numpy.typing as npt
 from krypenv.agents.base import Agent, IntArray, check_options, check_seed, format_spec, options_of
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampling import NO_ACTION, Job
-from krypenv.agents.search.space import make_space, with_room
+from krypenv.agents.search.search_scratch import make_search_scratch, with_room
 from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.checks import check_decisions
-from krypenv.kernels.tables import compile_rules
+from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.worlds import check_genuine
 from krypenv.rules import Rules
 from krypenv.runtime.threads import count_threads, share
@@ -60,7 +60,7 @@ class Sampler:
     gives_values = True  # whether the kernel fills in `Job.values`
 
     # The kernel that decides every `parts`-th row of a job from its `part`-th one on: it takes a `Job`, the agent's
-    # plan, the work space, `part` and `parts`.
+    # plan, the scratch, `part` and `parts`.
     _decide: Any
     _plan: Any
 
@@ -68,8 +68,8 @@ class Sampler:
         self.rules = rules
         self._worlds, self._ms = worlds, ms
         self._threads = count_threads(threads)
-        self._tables, self._model = compile_rules(rules), make_model(value)
-        self._space = make_space(self._threads)
+        self._compiled, self._model = compile_rules(rules), make_model(value)
+        self._search_scratch = make_search_scratch(self._threads)
         self._rng = np.random.default_rng(check_seed(seed))
         self._is_new = True  # nothing has been decided, and the kernel may not be compiled
 
@@ -113,13 +113,13 @@ class Sampler:
         rows = len(observations)
         seeds = self._rng.integers(0, 1 << 63, rows).astype(np.uint64)
         return Job(
-            self._tables, self._model, observations, masks, seeds, 0, rows, 0, self._worlds, np.empty(rows, np.int64),
+            self._compiled, self._model, observations, masks, seeds, 0, rows, 0, self._worlds, np.empty(rows, np.int64),
             NOT_ASKED,
         )  # fmt: skip
 
     def _choose(self, job: Job, plan: Any) -> None:
         parts = self._threads if job.stop - job.start > 1 else 1
-        share(lambda part, parts: self._decide(job, plan, self._space, part, parts), parts)
+        share(lambda part, parts: self._decide(job, plan, self._search_scratch, part, parts), parts)
         missing = np.flatnonzero(job.out[job.start : job.stop] == NO_ACTION)
         if len(missing):
             raise ValueError(f"no deal of the unseen cards agrees with observation {job.start + missing[0]}")

@@ -1,4 +1,4 @@
-"""From an observation to worlds that agree with it, as kernels over the work space of a search."""
+"""From an observation to worlds that agree with it, as kernels over the scratch of a search."""
 
 from __future__ import annotations
 
@@ -20,64 +20,66 @@ _SEEN, _HAND_SIZE = LAYOUT["seen"].start, LAYOUT["hand_size"].start
 class Job(NamedTuple):
     """Decisions, the worlds that are to be looked at for each, and where the answers go."""
 
-    tables: np.ndarray  # (1,) compiled rules
+    compiled: np.ndarray  # (1,) compiled rules
     model: np.ndarray  # (1,) of `MODEL`
     observations: np.ndarray  # (B, >= 433) int8
     masks: np.ndarray  # (B, 105) int8
     seeds: np.ndarray  # (B,) uint64
     start: int  # the rows that are decided: from this one
     stop: int  # up to this one
-    first: int  # number of the first world; if not 0, a thread has one row and goes on with what is in its work space
+    first: int  # number of the first world; if not 0, a thread has one row and goes on with what is in its scratch
     worlds: int
     out: np.ndarray  # (B,) int64: the actions, NO_ACTION where no world agrees with what is seen
     values: np.ndarray  # (B, 105) float64, or (0, 105) if not asked for: the expected margin after each action
 
 
 @kernel
-def begin(job: Job, row: int, space: np.record) -> bool:
-    """Set up a decision in the work space; return whether there is a choice. Where there is none the answer is written.
+def begin(job: Job, row: int, search_scratch: np.record) -> bool:
+    """Set up a decision in the scratch; return whether there is a choice. Where there is none the answer is written.
 
     Then `next_world` gives one world after the other, and `write_best` the answer.
     """
     if not has_choice(job.masks[row]):
         job.out[row] = np.argmax(job.masks[row])
         return False
-    begin_worlds(job, row, space)
+    begin_worlds(job, row, search_scratch)
     return True
 
 
 @kernel
-def begin_worlds(job: Job, row: int, space: np.record) -> None:
-    """Set up a decision in the work space, and the worlds that are to be looked at."""
-    space.is_open = look_around(job.tables[0], job.observations[row], space)
-    space.world, space.end = job.first, job.first + job.worlds
-    space.agrees = True
+def begin_worlds(job: Job, row: int, search_scratch: np.record) -> None:
+    """Set up a decision in the scratch, and the worlds that are to be looked at."""
+    search_scratch.is_open = look_around(job.compiled[0], job.observations[row], search_scratch)
+    search_scratch.world, search_scratch.end = job.first, job.first + job.worlds
+    search_scratch.agrees = True
 
 
 @kernel
-def next_world(job: Job, row: int, whole: bool, space: np.record) -> bool:
-    """Draw the next world of a decision into `space.stack[0]`; return False after the last one.
+def next_world(job: Job, row: int, whole: bool, search_scratch: np.record) -> bool:
+    """Draw the next world of a decision into `search_scratch.stack[0]`; return False after the last one.
 
-    Where no world agrees with the observation the last one is over, and `space.agrees` is False.
+    Where no world agrees with the observation the last one is over, and `search_scratch.agrees` is False.
     """
-    if space.world == space.end or not space.agrees:
+    if search_scratch.world == search_scratch.end or not search_scratch.agrees:
         return False
-    space.seed = world_seed(job.seeds[row], space.world)
-    space.world += 1
-    space.agrees = sample_world(job.tables[0], job.observations[row], space.seed, whole, space)
-    return space.agrees
+    search_scratch.seed = world_seed(job.seeds[row], search_scratch.world)
+    search_scratch.world += 1
+    search_scratch.agrees = sample_world(
+        job.compiled[0], job.observations[row], search_scratch.seed, whole, search_scratch
+    )
+    return search_scratch.agrees
 
 
 @kernel
-def write_best(job: Job, row: int, space: np.record) -> None:
-    """Write the action with the highest of `space.totals`, and if asked for, their means over `space.tried` worlds."""
-    if not space.agrees:
+def write_best(job: Job, row: int, search_scratch: np.record) -> None:
+    """Write the action with the highest total, and if asked for, the means over the worlds tried."""
+    if not search_scratch.agrees:
         job.out[row] = NO_ACTION
         return
-    job.out[row] = best_of(space.totals, NUM_ACTIONS)
+    job.out[row] = best_of(search_scratch.totals, NUM_ACTIONS)
     if len(job.values) > 0:
         for action in range(NUM_ACTIONS):
-            job.values[row, action] = space.totals[action] / max(space.tried, 1)
+            job.values[row, action] = search_scratch.totals[action] / max(search_scratch.tried, 1)
 
 
 @kernel
@@ -100,55 +102,57 @@ def best_of(values: np.ndarray, count: int) -> int:
 
 
 @kernel
-def look_around(tables: np.record, seen: np.ndarray, space: np.record) -> bool:
-    """Write what an observation, (433,) int8, of the seat to act tells into `space.root`; return `tells_all` of it."""
-    space.root = space.blank
-    read_public(tables, seen, space.root, space)
-    return tells_all(tables, seen)
+def look_around(compiled: np.record, seen: np.ndarray, search_scratch: np.record) -> bool:
+    """Write what an observation, (433,) int8, tells into `search_scratch.root`; return `tells_all` of it."""
+    search_scratch.root = search_scratch.blank
+    read_public(compiled, seen, search_scratch.root, search_scratch)
+    return tells_all(compiled, seen)
 
 
 @kernel
-def read_public(tables: np.record, seen: np.ndarray, game: np.record, space: np.record) -> None:
+def read_public(compiled: np.record, seen: np.ndarray, game: np.record, search_scratch: np.record) -> None:
     """Write what an observation of the seat to act tells into a game of zeros."""
-    copy_public(tables, game, seen)
-    prepare(tables, game, space.scratch)
+    copy_public(compiled, game, seen)
+    prepare(compiled, game, search_scratch.scratch)
 
 
 @kernel
-def tells_all(tables: np.record, seen: np.ndarray) -> bool:
+def tells_all(compiled: np.record, seen: np.ndarray) -> bool:
     """Return whether nothing is hidden: of two players, one who has seen all cards but the other hand knows it."""
     unseen = np.int64(0)
     for kind in range(NUM_KINDS):
-        unseen += tables.deck_counts[kind] - seen[_SEEN + kind]
-    return tables.players == 2 and unseen == seen[_HAND_SIZE + 1]
+        unseen += compiled.deck_counts[kind] - seen[_SEEN + kind]
+    return compiled.players == 2 and unseen == seen[_HAND_SIZE + 1]
 
 
 @kernel
-def find_open(tables: np.ndarray, observations: np.ndarray, out: np.ndarray) -> None:
+def find_open(compiled: np.ndarray, observations: np.ndarray, out: np.ndarray) -> None:
     """Write for each row of observations, (B, >= 433) int8, whether it hides nothing into `out`, (B,) bool."""
     for row in range(len(out)):
-        out[row] = tells_all(tables[0], observations[row])
+        out[row] = tells_all(compiled[0], observations[row])
 
 
 @kernel
-def sample_world(tables: np.record, seen: np.ndarray, seed: np.uint64, whole: bool, space: np.record) -> bool:
-    """Complete `space.root` in `space.stack[0]` to a game that agrees with the observation, uniformly drawn by `seed`.
+def sample_world(
+    compiled: np.record, seen: np.ndarray, seed: np.uint64, whole: bool, search_scratch: np.record
+) -> bool:
+    """Complete the root to a game in `search_scratch.stack[0]`, sampled uniformly among those that agree with it.
 
     Unless the `whole` game is wanted the stock is in no order. Returns whether there is such a game.
     """
-    space.stack[0] = space.root
-    return complete(tables, seen, seed, whole, space.stack[0], space)
+    search_scratch.stack[0] = search_scratch.root
+    return complete(compiled, seen, seed, whole, search_scratch.stack[0], search_scratch)
 
 
 @kernel
 def complete(
-    tables: np.record, seen: np.ndarray, seed: np.uint64, whole: bool, game: np.record, space: np.record
+    compiled: np.record, seen: np.ndarray, seed: np.uint64, whole: bool, game: np.record, search_scratch: np.record
 ) -> bool:
     """Do what `sample_world` does in a game that `read_public` has written."""
     seed_game(game, seed)
-    if not deal_hidden(tables, game, seen, whole, space.owner, space.pool):
+    if not deal_hidden(compiled, game, seen, whole, search_scratch.owner, search_scratch.pool):
         return False
-    prepare(tables, game, space.scratch)
+    prepare(compiled, game, search_scratch.scratch)
     return True
 
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from krypenv.agents.base import check_limit
 from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import NO_ACTION, Job, begin, begin_worlds, best_of, next_world
+from krypenv.agents.search.search_scratch import MAX_PLIES, with_room
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
-from krypenv.agents.search.space import MAX_PLIES, with_room
 from krypenv.agents.search.tree import copies_taken, list_moves, make_move
 from krypenv.cards import NO_CARD, NUM_ACTIONS, TAKE
 from krypenv.inputs.words import shown
@@ -48,10 +48,10 @@ def plan_of(rules: Rules, method: str, plies: int) -> SearchPlan:
 
 
 @kernel
-def depth_of(tables: np.record, game: np.record, plan: SearchPlan) -> int:
+def depth_of(compiled: np.record, game: np.record, plan: SearchPlan) -> int:
     """Return how many plays to search: `plan.plies`, or all that are left where hands are small enough."""
     lines, cards = 1.0, 0
-    for seat in range(tables.players):
+    for seat in range(compiled.players):
         for held in range(1, game.hand_size[seat] + 1):
             lines *= held
         cards += game.hand_size[seat]
@@ -60,69 +60,71 @@ def depth_of(tables: np.record, game: np.record, plan: SearchPlan) -> int:
 
 @kernel
 def value_moves(
-    tables: np.record, model: np.record, plan: SearchPlan, space: np.record, end: int, salt: np.uint64
+    compiled: np.record, model: np.record, plan: SearchPlan, search_scratch: np.record, end: int, salt: np.uint64
 ) -> None:
-    """Write the margin of each of the first `end` moves, from the game in `space.stack[0]`, into `space.values`.
+    """Write the margins of the first `end` moves from the game in `search_scratch.stack[0]` to `.values`.
 
-    Moves whose total is minus infinity are left out. `salt` is a word that no other world of this work space was
+    Moves whose total is minus infinity are left out. `salt` is a word that no other world of this scratch was
     searched with.
     """
-    game = space.stack[0]
-    side = game.seat % tables.teams
-    plies = depth_of(tables, game, plan)
+    game = search_scratch.stack[0]
+    side = game.seat % compiled.teams
+    plies = depth_of(compiled, game, plan)
     for at in range(end):
-        if space.totals[at] == -np.inf:
+        if search_scratch.totals[at] == -np.inf:
             continue
-        key = key_after(space, game, space.moves[at], salt)
-        space.stack[1] = game
-        outcome = make_move(tables, space.stack[1], space.moves[at], space)
+        key = key_after(search_scratch, game, search_scratch.moves[at], salt)
+        search_scratch.stack[1] = game
+        outcome = make_move(compiled, search_scratch.stack[1], search_scratch.moves[at], search_scratch)
         if plan.method == MAX_N:
-            space.values[at] = max_n(tables, model, space, side, outcome, end, plies - 1)
+            search_scratch.values[at] = max_n(compiled, model, search_scratch, side, outcome, end, plies - 1)
         else:
-            space.values[at] = alpha_beta(tables, model, space, side, outcome, end, key, plies - 1)
+            search_scratch.values[at] = alpha_beta(compiled, model, search_scratch, side, outcome, end, key, plies - 1)
 
 
 @kernel
-def search_rows(job: Job, plan: SearchPlan, space: np.ndarray, part: int, parts: int) -> None:
+def search_rows(job: Job, plan: SearchPlan, search_scratch: np.ndarray, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by the best move."""
     for row in range(job.start + part, job.stop, parts):
-        if begin(job, row, space[part]):
-            search_row(job, plan, row, space[part])
+        if begin(job, row, search_scratch[part]):
+            search_row(job, plan, row, search_scratch[part])
 
 
 @kernel
-def search_row(job: Job, plan: SearchPlan, row: int, space: np.record) -> None:
+def search_row(job: Job, plan: SearchPlan, row: int, search_scratch: np.record) -> None:
     """Write the action of the best move of a decision that was begun.
 
     The value of an action is the mean margin of the best move that it begins or goes on with; minus infinity for those
     that were dropped or are illegal.
     """
-    end = list_moves(job.tables[0], space.root, 0, space)
+    end = list_moves(job.compiled[0], search_scratch.root, 0, search_scratch)
     if job.first == 0:
-        space.totals[:end] = 0.0
-    if space.is_open:
-        space.end = job.first + 1
-    while next_world(job, row, False, space):
-        value_moves(job.tables[0], job.model[0], plan, space, end, mix(~space.seed))
+        search_scratch.totals[:end] = 0.0
+    if search_scratch.is_open:
+        search_scratch.end = job.first + 1
+    while next_world(job, row, False, search_scratch):
+        value_moves(job.compiled[0], job.model[0], plan, search_scratch, end, mix(~search_scratch.seed))
         for at in range(end):
-            space.totals[at] += space.values[at]
-        prune_moves(space.totals, end, space.world)
-    if not space.agrees:
+            search_scratch.totals[at] += search_scratch.values[at]
+        prune_moves(search_scratch.totals, end, search_scratch.world)
+    if not search_scratch.agrees:
         job.out[row] = NO_ACTION
         return
-    job.out[row] = first_action(space.root, space.moves[best_of(space.totals, end)], job.masks[row])
+    job.out[row] = first_action(
+        search_scratch.root, search_scratch.moves[best_of(search_scratch.totals, end)], job.masks[row]
+    )
     if len(job.values) > 0:
-        value_actions(space, end, job.masks[row], job.values[row])
+        value_actions(search_scratch, end, job.masks[row], job.values[row])
 
 
 @kernel
-def value_actions(space: np.record, end: int, mask: np.ndarray, out: np.ndarray) -> None:
+def value_actions(search_scratch: np.record, end: int, mask: np.ndarray, out: np.ndarray) -> None:
     """Write the mean margin of the best move behind each action into `out`, (105,) float64, else minus infinity."""
     for action in range(NUM_ACTIONS):
         out[action] = -np.inf
         for at in range(end):
-            if mask[action] and leads_to(space.root, action, space.moves[at]):
-                out[action] = max(out[action], space.totals[at] / space.world)
+            if mask[action] and leads_to(search_scratch.root, action, search_scratch.moves[at]):
+                out[action] = max(out[action], search_scratch.totals[at] / search_scratch.world)
 
 
 @kernel
@@ -153,20 +155,20 @@ def leads_to(game: np.record, action: int, move: np.record) -> bool:
 
 
 @kernel
-def list_root(job: Job, space: np.ndarray) -> tuple[int, bool]:
+def list_root(job: Job, search_scratch: np.ndarray) -> tuple[int, bool]:
     """List the moves of the first row of a job; return their number, and whether it hides nothing."""
-    begin_worlds(job, 0, space[0])
-    return list_moves(job.tables[0], space[0].root, 0, space[0]), space[0].is_open
+    begin_worlds(job, 0, search_scratch[0])
+    return list_moves(job.compiled[0], search_scratch[0].root, 0, search_scratch[0]), search_scratch[0].is_open
 
 
 @kernel
-def value_worlds(job: Job, plan: SearchPlan, space: np.ndarray, margins: np.ndarray) -> None:
+def value_worlds(job: Job, plan: SearchPlan, search_scratch: np.ndarray, margins: np.ndarray) -> None:
     """Write the margins of the moves listed by `list_root` into `margins`, (worlds, K) float64, world by world."""
-    work, end = space[0], margins.shape[1]
+    work, end = search_scratch[0], margins.shape[1]
     work.end = len(margins)
     work.totals[:end] = 0.0
     while next_world(job, 0, False, work):
-        value_moves(job.tables[0], job.model[0], plan, work, end, mix(~work.seed))
+        value_moves(job.compiled[0], job.model[0], plan, work, end, mix(~work.seed))
         for at in range(end):
             margins[work.world - 1, at] = work.values[at]
     if not work.agrees:
@@ -219,7 +221,7 @@ class Search(Sampler):
         return with_room(self, lambda: self._examine(job))
 
     def _examine(self, job: Job) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
-        count, is_open = list_root(job, self._space)
+        count, is_open = list_root(job, self._search_scratch)
         margins = np.empty((1 if is_open else self._worlds, count))
-        value_worlds(job, self._plan, self._space, margins)
-        return self._space["moves"][0, :count].copy(), margins
+        value_worlds(job, self._plan, self._search_scratch, margins)
+        return self._search_scratch["moves"][0, :count].copy(), margins

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.agents.search.horizon import expected_margin
-from krypenv.agents.search.space import MEMORY_SIZE
+from krypenv.agents.search.search_scratch import MEMORY_SIZE
 from krypenv.agents.search.tree import (
     known_sweeps,
     list_moves,
@@ -25,103 +25,111 @@ _MEMORY_MASK = np.uint64(MEMORY_SIZE - 1)
 
 @kernel
 def value_of(
-    tables: np.record, model: np.record, game: np.record, side: int, outcome: int, start: int, space: np.record
+    compiled: np.record,
+    model: np.record,
+    game: np.record,
+    side: int,
+    outcome: int,
+    start: int,
+    search_scratch: np.record,
 ) -> float:
     """Return the margin expected of a side where the search goes no further: so far, and what is likely to come."""
     if outcome == PLAYING or (outcome == DEAL_OVER and model.deals > 0):
-        space.ahead = game
-        game = space.ahead
-        outcome = play_on(tables, game, outcome, model.deals, start, space)
-    margin = margin_of(tables, game, side)
+        search_scratch.ahead = game
+        game = search_scratch.ahead
+        outcome = play_on(compiled, game, outcome, model.deals, start, search_scratch)
+    margin = margin_of(compiled, game, side)
     if outcome == GAME_OVER:
         return margin
-    return margin + expected_margin(tables, model, game, game.deal_number, side)
+    return margin + expected_margin(compiled, model, game, game.deal_number, side)
 
 
 @kernel
-def play_on(tables: np.record, game: np.record, outcome: int, deals: int, start: int, space: np.record) -> int:
+def play_on(
+    compiled: np.record, game: np.record, outcome: int, deals: int, start: int, search_scratch: np.record
+) -> int:
     """Play on to the end of the deal, and of some more whose cards are known; return DEAL_OVER or GAME_OVER.
 
     Every seat makes the move that costs least at once, knowing the next hand (`order_moves`).
     """
     while True:
         while outcome == PLAYING:
-            end = list_moves(tables, game, start, space)
+            end = list_moves(compiled, game, start, search_scratch)
             if end > start + 1:
-                order_moves(tables, game, start, end, space)
-            outcome = make_move(tables, game, space.moves[start], space)
+                order_moves(compiled, game, start, end, search_scratch)
+            outcome = make_move(compiled, game, search_scratch.moves[start], search_scratch)
         if outcome == GAME_OVER or deals == 0:
             return outcome
         deals -= 1
-        deal(tables, game)
-        allow_plays(tables, game, known_sweeps(tables, game.table_ranks, space))
+        deal(compiled, game)
+        allow_plays(compiled, game, known_sweeps(compiled, game.table_ranks, search_scratch))
         outcome = PLAYING
 
 
 @kernel
-def key_after(space: np.record, game: np.record, move: np.record, key: np.uint64) -> np.uint64:
+def key_after(search_scratch: np.record, game: np.record, move: np.record, key: np.uint64) -> np.uint64:
     """Return the key of the position after a move: a sum over the cards in hands and on the table.
 
     What else the rest of a deal depends on, the seat to act and the deck, does not change within one search.
     """
     seat = game.seat
-    key -= space.hand_keys[seat, move.card]
+    key -= search_scratch.hand_keys[seat, move.card]
     if move.ranks == 0:
-        return key + space.table_keys[move.card]
+        return key + search_scratch.table_keys[move.card]
     kinds = np.int64(move.once)
     while kinds != 0:
         bit = kinds & -kinds
         kinds ^= bit
-        key -= space.table_keys[bit_index(bit)]
+        key -= search_scratch.table_keys[bit_index(bit)]
     kinds = np.int64(move.twice)
     while kinds != 0:
         bit = kinds & -kinds
         kinds ^= bit
-        key -= space.table_keys[bit_index(bit)]
-    return key - space.last_keys[game.last_capturer + 1] + space.last_keys[seat + 1]
+        key -= search_scratch.table_keys[bit_index(bit)]
+    return key - search_scratch.last_keys[game.last_capturer + 1] + search_scratch.last_keys[seat + 1]
 
 
 @kernel
 def alpha_beta(
-    tables: np.record,
+    compiled: np.record,
     model: np.record,
-    space: np.record,
+    search_scratch: np.record,
     side: int,
     outcome: int,
     start: int,
     key: np.uint64,
     plies: int,
 ) -> float:
-    """Return the margin of a side from the position in `space.stack[1]`, which it raises and all others lower.
+    """Return the margin of a side from the position in `search_scratch.stack[1]`, which it raises and all others lower.
 
     Exact for two sides where `plies` reach the end of the deal, up to the value given to that end. `start` is where
     there is room for moves, and `key` that of the position; a key must not be used again with other hands or decks.
     """
-    frames, stack = space.frames, space.stack
+    frames, stack = search_scratch.frames, search_scratch.stack
     if outcome != PLAYING or plies < 1:
-        return value_of(tables, model, stack[1], side, outcome, start, space)
+        return value_of(compiled, model, stack[1], side, outcome, start, search_scratch)
     frames[0].alpha, frames[0].beta, frames[0].end = -np.inf, np.inf, start
-    if _open(tables, stack[1], side, key, frames[0], frames[1], space):
+    if _open(compiled, stack[1], side, key, frames[0], frames[1], search_scratch):
         return frames[1].best
     depth = 1
     while True:
         frame = frames[depth]
         if frame.at == frame.end:
             value = frame.best
-            _remember(frame, space)
+            _remember(frame, search_scratch)
             depth -= 1
             if depth == 0:
                 return value
         else:
-            move = space.moves[frame.at]
+            move = search_scratch.moves[frame.at]
             stack[depth + 1] = stack[depth]
             game = stack[depth + 1]
-            key = key_after(space, game, move, frame.key)
-            outcome = make_move(tables, game, move, space)
-            space.nodes += 1
+            key = key_after(search_scratch, game, move, frame.key)
+            outcome = make_move(compiled, game, move, search_scratch)
+            search_scratch.nodes += 1
             if outcome != PLAYING or depth >= plies:
-                value = value_of(tables, model, game, side, outcome, frame.end, space)
-            elif _open(tables, game, side, key, frame, frames[depth + 1], space):
+                value = value_of(compiled, model, game, side, outcome, frame.end, search_scratch)
+            elif _open(compiled, game, side, key, frame, frames[depth + 1], search_scratch):
                 value = frames[depth + 1].best
             else:
                 depth += 1
@@ -131,11 +139,17 @@ def alpha_beta(
 
 @kernel
 def _open(
-    tables: np.record, game: np.record, side: int, key: np.uint64, above: np.record, frame: np.record, space: np.record
+    compiled: np.record,
+    game: np.record,
+    side: int,
+    key: np.uint64,
+    above: np.record,
+    frame: np.record,
+    search_scratch: np.record,
 ) -> bool:
     """Begin a node; return whether its value, or enough of it, is remembered: it is in `frame.best` then."""
-    margin = margin_of(tables, game, side)
-    known = space.memory[np.int64(key & _MEMORY_MASK)]
+    margin = margin_of(compiled, game, side)
+    known = search_scratch.memory[np.int64(key & _MEMORY_MASK)]
     if known.key == key:
         value = margin + known.gain
         if (
@@ -148,12 +162,12 @@ def _open(
     frame.key, frame.margin = key, margin
     frame.alpha = frame.low = above.alpha
     frame.beta = frame.high = above.beta
-    frame.own = game.seat % tables.teams == side
+    frame.own = game.seat % compiled.teams == side
     frame.best = -np.inf if frame.own else np.inf
     frame.start = frame.at = above.end
-    frame.end = list_moves(tables, game, frame.start, space)
+    frame.end = list_moves(compiled, game, frame.start, search_scratch)
     if frame.end > frame.start + 1:
-        order_moves(tables, game, frame.start, frame.end, space)
+        order_moves(compiled, game, frame.start, frame.end, search_scratch)
     return False
 
 
@@ -170,9 +184,9 @@ def _back_up(frame: np.record, value: float) -> None:
 
 
 @kernel
-def _remember(frame: np.record, space: np.record) -> None:
+def _remember(frame: np.record, search_scratch: np.record) -> None:
     """Remember what a node gains over its margin so far."""
-    known = space.memory[np.int64(frame.key & _MEMORY_MASK)]
+    known = search_scratch.memory[np.int64(frame.key & _MEMORY_MASK)]
     known.key = frame.key
     known.gain = frame.best - frame.margin
     known.bound = AT_MOST if frame.best <= frame.low else AT_LEAST if frame.best >= frame.high else EXACT
@@ -180,49 +194,51 @@ def _remember(frame: np.record, space: np.record) -> None:
 
 @kernel
 def max_n(
-    tables: np.record, model: np.record, space: np.record, side: int, outcome: int, start: int, plies: int
+    compiled: np.record, model: np.record, search_scratch: np.record, side: int, outcome: int, start: int, plies: int
 ) -> float:
-    """Return the margin of a side from the position in `space.stack[1]` if every side raises its own (max^n).
+    """Return the margin of a side from the position in `search_scratch.stack[1]` if every side raises its own (max^n).
 
     Luckhardt and Irani 1986. Among moves that are equal for the side to move the first one counts.
     """
-    frames, stack = space.frames, space.stack
+    frames, stack = search_scratch.frames, search_scratch.stack
     if outcome != PLAYING or plies < 1:
-        return value_of(tables, model, stack[1], side, outcome, start, space)
+        return value_of(compiled, model, stack[1], side, outcome, start, search_scratch)
     frames[0].end = start
-    _open_n(tables, stack[1], frames[0], frames[1], space)
+    _open_n(compiled, stack[1], frames[0], frames[1], search_scratch)
     depth = 1
     while True:
         frame = frames[depth]
         if frame.at == frame.end:
-            for each in range(tables.teams):
-                space.margins[each] = frame.margins[each]
+            for each in range(compiled.teams):
+                search_scratch.margins[each] = frame.margins[each]
             depth -= 1
             if depth == 0:
-                return space.margins[side]
+                return search_scratch.margins[side]
         else:
             stack[depth + 1] = stack[depth]
             game = stack[depth + 1]
-            outcome = make_move(tables, game, space.moves[frame.at], space)
-            space.nodes += 1
+            outcome = make_move(compiled, game, search_scratch.moves[frame.at], search_scratch)
+            search_scratch.nodes += 1
             if outcome == PLAYING and depth < plies:
-                _open_n(tables, game, frame, frames[depth + 1], space)
+                _open_n(compiled, game, frame, frames[depth + 1], search_scratch)
                 depth += 1
                 continue
-            for each in range(tables.teams):
-                space.margins[each] = value_of(tables, model, game, each, outcome, frame.end, space)
+            for each in range(compiled.teams):
+                search_scratch.margins[each] = value_of(compiled, model, game, each, outcome, frame.end, search_scratch)
         frame = frames[depth]
-        mover = stack[depth].seat % tables.teams
-        if space.margins[mover] > frame.best:
-            frame.best = space.margins[mover]
-            for each in range(tables.teams):
-                frame.margins[each] = space.margins[each]
+        mover = stack[depth].seat % compiled.teams
+        if search_scratch.margins[mover] > frame.best:
+            frame.best = search_scratch.margins[mover]
+            for each in range(compiled.teams):
+                frame.margins[each] = search_scratch.margins[each]
         frame.at += 1
 
 
 @kernel
-def _open_n(tables: np.record, game: np.record, above: np.record, frame: np.record, space: np.record) -> None:
+def _open_n(
+    compiled: np.record, game: np.record, above: np.record, frame: np.record, search_scratch: np.record
+) -> None:
     """Begin a node of max^n."""
     frame.best = -np.inf
     frame.start = frame.at = above.end
-    frame.end = list_moves(tables, game, frame.start, space)
+    frame.end = list_moves(compiled, game, frame.start, search_scratch)

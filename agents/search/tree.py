@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.agents.search.space import MEMO_CAPTURES, MEMO_SIZE
+from krypenv.agents.search.search_scratch import MEMO_CAPTURES, MEMO_SIZE
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.kernels.captures import (
     bit_index,
@@ -15,9 +15,9 @@ from krypenv.kernels.captures import (
     support,
     takes_whole_ranks,
 )
+from krypenv.kernels.compiled import NIBBLE, hand_value_of, kinds_of_values, sum_of
 from krypenv.kernels.play import GAME_OVER, allow_plays, complete_play, end_play, lay_down
 from krypenv.kernels.scoring import cost_of
-from krypenv.kernels.tables import NIBBLE, hand_value_of, kinds_of_values, sum_of
 from krypenv.runtime.jit import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -25,36 +25,38 @@ _HASH_SHIFT = np.uint64(64 - (MEMO_SIZE.bit_length() - 1))
 
 
 @kernel
-def list_moves(tables: np.record, game: np.record, start: int, space: np.record) -> int:
-    """Write all legal moves of the seat to act into `space.moves` from `start` on; return where they end (R7-R10).
+def list_moves(compiled: np.record, game: np.record, start: int, search_scratch: np.record) -> int:
+    """Write all legal moves of the seat to act to `.moves` from `start` on; return where they end (R7-R10).
 
     While a capture is being chosen they are the captures that contain what was taken so far. Raises OverflowError
     where there is no room.
     """
     if game.pending != NO_CARD:
-        return _list_captures(tables, game, np.int64(game.pending), start, space)
+        return _list_captures(compiled, game, np.int64(game.pending), start, search_scratch)
     end = start
     plays = np.int64(game.legal_plays)
     while plays != 0:
         bit = plays & -plays
         plays ^= bit
-        end = _list_captures(tables, game, bit_index(bit), end, space)
+        end = _list_captures(compiled, game, bit_index(bit), end, search_scratch)
     return end
 
 
 @kernel
-def _list_captures(tables: np.record, game: np.record, card: int, start: int, space: np.record) -> int:
+def _list_captures(compiled: np.record, game: np.record, card: int, start: int, search_scratch: np.record) -> int:
     """Write the moves of one card, one for each capture of kinds."""
-    scratch = space.scratch
-    count = known_captures(tables, np.int64(hand_value_of(tables, card)), np.int64(game.table_ranks), space)
+    scratch = search_scratch.scratch
+    count = known_captures(
+        compiled, np.int64(hand_value_of(compiled, card)), np.int64(game.table_ranks), search_scratch
+    )
     if count == 0:
-        write_move(space.moves, start, card, np.int64(0), np.int64(0), np.int64(0))
+        write_move(search_scratch.moves, start, card, np.int64(0), np.int64(0), np.int64(0))
         return start + 1
     end = start
     for at in range(count):
         capture = scratch.captures[at]
         if game.pending == NO_CARD or fits(game.taken_ranks, capture):
-            end = _list_kinds(game, card, capture, space.moves, end)
+            end = _list_kinds(game, card, capture, search_scratch.moves, end)
     return end
 
 
@@ -129,12 +131,12 @@ def copies_taken(move: np.record, kind: int) -> int:
 
 
 @kernel
-def make_move(tables: np.record, game: np.record, move: np.record, space: np.record) -> int:
+def make_move(compiled: np.record, game: np.record, move: np.record, search_scratch: np.record) -> int:
     """Carry out a whole play and return PLAYING, DEAL_OVER or GAME_OVER.
 
     Where the deal is over the cards of R6 have been put aside, and the next ones are not yet dealt.
     """
-    scratch = space.scratch
+    scratch = search_scratch.scratch
     card = np.int64(move.card)
     if game.pending == NO_CARD:
         lay_down(game, card)
@@ -144,35 +146,35 @@ def make_move(tables: np.record, game: np.record, move: np.record, space: np.rec
             for kind in range(NUM_KINDS):
                 game.taken[kind] = copies_taken(move, kind)
             bound_captures(1, move.ranks, scratch)
-    complete_play(tables, game, card, np.int64(move.ranks != 0), scratch)
-    outcome = end_play(tables, game)
+    complete_play(compiled, game, card, np.int64(move.ranks != 0), scratch)
+    outcome = end_play(compiled, game)
     if outcome != GAME_OVER:
-        allow_plays(tables, game, known_sweeps(tables, np.int64(game.table_ranks), space))
+        allow_plays(compiled, game, known_sweeps(compiled, np.int64(game.table_ranks), search_scratch))
     return outcome
 
 
 @kernel
-def known_sweeps(tables: np.record, ranks: int, space: np.record) -> int:
+def known_sweeps(compiled: np.record, ranks: int, search_scratch: np.record) -> int:
     """Return what `find_sweep_values` finds; the same tables come again and again in a search."""
-    entry = space.memo[np.int64(np.uint64(ranks) * _GOLDEN >> _HASH_SHIFT)]
+    entry = search_scratch.memo[np.int64(np.uint64(ranks) * _GOLDEN >> _HASH_SHIFT)]
     if entry.table != ranks:
         entry.table = ranks
-        entry.sweeps = find_sweep_values(tables, ranks, sum_of(tables, ranks), space.scratch)
+        entry.sweeps = find_sweep_values(compiled, ranks, sum_of(compiled, ranks), search_scratch.scratch)
     return np.int64(entry.sweeps)
 
 
 @kernel
-def known_captures(tables: np.record, value: int, ranks: int, space: np.record) -> int:
+def known_captures(compiled: np.record, value: int, ranks: int, search_scratch: np.record) -> int:
     """Do what `find_captures` does, from memory where it is known."""
     query = ranks | value << NIBBLE * NUM_RANKS
-    entry = space.memo[np.int64(np.uint64(query) * _GOLDEN >> _HASH_SHIFT)]
-    captures = space.scratch.captures
+    entry = search_scratch.memo[np.int64(np.uint64(query) * _GOLDEN >> _HASH_SHIFT)]
+    captures = search_scratch.scratch.captures
     if entry.query == query:
         count = np.int64(entry.count)
         for at in range(count):
             captures[at] = entry.captures[at]
         return count
-    count = find_captures(tables, value, ranks, space.scratch)
+    count = find_captures(compiled, value, ranks, search_scratch.scratch)
     if count <= MEMO_CAPTURES:
         entry.query = query
         entry.count = count
@@ -182,14 +184,14 @@ def known_captures(tables: np.record, value: int, ranks: int, space: np.record) 
 
 
 @kernel
-def order_moves(tables: np.record, game: np.record, start: int, end: int, space: np.record) -> None:
+def order_moves(compiled: np.record, game: np.record, start: int, end: int, search_scratch: np.record) -> None:
     """Sort moves by what they cost at once: points, an own sweep, and less for one that the next seat must make."""
-    moves = space.moves
+    moves = search_scratch.moves
     seat = game.seat + 1
-    if seat == tables.players:
+    if seat == compiled.players:
         seat = 0
     for at in range(start, end):
-        moves[at].cost = _cost_of(tables, game, moves[at], game.hand_kinds[seat], space)
+        moves[at].cost = _cost_of(compiled, game, moves[at], game.hand_kinds[seat], search_scratch)
         place = at
         while place > start and moves[place - 1].cost > moves[place].cost:
             swap_moves(moves, place - 1, place)
@@ -197,7 +199,7 @@ def order_moves(tables: np.record, game: np.record, start: int, end: int, space:
 
 
 @kernel
-def _cost_of(tables: np.record, game: np.record, move: np.record, next_hand: int, space: np.record) -> int:
+def _cost_of(compiled: np.record, game: np.record, move: np.record, next_hand: int, search_scratch: np.record) -> int:
     """Return what a move costs: points, an own sweep, and less for one that the next hand must make.
 
     A sweep counts twice: one seat pays for it and another one is paid.
@@ -208,16 +210,16 @@ def _cost_of(tables: np.record, game: np.record, move: np.record, next_hand: int
     if ranks == 0:
         left += np.int64(1) << NIBBLE * (card % NUM_RANKS)
     else:
-        points += tables.card_points[card]
-        kinds = move.once & tables.point_kinds
+        points += compiled.card_points[card]
+        kinds = move.once & compiled.point_kinds
         while kinds != 0:
             bit = kinds & -kinds
             kinds ^= bit
-            points += tables.card_points[bit_index(bit)] * (1 + np.int64(move.twice & bit != 0))
+            points += compiled.card_points[bit_index(bit)] * (1 + np.int64(move.twice & bit != 0))
     if left == 0:
-        return cost_of(tables, points, 2, 0)
-    is_set_up = kinds_of_values(tables, known_sweeps(tables, left, space)) & next_hand != 0
-    return cost_of(tables, points, 0, 2 * np.int64(is_set_up))
+        return cost_of(compiled, points, 2, 0)
+    is_set_up = kinds_of_values(compiled, known_sweeps(compiled, left, search_scratch)) & next_hand != 0
+    return cost_of(compiled, points, 0, 2 * np.int64(is_set_up))
 
 
 @kernel

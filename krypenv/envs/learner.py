@@ -39,7 +39,7 @@ def draw_rows(seeds: np.ndarray, games: np.ndarray, out: np.ndarray) -> None:
 
 @kernel
 def foresee_ends(
-    tables: np.ndarray,
+    compiled: np.ndarray,
     state: np.ndarray,
     rows: np.ndarray,
     actions: np.ndarray,
@@ -55,12 +55,12 @@ def foresee_ends(
     for at in range(len(rows)):
         row, action = rows[at], actions[at]
         game = state[row]
-        if may_be_last(tables[0], game) and is_legal(game, action):
+        if may_be_last(compiled[0], game) and is_legal(game, action):
             twin[0] = game
-            act(tables[0], twin[0], action, scratch[0])
+            act(compiled[0], twin[0], action, scratch[0])
             if twin[0].over:
                 out[row] = 0
-                write_observation(tables[0], twin[0], viewers[row], out[row])
+                write_observation(compiled[0], twin[0], viewers[row], out[row])
 
 
 def check_one_seat(seat: Any) -> None:
@@ -271,7 +271,7 @@ class LearnerGames:
 
     def _foresee(self, rows: IntArray, actions: npt.NDArray[Any]) -> None:
         foresee_ends(
-            self.engine.tables, handle(self.engine.state), rows, actions.astype(np.int64, copy=False),
+            self.engine.compiled, handle(self.engine.state), rows, actions.astype(np.int64, copy=False),
             self._viewers, self._twin, borrow_scratch(), self.final_observation,
         )  # fmt: skip
 

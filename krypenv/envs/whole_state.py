@@ -12,8 +12,8 @@ import numpy.typing as npt
 from gymnasium.spaces import Box
 
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS
+from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.state import MAX_DECK
-from krypenv.kernels.tables import compile_rules
 from krypenv.rules import MAX_PLAYERS, Rules
 
 VERSION = 1  # changes whenever the layout or the meaning of an entry does
@@ -57,7 +57,7 @@ def whole_state(rules: Rules, game: np.record | np.ndarray) -> npt.NDArray[np.in
     Games by the same rules with equal vectors play on alike up to their ends; the cards of a session's later games are
     not in it.
     """
-    tables = compile_rules(rules)[0]
+    compiled = compile_rules(rules)[0]
     out = np.zeros(SIZE, np.int32)
     for name in ("hands", "table", "seen", "set_aside"):
         out[LAYOUT[name]] = game[name].ravel()
@@ -79,6 +79,6 @@ def whole_state(rules: Rules, game: np.record | np.ndarray) -> npt.NDArray[np.in
             out[LAYOUT[name]][seat] = 1
     out[LAYOUT["session_total"]] = game["totals"]
     out[LAYOUT["cannot_hold"]] = (game["cannot_hold"][:, None] >> np.arange(NUM_RANKS) & 1).ravel()
-    out[LAYOUT["deals_left"]] = tables["num_deals"] - game["deal_number"]
-    out[LAYOUT["games_left"]] = max(tables["games"] - game["game_number"], 0)
+    out[LAYOUT["deals_left"]] = compiled["num_deals"] - game["deal_number"]
+    out[LAYOUT["games_left"]] = max(compiled["games"] - game["game_number"], 0)
     return out

@@ -291,7 +291,7 @@ class Core:
         """Return the ranks, 1 = ace .. 13 = king, of which a card could take the whole table of the next play."""
         if self.pending is not None:
             return []
-        value_ranks = self._history.tables["value_ranks"][0]
+        value_ranks = self._history.compiled["value_ranks"][0]
         ranks = sum(int(value_ranks[value]) for value in bits(int(self.state["sweep_values"])))
         return [rank for rank in range(1, NUM_RANKS + 1) if ranks >> (rank - 1) & 1]
 

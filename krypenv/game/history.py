@@ -14,7 +14,8 @@ import numpy.typing as npt
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, TAKE
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import POINTS, SOUND, tell_fault
-from krypenv.kernels.features import make_view
+from krypenv.kernels.compiled import NIBBLE, compile_rules
+from krypenv.kernels.features import make_feature_scratch
 from krypenv.kernels.stack import (
     begin_stack,
     close_session,
@@ -28,7 +29,6 @@ from krypenv.kernels.stack import (
     write_scores,
 )
 from krypenv.kernels.state import GAME, allocate
-from krypenv.kernels.tables import NIBBLE, compile_rules
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle
 
@@ -36,7 +36,7 @@ Int8Array = npt.NDArray[np.int8]
 Play = tuple[int, tuple[int, ...], int]  # a card, the kinds it takes, ascending, and the sweeps that this makes
 
 _KINDS = np.arange(NUM_KINDS)
-_STATE_DTYPE, _VIEW = handle(allocate(1)).dtype, make_view()
+_STATE_DTYPE, _FEATURE_SCRATCH = handle(allocate(1)).dtype, make_feature_scratch()
 
 
 class History:
@@ -44,7 +44,7 @@ class History:
 
     Attributes:
         rules: what is played.
-        tables: the same as arrays, (1,) of `krypenv.kernels.tables.TABLES`.
+        tables: the same as arrays, (1,) of `krypenv.kernels.compiled.COMPILED`.
         states: the states (`krypenv.kernels.state.GAME`), of which those up to place `at` are used.
         at: the place of the present state, and the number of staged actions since the first one.
         actions: those actions, a list of ints.
@@ -53,7 +53,7 @@ class History:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self.tables = compile_rules(rules)
+        self.compiled = compile_rules(rules)
         # Each action plays or takes a card, and no card is played or taken twice: so there are at most 2 D + 1 states,
         # and one place is left to work in.
         self.states = np.empty(2 * rules.deck_size + 2, _STATE_DTYPE)
@@ -64,7 +64,7 @@ class History:
             self.states[name] for name in ("seat", "over", "pending", "legal_plays", "legal_takes")
         )
         self._captured = np.zeros((rules.players, NUM_KINDS), np.int64)  # counts captured before the first state
-        self._view = _VIEW.copy()
+        self._feature_scratch = _FEATURE_SCRATCH.copy()
         self._inner: set[int] = set()  # the places within pushed plays, where `pop` does not stop
 
     def deal(self, seed: int | None, deck: list[int] | None, dealer: int, number: int, totals: list[int]) -> None:
@@ -74,7 +74,7 @@ class History:
         self._shuffle(seed)
         if deck is not None:
             first["deck"][: len(deck)] = deck
-        begin_stack(self.tables, self.states, borrow_scratch())
+        begin_stack(self.compiled, self.states, borrow_scratch())
 
     def resume(self, state: np.ndarray, captured: npt.ArrayLike) -> None:
         """Begin from a state in which no card is pending, and piles of these counts, (P, 52).
@@ -92,7 +92,7 @@ class History:
         if self.pendings[0] != NO_CARD:
             raise ValueError("a game goes on from a state in which no card is pending")
         self._captured[:] = piles
-        fault = int(resume_stack(self.tables, self.states, handle(allocate(1)), borrow_scratch()))
+        fault = int(resume_stack(self.compiled, self.states, handle(allocate(1)), borrow_scratch()))
         if fault == SOUND and not self._has_piles(piles):
             fault = POINTS
         if fault != SOUND:
@@ -123,7 +123,7 @@ class History:
         number = int(first["game_number"])
         if seed is None:  # one random shuffle is as good as many
             first["game_number"], seed = 1, secrets.randbits(64)
-        shuffle_stack(self.tables, self.states, np.uint64(seed))
+        shuffle_stack(self.compiled, self.states, np.uint64(seed))
         first["game_number"] = number
 
     def copy(self) -> History:
@@ -172,7 +172,7 @@ class History:
     def scores(self) -> list[int]:
         """Return the scores of the game so far by seat (R14)."""
         out = np.empty(self.rules.players, np.int64)
-        write_scores(self.tables, self.states, self.at, out)
+        write_scores(self.compiled, self.states, self.at, out)
         return out.tolist()
 
     def piles(self) -> np.ndarray:
@@ -192,7 +192,7 @@ class History:
     def observation(self, seat: int, size: int) -> Int8Array:
         """Return what a seat sees, (size,) int8, which has room for the features or has not."""
         out = np.empty(size, np.int8)
-        observe(self.tables, self.states, self.at, seat, out, self._view, borrow_scratch())
+        observe(self.compiled, self.states, self.at, seat, out, self._feature_scratch, borrow_scratch())
         return out
 
     def mask(self) -> Int8Array:
@@ -219,7 +219,7 @@ class History:
         plays: list[Play] = []
         place = self.at + 1
         for action in self.legal_actions():
-            step_game(self.tables, self.states, self.at, action, borrow_scratch())
+            step_game(self.compiled, self.states, self.at, action, borrow_scratch())
             plays += [self.play_at(place)] if self.pendings[place] == NO_CARD else self._expand(place)
         return plays
 
@@ -229,7 +229,7 @@ class History:
         None is a sweep, for a capture of the whole table would be the only one.
         """
         row = self.states[place]
-        count = list_captures(self.tables, self.states, place, borrow_scratch())
+        count = list_captures(self.compiled, self.states, place, borrow_scratch())
         found: set[tuple[int, ...]] = set()
         for capture in borrow_scratch()["captures"][0, :count].tolist():
             choices = []
@@ -264,7 +264,7 @@ class History:
         if (taken > table).any():
             return []
         scratch = borrow_scratch()
-        count = list_captures(self.tables, self.states, self.at, scratch)
+        count = list_captures(self.compiled, self.states, self.at, scratch)
         shifts = NIBBLE * np.arange(NUM_RANKS)
         captures = scratch["captures"][0, :count, None] >> shifts & 15
         order: list[int] = []
@@ -280,7 +280,7 @@ class History:
 
     def act(self, action: int) -> bool:
         """Carry out a staged action and return whether it is legal; if it is not, change nothing."""
-        is_done = bool(step_game(self.tables, self.states, self.at, action, borrow_scratch()))
+        is_done = bool(step_game(self.compiled, self.states, self.at, action, borrow_scratch()))
         if is_done:
             self.at += 1
             self.actions.append(action)
@@ -331,22 +331,22 @@ class History:
 
     def ends_session(self) -> bool:
         """Return whether the session is over with this game (R15)."""
-        return bool(close_session(self.tables, self.states, self.at))
+        return bool(close_session(self.compiled, self.states, self.at))
 
     def totals(self) -> list[int]:
         """Return the totals by seat of the session's games, this one included once it is over."""
         place = self.at
         if self.overs[place]:
-            close_session(self.tables, self.states, place)
+            close_session(self.compiled, self.states, place)
             place += 1
         return self.states["totals"][place][: self.rules.players].tolist()
 
     def next_game(self) -> History:
         """Return the first state of the session's next game (R15)."""
         following = History(self.rules)
-        close_session(self.tables, self.states, self.at)
+        close_session(self.compiled, self.states, self.at)
         following.states[0] = self.states[self.at + 1]
-        deal_next(following.tables, following.states, borrow_scratch())
+        deal_next(following.compiled, following.states, borrow_scratch())
         return following
 
 

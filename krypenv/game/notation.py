@@ -22,8 +22,8 @@ from krypenv.cards import (
 from krypenv.game.core import AnyGame, Core, begin_play
 from krypenv.game.starts import check_session
 from krypenv.inputs.words import check_text, shown
+from krypenv.kernels.compiled import NIBBLE, compile_rules
 from krypenv.kernels.state import allocate
-from krypenv.kernels.tables import NIBBLE, compile_rules
 from krypenv.rules import Rules
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -329,7 +329,7 @@ class _Position:
         """Return the record of the state, with the pending card back in its hand."""
         rules, counts = self.rules, self.counts
         counts[f"hand {self.turn}"] = counts[f"hand {self.turn}"] + counts["pending"]
-        tables = compile_rules(rules)[0]
+        compiled = compile_rules(rules)[0]
         state = allocate(1)[0]
         state.next_card, state.deal_number, state.dealer, state.seat = self.next_card, self.deal, self.dealer, self.turn
         state.game_number, totals = self.read_session()
@@ -346,7 +346,7 @@ class _Position:
         ranks = counts["table"].reshape(-1, NUM_RANKS).sum(axis=0)
         state.table, state.set_aside = counts["table"], counts["aside"]
         state.table_ranks = sum(int(count) << NIBBLE * rank for rank, count in enumerate(ranks))
-        state.table_sum = counts["table"] @ tables["table_value"]
+        state.table_sum = counts["table"] @ compiled["table_value"]
         dealt = rules.deck_counts - counts["stock"]
         state.seen = dealt - sum(counts[f"hand {seat}"] for seat in range(rules.players))
         state.deck[: rules.deck_size] = [*np.repeat(np.arange(NUM_KINDS), dealt), *cards["stock"]]

@@ -1,7 +1,7 @@
 """The rules as compiled functions over one game's row, and the state that they work on.
 
 state        the record of a game
-tables       rules, compiled into a record that the kernels read
+compiled     rules, compiled into a record that the kernels read
 captures     what a card can take
 scoring      who gains and who pays, and which end of the score is good
 play         one play, the deals, and the end of a game

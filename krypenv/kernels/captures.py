@@ -14,7 +14,7 @@ import numpy as np
 
 from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import MAX_FITTING, MAX_SUBSETS
-from krypenv.kernels.tables import NIBBLE, NUM_VALUES, hand_value_of
+from krypenv.kernels.compiled import NIBBLE, NUM_VALUES, hand_value_of
 from krypenv.runtime.jit import handle, kernel, leading_zeros, records, trailing_zeros
 
 # Scratch capacities. `Rules` refuses more than MAX_FITTING groups of a value and tables with more than MAX_SUBSETS
@@ -59,7 +59,7 @@ class Spaces(threading.local):
         self._by_parts: dict[int, np.ndarray] = {}
 
     def borrow(self, parts: int = 1) -> np.ndarray:
-        """Return work space for one call of a kernel, (parts,) records; the next call on this thread gets the same."""
+        """Return scratch for one call of a kernel, (parts,) records; the next call on this thread gets the same."""
         space = self._by_parts.get(parts)
         if space is None:
             space = self._by_parts[parts] = handle(records(self._dtype, parts))
@@ -111,16 +111,16 @@ def highest(ranks: int) -> int:
 
 
 @kernel
-def is_union(tables: np.record, value: int, ranks: int, scratch: np.record) -> bool:
+def is_union(compiled: np.record, value: int, ranks: int, scratch: np.record) -> bool:
     """Return whether a multiset is wholly a union of groups of one value: take groups of the highest rank left."""
     depth = 0
     nodes = 0
     top = highest(ranks)
     whole = ranks
-    at = tables.group_start[value, top]
+    at = compiled.group_start[value, top]
     while True:
-        if at < tables.group_start[value, top + 1]:
-            group = tables.groups[at]
+        if at < compiled.group_start[value, top + 1]:
+            group = compiled.groups[at]
             at += 1
             if fits(group, ranks):
                 if group == ranks:
@@ -130,13 +130,13 @@ def is_union(tables: np.record, value: int, ranks: int, scratch: np.record) -> b
                 depth += 1
                 ranks -= group
                 top = highest(ranks)
-                at = tables.group_start[value, top]
+                at = compiled.group_start[value, top]
         elif depth == 0:
             return False
         else:
             nodes += 1
             if nodes > MAX_NODES:
-                size = mark_unions(whole, list_groups(tables, value, whole, scratch), scratch)
+                size = mark_unions(whole, list_groups(compiled, value, whole, scratch), scratch)
                 return scratch.unions[size - 1] != 0
             depth -= 1
             ranks = scratch.stack[depth]
@@ -145,7 +145,7 @@ def is_union(tables: np.record, value: int, ranks: int, scratch: np.record) -> b
 
 
 @kernel
-def list_groups(tables: np.record, value: int, table: int, scratch: np.record) -> int:
+def list_groups(compiled: np.record, value: int, table: int, scratch: np.record) -> int:
     """Put the groups of a value that lie on a table into `scratch.groups` and return their number."""
     left = support(table)
     count = 0
@@ -153,47 +153,47 @@ def list_groups(tables: np.record, value: int, table: int, scratch: np.record) -
         bit = left & -left
         left ^= bit
         rank = bit_index(bit)
-        for at in range(tables.group_start[value, rank], tables.group_start[value, rank + 1]):
-            scratch.groups[count] = tables.groups[at]  # has one place more than there are groups, for the last miss
-            count += fits(tables.groups[at], table)
+        for at in range(compiled.group_start[value, rank], compiled.group_start[value, rank + 1]):
+            scratch.groups[count] = compiled.groups[at]  # has one place more than there are groups, for the last miss
+            count += fits(compiled.groups[at], table)
     return count
 
 
 @kernel
-def find_sweep_values(tables: np.record, ranks: int, total: int, scratch: np.record) -> int:
+def find_sweep_values(compiled: np.record, ranks: int, total: int, scratch: np.record) -> int:
     """Return the bits of the hand values that can take a whole table of these ranks and this sum (R9)."""
     if ranks == 0:
         return 0
     present = support(ranks)
-    left = tables.divisors[total] & tables.group_values[present]
+    left = compiled.divisors[total] & compiled.group_values[present]
     found = 0
     if total < NUM_VALUES and left >> total & 1:  # the table may be one group: it is, if each card may be in one
         left ^= 1 << total
-        if present & ~tables.group_ranks[total] == 0:
+        if present & ~compiled.group_ranks[total] == 0:
             found = 1 << total
     while left != 0:
         bit = left & -left
         left ^= bit
-        if is_union(tables, bit_index(bit), ranks, scratch):
+        if is_union(compiled, bit_index(bit), ranks, scratch):
             found |= bit
     return found
 
 
 @kernel
-def captures_of(tables: np.record, card: int, table: int, scratch: np.record) -> int:
+def captures_of(compiled: np.record, card: int, table: int, scratch: np.record) -> int:
     """Put the captures that the rules allow a card into `scratch.captures` and return their number: the maximal ones.
 
     Other captures than those (any union of groups, say) would be allowed here and in `find_legal_takes`.
     """
-    return find_captures(tables, hand_value_of(tables, card), table, scratch)
+    return find_captures(compiled, hand_value_of(compiled, card), table, scratch)
 
 
 @kernel
-def find_captures(tables: np.record, value: int, table: int, scratch: np.record) -> int:
+def find_captures(compiled: np.record, value: int, table: int, scratch: np.record) -> int:
     """Put all maximal captures of a hand value into `scratch.captures` and return their number (R7)."""
-    if tables.group_values[support(table)] >> value & 1 == 0:
+    if compiled.group_values[support(table)] >> value & 1 == 0:
         return 0
-    count = list_groups(tables, value, table, scratch)
+    count = list_groups(compiled, value, table, scratch)
     if count == 0:
         return 0
     if count == 1:

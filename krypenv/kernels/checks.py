@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, STOP, TAKE
 from krypenv.families.bounds import MAX_SUBSETS
+from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.observation import LAYOUT
-from krypenv.kernels.tables import compile_rules
 from krypenv.runtime.jit import kernel
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def tell_fault(rules: Rules | str, what: str, fault: int) -> str:
 
 
 @kernel
-def fault_of(tables: np.record, seen: np.ndarray) -> int:
+def fault_of(compiled: np.record, seen: np.ndarray) -> int:
     """Return what keeps an observation, (>= 433,) int8, from being read safely; SOUND for nothing.
 
     The sums are bytes, for loops over bytes are fast: they are right where no byte is found to be too large.
@@ -63,10 +63,10 @@ def fault_of(tables: np.record, seen: np.ndarray) -> int:
         hand, table, aside = seen[_HAND + kind], seen[_TABLE + kind], seen[_ASIDE + kind]
         played, take, known = seen[_PENDING + kind], seen[_TAKEN + kind], seen[_SEEN + kind]
         bits = np.int8(bits | hand | table | aside | played | take | known)
-        misplaced = np.int8(misplaced | (aside & np.int8(tables.is_aside[kind] - 1)))
+        misplaced = np.int8(misplaced | (aside & np.int8(compiled.is_aside[kind] - 1)))
         lying = np.int8(np.int8(hand + table) + np.int8(aside + played))
         signs = np.int8(signs | np.int8(known - lying))
-        signs = np.int8(signs | np.int8(tables.deck_counts[kind] - known) | np.int8(table - take))
+        signs = np.int8(signs | np.int8(compiled.deck_counts[kind] - known) | np.int8(table - take))
         shown = np.int8(shown + known)
         own = np.int8(own + hand)
         laid = np.int8(laid + table)
@@ -77,22 +77,22 @@ def fault_of(tables: np.record, seen: np.ndarray) -> int:
     if pending > 1 or (pending == 0 and taken != 0):
         return PLAY
 
-    number = tables.num_deals - seen[_DEALS_LEFT]
-    if number < 1 or number > tables.num_deals:
+    number = compiled.num_deals - seen[_DEALS_LEFT]
+    if number < 1 or number > compiled.num_deals:
         return HANDS
     held, signs = np.int64(0), np.int8(0)  # of the other hands
-    for place in range(1, tables.players):
+    for place in range(1, compiled.players):
         held += seen[_HAND_SIZE + place]
         signs = np.int8(signs | seen[_HAND_SIZE + place])
-    if signs < 0 or seen[_HAND_SIZE] != own or held != tables.deal_start[number] - shown:
+    if signs < 0 or seen[_HAND_SIZE] != own or held != compiled.deal_start[number] - shown:
         return HANDS
-    if laid <= tables.laid[number] and not tables.may_crowd:
+    if laid <= compiled.laid[number] and not compiled.may_crowd:
         return SOUND
-    return fault_of_table(tables, seen[_TABLE : _TABLE + NUM_KINDS], number)
+    return fault_of_table(compiled, seen[_TABLE : _TABLE + NUM_KINDS], number)
 
 
 @kernel
-def fault_of_table(tables: np.record, table: np.ndarray, number: int) -> int:
+def fault_of_table(compiled: np.record, table: np.ndarray, number: int) -> int:
     """Return TABLE_CARDS where play can't lead to a table, (52,) int8 counts, in a deal; else SOUND.
 
     A rank whose cards take each other lies there twice only if a deal put it there (`krypenv.families.bounds`).
@@ -101,10 +101,10 @@ def fault_of_table(tables: np.record, table: np.ndarray, number: int) -> int:
     for rank in range(NUM_RANKS):
         count = np.int8(table[rank] + table[NUM_RANKS + rank])
         count = np.int8(count + np.int8(table[2 * NUM_RANKS + rank] + table[3 * NUM_RANKS + rank]))
-        beyond = np.int8(beyond + (np.int8(max(count, np.int8(1)) - 1) & np.int8(-tables.matches[rank])))
-    if tables.may_crowd and count_choices(table) > MAX_SUBSETS:
+        beyond = np.int8(beyond + (np.int8(max(count, np.int8(1)) - 1) & np.int8(-compiled.matches[rank])))
+    if compiled.may_crowd and count_choices(table) > MAX_SUBSETS:
         return TABLE_CARDS
-    return TABLE_CARDS if beyond > tables.laid[number] else SOUND
+    return TABLE_CARDS if beyond > compiled.laid[number] else SOUND
 
 
 @kernel
@@ -140,13 +140,13 @@ def fault_of_mask(seen: np.ndarray, mask: np.ndarray) -> int:
 
 
 @kernel
-def find_unsound(tables: np.ndarray, observations: np.ndarray, masks: np.ndarray) -> tuple[int, int]:
+def find_unsound(compiled: np.ndarray, observations: np.ndarray, masks: np.ndarray) -> tuple[int, int]:
     """Return the first row of observations, (B, >= 433) int8, and masks, (B, 105) int8, with a fault, and the fault.
 
     Without one the row is B.
     """
     for row in range(len(observations)):
-        fault = fault_of(tables[0], observations[row])
+        fault = fault_of(compiled[0], observations[row])
         if fault == SOUND:
             fault = fault_of_mask(observations[row], masks[row])
         if fault != SOUND:

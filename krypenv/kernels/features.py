@@ -11,10 +11,10 @@ import numpy as np
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, TAKE
 from krypenv.kernels.captures import bit_index, borrow_scratch, captures_of, find_sweep_values, fits, support
 from krypenv.kernels.checks import check_decisions
+from krypenv.kernels.compiled import NIBBLE, compile_rules, rank_on_table, ranks_of_values, sum_of, table_value_of
 from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.observation import SIZE as BASE_SIZE
 from krypenv.kernels.scoring import cost_of, sweeps_of
-from krypenv.kernels.tables import NIBBLE, compile_rules, rank_on_table, ranks_of_values, sum_of, table_value_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 
@@ -40,7 +40,7 @@ _HAND_SIZE, _CAPTURER, _DEALER = (LAYOUT[n].start for n in ("hand_size", "last_c
 _CANNOT_HOLD, _DEALS_LEFT = (LAYOUT[n].start for n in ("cannot_hold", "deals_left"))
 
 
-VIEW = np.dtype(
+FEATURE_SCRATCH = np.dtype(
     [
         ("ranks", np.int64),  # the table as a packed multiset of ranks
         ("total", np.int64),  # and its sum
@@ -70,66 +70,68 @@ def width_of(rules: Rules, features: bool) -> int:
     return rules.observation_size + (SIZE if features else 0)
 
 
-def make_view(threads: int = 1) -> np.ndarray:
-    """Return fresh work space for some threads, (threads,) of `VIEW`: what all actions of one decision share."""
-    return handle(records(VIEW, threads))
+def make_feature_scratch(threads: int = 1) -> np.ndarray:
+    """Return scratch for some threads, (threads,) of `FEATURE_SCRATCH`: what all actions of a decision share."""
+    return handle(records(FEATURE_SCRATCH, threads))
 
 
 @kernel
-def look(tables: np.record, observation: np.ndarray, view: np.record) -> None:
+def look(compiled: np.record, observation: np.ndarray, feature_scratch: np.record) -> None:
     """Read from an observation, (>= 433,) int8, of the seat to act what the consequences of its actions depend on."""
     pending = False
     for kind in range(NUM_KINDS):
-        view.forced[kind] = observation[_TAKEN + kind]
+        feature_scratch.forced[kind] = observation[_TAKEN + kind]
         pending |= observation[_PENDING + kind] != 0
-    view.card = NO_CARD
-    view.ranks, view.total, view.taken_ranks = 0, 0, 0
+    feature_scratch.card = NO_CARD
+    feature_scratch.ranks, feature_scratch.total, feature_scratch.taken_ranks = 0, 0, 0
     for rank in range(NUM_RANKS):
         count = np.int64(0)
         for suit in range(NUM_SUITS):
             count += observation[_TABLE + suit * NUM_RANKS + rank]
-        view.ranks += count << NIBBLE * rank
-        view.total += count * rank_on_table(tables, rank)
+        feature_scratch.ranks += count << NIBBLE * rank
+        feature_scratch.total += count * rank_on_table(compiled, rank)
     if pending:
         for kind in range(NUM_KINDS):
-            view.taken_ranks += np.int64(observation[_TAKEN + kind]) << NIBBLE * (kind % NUM_RANKS)
+            feature_scratch.taken_ranks += np.int64(observation[_TAKEN + kind]) << NIBBLE * (kind % NUM_RANKS)
             if observation[_PENDING + kind]:
-                view.card = kind
+                feature_scratch.card = kind
 
-    own = np.int64(observation[_HAND_SIZE]) - (view.card == NO_CARD)
+    own = np.int64(observation[_HAND_SIZE]) - (feature_scratch.card == NO_CARD)
     others = np.int64(0)
-    for place in range(1, tables.players):
+    for place in range(1, compiled.players):
         others += observation[_HAND_SIZE + place]
-    view.deal_ends = own + others == 0
-    view.game_ends = own + others == 0 and observation[_DEALS_LEFT] == 0
+    feature_scratch.deal_ends = own + others == 0
+    feature_scratch.game_ends = own + others == 0 and observation[_DEALS_LEFT] == 0
     drawn = np.int64(observation[_HAND_SIZE + 1])
-    if view.deal_ends and not view.game_ends and observation[_DEALER]:  # the seat to the left leads the next deal
-        number = tables.num_deals - observation[_DEALS_LEFT]
-        for at in range(tables.deal_start[number], tables.deal_start[number + 1]):
-            drawn += tables.destination[at] == 0
-    view.drawn = drawn
+    if (
+        feature_scratch.deal_ends and not feature_scratch.game_ends and observation[_DEALER]
+    ):  # the seat to the left leads the next deal
+        number = compiled.num_deals - observation[_DEALS_LEFT]
+        for at in range(compiled.deal_start[number], compiled.deal_start[number + 1]):
+            drawn += compiled.destination[at] == 0
+    feature_scratch.drawn = drawn
     pool = np.int64(0)
     for rank in range(NUM_RANKS):
         count = np.int64(0)
-        if view.deal_ends or not observation[_CANNOT_HOLD + rank]:
+        if feature_scratch.deal_ends or not observation[_CANNOT_HOLD + rank]:
             for suit in range(NUM_SUITS):
                 kind = suit * NUM_RANKS + rank
-                count += tables.deck_counts[kind] - observation[_SEEN + kind]
-        view.unseen[rank] = count
+                count += compiled.deck_counts[kind] - observation[_SEEN + kind]
+        feature_scratch.unseen[rank] = count
         pool += count
-    view.pool = pool
+    feature_scratch.pool = pool
 
 
 @kernel
-def chance_of_sweep(tables: np.record, view: np.record, values: int) -> float:
+def chance_of_sweep(compiled: np.record, feature_scratch: np.record, values: int) -> float:
     """Return the chance that the next seat holds one of the hand values given as bits."""
-    ranks = ranks_of_values(tables, values)
+    ranks = ranks_of_values(compiled, values)
     hits = np.int64(0)
     while ranks != 0:
         bit = ranks & -ranks
         ranks ^= bit
-        hits += view.unseen[bit_index(bit)]
-    return chance_of_hit(hits, view.pool, view.drawn)
+        hits += feature_scratch.unseen[bit_index(bit)]
+    return chance_of_hit(hits, feature_scratch.pool, feature_scratch.drawn)
 
 
 @kernel
@@ -144,85 +146,96 @@ def chance_of_hit(hits: int, pool: int, drawn: int) -> float:
 
 
 @kernel
-def weigh(tables: np.record, observation: np.ndarray, action: int, view: np.record, scratch: np.record) -> float:
-    """Write to `view.result` what a legal action does and return its count (low is good); `look` comes first."""
+def weigh(
+    compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
+) -> float:
+    """Write what a legal action does to `feature_scratch` and return its cost; call `look` first."""
     taking = action >= TAKE
-    card = view.card if taking else action
+    card = feature_scratch.card if taking else action
     extra = np.int64(1) << NIBBLE * ((action - TAKE) % NUM_RANKS) if taking else np.int64(0)
-    count = captures_of(tables, card, view.ranks, scratch)
-    view.creeps = count == 0
+    count = captures_of(compiled, card, feature_scratch.ranks, scratch)
+    feature_scratch.creeps = count == 0
     if count == 0:
-        best = _weigh_capture(tables, observation, card, np.int64(0), view, scratch)
-        view.least_points = view.points
+        best = _weigh_capture(compiled, observation, card, np.int64(0), feature_scratch, scratch)
+        feature_scratch.least_points = feature_scratch.points
         return best
     if taking:
-        view.forced[action - TAKE] += 1
+        feature_scratch.forced[action - TAKE] += 1
     least = 1e9
     best = 1e9
     best_points, best_sweeps, best_chance, best_values, best_left = 0.0, 0.0, 0.0, 0.0, np.int64(0)
-    needed = view.taken_ranks + extra
+    needed = feature_scratch.taken_ranks + extra
     for at in range(count):
         capture = scratch.captures[at]
         if fits(needed, capture):
-            value = _weigh_capture(tables, observation, card, capture, view, scratch)
-            least = min(least, view.points)
+            value = _weigh_capture(compiled, observation, card, capture, feature_scratch, scratch)
+            least = min(least, feature_scratch.points)
             if value < best:
                 best = value
-                best_points, best_sweeps = view.points, view.sweeps
-                best_chance, best_values, best_left = view.chance, view.sweepers, view.left
+                best_points, best_sweeps = feature_scratch.points, feature_scratch.sweeps
+                best_chance, best_values, best_left = (
+                    feature_scratch.chance,
+                    feature_scratch.sweepers,
+                    feature_scratch.left,
+                )
     if taking:
-        view.forced[action - TAKE] -= 1
-    view.least_points, view.points, view.sweeps = least, best_points, best_sweeps
-    view.chance, view.sweepers, view.left = best_chance, best_values, best_left
+        feature_scratch.forced[action - TAKE] -= 1
+    feature_scratch.least_points, feature_scratch.points, feature_scratch.sweeps = least, best_points, best_sweeps
+    feature_scratch.chance, feature_scratch.sweepers, feature_scratch.left = best_chance, best_values, best_left
     return best
 
 
 @kernel
 def _weigh_capture(
-    tables: np.record, observation: np.ndarray, card: int, capture: int, view: np.record, scratch: np.record
+    compiled: np.record,
+    observation: np.ndarray,
+    card: int,
+    capture: int,
+    feature_scratch: np.record,
+    scratch: np.record,
 ) -> float:
     """Weigh one capture (0: the card creeps), taking of each rank what is forced and then the cheapest cards."""
-    total = view.total
-    points = np.int64(tables.card_points[card]) if capture else np.int64(0)
+    total = feature_scratch.total
+    points = np.int64(compiled.card_points[card]) if capture else np.int64(0)
     ranks = support(capture)
     while ranks != 0:
         bit = ranks & -ranks
         ranks ^= bit
         rank = bit_index(bit)
         wanted = capture >> NIBBLE * rank & 15
-        total -= wanted * rank_on_table(tables, rank)
-        points += _cheapest(tables, observation, rank, wanted, view)
-    left = view.ranks - capture
-    view.sweeps = 0.0
+        total -= wanted * rank_on_table(compiled, rank)
+        points += _cheapest(compiled, observation, rank, wanted, feature_scratch)
+    left = feature_scratch.ranks - capture
+    feature_scratch.sweeps = 0.0
     if left == 0 and capture:
-        view.sweeps = sweeps_of(tables, card, view.ranks, observation[_TABLE + card])
+        feature_scratch.sweeps = sweeps_of(compiled, card, feature_scratch.ranks, observation[_TABLE + card])
     if capture == 0:
         left += np.int64(1) << NIBBLE * (card % NUM_RANKS)
-        total += table_value_of(tables, card)
-    if view.deal_ends:
-        left, points = _end_deal(tables, observation, card, capture, left, points, view)
-        total = sum_of(tables, left)
-    view.points, view.left = points, left
-    values = np.int64(find_sweep_values(tables, left, total, scratch)) if left else np.int64(0)
-    view.sweepers = values
-    view.chance = chance_of_sweep(tables, view, values) if values else 0.0
-    return cost_of(tables, points, view.sweeps, view.chance)
+        total += table_value_of(compiled, card)
+    if feature_scratch.deal_ends:
+        left, points = _end_deal(compiled, observation, card, capture, left, points, feature_scratch)
+        total = sum_of(compiled, left)
+    feature_scratch.points, feature_scratch.left = points, left
+    values = np.int64(find_sweep_values(compiled, left, total, scratch)) if left else np.int64(0)
+    feature_scratch.sweepers = values
+    feature_scratch.chance = chance_of_sweep(compiled, feature_scratch, values) if values else 0.0
+    return cost_of(compiled, points, feature_scratch.sweeps, feature_scratch.chance)
 
 
 @kernel
-def _cheapest(tables: np.record, observation: np.ndarray, rank: int, wanted: int, view: np.record) -> int:
+def _cheapest(compiled: np.record, observation: np.ndarray, rank: int, wanted: int, feature_scratch: np.record) -> int:
     """Return the points of the cheapest `wanted` table cards of a rank that contain the forced ones."""
     points = np.int64(0)
     for suit in range(NUM_SUITS):
         kind = suit * NUM_RANKS + rank
-        points += view.forced[kind] * tables.card_points[kind]
-        wanted -= view.forced[kind]
+        points += feature_scratch.forced[kind] * compiled.card_points[kind]
+        wanted -= feature_scratch.forced[kind]
     price = np.int64(0)
     while wanted > 0:
         for suit in range(NUM_SUITS):
             kind = suit * NUM_RANKS + rank
-            if tables.card_points[kind] == price:
-                count = min(observation[_TABLE + kind] - view.forced[kind], wanted)
+            if compiled.card_points[kind] == price:
+                count = min(observation[_TABLE + kind] - feature_scratch.forced[kind], wanted)
                 points += count * price
                 wanted -= count
         price += 1
@@ -231,19 +244,25 @@ def _cheapest(tables: np.record, observation: np.ndarray, rank: int, wanted: int
 
 @kernel
 def _end_deal(
-    tables: np.record, observation: np.ndarray, card: int, capture: int, left: int, points: int, view: np.record
+    compiled: np.record,
+    observation: np.ndarray,
+    card: int,
+    capture: int,
+    left: int,
+    points: int,
+    feature_scratch: np.record,
 ) -> tuple[int, int]:
     """Return table and points after the last play of a deal: cards put aside, or in the end given away."""
-    ends = view.game_ends
+    ends = feature_scratch.game_ends
     takes_rest = ends and (capture != 0 or observation[_CAPTURER] != 0)
     if takes_rest:
-        points = np.int64(tables.card_points[card])
+        points = np.int64(compiled.card_points[card])
         for kind in range(NUM_KINDS):
-            points += (np.int64(observation[_TABLE + kind]) + observation[_ASIDE + kind]) * tables.card_points[kind]
+            points += (np.int64(observation[_TABLE + kind]) + observation[_ASIDE + kind]) * compiled.card_points[kind]
     if ends:
         return np.int64(0), points
     for kind in range(NUM_KINDS):
-        if tables.is_aside[kind]:
+        if compiled.is_aside[kind]:
             rank = kind % NUM_RANKS
             stays = left >> NIBBLE * rank & 15
             # where only some cards of a rank are put aside (V3), count on those as the ones that the capture left
@@ -254,18 +273,18 @@ def _end_deal(
 
 @kernel
 def write_features(
-    tables: np.record,
+    compiled: np.record,
     observation: np.ndarray,
     plays: int,
     takes: int,
-    view: np.record,
+    feature_scratch: np.record,
     scratch: np.record,
     out: np.ndarray,
 ) -> None:
     """Write the features block of an observation into `out`, (SIZE,) int8; legal plays and takes are bits of kinds."""
     for at in range(SIZE):
         out[at] = 0
-    look(tables, observation, view)
+    look(compiled, observation, feature_scratch)
     first = 0
     if takes != 0:
         first = TAKE
@@ -274,31 +293,31 @@ def write_features(
         bit = plays & -plays
         plays ^= bit
         kind = bit_index(bit)
-        weigh(tables, observation, first + kind, view, scratch)
-        write_entries(tables, view, out[kind * WIDTH : (kind + 1) * WIDTH])
+        weigh(compiled, observation, first + kind, feature_scratch, scratch)
+        write_entries(compiled, feature_scratch, out[kind * WIDTH : (kind + 1) * WIDTH])
 
 
 @kernel
-def write_entries(tables: np.record, view: np.record, out: np.ndarray) -> None:
+def write_entries(compiled: np.record, feature_scratch: np.record, out: np.ndarray) -> None:
     """Write what `weigh` found of an action into `out`, (WIDTH or more,) int8 zeros."""
-    out[_CREEPS] = np.int64(view.creeps)
-    out[_LEAST_POINTS] = clip_int8(np.int64(view.least_points))
-    out[_POINTS] = clip_int8(np.int64(view.points))
-    out[_SWEEPS] = np.int64(view.sweeps)
-    out[_CHANCE] = np.int64(100.0 * view.chance + 0.5)
-    ranks = ranks_of_values(tables, np.int64(view.sweepers))
+    out[_CREEPS] = np.int64(feature_scratch.creeps)
+    out[_LEAST_POINTS] = clip_int8(np.int64(feature_scratch.least_points))
+    out[_POINTS] = clip_int8(np.int64(feature_scratch.points))
+    out[_SWEEPS] = np.int64(feature_scratch.sweeps)
+    out[_CHANCE] = np.int64(100.0 * feature_scratch.chance + 0.5)
+    ranks = ranks_of_values(compiled, np.int64(feature_scratch.sweepers))
     while ranks != 0:
         rank = ranks & -ranks
         ranks ^= rank
-        out[_SWEEPERS + bit_index(rank)] = view.unseen[bit_index(rank)]
+        out[_SWEEPERS + bit_index(rank)] = feature_scratch.unseen[bit_index(rank)]
 
 
 @kernel
 def _write_all(
-    tables: np.ndarray,
+    compiled: np.ndarray,
     observations: np.ndarray,
     masks: np.ndarray,
-    view: np.ndarray,
+    feature_scratch: np.ndarray,
     scratch: np.ndarray,
     out: np.ndarray,
 ) -> None:
@@ -307,7 +326,7 @@ def _write_all(
         for kind in range(NUM_KINDS):
             plays |= np.int64(masks[row, kind]) << kind
             takes |= np.int64(masks[row, TAKE + kind]) << kind
-        write_features(tables[0], observations[row], plays, takes, view[0], scratch[0], out[row])
+        write_features(compiled[0], observations[row], plays, takes, feature_scratch[0], scratch[0], out[row])
 
 
 def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -320,5 +339,5 @@ def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -
     observations, masks = check_decisions(rules, observations, masks)
     out = np.empty((len(observations), BASE_SIZE + SIZE), np.int8)
     out[:, :BASE_SIZE] = observations
-    _write_all(compile_rules(rules), out, masks, make_view(), borrow_scratch(), out[:, BASE_SIZE:])
+    _write_all(compile_rules(rules), out, masks, make_feature_scratch(), borrow_scratch(), out[:, BASE_SIZE:])
     return out

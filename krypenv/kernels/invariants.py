@@ -27,10 +27,10 @@ from krypenv.kernels.checks import (
     fault_of_table,
     tell_fault,
 )
+from krypenv.kernels.compiled import NIBBLE, TABLE, compile_rules, kinds_of_values, table_value_of
 from krypenv.kernels.play import leader_of, prepare
 from krypenv.kernels.scoring import settled_bonus
 from krypenv.kernels.state import GAME, State, allocate
-from krypenv.kernels.tables import NIBBLE, TABLE, compile_rules, kinds_of_values, table_value_of
 from krypenv.runtime.jit import handle, kernel
 
 if TYPE_CHECKING:
@@ -87,80 +87,82 @@ def is_mask_of(game: np.record, mask: np.ndarray) -> bool:
 
 
 @kernel
-def find_broken(tables: np.ndarray, state: np.ndarray, twin: np.ndarray, scratch: np.ndarray) -> tuple[int, int]:
+def find_broken(compiled: np.ndarray, state: np.ndarray, twin: np.ndarray, scratch: np.ndarray) -> tuple[int, int]:
     """Return the first row of a state with a fault, or that is over, and the fault; without one B and SOUND."""
     for row in range(len(state)):
-        fault = fault_of_state(tables[0], state[row], False, twin, scratch[0])
+        fault = fault_of_state(compiled[0], state[row], False, twin, scratch[0])
         if fault != SOUND:
             return row, fault
     return len(state), SOUND
 
 
 @kernel
-def fault_of_state(tables: np.record, game: np.record, may_be_over: bool, twin: np.ndarray, scratch: np.record) -> int:
+def fault_of_state(
+    compiled: np.record, game: np.record, may_be_over: bool, twin: np.ndarray, scratch: np.record
+) -> int:
     """Return which invariant a game breaks, or SOUND. `twin` is scratch, (1,) of `GAME`."""
-    fault = fault_of_course(tables, game, may_be_over, twin)
+    fault = fault_of_course(compiled, game, may_be_over, twin)
     if fault == SOUND and not game.over:
         twin[0] = game
-        prepare(tables, twin[0], scratch)
+        prepare(compiled, twin[0], scratch)
         is_legal = twin[0].legal_plays == game.legal_plays and twin[0].legal_takes == game.legal_takes
         moves = game.legal_plays if game.pending == NO_CARD else game.legal_takes
         if not is_legal or twin[0].sweep_values != game.sweep_values or moves == 0:
             fault = LEGAL
-        elif game.pending != NO_CARD and tables.forced_sweep and holds_sweep(tables, game):
+        elif game.pending != NO_CARD and compiled.forced_sweep and holds_sweep(compiled, game):
             fault = PLAY
     return fault
 
 
 @kernel
-def holds_sweep(tables: np.record, game: np.record) -> bool:
+def holds_sweep(compiled: np.record, game: np.record) -> bool:
     """Return whether the seat to act holds a card that takes the whole table (R10)."""
-    return game.hand_kinds[game.seat] & kinds_of_values(tables, np.int64(game.sweep_values)) != 0
+    return game.hand_kinds[game.seat] & kinds_of_values(compiled, np.int64(game.sweep_values)) != 0
 
 
 @kernel
-def fault_of_course(tables: np.record, game: np.record, may_be_over: bool, twin: np.ndarray) -> int:
+def fault_of_course(compiled: np.record, game: np.record, may_be_over: bool, twin: np.ndarray) -> int:
     """Return which invariant a game breaks, what is legal left aside, or SOUND. `twin` is scratch, (1,) of `GAME`."""
-    fault = _fault_of_numbers(tables, game, may_be_over)
+    fault = _fault_of_numbers(compiled, game, may_be_over)
     if fault == SOUND:
         twin[0] = game
-        fault = _fault_of_cards(tables, game, twin[0])
+        fault = _fault_of_cards(compiled, game, twin[0])
     if fault == SOUND:
-        fault = fault_of_table(tables, game.table, np.int64(game.deal_number))
+        fault = fault_of_table(compiled, game.table, np.int64(game.deal_number))
     if fault == SOUND:
-        fault = _fault_of_turn(tables, game, twin[0])
+        fault = _fault_of_turn(compiled, game, twin[0])
     if fault == SOUND:
-        fault = _fault_of_points(tables, game)
+        fault = _fault_of_points(compiled, game)
     return fault
 
 
 @kernel
-def _is_seat(tables: np.record, seat: int) -> bool:
-    return seat >= 0 and seat < tables.players
+def _is_seat(compiled: np.record, seat: int) -> bool:
+    return seat >= 0 and seat < compiled.players
 
 
 @kernel
-def _fault_of_numbers(tables: np.record, game: np.record, may_be_over: bool) -> int:
+def _fault_of_numbers(compiled: np.record, game: np.record, may_be_over: bool) -> int:
     """Check what stands for itself, so that all else may be looked up by it."""
     number = game.deal_number
-    if number < 1 or number > tables.num_deals or game.next_card != tables.deal_start[number]:
+    if number < 1 or number > compiled.num_deals or game.next_card != compiled.deal_start[number]:
         return HANDS
-    if not _is_seat(tables, game.seat) or not _is_seat(tables, game.dealer) or (game.over and not may_be_over):
+    if not _is_seat(compiled, game.seat) or not _is_seat(compiled, game.dealer) or (game.over and not may_be_over):
         return TURN
     for seat in (game.last_seat, game.last_capturer):
-        if seat != NO_SEAT and not _is_seat(tables, seat):
+        if seat != NO_SEAT and not _is_seat(compiled, seat):
             return TURN
     for card in (game.pending, game.last_card):
         if card != NO_CARD and (card < 0 or card >= NUM_KINDS):
             return PLAY
     if game.last_sweep < 0 or game.last_sweep > 2:
         return PLAY
-    if game.game_number < 1 or game.game_number > (tables.games or MOST_GAMES):
+    if game.game_number < 1 or game.game_number > (compiled.games or MOST_GAMES):
         return SESSION
-    for seat in range(tables.players):
+    for seat in range(compiled.players):
         if abs(np.int64(game.points[seat])) > MOST_POINTS or abs(np.int64(game.bonus[seat])) > MOST_POINTS:
             return POINTS
-        if game.sweeps[seat] < 0 or game.sweeps[seat] > tables.deck_size:
+        if game.sweeps[seat] < 0 or game.sweeps[seat] > compiled.deck_size:
             return POINTS
         most = max(abs(np.int64(game.totals[seat])), abs(np.int64(game.total_points[seat])))
         if max(most, abs(np.int64(game.total_sweeps[seat]))) > MOST_TOTAL:
@@ -171,7 +173,7 @@ def _fault_of_numbers(tables: np.record, game: np.record, may_be_over: bool) -> 
 
 
 @kernel
-def _fault_of_cards(tables: np.record, game: np.record, twin: np.record) -> int:
+def _fault_of_cards(compiled: np.record, game: np.record, twin: np.record) -> int:
     """Check that each card is in one place, and that what is written of hands and table twice agrees.
 
     `twin` is written over.
@@ -180,7 +182,7 @@ def _fault_of_cards(tables: np.record, game: np.record, twin: np.record) -> int:
     for kind in range(NUM_KINDS):
         dealt[kind] = 0
         left[kind] = 0
-    for place in range(tables.deck_size):
+    for place in range(compiled.deck_size):
         card = np.int64(game.deck[place])
         if card < 0 or card >= NUM_KINDS:
             return CARDS
@@ -188,18 +190,18 @@ def _fault_of_cards(tables: np.record, game: np.record, twin: np.record) -> int:
         left[card] += 1
     table_ranks, taken_ranks, table_sum = np.int64(0), np.int64(0), np.int64(0)
     for kind in range(NUM_KINDS):
-        if left[kind] != tables.deck_counts[kind]:
+        if left[kind] != compiled.deck_counts[kind]:
             return CARDS
         table, aside, taken = np.int64(game.table[kind]), np.int64(game.set_aside[kind]), np.int64(game.taken[kind])
         lying = table + aside + (game.pending == kind)
-        if min(table, aside, taken) < 0 or lying > game.seen[kind] or taken > tables.deck_counts[kind]:
+        if min(table, aside, taken) < 0 or lying > game.seen[kind] or taken > compiled.deck_counts[kind]:
             return CARDS
-        if aside > 0 and tables.is_aside[kind] == 0:
+        if aside > 0 and compiled.is_aside[kind] == 0:
             return CARDS
         if game.pending != NO_CARD and taken > table:
             return PLAY
         held = np.int64(0)
-        for seat in range(tables.players):
+        for seat in range(compiled.players):
             if game.hands[seat, kind] < 0:
                 return HANDS
             if game.hands[seat, kind] > 0 and game.cannot_hold[seat] >> (kind % NUM_RANKS) & 1:
@@ -209,26 +211,26 @@ def _fault_of_cards(tables: np.record, game: np.record, twin: np.record) -> int:
             return CARDS
         table_ranks += table << NIBBLE * (kind % NUM_RANKS)
         taken_ranks += taken << NIBBLE * (kind % NUM_RANKS)
-        table_sum += table * table_value_of(tables, kind)
+        table_sum += table * table_value_of(compiled, kind)
     if table_ranks != game.table_ranks or table_sum != game.table_sum:
         return TABLE_CARDS
     return PLAY if game.pending != NO_CARD and taken_ranks != game.taken_ranks else SOUND
 
 
 @kernel
-def _fault_of_turn(tables: np.record, game: np.record, twin: np.record) -> int:
+def _fault_of_turn(compiled: np.record, game: np.record, twin: np.record) -> int:
     """Check that the hands are as large as the plays of this deal have left them, and whose turn it is (R4, R5, H3).
 
     `twin` is written over.
     """
-    players, leader, left = tables.players, leader_of(tables, game), twin.hand_size
+    players, leader, left = compiled.players, leader_of(compiled, game), twin.hand_size
     begun = np.int64(game.pending != NO_CARD)
     for seat in range(players):
         left[seat] = 0
     plays = -begun
-    for place in range(tables.deal_start[game.deal_number - 1], tables.deal_start[game.deal_number]):
-        if tables.destination[place] != TABLE:
-            left[(leader + tables.destination[place]) % players] += 1
+    for place in range(compiled.deal_start[game.deal_number - 1], compiled.deal_start[game.deal_number]):
+        if compiled.destination[place] != TABLE:
+            left[(leader + compiled.destination[place]) % players] += 1
             plays += 1
     for seat in range(players):
         held, kinds = np.int64(0), np.int64(0)
@@ -251,44 +253,44 @@ def _fault_of_turn(tables: np.record, game: np.record, twin: np.record) -> int:
     left[seat] -= begun
     held, ranks = np.int64(0), np.int64(0)  # bits of the ranks in the deck
     for kind in range(NUM_KINDS):
-        ranks |= np.int64(tables.deck_counts[kind] > 0) << kind % NUM_RANKS
+        ranks |= np.int64(compiled.deck_counts[kind] > 0) << kind % NUM_RANKS
     for other in range(players):
         if left[other] != game.hand_size[other]:
             return HANDS
         held += left[other]
         known = np.int64(game.cannot_hold[other])
-        if known != 0 and (known & ~ranks != 0 or not tables.forced_sweep or played >> other & 1 == 0):
+        if known != 0 and (known & ~ranks != 0 or not compiled.forced_sweep or played >> other & 1 == 0):
             return KNOWN
     is_over = held + begun == 0
-    if is_over != game.over or (is_over and game.next_card != tables.deck_size):
+    if is_over != game.over or (is_over and game.next_card != compiled.deck_size):
         return HANDS
     return SOUND if game.seat == seat else TURN
 
 
 @kernel
-def _fault_of_points(tables: np.record, game: np.record) -> int:
+def _fault_of_points(compiled: np.record, game: np.record) -> int:
     """Check that the points are those of the cards captured (R14, R17), and that somebody captured them."""
     cards, points, lying = np.int64(0), np.int64(0), np.int64(0)
     for kind in range(NUM_KINDS):
         here = np.int64(game.table[kind]) + game.set_aside[kind]
         captured = game.seen[kind] - here - (game.pending == kind)
         cards += captured
-        points += captured * tables.card_points[kind]
+        points += captured * compiled.card_points[kind]
         lying += here
     if (cards == 0) != (game.last_capturer == NO_SEAT):
         return TURN
     if game.over and game.last_capturer != NO_SEAT and lying > 0:
         return TABLE_CARDS
     sweeps, bonus = np.int64(0), np.int64(0)
-    leader = leader_of(tables, game)
-    for seat in range(tables.players):
+    leader = leader_of(compiled, game)
+    for seat in range(compiled.players):
         points -= game.points[seat]
         sweeps += game.sweeps[seat]
         bonus += game.bonus[seat]
         if seat != leader and game.bonus[seat] != 0 and not game.over:
             return POINTS
-    bonus -= settled_bonus(tables, game)
+    bonus -= settled_bonus(compiled, game)
     if points != 0 or sweeps > cards:
         return POINTS
     # where points may be too many to be seen, worlds make the rest up
-    return SOUND if tables.may_cut or bonus == 0 or bonus == tables.initial_match_bonus else POINTS
+    return SOUND if compiled.may_cut or bonus == 0 or bonus == compiled.initial_match_bonus else POINTS

@@ -36,9 +36,9 @@ def clip_int8(number: int) -> int:
 
 
 @kernel
-def write_observation(tables: np.record, game: np.record, viewer: int, out: np.ndarray) -> None:
+def write_observation(compiled: np.record, game: np.record, viewer: int, out: np.ndarray) -> None:
     """Write what one seat sees of a row into `out`, (>= SIZE,) int8; entries after SIZE are left alone."""
-    players = tables.players
+    players = compiled.players
     hand, table, seen, aside = game.hands[viewer], game.table, game.seen, game.set_aside
     for kind in range(NUM_KINDS):
         out[_HAND + kind] = hand[kind]
@@ -58,7 +58,7 @@ def write_observation(tables: np.record, game: np.record, viewer: int, out: np.n
     seat = viewer
     for place in range(players):
         out[_SEATED + place] = 1
-        out[_TEAM + place] = tables.relative_team[place]
+        out[_TEAM + place] = compiled.relative_team[place]
         out[_POINTS + place] = clip_int8(game.points[seat] + game.bonus[seat])
         out[_SWEEPS + place] = clip_int8(game.sweeps[seat])
         out[_HAND_SIZE + place] = game.hand_size[seat]
@@ -74,8 +74,8 @@ def write_observation(tables: np.record, game: np.record, viewer: int, out: np.n
         seat += 1
         if seat == players:
             seat = 0
-    out[_DEALS_LEFT] = tables.num_deals - game.deal_number
-    out[_GAMES_LEFT] = clip_int8(max(tables.games - game.game_number, 0))
+    out[_DEALS_LEFT] = compiled.num_deals - game.deal_number
+    out[_GAMES_LEFT] = clip_int8(max(compiled.games - game.game_number, 0))
 
 
 @kernel

@@ -13,9 +13,9 @@ from krypenv.kernels.captures import (
     support,
     takes_whole_ranks,
 )
+from krypenv.kernels.compiled import NIBBLE, TABLE, kinds_of_values, ranks_of_values, table_value_of
 from krypenv.kernels.scoring import count_cards, score_of, settle_game, sweeps_of
 from krypenv.kernels.state import ACTIONS, DEALS
-from krypenv.kernels.tables import NIBBLE, TABLE, kinds_of_values, ranks_of_values, table_value_of
 from krypenv.runtime.jit import kernel
 
 PLAYING, DEAL_OVER, GAME_OVER = 0, 1, 2  # what a play leads to
@@ -55,12 +55,12 @@ def random_below(game: np.record, stream: int, limit: int) -> int:
 
 
 @kernel
-def shuffle_deck(tables: np.record, game: np.record) -> None:
+def shuffle_deck(compiled: np.record, game: np.record) -> None:
     """Shuffle the row's whole deck from its stream, starting from the order of kinds."""
-    size = tables.deck_size
+    size = compiled.deck_size
     deck = game.deck
     for place in range(size):
-        deck[place] = tables.deck[place]
+        deck[place] = compiled.deck[place]
     for place in range(size - 1, 0, -1):
         other = random_below(game, DEALS, place + 1)
         card = deck[place]
@@ -69,9 +69,9 @@ def shuffle_deck(tables: np.record, game: np.record) -> None:
 
 
 @kernel
-def begin_game(tables: np.record, game: np.record, scratch: np.record) -> None:
+def begin_game(compiled: np.record, game: np.record, scratch: np.record) -> None:
     """Begin a game with the deck that lies in the row; the dealer, totals and game number stay (R4, R5)."""
-    for seat in range(tables.players):
+    for seat in range(compiled.players):
         game.hand_kinds[seat] = 0
         game.hand_size[seat] = 0
         game.points[seat] = 0
@@ -95,11 +95,11 @@ def begin_game(tables: np.record, game: np.record, scratch: np.record) -> None:
     game.last_sweep = 0
     game.last_capturer = NO_SEAT
     game.over = False
-    deal(tables, game)
+    deal(compiled, game)
     if is_one_rank(game.table_ranks):
-        game.bonus[leader_of(tables, game)] = tables.initial_match_bonus
-    put_aside(tables, game)
-    refresh(tables, game, scratch)
+        game.bonus[leader_of(compiled, game)] = compiled.initial_match_bonus
+    put_aside(compiled, game)
+    refresh(compiled, game, scratch)
 
 
 @kernel
@@ -111,71 +111,71 @@ def is_one_rank(ranks: int) -> bool:
 
 
 @kernel
-def leader_of(tables: np.record, game: np.record) -> int:
+def leader_of(compiled: np.record, game: np.record) -> int:
     """Return the seat after the dealer (R5)."""
-    return (game.dealer + 1) % tables.players
+    return (game.dealer + 1) % compiled.players
 
 
 @kernel
-def add_to_table(tables: np.record, game: np.record, card: int, count: int) -> None:
+def add_to_table(compiled: np.record, game: np.record, card: int, count: int) -> None:
     """Put `count` copies of a card on the table; a negative count takes them off."""
     game.table[card] += count
     game.table_ranks += np.int64(count) << NIBBLE * (card % NUM_RANKS)
-    game.table_sum += count * table_value_of(tables, card)
+    game.table_sum += count * table_value_of(compiled, card)
 
 
 @kernel
-def deal(tables: np.record, game: np.record) -> None:
+def deal(compiled: np.record, game: np.record) -> None:
     """Deal the next cards, clear what was known of hands, and give the lead to the leader (R4, R5, H3)."""
     number = game.deal_number
-    leader = leader_of(tables, game)
-    for place in range(tables.deal_start[number], tables.deal_start[number + 1]):
+    leader = leader_of(compiled, game)
+    for place in range(compiled.deal_start[number], compiled.deal_start[number + 1]):
         card = np.int64(game.deck[place])
-        if tables.destination[place] == TABLE:
-            add_to_table(tables, game, card, 1)
+        if compiled.destination[place] == TABLE:
+            add_to_table(compiled, game, card, 1)
             game.seen[card] += 1
         else:
-            seat = (leader + tables.destination[place]) % tables.players
+            seat = (leader + compiled.destination[place]) % compiled.players
             game.hands[seat, card] += 1
             game.hand_kinds[seat] |= np.int64(1) << card
             game.hand_size[seat] += 1
-    for seat in range(tables.players):
+    for seat in range(compiled.players):
         game.cannot_hold[seat] = 0
-    game.next_card = tables.deal_start[number + 1]
+    game.next_card = compiled.deal_start[number + 1]
     game.deal_number = number + 1
     game.seat = leader
 
 
 @kernel
-def put_aside(tables: np.record, game: np.record) -> None:
+def put_aside(compiled: np.record, game: np.record) -> None:
     """Put the pictures (V3: the spades) on the table aside (R6)."""
-    if game.table_ranks & tables.aside_ranks == 0:
+    if game.table_ranks & compiled.aside_ranks == 0:
         return
     for card in range(NUM_KINDS):
-        if tables.is_aside[card] and game.table[card] > 0:
+        if compiled.is_aside[card] and game.table[card] > 0:
             game.set_aside[card] += game.table[card]
-            add_to_table(tables, game, card, -np.int64(game.table[card]))
+            add_to_table(compiled, game, card, -np.int64(game.table[card]))
 
 
 @kernel
-def refresh(tables: np.record, game: np.record, scratch: np.record) -> None:
+def refresh(compiled: np.record, game: np.record, scratch: np.record) -> None:
     """Find the sweeps that lie on the table and the legal plays of the seat to act (R10)."""
-    allow_plays(tables, game, sweep_values_of(tables, game, scratch))
+    allow_plays(compiled, game, sweep_values_of(compiled, game, scratch))
 
 
 @kernel
-def sweep_values_of(tables: np.record, game: np.record, scratch: np.record) -> int:
+def sweep_values_of(compiled: np.record, game: np.record, scratch: np.record) -> int:
     """Return the bits of the hand values that take the whole table of a game (R9)."""
-    return find_sweep_values(tables, game.table_ranks, game.table_sum, scratch)
+    return find_sweep_values(compiled, game.table_ranks, game.table_sum, scratch)
 
 
 @kernel
-def allow_plays(tables: np.record, game: np.record, sweeps: int) -> None:
+def allow_plays(compiled: np.record, game: np.record, sweeps: int) -> None:
     """Write the legal plays of the seat to act, given the hand values that sweep the table as bits (R10)."""
     game.sweep_values = sweeps
     plays = game.hand_kinds[game.seat]
-    if tables.forced_sweep and sweeps != 0:
-        forced = plays & kinds_of_values(tables, sweeps)
+    if compiled.forced_sweep and sweeps != 0:
+        forced = plays & kinds_of_values(compiled, sweeps)
         if forced != 0:
             plays = forced
     game.legal_plays = plays
@@ -183,18 +183,18 @@ def allow_plays(tables: np.record, game: np.record, sweeps: int) -> None:
 
 
 @kernel
-def prepare(tables: np.record, game: np.record, scratch: np.record) -> None:
+def prepare(compiled: np.record, game: np.record, scratch: np.record) -> None:
     """Work out what is legal, and whether the game is over, from the table and the hands."""
-    if game.pending == NO_CARD and is_game_over(tables, game):
+    if game.pending == NO_CARD and is_game_over(compiled, game):
         game.over = True
         return
-    refresh(tables, game, scratch)
+    refresh(compiled, game, scratch)
     if game.pending != NO_CARD:
-        offer_takes(tables, game, scratch)
+        offer_takes(compiled, game, scratch)
 
 
 @kernel
-def act(tables: np.record, game: np.record, action: int, scratch: np.record) -> None:
+def act(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
     """Carry out a legal action of the seat to act: play a card, or take a table card for the card just played."""
     if action < TAKE:
         lay_down(game, action)
@@ -203,10 +203,10 @@ def act(tables: np.record, game: np.record, action: int, scratch: np.record) -> 
         game.taken[card] += 1
         game.taken_ranks += np.int64(1) << NIBBLE * (card % NUM_RANKS)
 
-    count = offer_takes(tables, game, scratch)
+    count = offer_takes(compiled, game, scratch)
     if game.legal_takes == 0:
-        complete_play(tables, game, np.int64(game.pending), count, scratch)
-        pass_turn(tables, game, scratch)
+        complete_play(compiled, game, np.int64(game.pending), count, scratch)
+        pass_turn(compiled, game, scratch)
 
 
 @kernel
@@ -225,34 +225,34 @@ def lay_down(game: np.record, card: int) -> None:
 
 
 @kernel
-def offer_takes(tables: np.record, game: np.record, scratch: np.record) -> int:
+def offer_takes(compiled: np.record, game: np.record, scratch: np.record) -> int:
     """Find the captures of the pending card and the kinds legal to take; return the number of captures (R7)."""
-    count = captures_of(tables, game.pending, game.table_ranks, scratch)
+    count = captures_of(compiled, game.pending, game.table_ranks, scratch)
     game.legal_plays = 0
     game.legal_takes = find_legal_takes(game, count, scratch)
     return count
 
 
 @kernel
-def complete_play(tables: np.record, game: np.record, card: int, count: int, scratch: np.record) -> None:
+def complete_play(compiled: np.record, game: np.record, card: int, count: int, scratch: np.record) -> None:
     """Creep (R8), or make the one capture left (R7) with its sweep (R9, R11)."""
     seat = game.seat
     sweep = 0
     if count == 0:
-        add_to_table(tables, game, card, 1)
+        add_to_table(compiled, game, card, 1)
     else:
         table = game.table_ranks
         if takes_whole_ranks(scratch.captures[0], game.table_ranks) and count == 1:
-            take_ranks(tables, game, seat, scratch.captures[0])
+            take_ranks(compiled, game, seat, scratch.captures[0])
         else:
-            take_bounds(tables, game, seat, scratch)
-        count_cards(tables, game, seat, card, 1)
+            take_bounds(compiled, game, seat, scratch)
+        count_cards(compiled, game, seat, card, 1)
         game.last_capturer = seat
         if game.table_ranks == 0:
-            sweep = sweeps_of(tables, card, table, game.taken[card])
+            sweep = sweeps_of(compiled, card, table, game.taken[card])
             game.sweeps[seat] += sweep
-    if tables.forced_sweep and sweep == 0:  # who has just not swept holds no card that could have (R10)
-        game.cannot_hold[seat] |= ranks_of_values(tables, np.int64(game.sweep_values))
+    if compiled.forced_sweep and sweep == 0:  # who has just not swept holds no card that could have (R10)
+        game.cannot_hold[seat] |= ranks_of_values(compiled, np.int64(game.sweep_values))
     game.pending = NO_CARD
     game.last_card = card
     game.last_seat = seat
@@ -260,7 +260,7 @@ def complete_play(tables: np.record, game: np.record, card: int, count: int, scr
 
 
 @kernel
-def take_ranks(tables: np.record, game: np.record, seat: int, capture: int) -> None:
+def take_ranks(compiled: np.record, game: np.record, seat: int, capture: int) -> None:
     """Move all table cards of the ranks in a capture to a seat."""
     left = support(capture)
     while left != 0:
@@ -268,11 +268,11 @@ def take_ranks(tables: np.record, game: np.record, seat: int, capture: int) -> N
         left ^= bit
         for suit in range(NUM_SUITS):
             kind = suit * NUM_RANKS + bit_index(bit)
-            take_copies(tables, game, seat, kind, np.int64(game.table[kind]))
+            take_copies(compiled, game, seat, kind, np.int64(game.table[kind]))
 
 
 @kernel
-def take_bounds(tables: np.record, game: np.record, seat: int, scratch: np.record) -> None:
+def take_bounds(compiled: np.record, game: np.record, seat: int, scratch: np.record) -> None:
     """Move the cards of the one capture left to a seat: those taken so far, and those that the bounds fix."""
     table_ranks = game.table_ranks
     for rank in range(NUM_RANKS):
@@ -280,74 +280,74 @@ def take_bounds(tables: np.record, game: np.record, seat: int, scratch: np.recor
         for suit in range(NUM_SUITS):
             kind = suit * NUM_RANKS + rank
             least = scratch.least[rank] - (on_table - np.int64(game.table[kind]))
-            take_copies(tables, game, seat, kind, max(np.int64(game.taken[kind]), least))
+            take_copies(compiled, game, seat, kind, max(np.int64(game.taken[kind]), least))
 
 
 @kernel
-def take_copies(tables: np.record, game: np.record, seat: int, kind: int, count: int) -> None:
+def take_copies(compiled: np.record, game: np.record, seat: int, kind: int, count: int) -> None:
     """Move some copies of a table card to a seat."""
     game.taken[kind] = count
-    add_to_table(tables, game, kind, -count)
-    count_cards(tables, game, seat, kind, count)
+    add_to_table(compiled, game, kind, -count)
+    count_cards(compiled, game, seat, kind, count)
 
 
 @kernel
-def pass_turn(tables: np.record, game: np.record, scratch: np.record) -> None:
+def pass_turn(compiled: np.record, game: np.record, scratch: np.record) -> None:
     """Go on to the next decision after a play, of this deal or of the next one, or end the game.
 
     (`end_play` by itself, with a branch for each outcome, makes a game 3% slower.)
     """
-    if is_game_over(tables, game):
-        end_game(tables, game)
+    if is_game_over(compiled, game):
+        end_game(compiled, game)
         return
-    if not find_next_seat(tables, game):
-        put_aside(tables, game)
-        deal(tables, game)
-    refresh(tables, game, scratch)
+    if not find_next_seat(compiled, game):
+        put_aside(compiled, game)
+        deal(compiled, game)
+    refresh(compiled, game, scratch)
 
 
 @kernel
-def end_play(tables: np.record, game: np.record) -> int:
+def end_play(compiled: np.record, game: np.record) -> int:
     """Give the turn to the next seat with cards, or end the deal or the game; return PLAYING, DEAL_OVER or GAME_OVER.
 
     Where the deal is over the cards of R6 have been put aside, and the next ones are not yet dealt.
     """
-    if is_game_over(tables, game):
-        end_game(tables, game)
+    if is_game_over(compiled, game):
+        end_game(compiled, game)
         return GAME_OVER
-    if find_next_seat(tables, game):
+    if find_next_seat(compiled, game):
         return PLAYING
-    put_aside(tables, game)
+    put_aside(compiled, game)
     return DEAL_OVER
 
 
 @kernel
-def is_game_over(tables: np.record, game: np.record) -> bool:
+def is_game_over(compiled: np.record, game: np.record) -> bool:
     """Return whether the game is over with the last play: when all cards have been played (R13)."""
-    if game.next_card != tables.deck_size:
+    if game.next_card != compiled.deck_size:
         return False
-    for seat in range(tables.players):
+    for seat in range(compiled.players):
         if game.hand_size[seat] > 0:
             return False
     return True
 
 
 @kernel
-def may_be_last(tables: np.record, game: np.record) -> bool:
+def may_be_last(compiled: np.record, game: np.record) -> bool:
     """Return whether the game may be over after the play that is to be made or ended: no other card is left."""
-    cards = tables.deck_size - np.int64(game.next_card)
-    for seat in range(tables.players):
+    cards = compiled.deck_size - np.int64(game.next_card)
+    for seat in range(compiled.players):
         cards += game.hand_size[seat]
     return cards <= 1
 
 
 @kernel
-def find_next_seat(tables: np.record, game: np.record) -> bool:
+def find_next_seat(compiled: np.record, game: np.record) -> bool:
     """Give the turn to the next seat with cards (H3); return whether there is one."""
     seat = game.seat
-    for _ in range(tables.players):
+    for _ in range(compiled.players):
         seat += 1
-        if seat == tables.players:
+        if seat == compiled.players:
             seat = 0
         if game.hand_size[seat] > 0:
             game.seat = seat
@@ -356,16 +356,16 @@ def find_next_seat(tables: np.record, game: np.record) -> bool:
 
 
 @kernel
-def end_game(tables: np.record, game: np.record) -> None:
+def end_game(compiled: np.record, game: np.record) -> None:
     """Give what is left to the seat with the last capture, if there was any (R13, R17, V2)."""
     seat = game.last_capturer
     if seat != NO_SEAT:
         for card in range(NUM_KINDS):
             count = np.int64(game.table[card]) + game.set_aside[card]
-            count_cards(tables, game, seat, card, count)
-            add_to_table(tables, game, card, -np.int64(game.table[card]))
+            count_cards(compiled, game, seat, card, count)
+            add_to_table(compiled, game, card, -np.int64(game.table[card]))
             game.set_aside[card] = 0
-    settle_game(tables, game)
+    settle_game(compiled, game)
     game.over = True
     game.sweep_values = 0
     game.legal_plays = 0
@@ -373,38 +373,38 @@ def end_game(tables: np.record, game: np.record) -> None:
 
 
 @kernel
-def end_session(tables: np.record, game: np.record) -> bool:
+def end_session(compiled: np.record, game: np.record) -> bool:
     """Add the scores of the game that is over to the totals; return whether the session is over too (R15, H5)."""
-    for seat in range(tables.players):
-        game.totals[seat] += score_of(tables, game, seat)
+    for seat in range(compiled.players):
+        game.totals[seat] += score_of(compiled, game, seat)
         game.total_points[seat] += game.points[seat]
         game.total_sweeps[seat] += game.sweeps[seat]
-    for team in range(tables.teams):
+    for team in range(compiled.teams):
         total = 0
-        for seat in range(team, tables.players, tables.teams):
+        for seat in range(team, compiled.players, compiled.teams):
             total += game.totals[seat]
-        if total >= tables.threshold:
+        if total >= compiled.threshold:
             return True
-    return tables.games != 0 and game.game_number >= tables.games
+    return compiled.games != 0 and game.game_number >= compiled.games
 
 
 @kernel
-def next_game(tables: np.record, game: np.record, scratch: np.record) -> None:
+def next_game(compiled: np.record, game: np.record, scratch: np.record) -> None:
     """Deal the session's next game: the dealer moves one seat to the left (R15)."""
-    game.dealer = leader_of(tables, game)
+    game.dealer = leader_of(compiled, game)
     game.game_number += 1
-    shuffle_deck(tables, game)
-    begin_game(tables, game, scratch)
+    shuffle_deck(compiled, game)
+    begin_game(compiled, game, scratch)
 
 
 @kernel
-def first_game(tables: np.record, game: np.record, scratch: np.record) -> None:
+def first_game(compiled: np.record, game: np.record, scratch: np.record) -> None:
     """Deal the first game of a new session: seat n-1 deals (R5)."""
-    for seat in range(tables.players):
+    for seat in range(compiled.players):
         game.totals[seat] = 0
         game.total_points[seat] = 0
         game.total_sweeps[seat] = 0
-    game.dealer = tables.players - 1
+    game.dealer = compiled.players - 1
     game.game_number = 1
-    shuffle_deck(tables, game)
-    begin_game(tables, game, scratch)
+    shuffle_deck(compiled, game)
+    begin_game(compiled, game, scratch)

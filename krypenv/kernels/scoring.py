@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NO_SEAT, NUM_RANKS
+from krypenv.kernels.compiled import NIBBLE, lead_sign
 from krypenv.kernels.state import State
-from krypenv.kernels.tables import NIBBLE, lead_sign
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 
@@ -23,77 +23,77 @@ IntArray = npt.NDArray[np.int64]
 
 
 @kernel
-def count_cards(tables: np.record, game: np.record, seat: int, card: int, count: int) -> None:
+def count_cards(compiled: np.record, game: np.record, seat: int, card: int, count: int) -> None:
     """Count copies of a card that a seat has captured (R3)."""
-    game.points[seat] += count * tables.card_points[card]
+    game.points[seat] += count * compiled.card_points[card]
 
 
 @kernel
-def sweeps_of(tables: np.record, card: int, ranks: int, copies: int) -> int:
+def sweeps_of(compiled: np.record, card: int, ranks: int, copies: int) -> int:
     """Return how many sweeps a card makes that takes a whole table: 2 for a lone card of its kind, else 1 (R11, H4).
 
     `ranks` is that table, packed, and `copies` how many of the card's kind lie there.
     """
     is_lone = ranks == np.int64(1) << NIBBLE * (card % NUM_RANKS)
-    return 2 if is_lone and (tables.doubles_by_rank or copies == 1) else 1
+    return 2 if is_lone and (compiled.doubles_by_rank or copies == 1) else 1
 
 
 @kernel
-def settle_game(tables: np.record, game: np.record) -> None:
+def settle_game(compiled: np.record, game: np.record) -> None:
     """Give the seat with the last capture what the end of a game is worth (V2)."""
     if game.last_capturer != NO_SEAT:
-        game.bonus[game.last_capturer] += tables.last_capture_points
+        game.bonus[game.last_capturer] += compiled.last_capture_points
 
 
 @kernel
-def settled_bonus(tables: np.record, game: np.record) -> int:
+def settled_bonus(compiled: np.record, game: np.record) -> int:
     """Return what `settle_game` has given all seats together."""
-    return tables.last_capture_points * np.int64(game.over and game.last_capturer != NO_SEAT)
+    return compiled.last_capture_points * np.int64(game.over and game.last_capturer != NO_SEAT)
 
 
 @kernel
-def score_of(tables: np.record, game: np.record, seat: int) -> int:
+def score_of(compiled: np.record, game: np.record, seat: int) -> int:
     """Return a seat's score in the game so far: points, and sweeps less those of the seat after (R9, R12, R14)."""
     after = seat + 1
-    if after == tables.players:
+    if after == compiled.players:
         after = 0
     sweeps = game.sweeps[seat] - game.sweeps[after]
-    return game.points[seat] + game.bonus[seat] + tables.sweep_points * sweeps
+    return game.points[seat] + game.bonus[seat] + compiled.sweep_points * sweeps
 
 
 # ---------------------------------------------------------------------- what players weigh
 
 
 @kernel
-def lead_over(tables: np.record, own: float, others: float) -> float:
+def lead_over(compiled: np.record, own: float, others: float) -> float:
     """Return by how much a score is better than another."""
-    return tables.lead_sign * (others - own)
+    return compiled.lead_sign * (others - own)
 
 
 @kernel
-def margin_of(tables: np.record, game: np.record, side: int) -> float:
+def margin_of(compiled: np.record, game: np.record, side: int) -> float:
     """Return the margin of a side so far: its score's lead over the mean of the other sides' (R14, R16)."""
     own, total = np.int64(0), np.int64(0)
-    for seat in range(tables.players):
-        score = score_of(tables, game, seat)
+    for seat in range(compiled.players):
+        score = score_of(compiled, game, seat)
         total += score
-        if seat % tables.teams == side:
+        if seat % compiled.teams == side:
             own += score
-    return lead_over(tables, own, (total - own) / (tables.teams - 1))
+    return lead_over(compiled, own, (total - own) / (compiled.teams - 1))
 
 
 @kernel
-def sweep_gain(tables: np.record, sweeper: int, side: int) -> float:
+def sweep_gain(compiled: np.record, sweeper: int, side: int) -> float:
     """Return what a side's margin gains by a sweep of some seat, which costs that one and pays the one before (R9)."""
-    before = (sweeper + tables.players - 1) % tables.players
-    share = np.int64(before % tables.teams == side) - np.int64(sweeper % tables.teams == side)
-    return tables.lead_sign * tables.sweep_points * share * tables.teams / (tables.teams - 1)
+    before = (sweeper + compiled.players - 1) % compiled.players
+    share = np.int64(before % compiled.teams == side) - np.int64(sweeper % compiled.teams == side)
+    return compiled.lead_sign * compiled.sweep_points * share * compiled.teams / (compiled.teams - 1)
 
 
 @kernel
-def cost_of(tables: np.record, points: int, own_sweeps: float, next_sweeps: float) -> float:
+def cost_of(compiled: np.record, points: int, own_sweeps: float, next_sweeps: float) -> float:
     """Return what points, own sweeps and those that the next seat is expected to make cost a seat (R9)."""
-    return tables.lead_sign * (points + tables.sweep_points * (own_sweeps - next_sweeps))
+    return compiled.lead_sign * (points + compiled.sweep_points * (own_sweeps - next_sweeps))
 
 
 # ---------------------------------------------------------------------- arrays of scores

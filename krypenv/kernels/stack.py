@@ -16,76 +16,82 @@ from krypenv.runtime.jit import kernel
 
 
 @kernel
-def step_game(tables: np.ndarray, stack: np.ndarray, at: int, action: int, scratch: np.ndarray) -> bool:
+def step_game(compiled: np.ndarray, stack: np.ndarray, at: int, action: int, scratch: np.ndarray) -> bool:
     """Carry out an action in a copy of state `at` at `at + 1`; where it is illegal, return False and do nothing."""
     if not is_legal(stack[at], action):
         return False
     stack[at + 1] = stack[at]
-    act(tables[0], stack[at + 1], action, scratch[0])
+    act(compiled[0], stack[at + 1], action, scratch[0])
     return True
 
 
 @kernel
-def list_captures(tables: np.ndarray, stack: np.ndarray, at: int, scratch: np.ndarray) -> int:
+def list_captures(compiled: np.ndarray, stack: np.ndarray, at: int, scratch: np.ndarray) -> int:
     """Put the captures of the pending card into `scratch.captures`, as packed ranks, and return their number."""
     game = stack[at]
-    return captures_of(tables[0], game.pending, game.table_ranks, scratch[0])
+    return captures_of(compiled[0], game.pending, game.table_ranks, scratch[0])
 
 
 @kernel
-def shuffle_stack(tables: np.ndarray, stack: np.ndarray, seed: np.uint64) -> None:
+def shuffle_stack(compiled: np.ndarray, stack: np.ndarray, seed: np.uint64) -> None:
     """Start the streams of the first state from a seed and shuffle its deck as often as its game number says."""
     seed_game(stack[0], seed)
     for _ in range(stack[0].game_number):
-        shuffle_deck(tables[0], stack[0])
+        shuffle_deck(compiled[0], stack[0])
 
 
 @kernel
-def begin_stack(tables: np.ndarray, stack: np.ndarray, scratch: np.ndarray) -> None:
+def begin_stack(compiled: np.ndarray, stack: np.ndarray, scratch: np.ndarray) -> None:
     """Deal the first state from the deck that lies in it."""
-    begin_game(tables[0], stack[0], scratch[0])
+    begin_game(compiled[0], stack[0], scratch[0])
 
 
 @kernel
-def resume_stack(tables: np.ndarray, stack: np.ndarray, twin: np.ndarray, scratch: np.ndarray) -> int:
+def resume_stack(compiled: np.ndarray, stack: np.ndarray, twin: np.ndarray, scratch: np.ndarray) -> int:
     """Check the first state and find what is legal there; return the fault, or SOUND. `twin` is (1,) of `GAME`."""
-    fault = fault_of_course(tables[0], stack[0], True, twin)
+    fault = fault_of_course(compiled[0], stack[0], True, twin)
     if fault == SOUND:
-        prepare(tables[0], stack[0], scratch[0])
+        prepare(compiled[0], stack[0], scratch[0])
     return fault
 
 
 @kernel
-def close_session(tables: np.ndarray, stack: np.ndarray, at: int) -> bool:
+def close_session(compiled: np.ndarray, stack: np.ndarray, at: int) -> bool:
     """Write state `at`, with its game added to the totals, to `at + 1`; return whether the session is over."""
     stack[at + 1] = stack[at]
-    return end_session(tables[0], stack[at + 1])
+    return end_session(compiled[0], stack[at + 1])
 
 
 @kernel
-def deal_next(tables: np.ndarray, stack: np.ndarray, scratch: np.ndarray) -> None:
+def deal_next(compiled: np.ndarray, stack: np.ndarray, scratch: np.ndarray) -> None:
     """Deal the session's next game in the first state."""
-    next_game(tables[0], stack[0], scratch[0])
+    next_game(compiled[0], stack[0], scratch[0])
 
 
 @kernel
-def write_scores(tables: np.ndarray, stack: np.ndarray, at: int, out: np.ndarray) -> None:
+def write_scores(compiled: np.ndarray, stack: np.ndarray, at: int, out: np.ndarray) -> None:
     """Write the scores so far into `out`, (P,) int64."""
     for seat in range(len(out)):
-        out[seat] = score_of(tables[0], stack[at], seat)
+        out[seat] = score_of(compiled[0], stack[at], seat)
 
 
 @kernel
 def observe(
-    tables: np.ndarray, stack: np.ndarray, at: int, seat: int, out: np.ndarray, view: np.ndarray, scratch: np.ndarray
+    compiled: np.ndarray,
+    stack: np.ndarray,
+    at: int,
+    seat: int,
+    out: np.ndarray,
+    feature_scratch: np.ndarray,
+    scratch: np.ndarray,
 ) -> None:
     """Write what a seat sees into `out`, (N,) int8; the features of a seat that is not to act are zero."""
     game = stack[at]
-    write_observation(tables[0], game, seat, out)
+    write_observation(compiled[0], game, seat, out)
     if len(out) > SIZE:
         to_act = np.int64(seat == game.seat)
         plays, takes = to_act * game.legal_plays, to_act * game.legal_takes
-        write_features(tables[0], out, plays, takes, view[0], scratch[0], out[SIZE:])
+        write_features(compiled[0], out, plays, takes, feature_scratch[0], scratch[0], out[SIZE:])
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 Legend, for the whole project: B games (rows), P seats, A = 105 actions, N entries of an observation, D cards in the
 deck; 52 card kinds. Counts are of copies of a kind. "Bits" are sets as integers: bit k of a set of kinds is kind k,
-bit r of a set of ranks is rank r + 1. Multisets of ranks are packed as in `krypenv.kernels.tables`.
+bit r of a set of ranks is rank r + 1. Multisets of ranks are packed as in `krypenv.kernels.compiled`.
 
 A row of `State` is one game, and a kernel is handed the row: `game.table[card] += 1`. Over the batch,
 `state.table` is a (B, 52) array. Every row has room for six seats and 104 cards, so kernels are compiled once.

@@ -10,14 +10,14 @@ import numpy as np
 from krypenv.cards import STOP, TAKE
 from krypenv.kernels import observation as base_block
 from krypenv.kernels.captures import SCRATCH, Spaces, bit_index, count_bits
-from krypenv.kernels.features import VIEW, write_features
+from krypenv.kernels.features import FEATURE_SCRATCH, write_features
 from krypenv.kernels.observation import write_mask, write_observation
 from krypenv.kernels.play import act, end_session, first_game, next_game, random_below, seed_game
 from krypenv.kernels.state import ACTIONS
 from krypenv.runtime.jit import kernel, parallel_kernel
 
-WORK = np.dtype([("look", VIEW), ("scratch", SCRATCH)], align=True)  # of one thread
-borrow_work = Spaces(WORK).borrow
+STEP_SCRATCH = np.dtype([("feature_scratch", FEATURE_SCRATCH), ("scratch", SCRATCH)], align=True)  # of one thread
+borrow_step_scratch = Spaces(STEP_SCRATCH).borrow
 
 NEW_SESSION, LOOK = -2, -1  # what `step_rows` does besides actions: deal a first game, or only write the decision
 
@@ -43,18 +43,18 @@ def find_illegal(state: np.ndarray, orders: np.ndarray) -> int:
 
 @kernel
 def write_decision(
-    tables: np.record, game: np.record, observation: np.ndarray, mask: np.ndarray, work: np.record
+    compiled: np.record, game: np.record, observation: np.ndarray, mask: np.ndarray, step_scratch: np.record
 ) -> None:
     """Write observation, features and mask for the seat to act: (N,) and (105,) int8."""
-    write_observation(tables, game, game.seat, observation)
+    write_observation(compiled, game, game.seat, observation)
     if len(observation) > base_block.SIZE:
         write_features(
-            tables,
+            compiled,
             observation,
             game.legal_plays,
             game.legal_takes,
-            work.look,
-            work.scratch,
+            step_scratch.feature_scratch,
+            step_scratch.scratch,
             observation[base_block.SIZE :],
         )
     write_mask(game, mask)
@@ -62,29 +62,29 @@ def write_decision(
 
 @kernel
 def step_rows(
-    tables: np.ndarray,
+    compiled: np.ndarray,
     state: np.ndarray,
     observation: np.ndarray,
     mask: np.ndarray,
     finished: np.ndarray,
     finals: np.ndarray,
     orders: np.ndarray,
-    space: np.ndarray,
+    scratch: np.ndarray,
 ) -> None:
     """Carry out orders, (M, 2) int64: a row, and its legal action, NEW_SESSION or LOOK. Then write the next decision.
 
     Where an action ends the session, its scores, points and sweeps are kept in `finals`, (3, B, P), and a new one is
-    dealt. `space` is the work space of one thread, (1,) of `WORK`.
+    dealt. `scratch` is that of one thread, (1,) of `STEP_SCRATCH`.
     """
-    rules, work = tables[0], space[0]
+    rules, step_scratch = compiled[0], scratch[0]
     for at in range(len(orders)):
         row, action = orders[at, 0], orders[at, 1]
         game = state[row]
         finished[row] = False
         if action == NEW_SESSION:
-            first_game(rules, game, work.scratch)
+            first_game(rules, game, step_scratch.scratch)
         elif action != LOOK:
-            act(rules, game, action, work.scratch)
+            act(rules, game, action, step_scratch.scratch)
         if game.over:
             finished[row] = end_session(rules, game)
             if finished[row]:
@@ -92,10 +92,10 @@ def step_rows(
                     finals[0, row, seat] = game.totals[seat]
                     finals[1, row, seat] = game.total_points[seat]
                     finals[2, row, seat] = game.total_sweeps[seat]
-                first_game(rules, game, work.scratch)
+                first_game(rules, game, step_scratch.scratch)
             else:
-                next_game(rules, game, work.scratch)
-        write_decision(rules, game, observation[row], mask[row], work)
+                next_game(rules, game, step_scratch.scratch)
+        write_decision(rules, game, observation[row], mask[row], step_scratch)
 
 
 @kernel
@@ -122,43 +122,43 @@ def sample_rows(state: np.ndarray, rows: np.ndarray, out: np.ndarray, part: int,
 
 
 @kernel
-def play_games(tables: np.ndarray, state: np.ndarray, rows: np.ndarray, steps: int, scratch: np.ndarray) -> int:
+def play_games(compiled: np.ndarray, state: np.ndarray, rows: np.ndarray, steps: int, scratch: np.ndarray) -> int:
     """Play `steps` random legal actions in each of some rows without observations; return the number of games ended."""
-    rules, work = tables[0], scratch[0]
+    rules, capture_scratch = compiled[0], scratch[0]
     games = 0
     for at in range(len(rows)):
         game = state[rows[at]]
         for _ in range(steps):
-            act(rules, game, sample_action(game), work)
+            act(rules, game, sample_action(game), capture_scratch)
             if game.over:
                 games += 1
                 if end_session(rules, game):
-                    first_game(rules, game, work)
+                    first_game(rules, game, capture_scratch)
                 else:
-                    next_game(rules, game, work)
+                    next_game(rules, game, capture_scratch)
     return games
 
 
 @kernel
-def try_step_rows(given: tuple[Any, ...], orders: np.ndarray, space: np.ndarray) -> bool:
+def try_step_rows(given: tuple[Any, ...], orders: np.ndarray, scratch: np.ndarray) -> bool:
     """Do what `step_rows` does, with all that stands before the orders in one; return whether it came to its end."""
-    tables, state, observation, mask, finished, finals = given
+    compiled, state, observation, mask, finished, finals = given
     try:
-        step_rows(tables, state, observation, mask, finished, finals, orders, space)
+        step_rows(compiled, state, observation, mask, finished, finals, orders, scratch)
     except Exception:
         return False
     return True
 
 
 @parallel_kernel
-def step_parts(given: tuple[Any, ...], orders: np.ndarray, space: np.ndarray, done: np.ndarray) -> None:
+def step_parts(given: tuple[Any, ...], orders: np.ndarray, scratch: np.ndarray, done: np.ndarray) -> None:
     """Do what `step_rows` does, a part for each thread, and write which came to their ends into `done`, (parts,) bool.
 
     (An error that left a thread by itself would be lost.)
     """
     for part in numba.prange(len(done)):
         own = orders[len(orders) * part // len(done) : len(orders) * (part + 1) // len(done)]
-        done[part] = try_step_rows(given, own, space[part : part + 1])
+        done[part] = try_step_rows(given, own, scratch[part : part + 1])
 
 
 @parallel_kernel

@@ -12,11 +12,11 @@ from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
 from krypenv.inputs.words import is_whole, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import HOLDS, MASK, SHOWN, SOUND, fault_of, tell_fault
+from krypenv.kernels.compiled import NIBBLE, compile_rules, ranks_of_values
 from krypenv.kernels.invariants import fault_of_state, is_mask_of
 from krypenv.kernels.observation import LAYOUT, SIZE, write_observation
 from krypenv.kernels.play import add_to_table, leader_of, prepare, random_below, seed_game, sweep_values_of
 from krypenv.kernels.state import DEALS, MAX_DECK, State, allocate
-from krypenv.kernels.tables import NIBBLE, compile_rules, ranks_of_values
 from krypenv.rules import MAX_PLAYERS, Rules, check_rules
 from krypenv.runtime.jit import handle, kernel
 
@@ -68,10 +68,10 @@ def check_genuine(rules: Rules, observations: np.ndarray, action_masks: np.ndarr
 
     This builds a world for each row, which takes a few microseconds.
     """
-    _build(rules, observations, action_masks, _SPACE.world, np.zeros(len(observations), np.uint64))
+    _build(rules, observations, action_masks, _SCRATCH.world, np.zeros(len(observations), np.uint64))
 
 
-class _Work(NamedTuple):
+class _WorldScratch(NamedTuple):
     """What worlds are built in."""
 
     owner: npt.NDArray[np.int64]  # (104,)
@@ -86,15 +86,15 @@ class _Space(threading.local):
     def __init__(self) -> None:
         self.world = handle(allocate(1))
         owner, pool = np.empty((2, MAX_DECK), np.int64)
-        self.work = _Work(owner, pool, handle(allocate(2)), np.empty(SIZE, np.int8))
+        self.world_scratch = _WorldScratch(owner, pool, handle(allocate(2)), np.empty(SIZE, np.int8))
 
 
-_SPACE = _Space()
+_SCRATCH = _Space()
 
 
 def _build(rules: Rules, seen: np.ndarray, masks: np.ndarray, state: np.ndarray, seeds: np.ndarray) -> None:
     """Fill the rows of a state, or one row again and again; raise ValueError for an observation that no game shows."""
-    row, fault = _build_rows(compile_rules(rules), seen, masks, state, seeds, _SPACE.work, borrow_scratch())
+    row, fault = _build_rows(compile_rules(rules), seen, masks, state, seeds, _SCRATCH.world_scratch, borrow_scratch())
     if fault != SOUND:
         raise ValueError(tell_fault(rules, f"observation {row}", fault))
 
@@ -121,12 +121,12 @@ def make_generator(rng: np.random.Generator | int) -> np.random.Generator:
 
 @kernel
 def _build_rows(
-    tables: np.ndarray,
+    compiled: np.ndarray,
     observations: np.ndarray,
     masks: np.ndarray,
     state: np.ndarray,
     seeds: np.ndarray,
-    work: _Work,
+    world_scratch: _WorldScratch,
     scratch: np.ndarray,
 ) -> tuple[int, int]:
     """Build a world for each row of observations; return the first row that has none and why, or SOUND.
@@ -134,13 +134,13 @@ def _build_rows(
     `state` has a row for each, or a single one that is written over. Where there are `masks` they have to be those of
     the worlds.
     """
-    rules = tables[0]
+    rules = compiled[0]
     for row in range(len(observations)):
         seen = observations[row]
         fault = fault_of(rules, seen)
         if fault != SOUND:
             return row, fault
-        state[row % len(state)] = work.spare[0]
+        state[row % len(state)] = world_scratch.spare[0]
         game = state[row % len(state)]
         seed_game(game, seeds[row])
         copy_public(rules, game, seen)
@@ -148,18 +148,18 @@ def _build_rows(
         if game.pending != NO_CARD and rules.forced_sweep and game.seat != viewer_of(rules, seen):
             # who chooses what to take had no card that sweeps, or would have had to play that (R10)
             game.cannot_hold[game.seat] |= ranks_of_values(rules, sweep_values_of(rules, game, scratch[0]))
-        is_dealt = deal_hidden(rules, game, seen, True, work.owner, work.pool)
+        is_dealt = deal_hidden(rules, game, seen, True, world_scratch.owner, world_scratch.pool)
         game.cannot_hold[pending_seat] = known
         if not is_dealt:
             return row, HOLDS
         prepare(rules, game, scratch[0])
-        fault = fault_of_state(rules, game, True, work.spare[1:], scratch[0])
+        fault = fault_of_state(rules, game, True, world_scratch.spare[1:], scratch[0])
         if fault != SOUND:
             return row, fault
         viewer = viewer_of(rules, seen)
-        write_observation(rules, game, viewer, work.shown)
+        write_observation(rules, game, viewer, world_scratch.shown)
         for at in range(SIZE):
-            if work.shown[at] != seen[at]:
+            if world_scratch.shown[at] != seen[at]:
                 return row, SHOWN
         if len(masks) > 0 and (viewer != game.seat or game.over or not is_mask_of(game, masks[row])):
             return row, MASK
@@ -167,23 +167,23 @@ def _build_rows(
 
 
 @kernel
-def viewer_of(tables: np.record, seen: np.ndarray) -> int:
+def viewer_of(compiled: np.record, seen: np.ndarray) -> int:
     """Return the seat that sees an observation, where the last one is the dealer."""
-    for place in range(tables.players):
+    for place in range(compiled.players):
         if seen[_DEALER + place]:
-            return tables.players - 1 - place
-    return tables.players - 1
+            return compiled.players - 1 - place
+    return compiled.players - 1
 
 
 @kernel
-def copy_public(tables: np.record, game: np.record, seen: np.ndarray) -> None:
+def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
     """Copy all that an observation tells, from relative places to seats."""
-    players = tables.players
-    viewer = viewer_of(tables, seen)
+    players = compiled.players
+    viewer = viewer_of(compiled, seen)
     game.dealer = players - 1
-    game.deal_number = tables.num_deals - seen[_DEALS_LEFT]
-    game.next_card = tables.deal_start[game.deal_number]
-    game.game_number = max(tables.games - seen[_GAMES_LEFT], 1)
+    game.deal_number = compiled.num_deals - seen[_DEALS_LEFT]
+    game.next_card = compiled.deal_start[game.deal_number]
+    game.game_number = max(compiled.games - seen[_GAMES_LEFT], 1)
     game.pending = NO_CARD
     game.last_card = NO_CARD
     game.last_seat = NO_SEAT
@@ -195,11 +195,11 @@ def copy_public(tables: np.record, game: np.record, seen: np.ndarray) -> None:
         game.set_aside[kind] = seen[_ASIDE + kind]
         game.taken[kind] = seen[_TAKEN + kind]
         game.taken_ranks += np.int64(seen[_TAKEN + kind]) << NIBBLE * (kind % NUM_RANKS)
-        add_to_table(tables, game, kind, np.int64(seen[_TABLE + kind]))
+        add_to_table(compiled, game, kind, np.int64(seen[_TABLE + kind]))
         if seen[_PENDING + kind]:
             game.pending = kind
         lying = np.int64(seen[_TABLE + kind]) + seen[_ASIDE + kind] + seen[_PENDING + kind]
-        captured += (public - lying) * tables.card_points[kind]
+        captured += (public - lying) * compiled.card_points[kind]
         _give(game, viewer, kind, np.int64(seen[_HAND + kind]))
     for place in range(players):
         seat = (viewer + place) % players
@@ -213,20 +213,20 @@ def copy_public(tables: np.record, game: np.record, seen: np.ndarray) -> None:
         for rank in range(NUM_RANKS):
             if place > 0 and seen[_CANNOT_HOLD + (place - 1) * NUM_RANKS + rank]:
                 game.cannot_hold[seat] |= 1 << rank
-    _make_totals(tables, game, seen, viewer)
-    leader = leader_of(tables, game)
+    _make_totals(compiled, game, seen, viewer)
+    leader = leader_of(compiled, game)
     game.bonus[leader] = -captured  # points shown that no card accounts for
     game.points[leader] += captured
 
 
 @kernel
-def _make_totals(tables: np.record, game: np.record, seen: np.ndarray, viewer: int) -> None:
+def _make_totals(compiled: np.record, game: np.record, seen: np.ndarray, viewer: int) -> None:
     """Make up totals that are seen as those in an observation: relative to their mean, and cut at +-127.
 
     Where cutting has moved the sum from zero, one that was cut makes up for it. (Rounding moves it by at most half a
     point a seat, which does not show.)
     """
-    players = tables.players
+    players = compiled.players
     total, most, least = np.int64(0), viewer, viewer
     any_points = False
     for place in range(players):
@@ -254,7 +254,7 @@ def _give(game: np.record, seat: int, card: int, count: int) -> None:
 
 @kernel
 def deal_hidden(
-    tables: np.record, game: np.record, seen: np.ndarray, whole: bool, owner: np.ndarray, pool: np.ndarray
+    compiled: np.record, game: np.record, seen: np.ndarray, whole: bool, owner: np.ndarray, pool: np.ndarray
 ) -> bool:
     """Deal the unseen cards to the other hands and the stock; return whether a deal was found that agrees.
 
@@ -263,14 +263,14 @@ def deal_hidden(
     """
     size = 0
     for kind in range(NUM_KINDS):
-        for _ in range(tables.deck_counts[kind] - seen[_SEEN + kind]):
+        for _ in range(compiled.deck_counts[kind] - seen[_SEEN + kind]):
             pool[size] = kind
             size += 1
     hidden = 0
-    viewer = viewer_of(tables, seen)
-    for place in range(1, tables.players):
+    viewer = viewer_of(compiled, seen)
+    for place in range(1, compiled.players):
         for _ in range(seen[_HAND_SIZE + place]):
-            owner[hidden] = (viewer + place) % tables.players
+            owner[hidden] = (viewer + place) % compiled.players
             hidden += 1
     for at in range(hidden, size):
         owner[at] = NO_SEAT

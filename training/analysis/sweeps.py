@@ -74,6 +74,6 @@ def _must_sweep(engine: Engine) -> npt.NDArray[np.bool_]:
     """Return whether every card that the seat to act may play takes the whole table, (B,) bool (R10)."""
     values, plays = engine.state.sweep_values, engine.state.legal_plays
     sweepers = np.zeros(engine.num_games, np.int64)
-    for value, kinds in enumerate(engine.tables["value_kinds"][0]):
+    for value, kinds in enumerate(engine.compiled["value_kinds"][0]):
         sweepers |= np.where(values >> value & 1, kinds, 0)
     return (plays != 0) & (plays & ~sweepers == 0)

@@ -10,7 +10,7 @@ from openskill.models import PlackettLuce
 from scipy.optimize import linprog, minimize
 from scipy.special import logsumexp, softmax
 
-from krypenv.kernels.tables import lead_sign
+from krypenv.kernels.compiled import lead_sign
 from krypenv.training.arena.games import FloatArray, Games
 
 RATED = 50_000  # results that OpenSkill rates, at most: about 2 seconds

@@ -263,8 +263,8 @@ def points_rows(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
 
 def format_table(results: Sequence[MatchResult]) -> str:
     """Return matches as two plain text tables: the margins, and the points by kind."""
-    tables = ((MATCH_COLUMNS, match_rows(results)), (POINTS_COLUMNS, points_rows(results)))
-    return "\n\n".join(_format_rows([columns, *rows]) for columns, rows in tables)
+    compiled = ((MATCH_COLUMNS, match_rows(results)), (POINTS_COLUMNS, points_rows(results)))
+    return "\n\n".join(_format_rows([columns, *rows]) for columns, rows in compiled)
 
 
 def _format_rows(rows: list[tuple[str, ...]]) -> str:

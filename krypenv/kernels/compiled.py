@@ -17,7 +17,7 @@ NIBBLE = 4  # a multiset of ranks is one int64: four bits a rank, ace lowest; a 
 MAX_SUM = 16 * MAX_DECK
 MAX_GROUPS = NUM_VALUES * MAX_FITTING  # groups of all values together; `Rules` sees to MAX_FITTING
 
-TABLES = np.dtype(
+COMPILED = np.dtype(
     [
         ("players", np.int64),  # P
         ("teams", np.int64),  # number of sides
@@ -59,57 +59,57 @@ TABLES = np.dtype(
 
 
 @kernel
-def hand_value_of(tables: np.record, card: int) -> int:
+def hand_value_of(compiled: np.record, card: int) -> int:
     """Return the capture value of a card kind from the hand (R2)."""
-    return tables.hand_value[card]
+    return compiled.hand_value[card]
 
 
 @kernel
-def table_value_of(tables: np.record, card: int) -> int:
+def table_value_of(compiled: np.record, card: int) -> int:
     """Return the capture value of a card kind on the table (R2)."""
-    return tables.table_value[card]
+    return compiled.table_value[card]
 
 
 @kernel
-def rank_in_hand(tables: np.record, rank: int) -> int:
+def rank_in_hand(compiled: np.record, rank: int) -> int:
     """Return the hand value of a rank, 0..12, where cards are told by rank alone: all its kinds have the same."""
-    return tables.hand_value[rank]
+    return compiled.hand_value[rank]
 
 
 @kernel
-def rank_on_table(tables: np.record, rank: int) -> int:
+def rank_on_table(compiled: np.record, rank: int) -> int:
     """Return the table value of a rank, 0..12, where cards are told by rank alone: all its kinds have the same."""
-    return tables.table_value[rank]
+    return compiled.table_value[rank]
 
 
 @kernel
-def sum_of(tables: np.record, ranks: int) -> int:
+def sum_of(compiled: np.record, ranks: int) -> int:
     """Return the sum of the table values of a packed multiset of ranks."""
     total = np.int64(0)
     while ranks != 0:
         rank = trailing_zeros(np.int64(ranks)) // NIBBLE
         count = ranks >> NIBBLE * rank & 15
         ranks ^= count << NIBBLE * rank
-        total += count * rank_on_table(tables, rank)
+        total += count * rank_on_table(compiled, rank)
     return total
 
 
 @kernel
-def ranks_of_values(tables: np.record, values: int) -> int:
+def ranks_of_values(compiled: np.record, values: int) -> int:
     """Return the bits of the ranks that have one of some hand values, given as bits."""
     ranks = np.int64(0)
     while values != 0:
-        ranks |= tables.value_ranks[trailing_zeros(np.int64(values))]
+        ranks |= compiled.value_ranks[trailing_zeros(np.int64(values))]
         values &= values - 1
     return ranks
 
 
 @kernel
-def kinds_of_values(tables: np.record, values: int) -> int:
+def kinds_of_values(compiled: np.record, values: int) -> int:
     """Return the bits of the kinds that have one of some hand values, given as bits."""
     kinds = np.int64(0)
     while values != 0:
-        kinds |= tables.value_kinds[trailing_zeros(np.int64(values))]
+        kinds |= compiled.value_kinds[trailing_zeros(np.int64(values))]
         values &= values - 1
     return kinds
 
@@ -148,40 +148,40 @@ def find_groups(rules: Rules, value: int) -> list[int]:
 
 @lru_cache(maxsize=64)
 def compile_rules(rules: Rules) -> np.ndarray:
-    """Return the tables of some rules, (1,) of `TABLES`; equal rules share one, which nobody changes."""
-    array = records(TABLES, 1)
-    tables = array[0]
+    """Return compiled rules, (1,) of `COMPILED`; equal rules share one, which is never changed."""
+    array = records(COMPILED, 1)
+    compiled = array[0]
     kinds = np.arange(NUM_KINDS)
     hand_value, table_value = capture_values(rules)
-    tables.players, tables.teams, tables.games = rules.players, rules.num_teams, rules.games
-    tables.relative_team[:] = np.arange(MAX_PLAYERS) % rules.num_teams
-    tables.threshold = rules.threshold or 1 << 40
-    tables.forced_sweep, tables.doubles_by_rank = rules.forced_sweep, rules.double_sweep == "rank"
-    tables.lead_sign = lead_sign(rules)
-    tables.sweep_points, tables.last_capture_points = rules.sweep_points, rules.last_capture_points
-    tables.initial_match_bonus = rules.initial_match_bonus
-    tables.deck_size, tables.deck_counts[:] = rules.deck_size, rules.deck_counts
-    tables.deck[: rules.deck_size] = np.repeat(kinds, rules.deck_counts)
-    tables.hand_value[:], tables.table_value[:] = np.tile(hand_value, NUM_SUITS), np.tile(table_value, NUM_SUITS)
-    tables.may_crowd = may_crowd(rules)
-    tables.matches[:] = np.array(hand_value) == table_value
-    tables.may_cut = rules.total_points + abs(rules.initial_match_bonus) >= 127
-    tables.card_points[:], tables.is_aside[:] = rules.card_points, rules.aside_kinds
+    compiled.players, compiled.teams, compiled.games = rules.players, rules.num_teams, rules.games
+    compiled.relative_team[:] = np.arange(MAX_PLAYERS) % rules.num_teams
+    compiled.threshold = rules.threshold or 1 << 40
+    compiled.forced_sweep, compiled.doubles_by_rank = rules.forced_sweep, rules.double_sweep == "rank"
+    compiled.lead_sign = lead_sign(rules)
+    compiled.sweep_points, compiled.last_capture_points = rules.sweep_points, rules.last_capture_points
+    compiled.initial_match_bonus = rules.initial_match_bonus
+    compiled.deck_size, compiled.deck_counts[:] = rules.deck_size, rules.deck_counts
+    compiled.deck[: rules.deck_size] = np.repeat(kinds, rules.deck_counts)
+    compiled.hand_value[:], compiled.table_value[:] = np.tile(hand_value, NUM_SUITS), np.tile(table_value, NUM_SUITS)
+    compiled.may_crowd = may_crowd(rules)
+    compiled.matches[:] = np.array(hand_value) == table_value
+    compiled.may_cut = rules.total_points + abs(rules.initial_match_bonus) >= 127
+    compiled.card_points[:], compiled.is_aside[:] = rules.card_points, rules.aside_kinds
     for kind in map(int, np.flatnonzero(rules.deck_counts)):
-        if tables.is_aside[kind]:
-            tables.aside_ranks |= 15 << NIBBLE * (kind % NUM_RANKS)
-        tables.point_kinds |= int(tables.card_points[kind] != 0) << kind
-        tables.value_kinds[tables.hand_value[kind]] |= 1 << kind
-        tables.value_ranks[tables.hand_value[kind]] |= 1 << kind % NUM_RANKS
-    _plan_deals(rules, tables)
-    _list_groups(rules, tables)
+        if compiled.is_aside[kind]:
+            compiled.aside_ranks |= 15 << NIBBLE * (kind % NUM_RANKS)
+        compiled.point_kinds |= int(compiled.card_points[kind] != 0) << kind
+        compiled.value_kinds[compiled.hand_value[kind]] |= 1 << kind
+        compiled.value_ranks[compiled.hand_value[kind]] |= 1 << kind % NUM_RANKS
+    _plan_deals(rules, compiled)
+    _list_groups(rules, compiled)
     sums = np.arange(MAX_SUM + 1)
-    for value in map(int, np.flatnonzero(tables.value_ranks)):
-        tables.divisors[sums % value == 0] |= 1 << value
+    for value in map(int, np.flatnonzero(compiled.value_ranks)):
+        compiled.divisors[sums % value == 0] |= 1 << value
     return handle(array)
 
 
-def _plan_deals(rules: Rules, tables: np.record) -> None:
+def _plan_deals(rules: Rules, compiled: np.record) -> None:
     """Write who gets each card of the deck: in batches (R4), and of a rest one card at a time (H3)."""
     destination: list[int] = []
     starts = [0]
@@ -193,25 +193,25 @@ def _plan_deals(rules: Rules, tables: np.record) -> None:
     if rest:
         destination += [place % rules.players for place in range(rest)]
         starts.append(len(destination))
-    tables.destination[: len(destination)] = destination
-    tables.deal_start[: len(starts)] = starts
-    tables.laid[: len(starts)] = [destination[:start].count(TABLE) for start in starts]
-    tables.num_deals = len(starts) - 1
+    compiled.destination[: len(destination)] = destination
+    compiled.deal_start[: len(starts)] = starts
+    compiled.laid[: len(starts)] = [destination[:start].count(TABLE) for start in starts]
+    compiled.num_deals = len(starts) - 1
 
 
-def _list_groups(rules: Rules, tables: np.record) -> None:
+def _list_groups(rules: Rules, compiled: np.record) -> None:
     """Write the groups of each hand value in the deck (R7), and which values have one within each set of ranks."""
     count = 0
     for value in range(NUM_VALUES):
-        found = find_groups(rules, value) if tables.value_ranks[value] else []
+        found = find_groups(rules, value) if compiled.value_ranks[value] else []
         for top in range(NUM_RANKS + 1):
-            tables.group_start[value, top] = count + sum(group < 1 << NIBBLE * top for group in found)
-        tables.groups[count : count + len(found)] = found
+            compiled.group_start[value, top] = count + sum(group < 1 << NIBBLE * top for group in found)
+        compiled.groups[count : count + len(found)] = found
         count += len(found)
         for group in found:
             support = sum(1 << rank for rank in range(NUM_RANKS) if group >> NIBBLE * rank & 15)
-            tables.group_values[support] |= 1 << value
-            tables.group_ranks[value] |= support
+            compiled.group_values[support] |= 1 << value
+            compiled.group_ranks[value] |= support
     for rank in range(NUM_RANKS):  # a group within a set of ranks is within every larger set
         has_rank = np.arange(1 << NUM_RANKS) >> rank & 1 == 1
-        tables.group_values[has_rank] |= tables.group_values[~has_rank]
+        compiled.group_values[has_rank] |= compiled.group_values[~has_rank]

@@ -1,4 +1,4 @@
-"""The work space of a search: one record a thread, allocated once, so that the kernels allocate nothing."""
+"""The scratch memory of a search: one record a thread, allocated once, so that the kernels allocate nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 # hundreds of ways to choose between suits. `list_moves` raises OverflowError where there is no room, and `with_room`
 # tries once more with more of it.
 FEW_MOVES = 1 << 14
-MOST_MOVES = 1 << 22  # what a work space grows to at most: 250 MB
+MOST_MOVES = 1 << 22  # what one grows to at most: 250 MB
 MEMORY_SIZE = 1 << 13  # positions remembered by alpha-beta
 MEMO_SIZE = 1 << 11  # tables whose captures and sweeps are remembered
 MEMO_CAPTURES = 5  # captures of one value that are remembered; where there are more they are found anew
@@ -68,8 +68,8 @@ MEMO = np.dtype(
 )
 
 
-def space_type(moves: int) -> np.dtype[Any]:
-    """Return the type of a work space with room for so many moves."""
+def search_scratch_type(moves: int) -> np.dtype[Any]:
+    """Return the type of scratch memory with room for so many moves."""
     return np.dtype(_fields(moves), align=True)
 
 
@@ -103,25 +103,25 @@ def _fields(moves: int) -> list[tuple[Any, ...]]:
     ]
 
 
-def make_space(threads: int = 1, moves: int = FEW_MOVES) -> np.ndarray:
-    """Return fresh work space for some threads, (threads,) of `space_type`."""
-    space = records(space_type(moves), threads)
+def make_search_scratch(threads: int = 1, moves: int = FEW_MOVES) -> np.ndarray:
+    """Return fresh scratch for some threads, (threads,) of `search_scratch_type`."""
+    search_scratch = records(search_scratch_type(moves), threads)
     random = np.random.default_rng(0)
     for name in ("hand_keys", "table_keys", "last_keys"):
-        keys = space[name]
+        keys = search_scratch[name]
         keys[:] = random.integers(0, 2**64, keys.shape[1:], dtype=np.uint64)
-    space.memo.table[:] = space.memo.query[:] = -1
-    return handle(space)
+    search_scratch.memo.table[:] = search_scratch.memo.query[:] = -1
+    return handle(search_scratch)
 
 
 class HasSpace(Protocol):
-    """Whatever searches in a work space of its own."""
+    """Whatever searches with scratch memory of its own."""
 
-    _space: np.ndarray
+    _search_scratch: np.ndarray
 
 
 def with_room(searcher: HasSpace, search: Callable[[], Result]) -> Result:
-    """Return what a search gives; where there is no room for its moves, once more in a larger work space.
+    """Return what a search gives; where there is no room for its moves, once more in a larger one.
 
     The kernels are compiled anew for that one, which takes some seconds. Raises ValueError where no space is enough.
     """
@@ -129,7 +129,7 @@ def with_room(searcher: HasSpace, search: Callable[[], Result]) -> Result:
         try:
             return search()
         except OverflowError:
-            moves = 8 * searcher._space["moves"].shape[1]
+            moves = 8 * searcher._search_scratch["moves"].shape[1]
             if moves > MOST_MOVES:
                 raise ValueError(f"a search finds more than {MOST_MOVES // 8:,} moves on one line of play") from None
-            searcher._space = make_space(len(searcher._space), moves)
+            searcher._search_scratch = make_search_scratch(len(searcher._search_scratch), moves)
