@@ -34,7 +34,7 @@ PLAYER = np.dtype(
 def make_player(looks_ahead: bool, shed_weight: float, threads: int = 1) -> np.ndarray:
     """Return how a scripted player chooses, with its scratch for some threads, (threads,) of `PLAYER`."""
     player = records(PLAYER, threads)
-    player.feature_scratchs_ahead, player.shed_weight = looks_ahead, shed_weight
+    player.looks_ahead, player.shed_weight = looks_ahead, shed_weight
     return handle(player)
 
 

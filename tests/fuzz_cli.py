@@ -54,7 +54,7 @@ COMMANDS = {name: line.split() for name, line in LINES.items()}
 COMMANDS["bench beside"] = ["bench", "--beside", sys.executable, "--only", "engine*", "--seconds", "0.01"]
 SETTINGS = {  # commands whose options are those of settings
     "train": ("krypenv.training.selfplay.settings", "Settings"),
-    "teach": ("krypenv.training.imitation.imitate", "ImitationSettings"),
+    "imitate": ("krypenv.training.imitation.imitate", "ImitationSettings"),
     "ablate": ("krypenv.training.experiments.ablation", "AblationSettings"),
     "exploit": ("krypenv.training.exploit.exploiting", "ExploitSettings"),
 }
@@ -90,7 +90,7 @@ def tiny_work() -> Iterator[None]:
     from krypenv.training.evaluation import matches as evaluation
     from krypenv.training.experiments import ablation, benchmark, beside
     from krypenv.training.exploit import exploiting as exploit
-    from krypenv.training.imitation import teach
+    from krypenv.training.imitation import imitate
     from krypenv.training.selfplay import selfplay
 
     match, run_arena, decide = evaluation.duplicate_match, arena.run_arena, analysis._decide
@@ -118,7 +118,7 @@ def tiny_work() -> Iterator[None]:
             (arena, "run_arena", few_deals),
             (analysis, "_decide", two_worlds),
             (selfplay, "run", lambda settings: None),
-            (teach, "run", lambda settings, command: []),
+            (imitate, "run", lambda settings, command: []),
             (ablation, "ablate", lambda settings, command: {}),
             (cli_exploit, "exploit", lambda settings, console, command: figures),
             (benchmark, "_measure", lambda *_: line),

@@ -86,7 +86,7 @@ def test_every_number_of_every_command_is_tried():
         assert options - tried <= {"--players", "--teams", "--demonstrations"}, name
 
 
-SHOWN = ("evaluate", "arena", "bench", "analyze", "train", "teach", "ablate", "exploit")
+SHOWN = ("evaluate", "arena", "bench", "analyze", "train", "imitate", "ablate", "exploit")
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ WORK = {
 }
 TRAINING = {
     "train": "train --minutes 1 --out run",
-    "teach": "teach --games 1 --out demonstrations",
+    "imitate": "imitate --games 1 --out start",
     "ablate": "ablate --out ablation",
     "exploit": "exploit greedy --seeds 1 --out responses",
 }

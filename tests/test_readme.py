@@ -20,7 +20,8 @@ from typer.testing import CliRunner
 from krypenv.training.cli.commands import app
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 BLOCK = re.compile(r"^(<!-- not run -->\n+)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 STEPS = re.compile(r"^steps = [\d_]+$", re.MULTILINE)
 INSTALL = 'pip install -c constraints.txt -e ".[train,dev]"'
@@ -60,13 +61,29 @@ def krypenv(*arguments: str) -> str:
     return done.stdout
 
 
+def name_of(page: Path) -> str:
+    """The path of a page from the root."""
+    return page.relative_to(ROOT).as_posix()
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of the headings of a page, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    found: set[str] = set()
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        anchor = re.sub(r"[^\w\- ]", "", plain).strip().replace(" ", "-")
+        found.add(anchor if anchor not in found else f"{anchor}-1")
+    return found
+
+
 @functools.cache
 def help_of(command: str) -> str:
     """What `krypenv COMMAND --help` prints."""
     return krypenv(command, "--help")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "__main__"}
@@ -79,13 +96,35 @@ def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
             krypenv(command, *arguments)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_of_the_page_lead_somewhere(page):
+    for match in LINK.finditer(page.read_text(encoding="utf-8")):
+        path, _, anchor = (match[1] or match[2]).partition("#")
+        if not path.startswith(("http:", "https:", "mailto:")):
+            target = (page.parent / path).resolve() if path else page
+            assert target.exists(), f"{name_of(page)} links to {path}, which is not there"
+            assert not anchor or anchor in anchors(target), f"{name_of(page)} links to {path}#{anchor}: no such heading"
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    reached, left = set(), [ROOT / "README.md"]
+    while left:
+        page = left.pop()
+        reached.add(page)
+        for match in LINK.finditer(page.read_text(encoding="utf-8")):
+            target = (page.parent / (match[1] or match[2]).partition("#")[0]).resolve()
+            if target.suffix == ".md" and target not in reached:
+                left.append(target)
+    assert set(PAGES) <= reached
+
+
 def test_long_training_is_run_with_fewer_steps():
     recipe = next(block.code for block in blocks(ROOT / "docs" / "sb3.md"))
     assert len(STEPS.findall(recipe)) == 1
     assert "learn(steps)" in recipe
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_options_of_the_page_exist(page):
     for command, *arguments in krypenv_commands(page):
         known = set(re.findall(r"--[a-z][a-z-]*", help_of(command))) | {"--help"}
@@ -93,7 +132,7 @@ def test_options_of_the_page_exist(page):
         assert used <= known, f"krypenv {command} has no {sorted(used - known)}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_make_targets_of_the_page_exist(page):
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     named = set(re.findall(r"`make ([\w-]+)", page.read_text(encoding="utf-8")))

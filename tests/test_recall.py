@@ -16,7 +16,7 @@ from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.recall import MOST_ACTIONS, Memory, Recall
 from krypenv.agents.search.sampling import look_around, sample_world, world_seed
-from krypenv.agents.search.search_scratch import make_search_scratch
+from krypenv.agents.search.scratch import make_search_scratch
 from krypenv.cards import TAKE
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.observation import SIZE

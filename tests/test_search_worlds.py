@@ -16,7 +16,7 @@ from support import RULES, full_deck
 from krypenv import Engine, Rules, agents
 from krypenv.agents.search.horizon import expected_margin, make_model, sweep_chance
 from krypenv.agents.search.sampling import look_around, sample_world, world_seed
-from krypenv.agents.search.search_scratch import make_search_scratch
+from krypenv.agents.search.scratch import make_search_scratch
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.observation import LAYOUT
 from krypenv.kernels.play import DEAL_OVER

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from krypenv.agents.base import Agent, IntArray, check_options, check_seed, format_spec, options_of
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampling import NO_ACTION, Job
-from krypenv.agents.search.search_scratch import make_search_scratch, with_room
+from krypenv.agents.search.scratch import make_search_scratch, with_room
 from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import compile_rules

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from krypenv.agents.base import check_limit
 from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import NO_ACTION, Job, begin, begin_worlds, best_of, next_world
-from krypenv.agents.search.search_scratch import MAX_PLIES, with_room
+from krypenv.agents.search.scratch import MAX_PLIES, with_room
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
 from krypenv.agents.search.tree import copies_taken, list_moves, make_move
 from krypenv.cards import NO_CARD, NUM_ACTIONS, TAKE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.agents.search.horizon import expected_margin
-from krypenv.agents.search.search_scratch import MEMORY_SIZE
+from krypenv.agents.search.scratch import MEMORY_SIZE
 from krypenv.agents.search.tree import (
     known_sweeps,
     list_moves,
