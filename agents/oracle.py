@@ -9,8 +9,8 @@ from krypenv.agents.base import IntArray, check_seed
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampler import name_of
 from krypenv.agents.search.sampling import best_of, has_choice
-from krypenv.agents.search.search import SearchPlan, first_action, plan_of, value_moves
 from krypenv.agents.search.scratch import make_search_scratch, with_room
+from krypenv.agents.search.search import SearchPlan, first_action, plan_of, value_moves
 from krypenv.agents.search.tree import list_moves
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.invariants import check_state, check_states

@@ -263,7 +263,7 @@ def make_header(settings: ArenaSettings) -> Header:
         "format": FORMAT,
         "rules": str(rules),
         "agents": [
-            {"name": name, "cheats": cheat, "weights_sha256": _weights(source, agent)}
+            {"name": name, "cheats": cheat, "weights_sha256": weights_of(source, agent)}
             for name, cheat, source, agent in zip(names, cheats, settings.agents, made, strict=True)
         ],
         "deals": settings.deals,
@@ -302,7 +302,7 @@ def _check_names(folder: Path | str, header: Header) -> None:
             )
 
 
-def _weights(source: AgentSource, agent: Agent) -> list[str]:
+def weights_of(source: AgentSource, agent: Agent) -> list[str]:
     """Return the SHA-256 of the weights of the models that an agent plays with, or that its string names."""
     words = list(getattr(agent, "models", ()))
     if isinstance(source, str):

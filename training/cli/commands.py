@@ -20,6 +20,7 @@ from krypenv.training.cli.bench import bench
 from krypenv.training.cli.doctor import doctor
 from krypenv.training.cli.errors import OneSentence
 from krypenv.training.cli.options import command_of, hand_over
+from krypenv.training.cli.score import score
 
 app = typer.Typer(
     cls=OneSentence,
@@ -191,6 +192,7 @@ def show(
 
 
 app.command(epilog="Example: krypenv bench --peers --json bench.json")(bench)
+app.command(epilog="Example: krypenv score tactician --quick --out scores/tactician.json")(score)
 app.command(epilog="Example: krypenv doctor --json doctor.json")(doctor)
 
 

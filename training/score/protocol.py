@@ -1,0 +1,84 @@
+"""The protocol of the score: its tables, the panel of opponents at each, and the deals. Frozen under a version.
+
+A change of any of them, or of code that changes how the panel plays, makes scores incomparable: it needs a new version.
+`tests/test_score.py` holds the panel's play bit by bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.engine import row_seeds
+from krypenv.inputs.words import did_you_mean, shown
+from krypenv.rules import Rules
+
+VERSION = "krypenv-score-1"
+DEALS, QUICK = 1000, 100  # deals a table, and with --quick
+CHUNK = 50  # deals that are played at once: a run loses no more, and a check replays whole chunks
+_LIST = 0x6B72_7970_7363_6F31  # the seed of the list of deals
+
+_SCRIPTED = ("greedy", "tactician(shed=False)", "tactician(shed=True)")
+_TWO_SIDES = (
+    *_SCRIPTED,
+    "rollout(worlds=10, deals=1, value='sweep')",
+    "ismcts(worlds=50, explore=8.0, guided=True, value='sweep')",
+    "search(worlds=20, plies=0, method='max_n', value='sweep')",
+)
+_MORE_SIDES = (
+    *_SCRIPTED,
+    "rollout(worlds=10, deals=1, value='sweep')",
+    "ismcts(worlds=50, explore=8.0, guided=True, value='sweep')",
+    "search(worlds=10, plies=2, method='max_n', value='sweep')",
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """An official table: rules, and a panel of opponents, each of which plays all other sides in turn."""
+
+    name: str
+    text: str  # the rules, in words that `Rules.parse` reads
+    opponents: tuple[str, ...]
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The rules of the table."""
+        return Rules.parse(self.text)
+
+    @property
+    def seatings(self) -> tuple[tuple[int, ...], ...]:
+        """The seatings of each deal: the agent, 0, on each side in turn, and the opponent, 1, on all others."""
+        sides = self.rules.num_teams
+        return tuple(tuple(int(side != own) for side in range(sides)) for own in range(sides))
+
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        Table("two", "krypkasino players=2", _TWO_SIDES),
+        Table("three", "krypkasino players=3", _MORE_SIDES),
+        Table("four", "krypkasino players=4", _MORE_SIDES),
+        Table("five", "krypkasino players=5", _MORE_SIDES),
+        Table("six", "krypkasino players=6", _MORE_SIDES),
+        Table("two-pairs", "krypkasino players=4 teams=2", _TWO_SIDES),
+        Table("two-trios", "krypkasino players=6 teams=2", _TWO_SIDES),
+        Table("three-pairs", "krypkasino players=6 teams=3", _MORE_SIDES),
+        Table("howto", "howto players=2", _TWO_SIDES),
+    )
+}
+
+
+def deals_of(count: int) -> npt.NDArray[np.uint64]:
+    """Return the seeds of the first deals of the list, (count,) uint64; all tables share them."""
+    return row_seeds(_LIST, count)
+
+
+def table_of(name: str) -> Table:
+    """Return the table of a name; raises ValueError for an unknown one."""
+    if name not in TABLES:
+        raise ValueError(f"there is no table {shown(name)}{did_you_mean(name, TABLES)}; they are {', '.join(TABLES)}")
+    return TABLES[name]
