@@ -5,6 +5,7 @@ analyze   `krypenv analyze`
 bench     `krypenv bench`
 doctor    `krypenv doctor`
 exploit   `krypenv exploit`
+score     `krypenv score`
 options   commands made from settings
 outputs   where results are written to
 errors    what goes wrong is one sentence

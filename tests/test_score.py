@@ -1,0 +1,274 @@
+"""The official score: a frozen protocol, files that follow from play alone and can't be changed, a board with ties."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from krypenv import agents
+from krypenv.training.arena.shards import play_shard
+from krypenv.training.cli.commands import app
+from krypenv.training.score import board, protocol, results, run
+from krypenv.training.score.protocol import TABLES, Table, deals_of, table_of
+from krypenv.training.score.results import TableScore, read_score
+from krypenv.training.score.run import ScoreSettings, check_score, play_score, shards_of
+
+FROZEN = Path(__file__).parent / "score_v1.json"
+
+
+def frozen_play(table: Table) -> dict[str, str]:
+    """What each opponent of a panel makes of the first two deals against greedy, as a hash."""
+    found = {}
+    for shard in list(shards_of("greedy", table, protocol.CHUNK)):
+        few = dataclasses.replace(shard, deal_seeds=shard.deal_seeds[:2])
+        scores = json.dumps([line["scores"] for line in play_shard(few)])
+        found[table.opponents[shard.match]] = hashlib.sha256(scores.encode()).hexdigest()[:16]
+    return found
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_protocol_is_frozen(name: str) -> None:
+    """Rules, panel, deals and the panel's play are those of the version; a difference needs a new version."""
+    kept = json.loads(FROZEN.read_text())
+    table = TABLES[name]
+    assert kept["protocol"] == protocol.VERSION
+    assert list(kept["tables"]) == list(TABLES)
+    assert kept["tables"][name] == {"rules": str(table.rules), "play": frozen_play(table)}
+    assert kept["deals"] == [f"{seed:016x}" for seed in deals_of(3).tolist()]
+
+
+def test_a_longer_list_of_deals_begins_with_the_shorter_one() -> None:
+    assert (deals_of(1000)[:100] == deals_of(100)).all()
+    assert len(set(deals_of(1000).tolist())) == 1000
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A protocol of two tables with two quick opponents each and chunks of two deals."""
+    tables = {
+        name: Table(name, text, ("greedy", "tactician(shed=True)"))
+        for name, text in (("two", "mini-low players=2"), ("three", "mini-low players=3"))
+    }
+    for module in (protocol, results, run, board):
+        monkeypatch.setattr(module, "TABLES", tables, raising=False)
+    for module in (run, results):
+        monkeypatch.setattr(module, "CHUNK", 2)
+    monkeypatch.setattr("krypenv.training.score.report.TABLES", tables)
+
+
+def plain(path: Path) -> dict[str, Any]:
+    """The fields of a score file without what depends on the machine."""
+    fields = json.loads(path.read_text())
+    for table in fields["tables"].values():
+        del table["milliseconds"]
+    return {key: fields[key] for key in ("agent", "protocol", "tables")}
+
+
+@pytest.mark.usefixtures("tiny")
+class TestScores:
+    def test_margins_are_those_of_games_played_one_by_one(self, tmp_path: Path) -> None:
+        """Each deal from every side: the others' mean score less the own, and of that the mean."""
+        score = play_score(ScoreSettings("greedy", tmp_path / "a.json", ("three",), 2), "")
+        table = protocol.TABLES["three"]
+        for at, opponent in enumerate(table.opponents):
+            for deal in range(2):
+                shard = next(each for each in shards_of("greedy", table, 2) if each.match == at)
+                margins = []
+                for own, line in enumerate(play_shard(shard)[deal]["scores"]):
+                    assert sum(line) == table.rules.total_points  # what sweeps cost, others are paid (R9)
+                    others = [each for side, each in enumerate(line) if side != own]
+                    margins.append(sum(others) / len(others) - line[own])
+                assert math.isclose(score.tables["three"].margins[at, deal], np.mean(margins)), opponent
+
+    def test_the_file_depends_on_agent_and_protocol_alone(self, tmp_path: Path) -> None:
+        one = play_score(ScoreSettings("tactician", tmp_path / "one.json", (), 6), "")
+        play_score(ScoreSettings("tactician", tmp_path / "two.json", (), 6, workers=2), "")
+        assert plain(tmp_path / "one.json") == plain(tmp_path / "two.json")
+        assert list(one.tables) == ["two", "three"]
+        shorter = play_score(ScoreSettings("tactician", tmp_path / "less.json", (), 4), "")
+        for name, table in shorter.tables.items():
+            assert (table.margins == one.tables[name].margins[:, :4]).all()
+        mean, low, high = one.tables["two"].interval
+        assert low < mean < high
+        assert mean == pytest.approx(one.tables["two"].margins.mean())
+
+    @pytest.mark.parametrize("chunks", [0, 1, 5])
+    def test_a_killed_run_is_resumed(self, chunks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        settings = ScoreSettings("tactician", tmp_path / "one.json", (), 6)
+        play_score(settings, "")
+        again, played, play = dataclasses.replace(settings, out=tmp_path / "two.json"), [], run._play
+
+        def stopping(shard: Any) -> Any:
+            if len(played) == chunks:
+                raise KeyboardInterrupt
+            played.append(shard)
+            return play(shard)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(run, "_play", stopping)
+            with pytest.raises(KeyboardInterrupt):
+                play_score(again, "")
+        assert not again.out.exists()
+        journal = again.out.with_name("two.json.part")
+        with journal.open("ab") as file:
+            file.write(b'[["two",0,')  # what a kill within a line leaves
+        monkeypatch.setattr(run, "_play", lambda shard: (played.append(shard), play(shard))[1])
+        play_score(again, "")
+        assert len(played) == 12
+        assert plain(again.out) == plain(settings.out)
+        assert not journal.exists()
+
+    def test_a_journal_of_another_run_is_refused(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.json.part"
+        for text, reason in (
+            ("{}\n", "is of another run; remove it to begin anew, or give another --out"),
+            ("no\n", "is torn or of another version"),
+            ("", "is torn or of another version"),
+        ):
+            path.write_text(text)
+            with pytest.raises(ValueError, match=reason):
+                play_score(ScoreSettings("greedy", tmp_path / "a.json", (), 2), "")
+            assert path.read_text() == text
+            assert not (tmp_path / "a.json").exists()
+
+    def test_a_score_is_verified_by_replaying_it(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.json"
+        play_score(ScoreSettings("tactician", path, (), 6), "")
+        assert check_score(path) == (4, 24)
+        assert check_score(path, share=1.0, seed=3) == (24, 24)
+        fields = json.loads(path.read_text())
+        fields["tables"]["two"]["opponents"]["greedy"][4][0] += 1
+        path.write_text(json.dumps(fields))
+        with pytest.raises(ValueError, match="was changed, for it does not agree with its checksum"):
+            check_score(path)
+        del fields["checksum"]
+        path.write_bytes(results.encode(fields))  # by somebody who knows how
+        with pytest.raises(ValueError, match="differs from a replay: table two, against greedy, deal 4 has"):
+            check_score(path, share=1.0)
+
+    def test_other_files_are_refused(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.json"
+        play_score(ScoreSettings("tactician", path, ("two",), 2), "")
+        good = json.loads(path.read_text())
+        del good["checksum"]
+        changes: list[tuple[Any, str]] = [
+            (lambda it: it.update(protocol="krypenv-score-0"), "of protocol 'krypenv-score-0', and this version"),
+            (lambda it: it.update(format=2), "format"),
+            (lambda it: it.update(tables={}), "it has no table"),
+            (lambda it: it["tables"].update(nine=it["tables"]["two"]), "tables.nine is no table; they are two, three"),
+            (lambda it: it["tables"]["two"]["opponents"].pop("greedy"), "is not the panel of the protocol"),
+            (lambda it: it["tables"]["two"].update(deals=1), "is not whole"),
+            (lambda it: it["tables"]["two"]["opponents"].update(greedy=[[1, 2]]), "is not whole"),
+            (lambda it: it["tables"]["two"]["opponents"].update(greedy=[[1, 0.5], [2, 3]]), "greedy"),
+            (lambda it: it.pop("agent"), "agent is missing"),
+        ]
+        for change, reason in changes:
+            fields = json.loads(json.dumps(good))
+            change(fields)
+            path.write_bytes(results.encode(fields))
+            with pytest.raises(ValueError, match=reason) as error:
+                read_score(path)
+            assert str(path) in str(error.value)
+        path.write_text("no")
+        with pytest.raises(ValueError, match=r"a\.json"):
+            read_score(path)
+
+    def test_bad_input_is_one_sentence_and_overwrites_nothing(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.json"
+        path.write_text("mine")
+        for settings, reason in (
+            (lambda: ScoreSettings("greedy", path, (), 2), "is there already, and a score is not overwritten"),
+            (lambda: ScoreSettings("greedy", tmp_path / "b", ("tow",), 2), r"no table 'tow' \(did you mean 'two'\?\)"),
+            (lambda: ScoreSettings("gredy", tmp_path / "b", (), 2), "gredy can't play table two: unknown agent"),
+            (lambda: ScoreSettings("oracle-hand", tmp_path / "b", ("two",), 2), "sees what is hidden"),
+            (lambda: ScoreSettings("greedy", tmp_path / "b", ("two", "two"), 2), "a table is named twice"),
+            (lambda: ScoreSettings("greedy", tmp_path / "b", (), 3), "deals is a multiple of"),
+            (lambda: ScoreSettings("greedy", tmp_path / "b", (), 2, workers=0), "workers"),
+        ):
+            with pytest.raises(ValueError, match=reason):
+                play_score(settings(), "")
+        assert [each.name for each in tmp_path.iterdir() if each.name != ".lock"] == ["a.json"]
+        assert path.read_text() == "mine"
+
+    def test_an_agent_that_fails_forfeits_and_the_file_says_so(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.syspath_prepend(tmp_path)
+        (tmp_path / "failing.py").write_text(
+            "class Failing:\n    name = 'failing'\n    def __init__(self, rules, seed=0): self.rules = rules\n"
+            "    def act(self, observations, action_masks): raise RuntimeError('no')\n"
+        )
+        path = tmp_path / "a.json"
+        score = play_score(ScoreSettings("failing:Failing", path, ("two",), 2), "")
+        assert score.tables["two"].forfeits == 8
+        points = protocol.TABLES["two"].rules.total_points
+        assert (score.tables["two"].margins == -points).all()
+        assert score.agent == "failing:Failing"
+        with pytest.raises(ValueError, match="to have it imported, name it: krypenv score"):
+            check_score(path)
+        assert check_score(path, agent="failing:Failing") == (2, 4)
+
+    def test_the_command_plays_checks_and_makes_a_board(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(protocol, "QUICK", 4)
+
+        def krypenv(*words: str) -> str:
+            done = CliRunner(env={"COLUMNS": "100"}).invoke(app, ["score", *words])
+            assert done.exit_code == 0, done.output
+            return done.stdout
+
+        folder = tmp_path / "scores"
+        for number, agent in enumerate(("greedy", "tactician(shed=True)")):
+            out = krypenv(agent, "--quick", "--out", str(folder / f"{number}.json"))
+            assert "tactician(shed=True)" in out
+            assert "three" in out
+        assert "of 16 deals replayed, all as in the file" in krypenv("--check", str(folder / "0.json"))
+        krypenv("--board", str(folder))
+        page = (folder / "board.md").read_text()
+        for name in ("two", "three"):
+            part = page.partition(f"## {name}")[2].partition("## ")[0]
+            assert part.index("`tactician(shed=True)`") < part.index("`greedy`")
+        for words, reason in (
+            ((), "give one of --out FILE to play, --check FILE to verify and --board FOLDER"),
+            (("greedy", "--out", "x", "--check", "y"), "give one of"),
+            (("--out", str(folder / "x.json")), "name the agent to score"),
+            (("--board", str(tmp_path)), "has no score files; krypenv score writes them"),
+            (("--check", str(folder / "none.json")), "none.json"),
+        ):
+            done = CliRunner().invoke(app, ["score", *words])
+            assert done.exit_code != 0
+            assert reason in done.stderr
+            assert len(done.stderr.splitlines()) == 1
+        (folder / "twice.json").write_bytes((folder / "0.json").read_bytes())
+        assert (
+            "greedy has two scores at table two; keep one"
+            in CliRunner().invoke(app, ["score", "--board", str(folder)]).stderr
+        )
+
+
+def test_a_board_ranks_by_paired_differences() -> None:
+    noise = np.random.default_rng(0).normal(size=(2, 400))
+
+    def table(offset: float, scale: float = 1.0) -> TableScore:
+        return TableScore("two", 400, offset + scale * noise, 1.0, 0)
+
+    best, same, worse = table(1.0), table(1.0), table(0.9)
+    assert board.ranks([worse, best, same]) == [3, 1, 1]  # on the same deals a tenth of a point is told apart
+    unlike = TableScore("two", 400, 1.2 + np.random.default_rng(1).normal(size=(2, 400)) * 5, 1.0, 0)
+    assert board.ranks([best, unlike]) == [1, 1]
+    assert not board.is_better(best, best)
+
+
+def test_every_table_can_be_played_by_the_shipped_agents() -> None:
+    for table in TABLES.values():
+        for name in (*table.opponents, "champion"):
+            assert agents.make(name, table.rules).rules == table.rules
+        assert table_of(table.name) is table
+        assert sum(map(len, table.seatings)) == table.rules.num_teams**2
