@@ -1,6 +1,6 @@
 """What the README and the docs tell the reader to type works.
 
-Python blocks of one file are run in order in one namespace. Lines `krypenv evaluate|arena|analyze|bench|show ...` of
+Python blocks of one file are run in order in one namespace. Lines `krypenv evaluate|arena|analyze|bench|score|show ...` of
 its bash blocks are then run in the same directory; other `krypenv` lines, and those that need a trained model (a path
 under runs/), are checked against `--help`. A block after the line `<!-- not run -->` is left alone.
 
@@ -92,7 +92,7 @@ def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
             code = STEPS.sub("steps = 4096", block.code)
             exec(compile("\n" * (block.line - 1) + code, page, "exec"), namespace)
     for command, *arguments in krypenv_commands(page):
-        if command in ("evaluate", "arena", "analyze", "bench", "show") and "runs/" not in " ".join(arguments):
+        if command in ("evaluate", "arena", "analyze", "bench", "score", "show") and "runs/" not in " ".join(arguments):
             krypenv(command, *arguments)
 
 

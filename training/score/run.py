@@ -105,7 +105,8 @@ def check_score(
     score = read_score(path)
     if is_own(score.agent) and agent != score.agent:
         raise ValueError(
-            f"{path} is of the agent {score.agent}; to have it imported, name it: krypenv score {score.agent!r} --check {path}"
+            f"{path} is of the agent {score.agent}; to have it imported, name it: "
+            f"krypenv score {score.agent!r} --check {path}"
         )
     described = _described(agent or score.agent, [TABLES[name] for name in score.tables])
     if list(score.weights) != described["weights_sha256"]:
