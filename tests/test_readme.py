@@ -1,8 +1,8 @@
 """What the README and the docs tell the reader to type works.
 
 Python blocks of one file are run in order in one namespace. Lines `krypenv evaluate|arena|analyze|bench|score|show ...`
-of its bash blocks are then run in the same directory; other `krypenv` lines, and those that need a trained model (a path
-under runs/), are checked against `--help`. A block after the line `<!-- not run -->` is left alone.
+of its bash blocks are then run in the same directory; other `krypenv` lines, and those that need a trained model (a
+path under runs/), are checked against `--help`. A block after the line `<!-- not run -->` is left alone.
 
 What would take minutes is run as it stands but for one number: a line `steps = 600_000` is run as `steps = 4096`.
 """
