@@ -120,7 +120,7 @@ class Engine:
         reward: str | None = None,
         dense: bool = False,
     ) -> Engine:
-        """Return an engine that resumes from a copy of a state, (B,) of `GAME`, such as `krypenv.determinize` returns.
+        """Return an engine that resumes from a copy of a state, (B,) of `GAME`, for example of `determinize`.
 
         Raises ValueError unless the state consists of unfinished games under these rules. `check=False` skips this
         check; a faulty state may then end the process. Dense rewards count from this state on.
@@ -200,7 +200,7 @@ class Engine:
             raise ValueError(f"rows are whole numbers or a mask of {self.num_games}, not {which.dtype} {which.shape}")
         which = which.astype(np.int64, copy=False)
         if which.size and not 0 <= which.min() <= which.max() < self.num_games:
-            raise ValueError(f"there are rows 0 to {self.num_games - 1}, and not all of {which.min()} to {which.max()}")
+            raise ValueError(f"there are only rows 0 to {self.num_games - 1}, not {which.min()} to {which.max()}")
         if not may_repeat and which.size and np.bincount(which).max() > 1:
             raise ValueError(f"row {np.bincount(which).argmax()} is named more than once")
         return which

@@ -124,7 +124,7 @@ class Rules:
             if not equals:
                 raise ValueError(f"{shown(word)} in the rules {shown(text)} is no field; a field is written players=4")
             if key in fields:
-                raise ValueError(f"the field {shown(key)} is in the rules {shown(text)} more than once")
+                raise ValueError(f"the field {shown(key)} appears in the rules {shown(text)} more than once")
             fields[key] = parse_value(value)
         return cls._depart(name, fields)
 

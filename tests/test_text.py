@@ -60,7 +60,7 @@ def refusal(call, *args, **kwargs):
         ("later_deal=((0,0),)" + "*1000", "later_deal is batches"),
         ("players=" + "9" * 5000, "not played by '999"),
         ("players=\u0662", "not played by '\u0662' players"),
-        ("players=2 players=3", "'players' is in the rules .* more than once"),
+        ("players=2 players=3", "'players' appears in the rules .* more than once"),
         ("players=2.0", "not played by '2.0' players"),
         ("packs=True", "packs is 1 or 2, not True"),
     ],

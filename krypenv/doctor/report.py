@@ -311,9 +311,7 @@ def _kernels(facts: dict[str, Any]) -> Section:
     if facts["is_off"]:
         return {"state": "NUMBA_DISABLE_JIT is set: kernels run as plain Python, and far slower"}
     if not facts["folders"]:
-        return {
-            "state": "no folder can be written to, so every process compiles anew; set NUMBA_CACHE_DIR to one that can"
-        }
+        return {"state": "no folder is writable, so every process compiles again; set NUMBA_CACHE_DIR to one that is"}
     folders = [Path(folder) for folder in facts["folders"]]
     files = [file for folder in folders for pattern in ("*.nbi", "*.nbc") for file in folder.glob(pattern)]
     missing = facts["kernels"] - facts["compiled"]

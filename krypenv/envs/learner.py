@@ -66,7 +66,7 @@ def foresee_ends(
 def check_one_seat(seat: Any) -> None:
     """Raise ValueError for all seats, in an environment whose learner plays one seat."""
     if isinstance(seat, str) and seat == ALL:
-        raise ValueError("one learner plays one seat, 0 or another or 'random'; all seats are for LearnerGames")
+        raise ValueError("one learner plays one seat, a number or 'random'; for all seats use LearnerGames")
 
 
 class LearnerGames:
@@ -183,7 +183,7 @@ class LearnerGames:
         self.engine.set_state(state.view(np.recarray))
 
     def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike | None = None) -> None:
-        """Abandon the episodes of some rows, (M,) ints, and begin new ones from given seeds, or from seeds that follow.
+        """Abandon the episodes of some rows, (M,) ints, and begin new ones from given seeds or the rows' next.
 
         If seeds are given for all rows, named opponents start afresh with them.
         """

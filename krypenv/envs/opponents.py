@@ -46,7 +46,7 @@ def as_pool(opponents: Opponents) -> list[tuple[Opponent, float]]:
 
 
 def make_named(name: str, rules: Rules, seed: int) -> Opponent:
-    """Return the agent with a name, its random choices seeded; for the engine's own random agent, return the name.
+    """Return the named agent, its random choices seeded; for the engine's own random agent return just the name.
 
     Raises ValueError if there is no such agent, or if it has to see what is hidden.
     """
@@ -56,7 +56,7 @@ def make_named(name: str, rules: Rules, seed: int) -> Opponent:
         name, rules, seed
     )  # imported here, because agents import the environments
     if getattr(agent, "cheats", False):
-        raise ValueError(f"{agent.name} sees what is hidden, and an opponent is shown what its seat sees")
+        raise ValueError(f"{agent.name} sees what is hidden, but an opponent may see only what its seat sees")
     return agent
 
 

@@ -133,7 +133,7 @@ class History:
         return twin
 
     def __getstate__(self) -> tuple[Any, ...]:
-        # Leave out the views of `states`: they would be pickled as separate arrays.
+        # Leave out the views of `states`: pickled, they would become separate arrays.
         return self.rules, self.states[: self.at + 1], self.actions, self._captured, self._inner
 
     def __setstate__(self, kept: tuple[Any, ...]) -> None:

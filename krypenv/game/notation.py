@@ -94,7 +94,7 @@ class _Position:
                     if not colon:
                         raise NotationError(line, f"{shown(part.strip())} is no entry; an entry is 'key: value'")
                     if key in self.entries:
-                        raise NotationError(line, f"{shown(key)} stands in line {self.entries[key][0]} already")
+                        raise NotationError(line, f"{shown(key)} is already in line {self.entries[key][0]}")
                     self.entries[key] = line, value.strip()
 
     def fail(self, key: str, reason: object) -> NotationError:
@@ -193,7 +193,7 @@ class _Position:
         elif unnamed:
             some = ", ".join(card_name(kind) for kind in unnamed[:5]) + " ..." * (len(unnamed) > 5)
             raise NotationError(
-                self.last_line, f"{len(unnamed)} cards lie nowhere ({some}); name them, or call one zone 'rest'"
+                self.last_line, f"{len(unnamed)} cards are missing ({some}); name them, or call one zone 'rest'"
             )
         return cards
 
@@ -252,7 +252,9 @@ class _Position:
         sizes = [size for _, size in rules.deal_sizes()[: self.deal]]
         apart, since = int(table[rules.aside_kinds].sum()), self.plays + (sizes[-1] if self.deal > 1 else 0)
         self.check(
-            apart <= since, "table", f"{apart} cards on the table would be aside: there were {since} plays since"
+            apart <= since,
+            "table",
+            f"{apart} cards on the table should have been set aside; {since} at most can be new",
         )
         # A card takes all others of its rank, so only a deal puts two of a rank on the table (but plays do with aces).
         ranks = np.where(compile_rules(rules)[0]["matches"], table.reshape(-1, NUM_RANKS).sum(axis=0), 0)

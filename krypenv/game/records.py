@@ -179,7 +179,7 @@ class _Reader(Generic[AnyGame]):
         elif name == "Deck":
             self.tags[name][1].append(text)
         else:
-            raise ValueError(f"the tag {shown(name)} stands in line {self.tags[name][0]} already")
+            raise ValueError(f"the tag {shown(name)} is already in line {self.tags[name][0]}")
 
     def start(self) -> AnyGame:
         """Return the game that the tags deal."""
@@ -206,7 +206,7 @@ def _start_game(tags: dict[str, tuple[int, str]], line: int, kind: type[AnyGame]
     if "Position" in own:
         if len(own) > 1:
             other = next(name for name in own if name != "Position")
-            raise NotationError(own[other][0], f"beside a position there is no tag {other!r}")
+            raise NotationError(own[other][0], f"a record from a position has no tag {other!r}")
         try:
             game = parse_position(own["Position"][1], kind)
         except NotationError as error:

@@ -55,7 +55,7 @@ def append_whole(file: FileIO, data: bytes) -> None:
 
 @contextlib.contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Put a file's name into any OSError, in place of a partial file's name or of none."""
+    """Name this file in any OSError, instead of a partial file or none."""
     try:
         yield
     except OSError as error:

@@ -147,7 +147,7 @@ def is_union(compiled: np.record, value: int, ranks: int, scratch: np.record) ->
 
 @kernel
 def list_groups(compiled: np.record, value: int, table: int, scratch: np.record) -> int:
-    """Put the groups of a value that lie on a table into `scratch.groups` and return their number."""
+    """Put the groups of a value that fit a table into `scratch.groups` and return their number."""
     left = support(table)
     count = 0
     while left != 0:
@@ -355,7 +355,7 @@ def bound_captures(count: int, taken: int, scratch: np.record) -> None:
 def find_takes(table: np.ndarray, table_ranks: int, taken: np.ndarray, taken_ranks: int, scratch: np.record) -> int:
     """Return the bits of the kinds that are legal to take, given the bounds of `bound_captures`.
 
-    `table` and `taken` are (52,) counts. A kind is legal if the captures still possible do not all have the same number
+    `table` and `taken` are (52,) counts. A kind is legal unless all captures still possible have the same number
     of copies of it. A capture with c cards of a rank has any c of them that contain those taken: of one kind at least
     `c - (table cards of the other kinds)` and at most `c - (taken cards of the other kinds)` copies. No bit means that
     a single capture is left.

@@ -1,7 +1,7 @@
 """The features block: for each legal action its points, its sweeps, and the sweeps that it sets up for the next seat.
 
 All of it follows from the observation and the action mask. If an action leaves several captures to choose from, the
-entries describe the one with the lowest cost: points and own sweeps, minus the chance of a sweep set up (`cost_of`).
+entries describe the one with the lowest cost: points and own sweeps, minus the expected sweep of the next seat.
 """
 
 from __future__ import annotations

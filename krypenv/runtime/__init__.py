@@ -3,6 +3,6 @@
 lazy      names that are imported on first use
 stopping  what Ctrl-C does
 jit       kernels: compiled once, and cached under a hash of all that they depend on
-lean      no machine code of their own for kernels that only kernels call
+lean      kernels that only kernels call get no machine code of their own
 threads   parts of one call on several threads
 """
