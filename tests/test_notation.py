@@ -246,7 +246,7 @@ def test_record_of_a_person():
         ('[Dealer "1"]', '[Dealer "1"', 2, "this tag does not end"),
         ('[Dealer "1"]', '[Rules "mini-low"]', 2, "is already in line 1"),
         ('[Dealer "1"]', '[Game "3"]', 2, "game 3 is none"),
-        ('[Dealer "1"]', '[Position "rules: mini-low"]', 1, "a record from a position has no tag"),
+        ('[Dealer "1"]', '[Position "rules: mini-low"]', 1, "a record that begins from a position has no tag"),
         ("AC 2C AD", "AC 2C", 3, "0 of AD and 23 cards in all"),
         ("AC 2C AD", "AC 2C AD AD", 3, "2 of AD and 25 cards in all"),
         ("AC 2C AD", "AC 2C A", 3, "'A' is no card"),

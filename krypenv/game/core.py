@@ -245,7 +245,7 @@ class Core:
 
     @property
     def taken(self) -> list[str]:
-        """The cards taken so far in a play that was begun, sorted by card kind."""
+        """The cards taken so far in an unfinished play, sorted by card kind."""
         return [] if self.pending is None else card_names(self.state["taken"].tolist())
 
     def legal_actions(self) -> list[int]:
@@ -309,7 +309,7 @@ class Core:
 
     @property
     def totals(self) -> list[int]:
-        """The totals by seat of the session's games that are over, this one included once it is."""
+        """The totals by seat of the session's finished games, including this one once it is over."""
         return self._history.totals()
 
     def next_game(self: AnyGame) -> AnyGame:

@@ -331,11 +331,11 @@ class History:
     # ------------------------------------------------------------------ sessions, once the game is over
 
     def ends_session(self) -> bool:
-        """Return whether the session is over with this game (R15)."""
+        """Return whether the session ends with this game (R15)."""
         return bool(close_session(self.compiled, self.states, self.at))
 
     def totals(self) -> list[int]:
-        """Return the totals by seat of the session's games, this one included once it is over."""
+        """Return the totals by seat of the session's finished games, including this one once it is over."""
         place = self.at
         if self.overs[place]:
             close_session(self.compiled, self.states, place)

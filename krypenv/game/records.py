@@ -206,7 +206,7 @@ def _start_game(tags: dict[str, tuple[int, str]], line: int, kind: type[AnyGame]
     if "Position" in own:
         if len(own) > 1:
             other = next(name for name in own if name != "Position")
-            raise NotationError(own[other][0], f"a record from a position has no tag {other!r}")
+            raise NotationError(own[other][0], f"a record that begins from a position has no tag {other!r}")
         try:
             game = parse_position(own["Position"][1], kind)
         except NotationError as error:

@@ -79,7 +79,7 @@ def flag(value: Any, place: str) -> None:
 
 
 def anything(value: Any, place: str) -> None:
-    """Check for nothing."""
+    """Accept anything."""
 
 
 def optional(check: Check) -> Check:

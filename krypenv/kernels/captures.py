@@ -209,7 +209,7 @@ def find_captures(compiled: np.record, value: int, table: int, scratch: np.recor
 
 @kernel
 def _is_within(ranks: int, captures: np.ndarray, count: int) -> bool:
-    """Return whether one of the captures contains a multiset."""
+    """Return whether any of the captures contains a multiset."""
     for at in range(count):
         if fits(ranks, captures[at]):
             return True

@@ -66,7 +66,7 @@ FEATURE_SCRATCH = np.dtype(
 
 
 def width_of(rules: Rules, features: bool) -> int:
-    """Return N, the entries of an observation with the features or without them."""
+    """Return N, the number of entries of an observation, with or without the features block."""
     return rules.observation_size + (SIZE if features else 0)
 
 

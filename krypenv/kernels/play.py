@@ -37,7 +37,7 @@ def mix(word: np.uint64) -> np.uint64:
 
 @kernel
 def seed_game(game: np.record, seed: np.uint64) -> None:
-    """Start both streams of a game from one seed."""
+    """Seed both random streams of a game from one number."""
     game.rng[DEALS] = mix(seed)
     game.rng[ACTIONS] = mix(~seed)
 
@@ -357,7 +357,7 @@ def find_next_seat(compiled: np.record, game: np.record) -> bool:
 
 @kernel
 def end_game(compiled: np.record, game: np.record) -> None:
-    """Give what is left to the seat with the last capture, if there was any (R13, R17, V2)."""
+    """Give what is left to the seat that made the last capture, if any (R13, R17, V2)."""
     seat = game.last_capturer
     if seat != NO_SEAT:
         for card in range(NUM_KINDS):

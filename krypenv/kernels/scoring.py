@@ -47,7 +47,7 @@ def settle_game(compiled: np.record, game: np.record) -> None:
 
 @kernel
 def settled_bonus(compiled: np.record, game: np.record) -> int:
-    """Return what `settle_game` has given all seats together."""
+    """Return the total of what `settle_game` has added for all seats."""
     return compiled.last_capture_points * np.int64(game.over and game.last_capturer != NO_SEAT)
 
 

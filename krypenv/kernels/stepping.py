@@ -34,7 +34,7 @@ def is_legal(game: np.record, action: int) -> bool:
 
 @kernel
 def find_illegal(state: np.ndarray, orders: np.ndarray) -> int:
-    """Return the index of the first illegal order among some, (M, 2) of a row and its action; M if there is none."""
+    """Return the index of the first illegal order, or M; `orders` are (M, 2), a row and its action each."""
     for at in range(len(orders)):
         if not is_legal(state[orders[at, 0]], orders[at, 1]):
             return at
@@ -100,7 +100,7 @@ def step_rows(
 
 @kernel
 def seed_rows(state: np.ndarray, rows: np.ndarray, seeds: np.ndarray) -> None:
-    """Start the random streams of some rows from one seed each."""
+    """Seed the random streams of some rows, each from one seed."""
     for at in range(len(rows)):
         seed_game(state[rows[at]], seeds[at])
 
