@@ -100,7 +100,7 @@ class Sampler:
         no choice. `ms` is ignored. Raises ValueError if the agent does not value actions.
         """
         if not self.gives_values:
-            raise ValueError(f"{self.name} does not value actions; search and rollout do")
+            raise ValueError(f"{self.name} does not value actions; search, rollout and guided do")
         job = self._ask(observations, action_masks)
         job = job._replace(values=np.where(job.masks > 0, 0.0, -np.inf))
         with_room(self, lambda: self._choose(job, self._plan))

@@ -68,7 +68,9 @@ class Plan:
         """Return the teacher for a file; raises ValueError for an agent that does not value actions."""
         teacher = agents.make_known(self.teacher, Rules.parse(self.rules), int(self.stream(number).integers(1 << 62)))
         if not isinstance(teacher, Sampler) or not teacher.gives_values:
-            raise ValueError(f"{self.teacher} can't teach, as it does not value actions; search and rollout can")
+            raise ValueError(
+                f"{self.teacher} can't teach, as it does not value actions; search, rollout and guided can"
+            )
         return teacher
 
     def stream(self, number: int) -> np.random.Generator:

@@ -90,4 +90,4 @@ class OwnLoop(MaskablePPO):
 
     def collect_rollouts(self, *arguments: Any, **settings: Any) -> bool:
         """Raise NotImplementedError: `learn` would bypass the custom loop."""
-        raise NotImplementedError("this learner is trained by a loop of its own; call no learn()")
+        raise NotImplementedError("this learner has its own training loop; don't call learn()")
