@@ -31,7 +31,7 @@ class BehaviourCloning(Part):
 
     bc_epochs: int = setting(6, "passes over the demonstrations", bounds.PASSES)
     batch: int = setting(2048, "decisions in a minibatch", bounds.BATCH)
-    learning_rate: float = setting(2e-3, "Adam's learning rate at the start; it falls linearly to 3%", bounds.RATE)
+    learning_rate: float = setting(2e-3, "learning rate of Adam at the start, falling linearly to 3%", bounds.RATE)
     target_temperature: float = setting(
         1.5, "in points: the target policy is softmax(value / target_temperature)", bounds.POINTS
     )

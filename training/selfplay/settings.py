@@ -91,7 +91,7 @@ class Ppo(Part):
     batch: int = setting(1024, "decisions in a minibatch", bounds.BATCH)
     epochs: int = setting(2, "passes over the decisions in an update", bounds.PASSES)
     learning_rate: float = setting(
-        1e-3, "Adam's learning rate at the start; it falls linearly to a twentieth", bounds.RATE
+        1e-3, "learning rate of Adam at the start, falling linearly to a twentieth", bounds.RATE
     )
     gamma: float = setting(0.95, "discount of rewards per decision of a seat", bounds.SHARE)
     gae_lambda: float = setting(0.8, "lambda of generalized advantage estimation", bounds.SHARE)
