@@ -34,17 +34,17 @@ RENAMED = {"guided": {"candidates": "proposals", "heat": "temperature"}, "learne
 
 # Bounds of numeric options and what they are: by option for all agents, or by agent and option for one.
 LIMITS: dict[str, tuple[float, float, str]] = {
-    "worlds": (1, 1_000_000_000, "the worlds that a decision looks at"),
-    "champion.worlds": (0, 1_000_000_000, "the worlds that a decision looks at (0 for the network alone)"),
-    "ms": (0, 1_000_000_000, "the milliseconds for a decision (0 for no limit)"),
+    "worlds": (1, 1_000_000_000, "the worlds sampled for a decision"),
+    "champion.worlds": (0, 1_000_000_000, "the worlds sampled for a decision (0 for the network alone)"),
+    "ms": (0, 1_000_000_000, "the time limit for a decision in milliseconds (0 for none)"),
     "threads": (0, 1024, "the threads that share the games of a call (0 for all processors)"),
-    "plies": (0, MAX_PLIES, "the plays after which a line is cut (0 for what suits the players)"),
-    "deals": (1, MAX_DECK, "the deals that are played out"),
+    "plies": (0, MAX_PLIES, "the depth limit in plays (0 for the default)"),
+    "deals": (1, MAX_DECK, "the deals to play out"),
     "explore": (0, 1_000_000, "the weight of the exploration term, in points"),
-    "prior": (0, 1_000_000, "the points for a unit of a logit"),
-    "proposals": (1, 1000, "the worlds drawn for one that is played out"),
-    "guided.temperature": (0.001, 1_000_000, "what logits are divided by"),
-    "temperature": (0, 1_000_000, "what scores are divided by (0 for the best one)"),
+    "prior": (0, 1_000_000, "the points for each unit of a logit"),
+    "proposals": (1, 1000, "the worlds sampled for each one played out"),
+    "guided.temperature": (0.001, 1_000_000, "the divisor of logits"),
+    "temperature": (0, 1_000_000, "the divisor of scores (0 for the best one)"),
 }
 
 

@@ -219,8 +219,8 @@ class Guided(Sampler):
     """Plays the best action by its mean margin over sampled worlds, with a trained network at every seat.
 
     The network also counts at the root: an action's value is its mean margin plus `prior` times its logit, and actions
-    of very low probability are not tried. An action that is clearly behind after some worlds is pruned. If two play and
-    the seat has counted the other hand, the rest is solved as by `Search`.
+    of very low probability are not tried. An action that is clearly behind after some worlds is pruned. In the last
+    deal of a two-player game, where a seat that has counted knows the other hand, the rest is solved as by `Search`.
 
     `action_values` returns these values, so they are not plain margins: each holds `prior` times the action's logit,
     less the best logit. Actions that were not tried are at minus infinity, like illegal and pruned ones, and a single

@@ -70,7 +70,7 @@ def play_on(
 def key_after(search_scratch: np.record, game: np.record, move: np.record, key: np.uint64) -> np.uint64:
     """Return the key of the position after a move: a sum over the cards in hands and on the table.
 
-    What else the rest of a deal depends on, the seat to act and the deck, does not change within one search.
+    The seat to act follows from the hands, and the deck does not change within one search.
     """
     seat = game.seat
     key -= search_scratch.hand_keys[seat, move.card]

@@ -111,7 +111,7 @@ class CardPolicy(OwnPolicy):
     def state_value(self, position: Position, scores: Scores) -> Tensor:
         """Return the state values, (B,), by the critic, or by the network without one.
 
-        The hidden hands may be fewer than the critic sees, if some games have fewer players.
+        `position.hidden` may lack the hands of players that its games don't have.
         """
         if not self.has_critic(position):
             return scores.values

@@ -293,7 +293,7 @@ def _commit() -> str | None:
 
 
 def open_run(settings: Settings) -> Run:
-    """Return a new run, or the one to resume; raises ValueError where the folder does not fit."""
+    """Return a new run, or the one to resume; raises ValueError if the folder does not fit."""
     if settings.resume:
         folder = Path(settings.resume)
         kept = read_checkpoint(folder)
