@@ -137,8 +137,8 @@ def guide_rows(job: Job, plan: Plan, search_scratch: np.ndarray, part: int, part
 def guide_row(job: Job, plan: Plan, row: int, part: int, search_scratch: np.record) -> None:
     """Write the action with the best value of a decision that was begun.
 
-    An action's value is its mean margin plus `prior` times its logit, less the best logit. It is minus infinity for
-    actions that were not tried, were pruned or are illegal.
+    An action's value is its mean margin less `prior` for each unit by which its logit is behind the best one. It is
+    minus infinity for actions that were not tried, were pruned or are illegal.
     """
     rules, network_scratch, totals = job.compiled[0], plan.network_scratches[part], search_scratch.totals
     if job.first == 0:
@@ -218,14 +218,14 @@ def next_proposal(job: Job, row: int, belief: np.record, shares: np.ndarray, sea
 class Guided(Sampler):
     """Plays the best action by its mean margin over sampled worlds, with a trained network at every seat.
 
-    The network also counts at the root: an action's value is its mean margin plus `prior` times its logit, and actions
-    of very low probability are not tried. An action that is clearly behind after some worlds is pruned. In the last
+    The network also counts at the root: `prior` times an action's logit is added to its mean margin, and actions of very
+    low probability are not tried. An action that is clearly behind after some worlds is pruned. In the last
     deal of a two-player game, where a seat that has counted knows the other hand, the rest is solved as by `Search`.
 
-    `action_values` returns these values, so they are not plain margins: each holds `prior` times the action's logit,
-    less the best logit. Actions that were not tried are at minus infinity, like illegal and pruned ones, and a single
-    action to try is at 0. A solved position has plain margins. What the opponent has played is ignored there: all
-    worlds count alike, whatever `proposals` is.
+    `action_values` returns these values and not plain margins: each is the mean margin less `prior` points for each
+    unit by which the action's logit is behind the best one. It is minus infinity for actions that were not tried, were
+    pruned or are illegal, and 0 for the only action to try. In a solved position it is the plain margin.
+    `action_values` ignores what the opponent has played: all worlds count alike, whatever `proposals` is.
 
     Args:
         model: the folder of a trained network; there is no default.
