@@ -218,9 +218,9 @@ def next_proposal(job: Job, row: int, belief: np.record, shares: np.ndarray, sea
 class Guided(Sampler):
     """Plays the best action by its mean margin over sampled worlds, with a trained network at every seat.
 
-    The network also counts at the root: `prior` times an action's logit is added to its mean margin, and actions of very
-    low probability are not tried. An action that is clearly behind after some worlds is pruned. In the last
-    deal of a two-player game, where a seat that has counted knows the other hand, the rest is solved as by `Search`.
+    The network also counts at the root: `prior` times an action's logit is added to its mean margin, and actions of
+    very low probability are not tried. An action that is clearly behind after some worlds is pruned. In the last deal
+    of a two-player game, where a seat that has counted knows the other hand, the rest is solved as by `Search`.
 
     `action_values` returns these values and not plain margins: each is the mean margin less `prior` points for each
     unit by which the action's logit is behind the best one. It is minus infinity for actions that were not tried, were
