@@ -10,8 +10,8 @@ from support import small_first
 
 from krypenv import Game, Rules
 from krypenv.agents.search.horizon import make_model
-from krypenv.agents.search.search import SearchPlan, value_moves
 from krypenv.agents.search.scratch import MAX_PLIES, make_search_scratch
+from krypenv.agents.search.search import SearchPlan, value_moves
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, max_n
 from krypenv.agents.search.tree import list_moves, make_move
 from krypenv.cards import card_name

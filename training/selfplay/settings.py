@@ -130,7 +130,7 @@ class Settings(Command):
 
     preset: str = setting(
         "",
-        "settings for options that are not given: quick (2 minutes on two cores), good (10), strong (60) or long "
+        "settings for options that are not given: quick (2 minutes on two cores), good (7), strong (53) or long "
         "[default: quick]",
     )
     game: GameRules = part(GameRules())
