@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -13,7 +14,7 @@ from torch import Tensor
 from krypenv.agents.neural.action_features import ActionFeatures
 from krypenv.agents.neural.inference import REWARD_SCALE
 from krypenv.agents.neural.network import ILLEGAL
-from krypenv.training.common import bounds
+from krypenv.training.common import bounds, panels
 from krypenv.training.common.fields import Part, setting
 from krypenv.training.imitation.demonstrations import Plan, read_demonstrations
 from krypenv.training.learner.buffer import Decisions, select
@@ -29,6 +30,7 @@ WORST = 20.0  # points behind the best action, at most; an action that the teach
 class BehaviourCloning(Part):
     """How a network learns from demonstrations."""
 
+    panel: ClassVar[str] = panels.CLONING
     bc_epochs: int = setting(6, "passes over the demonstrations", bounds.PASSES)
     batch: int = setting(2048, "decisions in a minibatch", bounds.BATCH)
     learning_rate: float = setting(2e-3, "learning rate of Adam at the start, falling linearly to 3%", bounds.RATE)

@@ -6,7 +6,7 @@ import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium as gym
 import safetensors.numpy
@@ -20,7 +20,7 @@ from krypenv.envs.vector import observation_space
 from krypenv.inputs.files import read_file, write_whole
 from krypenv.kernels.observation import SIZE
 from krypenv.rules import Rules
-from krypenv.training.common import bounds
+from krypenv.training.common import bounds, panels
 from krypenv.training.common.fields import Command, Part, part, setting
 from krypenv.training.common.folders import writing_to
 from krypenv.training.common.parts import Evaluation, GameRules, Network, a_seed, some_threads
@@ -40,6 +40,7 @@ CHUNK = 250  # games in a file of demonstrations
 class Demonstrating(Part):
     """Which demonstrations to make."""
 
+    panel: ClassVar[str] = panels.DEMONSTRATIONS
     teacher: str = setting(TEACHER, "agent to imitate; it plays every seat and values every legal action")
     games: int = setting(4000, "games to demonstrate", bounds.DEMONSTRATIONS._replace(low=1))
     temperature: float = setting(
@@ -57,6 +58,7 @@ class ImitationSettings(Command):
     out: str = setting(
         "runs/imitation",
         "folder for the demonstrations and the model; demonstrations that it already holds are reused",
+        panel=panels.OUTPUT,
     )
     demonstrating: Demonstrating = part(Demonstrating())
     cloning: BehaviourCloning = part(BehaviourCloning())

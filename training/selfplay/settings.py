@@ -5,14 +5,14 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from krypenv.agents.own import Typed, is_own, refuse_import, typed
 from krypenv.inputs.schema import Check, of_types
 from krypenv.inputs.words import shown
 from krypenv.rewards import check_reward
 from krypenv.rules import Rules
-from krypenv.training.common import bounds
+from krypenv.training.common import bounds, panels
 from krypenv.training.common.fields import Command, Part, options_of, part, setting
 from krypenv.training.common.parts import Evaluation, GameRules, Length, Network, a_seed, some_threads
 
@@ -37,6 +37,7 @@ PRESETS: dict[str, dict[str, Any]] = {  # frames and not minutes, so that a pres
 class Start(Part):
     """The initial weights of a run: those of a model, those that imitate a teacher, or else random ones."""
 
+    panel: ClassVar[str] = panels.START
     init_from: str = setting("", "folder of a model or of krypenv imitate whose weights to start from")
     demonstrations: int = setting(
         0, "games of the teacher to imitate before self-play; 0 for none", bounds.DEMONSTRATIONS
@@ -55,6 +56,7 @@ class Start(Part):
 class Games(Part):
     """The parallel games, and who the learner plays against."""
 
+    panel: ClassVar[str] = panels.OPPONENTS
     envs: int = setting(384, "parallel games in which every seat learns", bounds.ROWS)
     opponent_envs: int = setting(
         128, "parallel games in which one seat learns and opponents play the others", bounds.ROWS
@@ -87,6 +89,7 @@ class Games(Part):
 class Ppo(Part):
     """How the learner learns from what it has played."""
 
+    panel: ClassVar[str] = panels.PPO
     steps: int = setting(32, "decisions in each game between updates", bounds.STEPS)
     batch: int = setting(1024, "decisions in a minibatch", bounds.BATCH)
     epochs: int = setting(2, "passes over the decisions in an update", bounds.PASSES)
@@ -107,6 +110,7 @@ class Ppo(Part):
 class Rewards(Part):
     """The learner's rewards."""
 
+    panel: ClassVar[str] = panels.REWARDS
     reward: str = setting("centred", "what the learner maximises: centred, points or win")
     dense: bool = setting(True, "pay rewards as points fall, not at the end of the game")
 
@@ -119,6 +123,7 @@ class Rewards(Part):
 class Records(Part):
     """What a run records on the way."""
 
+    panel: ClassVar[str] = panels.RECORDS
     checkpoint_every: float = setting(30.0, "seconds between checkpoints", bounds.PAUSE)
     curve_every: float = setting(30.0, "seconds between points of the learning curve", bounds.PAUSE)
     curve_deals: int = setting(200, "duplicate deals for a point of the learning curve", bounds.DEALS)
@@ -132,18 +137,23 @@ class Settings(Command):
         "",
         "settings for options that are not given: quick (2 minutes on two cores), good (7), strong (53) or long "
         "[default: quick]",
+        panel=panels.LENGTH,
     )
     game: GameRules = part(GameRules())
-    also: tuple[str, ...] = setting((), "further rules for the same network, as in 'krypkasino players=4'")
-    out: str = setting("", "folder of the run; it must be new or empty [default: runs/ and the time]")
-    resume: str = setting("", "folder of a run to resume, with its own settings")
+    also: tuple[str, ...] = setting(
+        (), "further rules for the same network, as in 'krypkasino players=4'", panel=panels.RULES
+    )
+    out: str = setting(
+        "", "folder of the run; it must be new or empty [default: runs/ and the time]", panel=panels.OUTPUT
+    )
+    resume: str = setting("", "folder of a run to resume, with its own settings", panel=panels.OUTPUT)
     length: Length = part(
         Length(),
         minutes="length in minutes, with the evaluations on the way; applies only when given, as presets set frames",
         frames="length in decisions of the learner instead of minutes, so that the result does not depend on the clock",
     )
     seed: int = a_seed()
-    device: str = setting("auto", "cpu, cuda, or auto: a GPU where there is one")
+    device: str = setting("auto", "cpu, cuda, or auto: a GPU where there is one", panel=panels.LENGTH)
     threads: int = some_threads()
     start: Start = part(Start())
     games: Games = part(Games())
