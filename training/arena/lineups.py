@@ -29,7 +29,7 @@ def matches(agents: int, sides: int, pairs: bool = False) -> list[list[Seating]]
     )
     if count > MOST_MATCHES:
         raise ValueError(
-            f"{agents} agents on {sides} sides come to more than {MOST_MATCHES:,} matches; let fewer play, or pairs"
+            f"{agents} agents on {sides} sides make more than {MOST_MATCHES:,} matches; enter fewer, or use pairs"
         )
     if pairwise:
         chosen: Iterator[Seating] = (

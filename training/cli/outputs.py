@@ -60,7 +60,7 @@ def _check_file(path: Path) -> None:
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if _exists(path) and not path.is_file():
-        raise ValueError(f"{path} is no file that could be written anew; name a plain file")
+        raise ValueError(f"{path} is not a plain file that could be replaced; name another file")
     if len(os.fsencode(path.name)) > LONGEST_NAME:
         raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), str(path))
     _check_room(path.parent, path)

@@ -115,7 +115,7 @@ def check_agent(agent: Any, rules: Rules, name: str = "") -> Agent:
             raise
         raise ValueError(f"{name or shown(agent)} is no agent: it {describe_error(error)}") from None
     if not is_agent:
-        raise ValueError(f"{name or shown(agent)} is no agent: what it acts with can't be called")
+        raise ValueError(f"{name or shown(agent)} is no agent: its method for acting can't be called")
     if not isinstance(its_name, str):
         raise ValueError(f"{name or shown(agent)} is no agent: its name is {shown(its_name)}, and not a string")
     if not isinstance(its_rules, Rules):

@@ -23,7 +23,7 @@ from krypenv.training.common.report import print_table, write_json
 
 ROUNDS = 3  # a time with cached kernels is their median
 AGENTS = ("random", "greedy", "tactician", "rollout", "ismcts", "search", "champion(worlds=0)", "champion")
-COLUMNS = ("what", "compiling", "kernels cached")
+COLUMNS = ("what", "kernels not compiled yet", "kernels cached")
 _STEP = """
 from krypenv import Engine, Rules
 engine = Engine(Rules.preset("krypkasino"), 1)
