@@ -22,7 +22,7 @@ def option(*names: str, panel: str, help: str, default: str = "", **more: Any) -
     `default` describes a default of None. Square brackets in texts are shown as they are.
     """
     text = f"{help} [default: {default}]" if default else help
-    return typer.Option(*names, rich_help_panel=panel, help=escape(text), **more)
+    return typer.Option(*names, rich_help_panel=panel or None, help=escape(text), **more)
 
 
 def flag(name: str, panel: str, help: str) -> Any:
@@ -105,15 +105,14 @@ def _parameter(setting: Option, default: Any, is_argument: bool) -> inspect.Para
     """Return the parameter from which typer makes an option or argument."""
     kind, text = setting.kind, setting.text
     more: dict[str, Any] = {"metavar": ""} if kind is bool else {}
+    more["show_default"] = " [default: " not in text
     if typing.get_origin(kind) is tuple:
         kind, default = list[typing.get_args(kind)[0]], list(default)  # type: ignore[misc]
-        text, marker, rest = text.partition(" [default: ")
-        text, more = f"{text}; repeatable{marker}{rest}", {"metavar": f"<{typing.get_args(kind)[0].__name__}>"}
-    told = (
-        typer.Argument(help=escape(text))
-        if is_argument
-        else option(panel=setting.panel or panels.LENGTH, help=text, **more)
-    )
+        words, marker, rest = text.partition(" [default: ")
+        if "repeat" not in words:
+            text = f"{words}; repeatable{marker}{rest}"
+        more["metavar"] = f"<{typing.get_args(kind)[0].__name__}>"
+    told = typer.Argument(help=escape(text)) if is_argument else option(panel=setting.panel, help=text, **more)
     return inspect.Parameter(
         setting.name,
         inspect.Parameter.KEYWORD_ONLY,
