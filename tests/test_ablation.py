@@ -11,7 +11,7 @@ import pytest
 from krypenv.training.arena.arena import ArenaSettings, run_arena
 from krypenv.training.experiments import ablation
 from krypenv.training.experiments.ablation import ALL, VARIANTS, AblationSettings, ablate, interquartile_gain, summarize
-from krypenv.training.experiments.model_card import model_card
+from krypenv.training.experiments.model_card import LIMITS, OLD_NAMES, _has_old_names, model_card
 from krypenv.training.selfplay.settings import Settings
 
 TINY = {
@@ -137,3 +137,13 @@ def test_a_model_card_says_how_the_model_was_made_and_how_it_does(finished: Path
     (tmp_path / "torn.json").write_text("{")
     with pytest.raises(ValueError, match="is not what krypenv exploit --json writes"):
         model_card(model, tmp_path / "arena", [tmp_path / "torn.json"], "A small model")
+
+
+@pytest.mark.parametrize("name", ["two", "four", "pairs"])
+def test_the_cards_of_the_docs_have_the_words_of_today(name: str) -> None:
+    text = (Path(__file__).parent.parent / "docs" / "models" / f"{name}.md").read_text(encoding="utf-8")
+    sections = [line for line in text.splitlines() if line.startswith("## ")]
+    assert sections == ["## Training", "## Results", "## Exploitability", "## Limits"]
+    assert text.endswith(f"\n\n## Limits\n\n{LIMITS}\n")
+    command = next(line for line in text.splitlines() if line.startswith("| command |")).split("`")[1]
+    assert (OLD_NAMES in text) == _has_old_names(command)
