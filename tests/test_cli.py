@@ -187,7 +187,7 @@ def test_a_dataclass_is_a_command_line(arguments, settings):
     done = CliRunner().invoke(command, arguments)
     assert done.exit_code == 0, done.output
     assert seen == [settings]
-    shown = CliRunner().invoke(command, ["--help"]).output
+    shown = CliRunner(env={"COLUMNS": "160"}).invoke(command, ["--help"]).output
     assert "how long it lasts" in shown
     assert "[default: here]" in shown
     assert "[default: greedy]" in shown
