@@ -66,16 +66,16 @@ _AGENTS: dict[str, Callable[..., Agent]] = {
 
 
 def names() -> list[str]:
-    """Return the names of the agents that play without a model; a path to a model's folder is a name too."""
+    """Return the names of the agents that need no model. (A path to a model's folder names an agent too.)"""
     return [name for name, agent in _AGENTS.items() if "model" not in options_of(agent)]
 
 
 def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
     """Return the agent that a string names: a name with its options, a path to a model's folder, or `module:Class`.
 
-    All that the agent does at random comes from `seed`. A class of one's own is imported and made by
-    `Class(rules, seed, **options)`; for a string that comes from a file take `make_known`. Raises ValueError for an
-    unknown name or option, and where there is no such folder, module or class.
+    All randomness of the agent comes from `seed`. `module:Class` is imported and called as
+    `Class(rules, seed, **options)`; use `make_known` for strings that come from files. Raises ValueError for an unknown
+    name or option, and for a folder, module or class that does not exist.
 
     >>> make("tactician(shed=True)", Rules.preset("krypkasino")).name
     'tactician(shed=True)'
@@ -84,9 +84,9 @@ def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
 
 
 def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
-    """Do what `make` does for a string that may come from a file: `module:Class` is refused, and nothing imported.
+    """Return the agent that a string from a file names: as `make`, but refuse `module:Class` and import nothing.
 
-    What a person has typed is marked by `typed`, and may be imported.
+    Only a string that `typed` has marked as typed by a person is imported.
     """
     check_rules(rules)
     seed = check_seed(seed)
@@ -110,7 +110,7 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
 
 
 def is_known(spec: str) -> bool:
-    """Return whether a string names an agent that comes with the package, or a path, whatever its options are."""
+    """Return whether a string names an agent of the package, or a path. Its options are not checked."""
     if spec in _AGENTS or _is_path(spec) or _is_folder(spec):
         return True
     try:
@@ -120,12 +120,12 @@ def is_known(spec: str) -> bool:
 
 
 def rules_of(spec: str) -> Rules | None:
-    """Return the rules that a model was trained for, or None where the string does not name a model's folder."""
+    """Return the rules that a model was trained for, or None if the string does not name a model's folder."""
     return trained_rules(spec) if isinstance(spec, str) and _is_folder(spec) else None
 
 
 def _is_folder(spec: str) -> bool:
-    with contextlib.suppress(ValueError):  # of a name that no file can have
+    with contextlib.suppress(ValueError):  # raised for a name that no file can have
         return os.path.isdir(spec)
     return False
 

@@ -1,4 +1,4 @@
-"""What every agent is, and how one string names it: `greedy`, `tactician(shed=True)`."""
+"""The interface of agents, and the strings that name them: `greedy`, `tactician(shed=True)`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from krypenv.rules import Rules
 
 IntArray = npt.NDArray[np.int64]
 
-MAX_PLIES = 32  # plays that one line of a search looks ahead, at most
+MAX_PLIES = 32  # plays that a search looks ahead, at most
 MAX_SPEC = 10_000  # characters of the string that names an agent
-MAX_TEXT = 1000  # characters of an option that is a text
+MAX_TEXT = 1000  # characters of a string option
 WORDS = r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*"
 _NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*|{WORDS}:{WORDS}")
 _TEXT = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
@@ -29,27 +29,27 @@ _OPTION = re.compile(
     rf"\s*(?P<key>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?P<value>{_TEXT}|{_NUMBER}|True|False|None)\s*(?:,\s*|\Z)"
 )
 
-# Options of older versions, by their names of today.
+# Former names of options, with the current ones.
 RENAMED = {"guided": {"candidates": "proposals", "heat": "temperature"}, "learned": {"solve": "solver"}}
 
-# What the number in an option may be, the same for all agents that have it unless its name says which.
+# Bounds of numeric options and what they are: by option for all agents, or by agent and option for one.
 LIMITS: dict[str, tuple[float, float, str]] = {
-    "worlds": (1, 1_000_000_000, "the worlds that a decision looks at"),
-    "champion.worlds": (0, 1_000_000_000, "the worlds that a decision looks at (0 for the network alone)"),
-    "ms": (0, 1_000_000_000, "the milliseconds for a decision (0 for no limit)"),
+    "worlds": (1, 1_000_000_000, "the worlds sampled for a decision"),
+    "champion.worlds": (0, 1_000_000_000, "the worlds sampled for a decision (0 for the network alone)"),
+    "ms": (0, 1_000_000_000, "the time limit for a decision in milliseconds (0 for none)"),
     "threads": (0, 1024, "the threads that share the games of a call (0 for all processors)"),
-    "plies": (0, MAX_PLIES, "the plays after which a line is cut (0 for what suits the players)"),
-    "deals": (1, MAX_DECK, "the deals that are played out"),
+    "plies": (0, MAX_PLIES, "the depth limit in plays (0 for the default)"),
+    "deals": (1, MAX_DECK, "the deals to play out"),
     "explore": (0, 1_000_000, "the weight of the exploration term, in points"),
-    "prior": (0, 1_000_000, "the points for a unit of a logit"),
-    "proposals": (1, 1000, "the worlds drawn for one that is played out"),
-    "guided.temperature": (0.001, 1_000_000, "what logits are divided by"),
-    "temperature": (0, 1_000_000, "what scores are divided by (0 for the best one)"),
+    "prior": (0, 1_000_000, "the points for each unit of a logit"),
+    "proposals": (1, 1000, "the worlds sampled for each one played out"),
+    "guided.temperature": (0.001, 1_000_000, "the divisor of logits"),
+    "temperature": (0, 1_000_000, "the divisor of scores (0 for the best one)"),
 }
 
 
 class Agent(Protocol):
-    """A function from what the seats to act may see to their actions, for many games at once.
+    """Maps what the seats to act may see to their actions, for many games at once.
 
     Attributes:
         name: the string that `krypenv.agents.make` makes the agent from.
@@ -68,7 +68,7 @@ class Agent(Protocol):
 
 
 class Cheater(Agent, Protocol):
-    """An agent that is shown the whole game, hidden hands and deck included: a bound on what can be gained."""
+    """An agent that sees the whole game, hidden hands and deck included: a bound on what can be gained."""
 
     cheats: bool  # True
 
@@ -78,9 +78,9 @@ class Cheater(Agent, Protocol):
 
 
 def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
-    """Return the name and the options of an agent's string; values are numbers, texts, True, False and None.
+    """Return the name and the options in an agent's string. Values are numbers, strings, True, False and None.
 
-    Raises ValueError where it is no such string.
+    Raises ValueError for any other string.
 
     >>> parse_spec("tactician(shed=True)")
     ('tactician', {'shed': True})
@@ -97,7 +97,7 @@ def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
 
 
 def _parse_options(text: str) -> dict[str, Any]:
-    """Return the options between the brackets; raises ValueError where they are none."""
+    """Return the options between the parentheses; raises ValueError if they are malformed."""
     options: dict[str, Any] = {}
     at = len(text) - len(text.lstrip())
     while at < len(text):
@@ -119,13 +119,13 @@ def format_spec(name: str, options: dict[str, Any]) -> str:
 
 
 def options_of(agent: Callable[..., Agent]) -> dict[str, Any]:
-    """Return the options of what makes an agent with their defaults: its keyword-only arguments."""
+    """Return the options of an agent's class or function, its keyword-only arguments, with their defaults."""
     parameters = inspect.signature(agent).parameters.values()
     return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
 
 
 def check_options(name: str, agent: Callable[..., Agent], options: dict[str, Any]) -> None:
-    """Raise ValueError for an option that an agent does not have, or a value of another type or beyond `LIMITS`."""
+    """Raise ValueError for an option that an agent does not have, or a value of the wrong type or beyond `LIMITS`."""
     check_known(name, options_of(agent), options)
     for key, value in options.items():
         limited = f"{name}.{key}" if f"{name}.{key}" in LIMITS else key
@@ -134,9 +134,9 @@ def check_options(name: str, agent: Callable[..., Agent], options: dict[str, Any
 
 
 def check_known(name: str, known: dict[str, Any], options: dict[str, Any]) -> None:
-    """Raise ValueError for an option that is not among the known ones, or of another type than the default there.
+    """Raise ValueError for an option that is not in `known`, or whose type differs from the default there.
 
-    What has no default, or None, may be of any type.
+    An option without a default, or with None, takes any type.
     """
     for key, value in options.items():
         if key not in known:
@@ -157,14 +157,14 @@ def _shown_option(name: str, default: Any) -> str:
 
 
 def check_limit(key: str, value: Any) -> None:
-    """Raise ValueError for a number beyond one of `LIMITS`."""
+    """Raise ValueError for a number outside its `LIMITS`."""
     low, high, what = LIMITS[key]
     if not (isinstance(value, (int, float)) and low <= value <= high):
         raise ValueError(f"{key.rpartition('.')[2]}, {what}, is from {low} to {high}, not {shown(value)}")
 
 
 def check_seed(seed: int) -> int:
-    """Return a seed as Python's int; raises ValueError where it is none."""
+    """Return a seed as a Python int; raises ValueError unless it is a whole number from 0 to 2**64 - 1."""
     if not is_whole(seed, 0, (1 << 64) - 1):
         raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {shown(seed)}")
     return int(seed)

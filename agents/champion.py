@@ -1,4 +1,4 @@
-"""The champion: the best that the package has for some rules."""
+"""The champion: the strongest agent in the package for given rules."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ SHIPPED = {  # folder in `MODELS` -> rules that it was trained for
     "four": Rules.preset("krypkasino", players=4),
     "pairs": Rules.preset("krypkasino", players=4, teams=2),
 }
-WORLDS = 100  # that a decision looks at, where the network is helped by search
-PROPOSALS = 4  # worlds for each of them, which are kept by what the other has played
+WORLDS = 100  # played out for a decision
+PROPOSALS = 4  # worlds sampled for each one played out, weighted by what the opponent has played
 
 
 def shipped_model(rules: Rules) -> Path | None:
-    """Return the folder of the model that comes with the package for some rules; None if there is none.
+    """Return the folder of the package's model for some rules; None if there is none.
 
     The length of a session doesn't matter.
     """
@@ -36,17 +36,17 @@ def shipped_model(rules: Rules) -> Path | None:
 
 
 class Champion:
-    """Plays as the best agent that the package has for its rules.
+    """Plays as the strongest agent in the package for its rules.
 
-    Where a model for these rules comes with the package, that is its network, with worlds that are played out by it
-    and, between two players, weighed by it (`Guided`): then it remembers its own decisions. For other rules it is
-    `Search` between two sides, and `Rollout` among more.
+    If the package has a model for the rules, that is `Guided` with this model. Between two players it also weights
+    worlds by what the opponent has played, and remembers its own decisions for that. For other rules it is `Search`
+    between two sides, and `Rollout` among more.
 
     Args:
-        worlds: worlds that a decision looks at; 0 for the network alone.
+        worlds: worlds sampled for a decision; 0 for the network alone.
         threads: threads that share the games of a call, 0 for all processors.
 
-    Raises ValueError where `worlds` is 0 and there is no network for these rules.
+    Raises ValueError if `worlds` is 0 and there is no network for these rules.
     """
 
     def __init__(self, rules: Rules, seed: int = 0, *, worlds: int = WORLDS, threads: int = 1) -> None:

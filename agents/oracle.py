@@ -1,4 +1,4 @@
-"""Cheaters: searches that are shown the hidden hands, or the deck too. They bound what there is to gain."""
+"""Cheaters: searches that see the hidden hands, or the deck too. They bound what can be gained."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def choose_knowing(
     search_scratch: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write the action of the best move of each row into `out`, (B,) int64, with all hands open."""
+    """Write the action of each row's best move with all hands open into `out`, (B,) int64."""
     work = search_scratch[0]
     for row in range(len(out)):
         if not has_choice(action_masks[row]):
@@ -91,12 +91,12 @@ class _Oracle:
         return out
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
-        """Raise TypeError: an observation does not hold what this agent looks at."""
+        """Raise TypeError: an observation does not show what this agent needs."""
         raise TypeError(f"{self.name} cheats: it needs whole games, given to `act_on`, and can't act on observations")
 
 
 class OracleHand(_Oracle):
-    """Sees all hands, and solves the deal as `search` solves one of its worlds."""
+    """Sees all hands, and solves the deal as `search` solves a world."""
 
     def __init__(
         self,
@@ -128,10 +128,10 @@ class OracleHand(_Oracle):
 
 
 class OracleDeck(_Oracle):
-    """Sees all hands and the order of the deck: where its search ends a deal, it plays the next ones on.
+    """Sees all hands and the order of the deck: where its search reaches the end of a deal, it plays out the next ones.
 
-    There every seat makes the move that costs least at once (points, sweeps, less a sweep that the next hand must
-    make), in `deals` deals or as many as there are.
+    It plays out `deals` deals, or as many as are left. Every seat makes the move that costs least at once: points and
+    own sweeps, less a sweep that the next hand must make.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Agents of one's own, named `module:Class`: imported where a person has typed the name, and never for a file."""
+"""Custom agents, named `module:Class`: imported if a person typed the name, never because a file holds it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OWN = re.compile(rf"\s*{WORDS}:{WORDS}\s*(?:\(.*)?", re.DOTALL)
 class Typed(str):
     """A string that a person has typed; every other string may come from a file.
 
-    The mark is lost with any change to the string, and not written to files. It goes along to other processes.
+    Any change to the string loses the mark, and files don't store it. Other processes receive it.
     """
 
     __slots__ = ()
@@ -36,16 +36,16 @@ def is_own(spec: object) -> bool:
 
 
 def refuse_import(spec: str, how: str = "name it yourself, where you start this") -> NoReturn:
-    """Raise ValueError for an agent of somebody's own that only a file names, with how to go on."""
+    """Raise ValueError for a custom agent that only a file names; `how` says what to do instead."""
     raise ValueError(
         f"{shown(spec)} is named in a file, and nothing that a file names is imported: {one_line(how, 600)}"
     )
 
 
 def make_own(spec: Typed, rules: Rules, seed: int) -> Agent:
-    """Import the class of an agent and return an agent of it, `Class(rules, seed, **options)`.
+    """Import the class of a custom agent and return `Class(rules, seed, **options)`.
 
-    Where it has no `name` or `rules` it gets them. Raises ValueError where any of that is not possible.
+    If the agent lacks `name` or `rules`, it gets them. Raises ValueError if any of that fails.
     """
     name, options = parse_spec(spec)
     made_by = _import_class(name)
@@ -62,7 +62,7 @@ def make_own(spec: Typed, rules: Rules, seed: int) -> Agent:
 
 
 def _import_class(name: str) -> Any:
-    """Return the class of `module:Class`; raises ValueError where there is none, or none of an agent."""
+    """Return the class of `module:Class`; raises ValueError if there is none, or it is not an agent."""
     path, _, words = name.partition(":")
     try:
         module = importlib.import_module(path)
@@ -86,7 +86,7 @@ def _import_class(name: str) -> Any:
 
 
 def _options_of(name: str, made_by: Callable[..., Any]) -> dict[str, Any]:
-    """Return what may be given after rules and seed, with the defaults."""
+    """Return the parameters after rules and seed, with their defaults."""
     try:
         parameters = list(inspect.signature(made_by).parameters.values())
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""The scripted agents: random, greedy and tactician. They read the first block of the observation and nothing else."""
+"""The scripted agents: random, greedy and tactician. They ignore the observation's features block."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from krypenv.kernels.scoring import cost_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 
-# What the tactician with `shed` credits a creeping card for each unit of its hand value above the middle one (2 to 14).
+# With `shed`, the points credited to a creeping card for each unit of its hand value (2 to 14) above the middle.
 SHED_WEIGHT = 0.05
 MIDDLE_VALUE = 8
 
@@ -32,7 +32,7 @@ PLAYER = np.dtype(
 
 
 def make_player(looks_ahead: bool, shed_weight: float, threads: int = 1) -> np.ndarray:
-    """Return how a scripted player chooses, with its scratch for some threads, (threads,) of `PLAYER`."""
+    """Return the parameters and the scratch of a scripted player, one record a thread: (threads,) of `PLAYER`."""
     player = records(PLAYER, threads)
     player.looks_ahead, player.shed_weight = looks_ahead, shed_weight
     return handle(player)
@@ -51,7 +51,7 @@ def list_legal(action_mask: np.ndarray, out: np.ndarray) -> int:
 
 @kernel
 def list_bits(plays: int, takes: int, out: np.ndarray) -> int:
-    """Write the legal actions, given as bits of kinds to play or to take, into `out` and return their number."""
+    """Write the legal actions, given as bits of kinds to play or to take, into `out`; return their number."""
     first = np.int64(0) if takes == 0 else np.int64(TAKE)
     left = plays | takes
     count = 0
@@ -88,11 +88,11 @@ def choose_best(
     scratch: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write the legal action with the lowest count of each row into `out`, (B,) int64, and among equals any one.
+    """Write each row's legal action of least cost into `out`, (B,) int64; ties at random.
 
-    The count is the points taken now and those of own sweeps; for a player who looks ahead less the points of the sweep
-    that the next seat may have to make, times its chance, and for a card that creeps less `shed_weight` for each unit
-    of its value above the middle.
+    The cost is the points taken now, own sweeps included. A player who looks ahead subtracts the points of a sweep that
+    the next seat may have to make, times its probability. For a card that creeps, that player also subtracts
+    `shed_weight` for each unit of its hand value above the middle.
     """
     rules, chooser, capture_scratch = compiled[0], player[0], scratch[0]
     looks_ahead, shed_weight = chooser.looks_ahead, chooser.shed_weight
@@ -114,9 +114,10 @@ def best_action(
     player: np.record,
     scratch: np.record,
 ) -> int:
-    """Return the one of the first `count` of `player.legal` with the lowest count, as `choose_best` tells it.
+    """Return the action of least cost (see `choose_best`) among the first `count` of `player.legal`.
 
-    `player.legal` is written over. (How to choose comes by itself: read from `player` here it is read for each row.)
+    Overwrites `player.legal`. `looks_ahead` and `shed_weight` are arguments so that they are read from `player` once,
+    and not for each row.
     """
     legal, feature_scratch = player.legal, player.feature_scratch
     tied = 1
@@ -140,7 +141,7 @@ def best_action(
 
 
 class _Scripted:
-    """Work space, and one stream of random numbers for ties. One agent serves one thread."""
+    """Scratch, and a stream of random numbers for ties. Use one agent in one thread only."""
 
     def __init__(self, name: str, rules: Rules, seed: int, looks_ahead: bool = False, shed_weight: float = 0.0) -> None:
         self.name = name
@@ -150,7 +151,7 @@ class _Scripted:
         self._rng = np.random.default_rng(check_seed(seed))
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
-        """Return for each row the action with the lowest count, (B,) int64; see `krypenv.agents.Agent`."""
+        """Return each row's action of least cost, (B,) int64; see `krypenv.agents.Agent`."""
         observations, masks = check_decisions(self.rules, observations, action_masks)
         out = np.empty(len(masks), np.int64)
         luck = self._luck(len(masks))
@@ -162,7 +163,7 @@ class _Scripted:
 
 
 class Random(_Scripted):
-    """Any legal action, each with the same chance."""
+    """Plays a uniformly random legal action."""
 
     def __init__(self, rules: Rules, seed: int = 0) -> None:
         super().__init__("random", rules, seed)
@@ -176,16 +177,16 @@ class Random(_Scripted):
 
 
 class Greedy(_Scripted):
-    """The fewest points now, those of an own sweep (R9) counted; ties at random."""
+    """Takes the fewest points now, own sweeps (R9) included; ties at random."""
 
     def __init__(self, rules: Rules, seed: int = 0) -> None:
         super().__init__("greedy", rules, seed)
 
 
 class Tactician(_Scripted):
-    """The fewest points now, less those of a sweep set up times its chance; ties at random.
+    """Takes the fewest points now, less those of a sweep that it sets up times its probability; ties at random.
 
-    With `shed` it also prefers high cards where it creeps: in hand, more sums of table cards come to their value.
+    With `shed` it also prefers to creep with high cards: kept in hand, they match more sums of table cards.
     """
 
     def __init__(self, rules: Rules, seed: int = 0, *, shed: bool = False) -> None:

@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; where it can't be loaded, `krypenv doctor` still tells why."""
+    """Run the command line. If it can't be loaded, `krypenv doctor` still runs and says why."""
     try:
         from krypenv.training.cli.commands import main as run
     except (ImportError, SystemExit) as error:
@@ -12,9 +12,9 @@ def main() -> None:
             from krypenv.doctor import report as doctor
 
             sys.exit(doctor.main())
-        if isinstance(error, SystemExit):  # it says itself what is missing
+        if isinstance(error, SystemExit):  # its message says what is missing
             raise
-        sys.exit(f"krypenv: {error}; what is wrong is told by: python -m krypenv doctor")
+        sys.exit(f"krypenv: {error}; to see what is wrong, run: python -m krypenv doctor")
     run()
 
 

@@ -1,4 +1,4 @@
-"""Arguments of the environments: each is checked before anything is done, and refused in one sentence."""
+"""Checks of the environments' arguments. They run before anything else, and refuse a wrong value in one sentence."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from krypenv.inputs.words import check_keywords, listed, one_line, shown
 from krypenv.rules import FIELDS, Rules, check_rules
 
 MOST_GAMES = 1_000_000  # games at once: 2 GB
-LONGEST = 600  # characters of what is wrong with rules
+LONGEST = 600  # characters of a message about rules
 
 
 def chosen_rules(call: Callable[..., Any], rules: Any, variant: Any, fields: dict[str, Any], **more: Any) -> Rules:
-    """Return the rules that the arguments of an environment name: whole rules, or a preset with some fields.
+    """Return the rules that an environment's arguments ask for: complete rules, or a preset with some fields changed.
 
     Args:
-        call: the environment; its parameters and the fields of `Rules` are the keywords that are known.
-        rules: whole rules, or None.
+        call: the environment; its parameters and the fields of `Rules` are the known keywords.
+        rules: complete rules, or None.
         variant: the name of a preset, or None for the main one.
-        fields: the keywords that stand for fields of the rules.
-        more: fields that are parameters of their own, None where they are not given.
+        fields: keywords that are fields of the rules.
+        more: fields that have a parameter of their own; None if not given.
 
-    Raises TypeError for an unknown keyword, and ValueError, in one short sentence, for a wrong value and where both
-    whole rules and some fields are given.
+    Raises TypeError for an unknown keyword. Raises ValueError, in one short sentence, for a wrong value, and if both
+    complete rules and single fields are given.
     """
     own = [name for name in inspect.signature(call).parameters if name != "rule_fields"]
     check_keywords(call.__name__, fields, [*own, *(name for name in FIELDS if name not in own)])
@@ -38,7 +38,7 @@ def chosen_rules(call: Callable[..., Any], rules: Any, variant: Any, fields: dic
         also = [] if variant is None else ["variant"]
         also += [name for name, value in {**more, **fields}.items() if value is not None]
         if also:
-            raise ValueError(f"rules=Rules(...) are whole rules; give either these or {listed(also)}, and not both")
+            raise ValueError(f"rules=Rules(...) are complete rules; give either them or {listed(also)}, not both")
         return check_rules(rules)
     if variant is None:
         variant = "krypkasino"
@@ -51,7 +51,7 @@ def chosen_rules(call: Callable[..., Any], rules: Any, variant: Any, fields: dic
 
 
 def check_seeds(seed: Any) -> npt.NDArray[np.uint64]:
-    """Return a seed, or seeds in a sequence, as an array of uint64; ValueError where they are no whole numbers."""
+    """Return a seed, or a sequence of seeds, as an array of uint64; raise ValueError unless they are whole numbers."""
     try:
         seeds = np.asarray(seed)
         if seeds.dtype.kind in "iu" and not (seeds < 0).any():
@@ -68,13 +68,13 @@ def check_switch(name: str, value: object) -> None:
 
 
 def check_mode(render_mode: Any) -> None:
-    """Raise ValueError for a render mode: there is nothing to render."""
+    """Raise ValueError unless the render mode is None: there is nothing to render."""
     if render_mode is not None:
         raise ValueError(f"there is nothing to render, so render_mode is None, not {shown(render_mode)}")
 
 
 def check_seed(seed: Any) -> int:
-    """Return the seed of one game as a number; raises ValueError for what is no whole number from 0 to 2**64 - 1."""
+    """Return the seed of one game as an int; raise ValueError unless it is a whole number from 0 to 2**64 - 1."""
     seeds = check_seeds(seed)
     if seeds.ndim:
         raise ValueError(f"the seed of one game is a whole number, not {shown(seed)}")
@@ -82,14 +82,14 @@ def check_seed(seed: Any) -> int:
 
 
 def check_options(options: Any) -> dict[str, Any]:
-    """Return the options of a reset; raises ValueError unless they are a dict or None."""
+    """Return the options of a reset as a dict; raise ValueError unless they are a dict or None."""
     if not isinstance(options, (dict, type(None))):
         raise ValueError(f"options are a dict or None, not {shown(options)}")
     return options or {}
 
 
 def check_deck(deck: Any) -> list[str] | None:
-    """Return a deck as a list of names, or None for none; raises ValueError where it is no list of texts."""
+    """Return a deck as a list of names, or None if there is none; raise ValueError unless it is a list of texts."""
     if deck is None:
         return None
     try:
@@ -102,7 +102,7 @@ def check_deck(deck: Any) -> list[str] | None:
 
 
 def check_action(action: Any) -> int:
-    """Return an action as a number; raises ValueError for what is no whole number from 0 to 104."""
+    """Return an action as an int; raise ValueError unless it is a whole number from 0 to 104."""
     try:
         number = operator.index(action.item() if isinstance(action, np.ndarray) and action.size == 1 else action)
     except TypeError:

@@ -22,11 +22,11 @@ SUIT_SYMBOLS = "♣♦♥♠"
 RANK_NAMES = "A23456789TJQK"
 
 TAKE = NUM_KINDS  # action TAKE + card takes that card from the table
-STOP = 2 * NUM_KINDS  # the action that ends a capture that may stay incomplete
+STOP = 2 * NUM_KINDS  # stops taking; legal only where captures need not be maximal
 NUM_ACTIONS = STOP + 1
 
 _RANK, _SUIT = "10|[A2-9TJQKatjqk]", "[CDHScdhs♣♦♥♠]"
-CARD_PATTERN = rf"(?-i:(?:{_RANK}){_SUIT})"  # a card's name in any form, as part of a regular expression
+CARD_PATTERN = rf"(?-i:(?:{_RANK}){_SUIT})"  # a regular expression for a card's name in any form
 _CARD = re.compile(rf"({_RANK})({_SUIT})")
 
 
@@ -57,7 +57,7 @@ def card_name(card: int) -> str:
 
 
 def parse_card(text: str) -> int:
-    """Return the card kind of a name; takes ``TD``, ``10D``, ``10♦`` and lower case.
+    """Return the card kind with this name; accepts ``TD``, ``10D``, ``10♦`` and lower case.
 
     >>> parse_card("10♦") == parse_card("td") == 22
     True
@@ -71,7 +71,7 @@ def parse_card(text: str) -> int:
 
 
 def parse_rank(text: str) -> int:
-    """Return the rank, 1 = ace .. 13 = king, of a name; takes ``T``, ``10`` and lower case.
+    """Return the rank, 1 = ace .. 13 = king, with this name; accepts ``T``, ``10`` and lower case.
 
     >>> parse_rank("10"), parse_rank("k")
     (10, 13)
@@ -103,7 +103,7 @@ def action_name(action: int) -> str:
 
 
 def parse_action(text: str) -> int:
-    """Return the action of a name; the inverse of `action_name`.
+    """Return the action with this name; the inverse of `action_name`.
 
     >>> parse_action("take 6D")
     70

@@ -1,4 +1,4 @@
-"""Games as pictures of text: `krypenv.game.display`."""
+"""Games drawn as text: `krypenv.game.display`."""
 
 from krypenv.game.display import (
     format_announcement as format_announcement,

@@ -35,7 +35,7 @@ from krypenv.runtime.jit import handle
 
 IntArray = npt.NDArray[np.int64]
 MIN_SHARED = 256  # fewer rows are not worth the threads
-MAX_GAMES = 1 << 24  # in one engine: some 30 GB
+MAX_GAMES = 1 << 24  # in one engine: about 30 GB
 MAX_THREADS = 1024
 
 
@@ -44,9 +44,10 @@ class IllegalMove(ValueError):
 
 
 def row_seeds(seed: int | npt.ArrayLike, num_games: int) -> npt.NDArray[np.uint64]:
-    """Return one seed for each row, (B,) uint64: an array is taken as it is, row i of a number depends on both alone.
+    """Return one seed per row, (B,) uint64: an array as it is, or seeds derived from a number.
 
-    Raises ValueError for a negative or non-integer seed and for an array of another length.
+    A derived seed depends only on the number and the row's index. Raises ValueError for a negative or non-integer seed
+    and for an array of another length.
     """
     seeds = check_seeds(seed)
     if seeds.ndim == 0:
@@ -58,23 +59,24 @@ def row_seeds(seed: int | npt.ArrayLike, num_games: int) -> npt.NDArray[np.uint6
 
 
 def mix_array(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Scramble an array of 64-bit words, as `krypenv.kernels.play.mix` does one."""
+    """Scramble each word of an array as `krypenv.kernels.play.mix` does."""
     return np.array([mix(word) for word in words], np.uint64)
 
 
 class Engine:
-    """B games at once, stepped in place; a game that ends is dealt anew in the same step.
+    """B games at once, stepped in place. When a game ends, the next one is dealt in the same step.
 
     Args:
         rules: the rules of all rows.
         num_games: B.
-        seed: a number, or an array of B numbers. Row i of a batch seeded with an array plays the very deals of
-            `Game(rules, seed=array[i])`; results depend neither on B, nor on the row, nor on the number of threads.
-        features: append the block of `krypenv.kernels.features` to the observation.
-        threads: threads that share the rows; 0 stands for the number of processors. They are Numba's: with more than
-            one, a process that has stepped an engine must not be forked.
-        reward: keep `rewards` of this kind, "centred", "points" or "win" (see `krypenv.rewards.returns_of`).
-        dense: pay them as points fall, and not at the end of the session.
+        seed: a number, or an array of B seeds. With an array, row i plays the deals of `Game(rules, seed=array[i])`.
+            With a number, each row's seed follows from the number and the row's index. Results never depend on B or on
+            the number of threads.
+        features: append the features block (`krypenv.kernels.features`) to the observation.
+        threads: threads that share the rows; 0 for all processors. They are Numba's: don't fork a process that has
+            stepped an engine with more than one.
+        reward: keep `rewards` of this kind: "centred", "points" or "win" (see `krypenv.rewards.returns_of`).
+        dense: pay rewards as points fall, instead of at the end of the session.
 
     Attributes:
         seat: (B,) int32, the seat to act.
@@ -85,7 +87,7 @@ class Engine:
         final_points, final_sweeps: (B, P) int32, the points of the cards captured and the sweeps made in it.
         rewards: (B, P) float64, what every seat earned in the last step; None without `reward`.
 
-    The arrays are the engine's own and change with every step; copy what is to be kept.
+    The arrays belong to the engine and change with every step: copy what you want to keep.
 
     >>> engine = Engine(Rules.preset("krypkasino"), num_games=2, seed=0)
     >>> engine.step(engine.sample_actions())
@@ -118,10 +120,10 @@ class Engine:
         reward: str | None = None,
         dense: bool = False,
     ) -> Engine:
-        """Return an engine that goes on from a copy of some state, (B,) of `GAME`, such as `krypenv.determinize` gives.
+        """Return an engine that resumes from a copy of a state, (B,) of `GAME`, for example of `determinize`.
 
-        Raises ValueError where it is not one of unfinished games by these rules. Without `check` it must be: a faulty
-        state may end the process. Dense rewards count from there on.
+        Raises ValueError unless the state consists of unfinished games under these rules. `check=False` skips this
+        check; a faulty state may then end the process. Dense rewards count from this state on.
         """
         check_rules(rules)
         if check:
@@ -134,7 +136,7 @@ class Engine:
     def _build(self, rules: Rules, state: State, features: bool, threads: int, reward: str | None, dense: bool) -> None:
         check_switch("dense", dense)
         if dense and reward is None:
-            raise ValueError("dense rewards are of a kind: give reward='centred', 'points' or 'win' too")
+            raise ValueError("dense=True needs a kind of reward: give reward='centred', 'points' or 'win' too")
         self.rules = rules
         self.num_games = len(state)
         self.features = bool(features)
@@ -163,7 +165,7 @@ class Engine:
         self._orders = np.empty((self.num_games, 2), np.int64)
 
     def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike) -> None:
-        """Abandon the sessions of some rows and deal new ones from the given seeds, one a row."""
+        """Abandon the sessions of some rows and deal new ones from the given seeds, one per row."""
         rows = self._which(rows)
         seed_rows(self._state, rows, row_seeds(seeds, len(rows)))
         self._write(self._ordered(rows, NEW_SESSION))
@@ -171,7 +173,7 @@ class Engine:
             self._payments.rewards[rows] = self._payments.paid[rows] = 0
 
     def _ordered(self, rows: np.ndarray, actions: npt.ArrayLike) -> IntArray:
-        """Return rows and their actions side by side, (M, 2), in memory of the engine."""
+        """Return rows and their actions side by side, (M, 2), in a buffer that the next call overwrites."""
         orders: IntArray = self._orders[: len(rows)]
         orders[:, 0], orders[:, 1] = rows, actions
         return orders
@@ -185,10 +187,10 @@ class Engine:
         done = np.zeros(self.threads, np.bool_)
         step_parts(self._given, orders, borrow_step_scratch(threads), done)
         if not done.all():
-            raise OverflowError("a step came to a table that is larger than these rules let one become")
+            raise OverflowError("a step led to a table larger than these rules allow")
 
     def _which(self, rows: npt.ArrayLike | None, may_repeat: bool = False) -> IntArray:
-        """Return row numbers, (M,), from numbers, a (B,) bool mask, or None for all; ValueError where they are none."""
+        """Return row numbers, (M,), from numbers, a (B,) bool mask or None for all; ValueError for anything else."""
         if rows is None:
             return self._all_rows
         which: npt.NDArray[Any] = np.atleast_1d(np.asarray(rows))
@@ -198,7 +200,7 @@ class Engine:
             raise ValueError(f"rows are whole numbers or a mask of {self.num_games}, not {which.dtype} {which.shape}")
         which = which.astype(np.int64, copy=False)
         if which.size and not 0 <= which.min() <= which.max() < self.num_games:
-            raise ValueError(f"there are rows 0 to {self.num_games - 1}, and not all of {which.min()} to {which.max()}")
+            raise ValueError(f"there are only rows 0 to {self.num_games - 1}, not {which.min()} to {which.max()}")
         if not may_repeat and which.size and np.bincount(which).max() > 1:
             raise ValueError(f"row {np.bincount(which).argmax()} is named more than once")
         return which
@@ -207,7 +209,7 @@ class Engine:
         return self.threads if len(rows) >= MIN_SHARED else 1
 
     def step(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> None:
-        """Carry out one action a row, (B,) ints; with `rows`, (M,) distinct ints or a (B,) mask, only in those.
+        """Carry out one action per row, (B,) ints; with `rows`, (M,) distinct ints or a (B,) mask, only in those.
 
         Raises IllegalMove, and changes nothing, if any action is illegal.
         """
@@ -228,7 +230,7 @@ class Engine:
             self._pay(self._payments, which)
 
     def _pay(self, payments: Payments, rows: IntArray) -> None:
-        """Pay for the last step, which some rows made."""
+        """Pay for a step that some rows have made."""
         is_over = self.finished[rows]
         ended = rows[is_over]
         payments.rewards[:] = 0
@@ -261,10 +263,10 @@ class Engine:
         return int(ended)
 
     def set_state(self, state: State, check: bool = True) -> None:
-        """Go on from a copy of the state of as many games by the same rules, (B,) of `GAME`.
+        """Resume from a copy of a state, (B,) of `GAME`, with the same number of games under the same rules.
 
-        Raises ValueError, and changes nothing, where it is no such state. Without `check` it must be: a faulty state
-        may end the process. Dense rewards count from there on.
+        Raises ValueError, and changes nothing, if it is not such a state. `check=False` skips this check; a faulty
+        state may then end the process. Dense rewards count from this state on.
         """
         if check:
             check_state(self.rules, state, self.num_games)
@@ -272,7 +274,7 @@ class Engine:
         self._look()
 
     def _look(self) -> None:
-        """Write all decisions anew, of a state that no step has led to."""
+        """Write the decisions of all rows, for a state that no step has led to."""
         self._write(self._ordered(self._all_rows, LOOK))
         if self._payments:
             self._payments.count_from(self.state)
@@ -282,7 +284,7 @@ class Engine:
         return self.select(self._all_rows)
 
     def select(self, rows: npt.ArrayLike) -> Engine:
-        """Return an independent engine over copies of some rows, in their order; a row may be asked for more than once.
+        """Return an independent engine over copies of some rows, in the given order; a row may appear more than once.
 
         `rows` are (M,) ints or a (B,) bool mask.
         """
@@ -296,7 +298,7 @@ class Engine:
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what copies and pickles are made of; views and compiled rules are made anew."""
+        """Return what copies and pickles consist of; views and compiled rules are rebuilt from it."""
         names = ("rules", "features", "threads", "reward", "dense")
         arrays = [array.copy() for array in (self._state, *self._outputs)]
         return {name: getattr(self, name) for name in names} | {"arrays": arrays}

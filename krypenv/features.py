@@ -1,4 +1,4 @@
-"""What a player works out on the table, and its layout: `krypenv.kernels.features`."""
+"""The features block and its layout: `krypenv.kernels.features`."""
 
 from krypenv.kernels.features import (
     COLUMNS as COLUMNS,

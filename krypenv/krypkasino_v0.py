@@ -43,8 +43,8 @@ def env(
 ) -> AECEnv[str, Observation, int]:
     """Return the environment with the usual wrappers; the arguments are those of `raw_env`.
 
-    An illegal action ends the episode: its player gets `krypenv.rewards.illegal_reward`, less than any legal episode
-    returns, and the others 0. What is no action at all raises AssertionError.
+    An illegal action ends the episode: the agent gets `krypenv.rewards.illegal_reward`, which is less than any legal
+    episode returns, and the others get 0. Anything that is not an action raises AssertionError.
     """
     rules = chosen_rules(env, rules, variant, rule_fields, players=players, games=games)
     raw = raw_env(
@@ -55,7 +55,7 @@ def env(
 
 
 class _Direct(wrappers.BaseWrapper):
-    """Reads the state where it is: PettingZoo's wrappers ask each other for it, which takes longer than a step does."""
+    """Reads the state straight from the environment: PettingZoo's wrappers ask each other, which outlasts a step."""
 
     agents, agent_selection, infos, rewards, terminations, truncations, _cumulative_rewards = (
         property(attrgetter(f"unwrapped.{name}"))
@@ -90,14 +90,14 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
 
     Args:
         players, variant, rule_fields: the rules, as `Rules.preset(variant, players=players, **rule_fields)`.
-        games: the games of the session which is an episode (R15).
-        rules: whole rules, in place of all these.
-        render_seat: whose hand is shown: that of the seat to act ("turn"), of one seat (its number), of "all", or of
-            none (None). Of the others only the number of cards is.
+        games: games in the session, which is one episode (R15).
+        rules: complete rules, in place of all the arguments above.
+        render_seat: whose hand rendering shows: the seat to act ("turn"), one seat (its number), "all" or none (None).
+            Of the other hands it shows the size only.
         render_mode: "human" prints each state, "ansi" makes `render()` return it as text.
         reward: "centred", "points" or "win", see `krypenv.rewards.returns_of`.
-        dense: pay the same as points fall, and not at the end of the episode.
-        features: append the block of `krypenv.kernels.features` to the observation.
+        dense: pay rewards as points fall, instead of at the end of the episode.
+        features: append the features block (`krypenv.kernels.features`) to the observation.
 
     Attributes:
         game: the `Game` behind the environment: for referees and rendering, never for players.
@@ -158,7 +158,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Deal the very cards of `Game(rules, seed=seed)`; without a seed, cards that follow from the last seed given.
+        """Deal the cards of `Game(rules, seed=seed)`; without a seed, cards that follow from the last seed given.
 
         `options["deck"]`, the names of all cards in deal order (R4), stacks the first game; other options are ignored.
         """
@@ -181,7 +181,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
             self.render()
 
     def observe(self, agent: str) -> Observation:
-        """Return what an agent sees, in fresh arrays; the mask is all zero for who is not to act."""
+        """Return what an agent sees, in fresh arrays; the mask is all zero unless the agent is to act."""
         seat = self.seats[agent]
         return {"observation": self.game.observation(seat, self.features), "action_mask": self.game.action_mask(seat)}
 
@@ -193,7 +193,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
         return whole_state(self.rules, self.game.state)
 
     def step(self, action: int) -> None:
-        """Carry out an action of the agent to act; None for an agent whose episode is over."""
+        """Carry out the action of the agent to act; the action is None if the agent's episode is over."""
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -214,7 +214,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
         self.infos[agent] = {"action_mask": self.game.action_mask(turn)}
 
     def _end_game(self) -> int:
-        """Pay, go on to the session's next game or end the episode; return the seat that is next."""
+        """Pay, then begin the session's next game or end the episode; return the seat that is next."""
         is_over = self.game.session_over
         if is_over or self.dense:
             self._pay()
@@ -227,7 +227,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
         return self.game.turn
 
     def _pay(self) -> None:
-        """Make rewards of what the scores are worth now and was not paid before."""
+        """Pay each agent the change in what its score is worth since the last payment."""
         scores = np.array(self.game.totals)
         if not self.game.is_over:
             scores += self.game.scores()
@@ -237,7 +237,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - the name is Pettin
         self._accumulate_rewards()
 
     def render(self) -> str | None:
-        """Return the game as text, or print it, as the render mode says; hands are open as `render_seat` says."""
+        """Return the game as text, or print it, as the render mode says; `render_seat` says whose hand it shows."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() needs a render mode, as in krypkasino_v0.env(render_mode='ansi')")
             return None

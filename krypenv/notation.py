@@ -1,3 +1,3 @@
-"""What is wrong with the text of a position or a record: `krypenv.game.notation`."""
+"""The error for a faulty position or record: `krypenv.game.notation`."""
 
 from krypenv.game.notation import NotationError as NotationError

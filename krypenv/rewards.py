@@ -1,4 +1,4 @@
-"""What the seats earn: rewards made of scores, the same in every environment."""
+"""Rewards, computed from scores in the same way for every environment."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def check_reward(reward: str) -> None:
 def returns_of(rules: Rules, scores: npt.ArrayLike, reward: str) -> FloatArray:
     """Return what scores are worth to each seat, (..., P) float64, from the seats' scores, (..., P) ints.
 
-    - ``centred``: the mean score of all sides, less the score of the own side; over all seats it sums to 0.
-    - ``points``: minus the score of the own side.
-    - ``win``: 1 for the side with the best score and 0 for the others; k sides that share the best get 1/k each.
+    - ``centred``: the mean score of all sides minus the score of the seat's own side; over all seats it sums to 0.
+    - ``points``: minus the score of the seat's own side.
+    - ``win``: 1 for the side with the best score, otherwise 0; k sides that share the best score get 1/k each.
     """
     sides = side_scores(rules, scores)
     if reward == "centred":
@@ -39,17 +39,17 @@ def returns_of(rules: Rules, scores: npt.ArrayLike, reward: str) -> FloatArray:
 
 
 class Payments:
-    """What the seats of B games earn, and what they were paid of it before.
+    """The rewards of the seats in B games, and what has been paid of them so far.
 
     Args:
         rules: the rules of all games.
         num_games: B.
         reward: one of `KINDS`.
-        dense: pay as points fall, and not at the end of the episode.
+        dense: pay rewards as points fall, instead of at the end of the episode.
 
     Attributes:
-        rewards: (B, P) float64, what was paid last; whoever calls sets it to 0 before a step.
-        paid: (B, P) float64, what was paid in the episode so far; 0 without `dense`.
+        rewards: (B, P) float64, the last payment; the caller sets it to 0 before a step.
+        paid: (B, P) float64, what the episode has paid so far; 0 without `dense`.
     """
 
     def __init__(self, rules: Rules, num_games: int, reward: str, dense: bool) -> None:
@@ -59,19 +59,19 @@ class Payments:
         self.paid: FloatArray = np.zeros_like(self.rewards)
 
     def settle(self, rows: npt.NDArray[np.int64], scores: npt.ArrayLike) -> None:
-        """Pay the rest of what final scores, (M, P) ints, are worth, in rows whose episodes have ended, (M,) ints."""
+        """Pay what remains of the worth of final scores, (M, P) ints, in rows whose episodes have ended, (M,) ints."""
         self.rewards[rows] = returns_of(self.rules, scores, self.reward) - self.paid[rows]
         self.paid[rows] = 0
 
     def pay(self, state: State, rows: npt.NDArray[np.int64]) -> None:
-        """With `dense`, pay by how much the worth of the scores has changed in rows that go on, (M,) ints."""
+        """With `dense`, pay the change in what the scores are worth, in rows whose episodes continue, (M,) ints."""
         if self.dense:
             worth = returns_of(self.rules, running_scores(self.rules, state, rows), self.reward)
             self.rewards[rows] = worth - self.paid[rows]
             self.paid[rows] = worth
 
     def count_from(self, state: State) -> None:
-        """Pay from here on only what comes after a state, (B,) of `GAME`."""
+        """Count from a state, (B,) of `GAME`: pay only what comes after it."""
         self.rewards[:] = 0
         if self.dense:
             self.paid[:] = returns_of(self.rules, running_scores(self.rules, state), self.reward)
@@ -80,9 +80,9 @@ class Payments:
 def illegal_reward(rules: Rules, reward: str, dense: bool) -> float:
     """Return the reward for an illegal action, which ends the episode: less than any legal episode can return.
 
-    In one game a side scores at most all the points there are and a double sweep with each card dealt to it, and at
-    least minus a double sweep for each card dealt to the next side: within +-`game`. A threshold is passed by one game
-    at most. `mean` bounds the mean score of the sides. `dense` rewards may have paid something before; no side earns
+    In one game a side scores at most all the points in it, plus a double sweep with each card dealt to that side, and
+    at least minus a double sweep for each card dealt to the next side: within +-`game`. At most one game passes a
+    threshold. `mean` bounds the mean score of the sides. Dense rewards may already have paid something; no side earns
     more than all the others lose.
     """
     if reward == "win":

@@ -28,9 +28,9 @@ from krypenv.families.layout import OBSERVATION, OBSERVATION_SIZE
 from krypenv.inputs import schema
 from krypenv.inputs.words import check_keywords, check_text, did_you_mean, is_whole, parse_value, shown
 
-Batches = tuple[tuple[int, int], ...]  # one pair a round of dealing: cards to each hand, then cards to the table
+Batches = tuple[tuple[int, int], ...]  # one pair per round of dealing: cards to each hand, then cards to the table
 
-MAX_HAND = 26  # the seat to act never has more cards than this
+MAX_HAND = 26  # cards in a hand, at most
 MAX_BATCHES = 104  # rounds of dealing in a deal
 _RULEBOOK_FIRST_DEAL: dict[int, Batches] = {
     2: ((3, 2), (3, 2)),
@@ -44,15 +44,16 @@ _SIX_TABLE: Batches = ((3, 3), (2, 3))
 
 @dataclass(frozen=True)
 class Rules:
-    """All that is agreed before the first card is dealt. The defaults are the main rulebook for two players.
+    """The rules of a game. The defaults are the main rulebook for two players.
 
-    Make one with `Rules.preset` or the constructor; a new one checks itself and raises ValueError with the reason.
+    Make them with `Rules.preset` or the constructor. Both raise ValueError, with the reason, for rules that can't be
+    played.
 
     >>> Rules.preset("krypkasino", players=4, teams=2).total_points
     42
     """
 
-    name: str = "krypkasino"  # the preset that the fields depart from
+    name: str = "krypkasino"  # the preset that the other fields modify
     players: int = 2  # P, the number of seats
     teams: int | None = None  # number of teams; None: everyone plays alone (R16)
     ranks: tuple[int, ...] = tuple(range(1, NUM_RANKS + 1))  # ranks in the deck, 1 = ace .. 13 = king (R1)
@@ -60,22 +61,22 @@ class Rules:
     packs: int = 2  # copies of each kind of card (R1, H5)
     first_deal: str | Batches = "standard"  # "standard" (R4), "six_table" (V1), or the batches
     later_deal: Batches = ((2, 0), (2, 0))  # batches of every later deal (R4)
-    short_last_deal: bool = False  # a rest too small for a whole deal is dealt one card at a time (H3)
-    set_aside: str = "pictures"  # what is put aside between deals: "pictures" (R6), "spades" (V3), "none" (H1)
+    short_last_deal: bool = False  # deal a rest too small for a whole deal one card at a time (H3)
+    set_aside: str = "pictures"  # what is set aside between deals: "pictures" (R6), "spades" (V3), "none" (H1)
     hand_values: tuple[int, ...] = (14, *range(2, NUM_RANKS + 1))  # capture value from the hand, by rank (R2)
     table_values: tuple[int, ...] = tuple(range(1, NUM_RANKS + 1))  # capture value on the table, by rank (R2)
     pictures_in_sums: bool = True  # False: J, Q and K match only their own rank (H2)
-    forced_sweep: bool = True  # who can sweep must (R10, H5)
+    forced_sweep: bool = True  # a player who can sweep must (R10, H5)
     double_sweep: str = "identical"  # what doubles a lone card's sweep: its "identical" copy (R11) or its "rank" (H4)
     storan_points: int = 3  # the ten of diamonds (R3, H5)
     lillan_points: int = 2  # the two of spades (R3)
     spade_points: int = 1  # any other spade; the ace of spades is a spade and an ace (R3)
     ace_points: int = 1  # any ace (R3)
-    goal: str = "low"  # which end of the score is good (R15)
-    sweep_points: int = 5  # for a sweep, and off for the seat before (R9)
-    last_capture_points: int = 0  # for the seat with the last capture (V2)
-    initial_match_bonus: int = 0  # the leader starts with these where the first layout is of one rank (H5)
-    games: int = 1  # games in a session; 0: no limit, the threshold alone ends it (R15)
+    goal: str = "low"  # "low": the lowest score wins (R15)
+    sweep_points: int = 5  # added for a sweep, and taken off the seat before (R9)
+    last_capture_points: int = 0  # added for the last capture (V2)
+    initial_match_bonus: int = 0  # added for the leader if the first layout is all of one rank (H5)
+    games: int = 1  # games in a session; 0: no limit, only the threshold ends it (R15)
     threshold: int | None = None  # the session ends after the game in which a side's total reaches this (H5)
 
     # ------------------------------------------------------------------ presets and text
@@ -91,7 +92,7 @@ class Rules:
 
     @classmethod
     def _depart(cls, name: str, fields: dict[str, Any]) -> Rules:
-        """Do what `preset` does; `fields` may have any keys."""
+        """Do what `preset` does, but raise ValueError for an unknown field: the fields may come from a text."""
         _check_name(name)
         unknown = sorted(set(fields) - set(FIELDS))
         if unknown:
@@ -115,7 +116,7 @@ class Rules:
 
     @classmethod
     def parse(cls, text: str) -> Rules:
-        """Return the rules of a text as `str(rules)` gives it; raises ValueError where it is no such text."""
+        """Return the rules in a text of the form of `str(rules)`; raise ValueError if it is not such a text."""
         name, *words = check_text(text, "rules").split() or [""]
         fields: dict[str, Any] = {}
         for word in words:
@@ -123,7 +124,7 @@ class Rules:
             if not equals:
                 raise ValueError(f"{shown(word)} in the rules {shown(text)} is no field; a field is written players=4")
             if key in fields:
-                raise ValueError(f"the field {shown(key)} stands in the rules {shown(text)} more than once")
+                raise ValueError(f"the field {shown(key)} appears in the rules {shown(text)} more than once")
             fields[key] = parse_value(value)
         return cls._depart(name, fields)
 
@@ -158,13 +159,13 @@ class Rules:
     def total_points(self) -> int:
         """The points of all cards in the deck and of the last capture: what the scores of a game sum to (R14).
 
-        An `initial_match_bonus`, where it is paid, comes on top.
+        An `initial_match_bonus` comes on top if it is paid.
         """
         return int(self.deck_counts @ self.card_points.astype(int)) + self.last_capture_points
 
     @property
     def aside_kinds(self) -> np.ndarray:
-        """Kinds that are put aside between deals, (52,) bool (R6, V3)."""
+        """Kinds that are set aside between deals, (52,) bool (R6, V3)."""
         kinds = np.arange(NUM_KINDS)
         if self.set_aside == "pictures":
             return np.isin(kinds % NUM_RANKS + 1, PICTURES)
@@ -172,7 +173,7 @@ class Rules:
 
     @property
     def num_teams(self) -> int:
-        """The number of sides: teams, or players where there are no teams."""
+        """The number of sides: teams, or players if there are no teams."""
         return self.teams or self.players
 
     def team_of(self, seat: int) -> int:
@@ -202,13 +203,13 @@ class Rules:
         return _SIX_TABLE if self.first_deal == "six_table" else _RULEBOOK_FIRST_DEAL[self.players]
 
     def deal_batches(self) -> list[Batches]:
-        """Return the batches of each deal of a game, without the rest that H3 deals one at a time."""
+        """Return the batches of each deal of a game, without the rest that H3 deals one card at a time."""
         deals, left = [self.first_batches], self.deck_size - self._cards_in(self.first_batches)
         later = self._cards_in(self.later_deal)
         return deals + [self.later_deal] * (left // later)
 
     def deal_sizes(self) -> list[tuple[tuple[int, ...], int]]:
-        """Return for each deal the cards that the seats get, counted from the leader, and those that the table gets."""
+        """Return for each deal how many cards each seat gets, counted from the leader, and how many the table gets."""
         sizes = [
             ((sum(hand for hand, _ in deal),) * self.players, sum(table for _, table in deal))
             for deal in self.deal_batches()
@@ -251,18 +252,18 @@ class Rules:
         check_bounds(self)
 
 
-FIELDS = tuple(field.name for field in dataclasses.fields(Rules) if field.name != "name")  # that a preset leaves open
+FIELDS = tuple(field.name for field in dataclasses.fields(Rules) if field.name != "name")  # that `Rules.preset` takes
 
 
 def check_rules(rules: Any) -> Rules:
-    """Return rules, or raise ValueError for a value that is none."""
+    """Return rules; raise ValueError for anything that is not a `Rules`."""
     if not isinstance(rules, Rules):
         raise ValueError(f"rules are those of Rules.preset or Rules.parse, not {shown(rules)}")
     return rules
 
 
 def rules_text(value: Any, place: str) -> None:
-    """Check for rules as `str(rules)` gives them; a check of `krypenv.inputs.schema`."""
+    """Check for rules in the form of `str(rules)`; a check as in `krypenv.inputs.schema`."""
     schema.text(value, place)
     try:
         Rules.parse(value)
@@ -277,7 +278,7 @@ def _check_name(name: Any) -> None:
 
 
 def _frozen(value: Any, depth: int = 3) -> Any:
-    """Return a value as the plain Python that `str(rules)` and `Rules.parse` know, where there is one."""
+    """Convert a value to the plain Python that `str(rules)` and `Rules.parse` handle, if possible."""
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
@@ -311,7 +312,7 @@ _POINT_FIELDS = (
     ("storan_points", 0), ("lillan_points", 0), ("spade_points", 0), ("ace_points", 0),
     ("sweep_points", 0), ("last_capture_points", 0), ("initial_match_bonus", -20),
 )  # fmt: skip
-_MOST_PLAYERS = {"howto": 4}  # the second description knows 2 to 4 players
+_MOST_PLAYERS = {"howto": 4}  # the second description is for 2 to 4 players
 
 _CHECKS: tuple[tuple[Callable[[Rules], bool], str], ...] = (
     (
@@ -361,7 +362,7 @@ _CHECKS: tuple[tuple[Callable[[Rules], bool], str], ...] = (
     ),
     (
         lambda r: r.goal != "low",
-        "goal is 'low': in all games that are played here the lowest score wins; it is not {goal}",
+        "goal is 'low', because the lowest score wins, not {goal}",
     ),
     (
         lambda r: any(type(flag) is not bool for flag in (r.short_last_deal, r.pictures_in_sums, r.forced_sweep)),

@@ -1,4 +1,4 @@
-"""All of a game as one array, and its layout: `krypenv.envs.whole_state`."""
+"""The whole state of a game as one array, and its layout: `krypenv.envs.whole_state`."""
 
 from krypenv.envs.whole_state import (
     DESCRIPTIONS as DESCRIPTIONS,

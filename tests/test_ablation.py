@@ -11,7 +11,7 @@ import pytest
 from krypenv.training.arena.arena import ArenaSettings, run_arena
 from krypenv.training.experiments import ablation
 from krypenv.training.experiments.ablation import ALL, VARIANTS, AblationSettings, ablate, interquartile_gain, summarize
-from krypenv.training.experiments.model_card import model_card
+from krypenv.training.experiments.model_card import LIMITS, OLD_NAMES, _has_old_names, model_card
 from krypenv.training.selfplay.settings import Settings
 
 TINY = {
@@ -68,6 +68,14 @@ def test_bad_settings_are_refused(fields: dict[str, object], reason: str) -> Non
         AblationSettings.of(**fields)
 
 
+def test_variants_of_older_versions_keep_their_runs(tmp_path: Path) -> None:
+    settings = AblationSettings.of(out=str(tmp_path), only=("no warm start", "no pull towards the slow copy"))
+    assert settings.only == ("no imitation", "no KL to the EMA policy")
+    (tmp_path / "runs" / "no-warm-start-0").mkdir(parents=True)
+    assert ablation._folder(settings, "no imitation") == str(tmp_path / "runs" / "no-warm-start-")
+    assert ablation._folder(settings, "no entropy bonus") == str(tmp_path / "runs" / "no-entropy-bonus-")
+
+
 def test_summaries_keep_tasks_apart() -> None:
     summary = summarize({"a": [{"x": 1.0, "y": 5.0}, {"x": 2.0, "y": 6.0}], "b": [{"x": 3.0, "y": 9.0}] * 2})
     assert summary["a"] == {"margins": {"x": [1.0, 2.0], "y": [5.0, 6.0]}, "gain": None, "low": None, "high": None}
@@ -80,7 +88,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("ablation")
     settings = AblationSettings.of(
         out=str(out), seeds=2, frames=400, games=2, bc_epochs=1, workers=1, deals=2, against=("tactician",),
-        only=("no warm start",), context=16, card=8,
+        only=("no imitation",), context=16, card=8,
     )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ablation, "WHOLE", TINY)
@@ -98,10 +106,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_an_ablation_leaves_figures_and_a_picture(finished: Path) -> None:
     result = json.loads((finished / "ablation.json").read_text())
-    assert set(result["variants"]) == {ALL, "no warm start"}
+    assert set(result["variants"]) == {ALL, "no imitation"}
     for variant in result["variants"].values():
         assert len(variant["margins"]["tactician"]) == len(variant["margins"]["greedy"]) == 2
-    without = result["variants"]["no warm start"]
+    without = result["variants"]["no imitation"]
     assert without["low"] <= without["gain"] <= without["high"]
     assert result["variants"][ALL]["gain"] is None
     assert (finished / "ablation.png").read_bytes().startswith(b"\x89PNG")
@@ -129,3 +137,13 @@ def test_a_model_card_says_how_the_model_was_made_and_how_it_does(finished: Path
     (tmp_path / "torn.json").write_text("{")
     with pytest.raises(ValueError, match="is not what krypenv exploit --json writes"):
         model_card(model, tmp_path / "arena", [tmp_path / "torn.json"], "A small model")
+
+
+@pytest.mark.parametrize("name", ["two", "four", "pairs"])
+def test_the_cards_of_the_docs_have_the_words_of_today(name: str) -> None:
+    text = (Path(__file__).parent.parent / "docs" / "models" / f"{name}.md").read_text(encoding="utf-8")
+    sections = [line for line in text.splitlines() if line.startswith("## ")]
+    assert sections == ["## Training", "## Results", "## Exploitability", "## Limits"]
+    assert text.endswith(f"\n\n## Limits\n\n{LIMITS}\n")
+    command = next(line for line in text.splitlines() if line.startswith("| command |")).split("`")[1]
+    assert (OLD_NAMES in text) == _has_old_names(command)

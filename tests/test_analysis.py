@@ -244,8 +244,8 @@ def test_open_hands_are_labelled():
     [
         ({"agent": "tactician"}, "tactician can't analyse what a seat sees; of the agents with a name search can"),
         ({"agent": "serach"}, "unknown agent 'serach'"),
-        ({"worlds": 0}, "two worlds at least, for there is no interval from 0"),
-        ({"worlds": 1}, "two worlds at least, for there is no interval from 1"),
+        ({"worlds": 0}, "at least two worlds, as there is no interval from 0"),
+        ({"worlds": 1}, "at least two worlds, as there is no interval from 1"),
     ],
 )
 def test_bad_requests(options, message):
@@ -257,7 +257,7 @@ def test_a_game_that_is_over_and_marks_that_fall_are_refused():
     game = played_game(preset="mini-low")
     with pytest.raises(ValueError, match="the game is over"):
         analyze_position(game)
-    with pytest.raises(ValueError, match="three numbers of points that rise"):
+    with pytest.raises(ValueError, match="three rising numbers of points"):
         analyze_record(game, marks=Marks(3, 2, 1))
     with pytest.raises(ValueError, match="there is no seat 2; the seats are 0 to 1"):
         analyze_record(game, seat=2)
@@ -339,7 +339,7 @@ def test_a_text_is_read_wherever_it_comes_from(tmp_path, monkeypatch, capsys):
         ((LAST, "--agent", "greedy"), "greedy can't analyse"),
         ((LAST, "--agent", "oracle-hand"), "oracle-hand can't analyse what a seat sees"),
         ((LAST, "--open", "--agent", "search"), "search can't analyse with all hands open"),
-        ((LAST, "--worlds", 0), "two worlds at least"),
+        ((LAST, "--worlds", 0), "at least two worlds"),
         ((LAST, "--annotate", "a.krk"), "are for records"),
         ((LAST, "--picture", "p.jpg"), "'p.jpg' does not"),
         ((LAST, "--picture", "taken"), "taken: Is a directory"),

@@ -126,10 +126,10 @@ def test_groups_are_counted_as_they_are_listed(value, copies):
     [
         ({"table_values": (1,) * 13}, "sets of ranks sum to"),
         ({"table_values": (1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6, 7)}, "sets of ranks sum to"),
-        ({"first_deal": ((2, 50),), "short_last_deal": True}, "finding captures could take for ever"),
-        ({"first_deal": ((2, 100),), "later_deal": ((2, 0),), "short_last_deal": True}, "could take for ever"),
-        ({"hand_values": (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)}, "could take for ever"),
-        ({"later_deal": ((1, 1),), "short_last_deal": True}, "could take for ever"),
+        ({"first_deal": ((2, 50),), "short_last_deal": True}, "finding captures could take forever"),
+        ({"first_deal": ((2, 100),), "later_deal": ((2, 0),), "short_last_deal": True}, "could take forever"),
+        ({"hand_values": (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)}, "could take forever"),
+        ({"later_deal": ((1, 1),), "short_last_deal": True}, "could take forever"),
     ],
 )
 def test_what_the_engine_cannot_hold_is_refused(fields, reason):

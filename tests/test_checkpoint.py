@@ -179,7 +179,7 @@ def test_a_full_disk_stops_a_run_with_a_sentence(
         patch.setattr(os, name, filling_up(getattr(os, name), after))
         with pytest.raises(ValueError, match="training has stopped: No space left on device") as error:
             run(Settings.of(**TINY, out=str(folder)), "", quiet=True)
-    assert f"the last good checkpoint is {folder / CHECKPOINT}; go on with: krypenv train --resume" in str(error.value)
+    assert f"the last good checkpoint is {folder / CHECKPOINT}; resume with: krypenv train --resume" in str(error.value)
     assert "\n" not in str(error.value)
     assert not list(folder.rglob("*.part"))
     assert read_progress(folder)["updates"] < UPDATES
@@ -219,5 +219,5 @@ def test_a_torn_checkpoint_is_refused(unbroken: Path, tmp_path: Path) -> None:
     (tmp_path / CHECKPOINT).write_bytes(data.replace(b'"format":"2"', b'"format":"9"'))
     with pytest.raises(ValueError, match="checkpoint of format 9; this version reads format 2"):
         open_run(Settings(resume=str(tmp_path)))
-    with pytest.raises(ValueError, match="no run to go on with"):
+    with pytest.raises(ValueError, match="no run to resume"):
         open_run(Settings(resume=str(tmp_path / "nothing")))

@@ -56,7 +56,7 @@ def test_totals_of_a_session_with_a_threshold_alone_come_back():
     assert (worlds.observation == engine.observation).all()
     torn = engine.observation.copy()
     torn[0, totals] = [100, 100, 100, 0, 0, 0]  # their mean is not zero, and none was cut
-    with pytest.raises(ValueError, match="observation 0 is not one of a game of krypkasino players=3"):
+    with pytest.raises(ValueError, match="observation 0 is not from a game of krypkasino players=3"):
         determinize(torn, 3, rules)
 
 
@@ -96,7 +96,7 @@ def test_an_agent_refuses_a_table_that_is_none(name, count):
     agent, engine = agents.make(name, MAIN), Engine(MAIN, 2, seed=1)
     seen = engine.observation.copy()
     seen[1, LAYOUT["table"].start + 5] = count
-    with watchdog(), pytest.raises(ValueError, match="observation 1 is not one of a game of krypkasino players=2"):
+    with watchdog(), pytest.raises(ValueError, match="observation 1 is not from a game of krypkasino players=2"):
         agent.act(seen, engine.action_mask)
 
 
@@ -119,7 +119,7 @@ def test_an_agent_that_plays_on_refuses_what_only_looks_right(name):
     for block, change in (("points", 3), ("session_total", 1), ("games_left", 1), ("team", 1)):
         seen = engine.observation.copy()
         seen[0, LAYOUT[block].start] += change
-        with pytest.raises(ValueError, match="observation 0 is not one of a game"):
+        with pytest.raises(ValueError, match="observation 0 is not from a game"):
             agent.act(seen, engine.action_mask)
 
 
@@ -164,10 +164,10 @@ def states_of_others():
     deck.deck[1, 0] = (deck.deck[1, 0] + 1) % 52
     over.over[:] = True
     return [
-        (seat, "game 2 is not one of a game of .*: the dealer, the turn or the last capture"),
-        (deck, "game 1 is not one of a game of .*: the cards that it shows are not those of the deck"),
+        (seat, "game 2 is not from a game of .*: the dealer, the turn or the last capture"),
+        (deck, "game 1 is not from a game of .*: the cards that it shows are not those of the deck"),
         (over, "game 0 is not"),
-        (Engine(Rules.preset("krypkasino", players=4), 4).state, "game 0 is not one of a game of krypkasino players=2"),
+        (Engine(Rules.preset("krypkasino", players=4), 4).state, "game 0 is not from a game of krypkasino players=2"),
         (Engine(Rules.preset("mini-low"), 4).state, "game 0 is not"),
         (Engine(Rules.preset("howto"), 4).state, "game 0 is not"),
         (allocate(4), "game 0 is not"),
@@ -248,10 +248,10 @@ def test_a_game_goes_on_from_a_state_with_its_piles_alone():
     piles = np.array([[game.captured(seat).count(name) for name in NAMES] for seat in range(2)])
     assert Game.from_state(MAIN, game.state, piles).position() == game.position()
     for wrong in (piles[::-1], piles + 1, piles[:1], piles * 0, -piles):
-        with pytest.raises(ValueError, match=r"the state is not one of a game of|a game goes on from one record"):
+        with pytest.raises(ValueError, match=r"the state is not from a game of|a game resumes from one record"):
             Game.from_state(MAIN, game.state, wrong)
     for state in (np.zeros(3), None, np.zeros(2, GAME), 7):
-        with pytest.raises(ValueError, match=r"a game goes on from one record of krypenv\.state\.GAME"):
+        with pytest.raises(ValueError, match=r"a game resumes from one record of krypenv\.state\.GAME"):
             Game.from_state(MAIN, state, piles)
 
 

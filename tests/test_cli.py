@@ -1,6 +1,7 @@
 """The console command: what it prints, what it writes, and one sentence for what is wrong."""
 
 import json
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -10,13 +11,17 @@ from typer.testing import CliRunner
 from krypenv import Game, Rules
 from krypenv.training.cli.commands import app
 from krypenv.training.cli.options import command_of
+from krypenv.training.common import panels
 from krypenv.training.common.fields import Command, Part, part, setting
 from krypenv.training.common.report import write_json
 
+COMMANDS = sorted(name for name, command in typer.main.get_command(app).commands.items() if not command.hidden)
 
-def krypenv(*arguments):
+
+def krypenv(*arguments, columns=160):
     """Run the command with some arguments."""
-    return CliRunner(env={"COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb"}).invoke(app, list(map(str, arguments)))
+    env = {"COLUMNS": str(columns), "NO_COLOR": "1", "TERM": "dumb"}
+    return CliRunner(env=env).invoke(app, list(map(str, arguments)))
 
 
 @pytest.mark.parametrize("command", ["evaluate", "show", "bench", "doctor", "train", "imitate"])
@@ -24,6 +29,62 @@ def test_help_ends_with_an_example(command):
     done = krypenv(command, "--help")
     assert done.exit_code == 0, done.output
     assert done.stdout.strip().splitlines()[-1].strip().startswith(f"Example: krypenv {command}")
+
+
+@pytest.fixture
+def command_and_help(request, monkeypatch):
+    """A command as typer has it, and its help on lines so long that nothing is wrapped."""
+    made, get_command = [], typer.main.get_command
+    monkeypatch.setattr(typer.main, "get_command", lambda app: made.append(get_command(app)) or made[-1])
+    done = krypenv(request.param, "--help", columns=400)
+    assert done.exit_code == 0, done.output
+    return made[-1] if made else get_command(app).commands[request.param], done.stdout
+
+
+@pytest.mark.parametrize("command_and_help", COMMANDS, indirect=True)
+def test_help_groups_all_options_by_panels(command_and_help):
+    command, shown = command_and_help
+    titles = re.findall(r"^╭─ (.+?) ─+╮", shown, re.MULTILINE)
+    assert titles[-1] == panels.HELP
+    assert len(set(titles)) == len(titles)
+    assert set(titles) <= {"Arguments", *panels.ORDER}, "no option is left in the panel `Options`"
+    visible = [option for option in command.params if not getattr(option, "hidden", False)]
+    shown_options = re.findall(r"^│ [ *]*(--[a-z-]+)", shown, re.MULTILINE)
+    assert sorted(shown_options) == sorted([each.opts[0] for each in visible if each.opts[0][0] == "-"] + ["--help"])
+
+
+@pytest.mark.parametrize("command_and_help", COMMANDS, indirect=True)
+def test_help_shows_every_default(command_and_help):
+    command, shown = command_and_help
+    for option in command.params:
+        default = option.default
+        is_switch = default is False and not option.secondary_opts  # off unless it is given
+        if getattr(option, "hidden", False) or default in (None, "", [], ()) or is_switch:
+            continue
+        value = ", ".join(map(str, default)) if isinstance(default, (list, tuple)) else str(default)
+        if isinstance(default, bool):
+            value = (option.opts if default else option.secondary_opts)[0].removeprefix("--")
+        row = re.search(rf"^│ [ *]*{option.opts[0]} .*", shown, re.MULTILINE)
+        assert f"[default: {value}]" in row[0]
+
+
+def test_help_says_what_a_missing_option_means():
+    shown = krypenv("analyze", "--help", columns=400).stdout
+    assert "[default: search; oracle-hand with --open]" in shown
+    assert "[default: the agent's own, or 200]" in shown
+
+
+@pytest.mark.parametrize("command", ["train", "ablate"])
+def test_old_names_of_options_are_hidden(command):
+    assert "--passes" not in krypenv(command, "--help").stdout
+
+
+def test_help_of_train_shows_the_parts_of_a_run():
+    titles = re.findall(r"^╭─ (.+?) ─+╮", krypenv("train", "--help").stdout, re.MULTILINE)
+    assert titles == [
+        "Rules", "Length and size", "Initial weights", "Opponents", "PPO", "Rewards", "Network",
+        "Checkpoints and curve", "Evaluation", "Output", "Help",
+    ]  # fmt: skip
 
 
 def test_evaluate_prints_and_writes_the_same_figures(tmp_path):
@@ -126,7 +187,7 @@ def test_a_dataclass_is_a_command_line(arguments, settings):
     done = CliRunner().invoke(command, arguments)
     assert done.exit_code == 0, done.output
     assert seen == [settings]
-    shown = CliRunner().invoke(command, ["--help"]).output
+    shown = CliRunner(env={"COLUMNS": "160"}).invoke(command, ["--help"]).output
     assert "how long it lasts" in shown
     assert "[default: here]" in shown
     assert "[default: greedy]" in shown

@@ -219,7 +219,7 @@ def test_values_are_the_teachers() -> None:
 
 @pytest.mark.parametrize("teacher", ["random", "greedy", "tactician", "ismcts", "oracle-deck"])
 def test_who_values_no_actions_cannot_teach(teacher: str) -> None:
-    with pytest.raises(ValueError, match="can't teach, as it does not value actions; search and rollout can"):
+    with pytest.raises(ValueError, match="can't teach, as it does not value actions; search, rollout and guided can"):
         dataclasses.replace(PLAN, teacher=teacher)
     with pytest.raises(ValueError, match="can't teach"):
         ImitationSettings.of(teacher=teacher)

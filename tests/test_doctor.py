@@ -159,7 +159,7 @@ def test_the_command_that_can_not_be_loaded_names_the_doctor(command):
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
     assert done.stderr.startswith("krypenv: ")
-    assert done.stderr.endswith("; what is wrong is told by: python -m krypenv doctor\n")
+    assert done.stderr.endswith("; to see what is wrong, run: python -m krypenv doctor\n")
 
 
 def test_the_doctor_works_where_the_command_can_not_be_loaded():

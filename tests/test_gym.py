@@ -302,7 +302,7 @@ def test_whole_rules_in_place_of_fields(make):
     assert rules_in(make(variant="howto", players=4, teams=2, games=3)) == rules
     assert rules_in(make()) == Rules.preset()
     for given in ({"players": 4}, {"variant": "howto"}, {"games": 1}, {"teams": 2}, {"players": 2, "packs": 1}):
-        with pytest.raises(ValueError, match=f"either these or {', '.join(given)}, and not both"):
+        with pytest.raises(ValueError, match=f"either them or {', '.join(given)}, not both"):
             make(rules=rules, **given)
     with pytest.raises(ValueError, match=r"rules are those of Rules\.preset"):
         make(rules="howto")

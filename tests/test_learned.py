@@ -115,7 +115,7 @@ def test_a_learned_agent_has_a_name_with_options(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ("", "name its folder"), ("model='nowhere'", "is no model"),
-        ("model='nowhere', temperature=-1", "temperature, what scores are divided by .* is from 0 to 1000000, not -1"),
+        ("model='nowhere', temperature=-1", "temperature, the divisor of scores .* is from 0 to 1000000, not -1"),
         ("model='nowhere', solver=1", "solver is of type bool"),
     ],
 )  # fmt: skip

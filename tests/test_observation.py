@@ -114,7 +114,7 @@ def test_determinize_refuses_what_no_game_shows() -> None:
         determinize(engine.observation[:, :50], 0)
     with pytest.raises(ValueError, match="the cards that it shows are not those of the deck"):
         determinize(engine.observation, 0, Rules.preset("mini-high"))
-    with pytest.raises(ValueError, match="not one of a game of krypkasino players=3"):
+    with pytest.raises(ValueError, match="not from a game of krypkasino players=3"):
         determinize(engine.observation, 0, Rules.preset(players=3))
     torn = engine.observation.copy()
     torn[0, LAYOUT["table"].start] += 3

@@ -323,7 +323,7 @@ def test_an_arena_takes_agents(tmp_path):
     run_arena(stopped)
     on = run_arena(ArenaSettings((mine, tactician, "random"), RULES, tmp_path / "two", deals=6, chunk=2))
     assert same_games(on, plain)
-    with pytest.raises(ValueError, match="the agent 'lowest', which no name makes: it was handed in from Python"):
+    with pytest.raises(ValueError, match="the agent 'lowest', an object passed from Python and not a known name"):
         ArenaSettings.of_folder(tmp_path / "two")
     with pytest.raises(ValueError, match="holds results of other agents"):
         run_arena(ArenaSettings((Lowest("other"), tactician, "random"), RULES, tmp_path / "two", deals=6, chunk=2))

@@ -102,7 +102,7 @@ def test_torn_anywhere_it_goes_on_to_the_same_results(tmp_path, cut):
 
 def test_a_worker_that_dies_is_told_and_what_was_played_is_kept(tmp_path):
     agents = (("dying", DiesOnWorkers), "random", "greedy")
-    with pytest.raises(ChildProcessError, match="a worker process has died; the same command goes on"):
+    with pytest.raises(ChildProcessError, match="a worker process has died; the same command resumes"):
         arena(tmp_path, *agents, chunk=4, workers=2)
     assert same_games(arena(tmp_path, *agents, chunk=4), arena(tmp_path / "whole", *agents, chunk=4))
 

@@ -60,7 +60,7 @@ def refusal(call, *args, **kwargs):
         ("later_deal=((0,0),)" + "*1000", "later_deal is batches"),
         ("players=" + "9" * 5000, "not played by '999"),
         ("players=\u0662", "not played by '\u0662' players"),
-        ("players=2 players=3", "'players' stands in the rules .* more than once"),
+        ("players=2 players=3", "'players' appears in the rules .* more than once"),
         ("players=2.0", "not played by '2.0' players"),
         ("packs=True", "packs is 1 or 2, not True"),
     ],
@@ -390,9 +390,9 @@ def test_a_game_goes_on_from_a_row_of_a_state():
     state, piles = Engine(MAIN, 2, seed=1).state, np.zeros((2, 52), np.int64)
     assert Game.from_state(MAIN, state[1], piles).deal_number == 1
     for odd in (state, None, 3, state[1].table):
-        assert "a game goes on from one record" in refusal(Game.from_state, MAIN, odd, piles)
+        assert "a game resumes from one record" in refusal(Game.from_state, MAIN, odd, piles)
     for odd in (0, piles[:1], piles.astype(float), [["x"] * 52] * 2, None):
-        assert "a game goes on from one record" in refusal(Game.from_state, MAIN, state[0], odd)
+        assert "a game resumes from one record" in refusal(Game.from_state, MAIN, state[0], odd)
     pending = Game.from_position(
         "rules: krypkasino; table: 2C 3C 4C 5C 8C TD; hand 1: 2D; captured 1: rest; pending: AC; took: 2C"
     )

@@ -178,7 +178,7 @@ def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) ->
             Settings.of(**{"preset": "", **fields})
     with pytest.raises(ValueError, match="is not empty"):
         open_run(Settings(out=str(finished)))
-    with pytest.raises(ValueError, match="no run to go on with"):
+    with pytest.raises(ValueError, match="no run to resume"):
         open_run(Settings(resume=str(tmp_path)))
     other = {**SMALL, "out": str(tmp_path / "other")}
     for fields, reason in (

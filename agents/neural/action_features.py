@@ -1,6 +1,6 @@
-"""What the networks are told of each legal action: what it does, and what the others and oneself can do after it.
+"""Action features: what networks see of each legal action, what it does and what all seats can do after it.
 
-More than the features block of the observation says (`krypenv.kernels.features`), and for the legal actions alone.
+They hold more than the observation's features block (`krypenv.kernels.features`), and only for legal actions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 
-VERSION = 1  # of the features; a network reads those that it was trained on
+VERSION = 1  # of the action features; a network reads only the version it was trained on
 _ENTRIES = (
     ("left", NUM_RANKS, "by rank: cards on the table after it"),
     (
@@ -123,7 +123,7 @@ def write_action_features(
     prices: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write the features of a legal action into `out`, (WIDTH,) int8 zeros; `look` comes first."""
+    """Write the features of a legal action into `out`, (WIDTH,) int8 zeros; call `look` first."""
     weigh(compiled, observation, action, feature_scratch, scratch)
     write_entries(compiled, feature_scratch, out)
     kind = action % TAKE
@@ -173,8 +173,8 @@ def _own_cards(observation: np.ndarray, rank: int, action: int) -> int:
 def _find_prices(compiled: np.record, observation: np.ndarray, crept: int, left: int, prices: np.ndarray) -> None:
     """Write for each capture value the points of the cheapest group on the table, (NUM_VALUES,) int64, or _NEVER.
 
-    `crept` is the card that was added, or NO_CARD. Where some cards of a rank were taken, the ones without points were;
-    and where cards of a rank have points, each counts as the dearest of them.
+    `crept` is the card that was added, or NO_CARD. If only some cards of a rank were taken, those without points are
+    assumed to be gone first. All cards of a rank that have points count as the dearest of them.
     """
     prices[0] = 0
     for total in range(1, NUM_VALUES):

@@ -1,4 +1,4 @@
-"""Belief: how likely the other player of a game of two, with some hand, would have played as it did. Kernels."""
+"""Belief, as kernels: how likely the opponent of a two-player game would have played as it did with a given hand."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from krypenv.kernels.state import GAME
 from krypenv.kernels.stepping import is_legal
 from krypenv.runtime.jit import handle, kernel, records
 
-# The other need not be the network: it plays any legal card with this chance, and else as the network would.
+# The opponent need not be the network: assume that it plays a random legal card with this probability.
 MIX = 0.05
 
 BELIEF = np.dtype(
     [
-        ("count", np.int64),  # plays that are known of the decision
-        ("first", np.int64),  # number of the first world that is weighed by them
-        ("games", GAME, (MOST_STEPS,)),  # the other is to play, with any hand
-        ("since", np.int64, (MOST_STEPS, NUM_KINDS)),  # cards that it has played from there on
+        ("count", np.int64),  # plays of the opponent that are known
+        ("first", np.int64),  # number of the first world that is weighted by them
+        ("games", GAME, (MOST_STEPS,)),  # the position of each play, with any hand
+        ("since", np.int64, (MOST_STEPS, NUM_KINDS)),  # cards that the opponent has played from there on
         ("cards", np.int64, (MOST_STEPS,)),  # the first of these
     ],
     align=True,
@@ -37,7 +37,7 @@ def make_belief(threads: int = 1) -> np.ndarray:
 
 @kernel
 def remember(compiled: np.record, memory: Memory, row: int, belief: np.record, search_scratch: np.record) -> None:
-    """Set up the games in which the other had to play, as far as they are remembered."""
+    """Set up the positions in which the opponent had to play, as far as they are remembered."""
     belief.count = 0
     for step in range(MOST_STEPS):
         seen, card = memory.seen[row, step], np.int64(memory.cards[row, step])
@@ -77,9 +77,9 @@ def log_likelihood(
     network_scratch: np.record,
     scratch: np.record,
 ) -> float:
-    """Return the logarithm of the chance that the network plays as the other did, with the hand that it has in a world.
+    """Return the log likelihood of the opponent's plays, if the network had made them with its hand in a world.
 
-    The network draws from its logits divided by `temperature`.
+    The plays are sampled from the softmax of logits / `temperature`, or uniformly with probability `MIX`.
     """
     total = 0.0
     for step in range(belief.count):
@@ -115,10 +115,10 @@ def log_likelihood(
 
 @kernel
 def resample_systematically(logs: np.ndarray, proposals: int, worlds: int, shares: np.ndarray) -> None:
-    """Write how often each of some proposals is drawn, (proposals,) int64 that sum to `worlds`.
+    """Write how often each proposal is drawn into `shares`, (proposals,) int64 that sum to `worlds`.
 
-    They are drawn by the exponential of their logarithms of chances, evenly spread (systematic resampling); without a
-    proposal that is possible at all, each of the first `worlds` is drawn once.
+    Systematic resampling by the weights exp(`logs`). If no proposal is possible, each of the first `worlds` is drawn
+    once.
     """
     best = logs[0]
     for at in range(proposals):

@@ -1,4 +1,4 @@
-"""The guided agent: flat Monte-Carlo over worlds, with a trained network at every seat."""
+"""The guided agent: flat Monte Carlo over worlds, with a trained network at every seat."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from krypenv.kernels.scoring import margin_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 
-# An action is not tried where the network's logit is so far behind its best one: 1 in 500 of its probability.
+# An action is not tried if its logit is further than this behind the best one: at 1/500 of its probability.
 LEAST_LOGIT = -6.2
 
 
@@ -36,7 +36,7 @@ def play_on(
     network_scratch: np.record,
     scratch: np.record,
 ) -> None:
-    """Play a game on with the network's best action at every seat until a deal is over or the game is."""
+    """Play on with the network's best action at every seat, to the end of deal `last_deal` or of the game."""
     while not game.over and game.deal_number <= last_deal:
         count = list_bits(game.legal_plays, game.legal_takes, network_scratch.legal)
         best = 0
@@ -57,9 +57,9 @@ def leaf_value(
     network_scratch: np.record,
     scratch: np.record,
 ) -> float:
-    """Return the margin that a side can expect where a deal has just ended and the next one's hands are dealt.
+    """Return a side's leaf value: the margin it can expect where a deal has just ended and the next hands are dealt.
 
-    What is to come is the network's value of the position times `value_unit`, or with a unit of 0 what `model` expects.
+    What is to come is the network's state value times `value_unit`, or what `model` expects if the unit is 0.
     """
     if game.over or value_unit == 0.0:
         return final_margin(compiled, model, game, side)
@@ -79,9 +79,10 @@ def look_first(
     scratch: np.record,
     totals: np.ndarray,
 ) -> None:
-    """Write how far each legal action's logit is behind the best, and a total of 0 for those that are tried.
+    """Write how far each legal action's logit is behind the best one, and which actions to try.
 
-    They go to `network_scratch.behind` and `totals`, (105,) float64; the total of the others is minus infinity.
+    The distances, 0 or below, go to `network_scratch.behind`. `totals`, (105,) float64, is 0 for the actions to try and
+    minus infinity for the others.
     """
     count = list_legal(action_mask, network_scratch.legal)
     best = network_scratch.logits[score_legal(compiled, weights, observation, count, network_scratch, scratch)]
@@ -96,7 +97,7 @@ def look_first(
 
 @kernel
 def count_open(totals: np.ndarray) -> int:
-    """Return how many actions are still tried."""
+    """Return how many actions are still to be tried."""
     count = 0
     for action in range(NUM_ACTIONS):
         count += totals[action] > -np.inf
@@ -104,25 +105,25 @@ def count_open(totals: np.ndarray) -> int:
 
 
 class Plan(NamedTuple):
-    """How worlds are drawn and played on."""
+    """How worlds are sampled and played out."""
 
-    deals: int  # that are played out
+    deals: int  # to play out, including the current one
     prior: float  # points for each unit of a logit
-    value_unit: float  # margin for a unit of the network's value, 0 to leave that out
-    proposals: int  # worlds drawn for one that is played out
-    temperature: float  # what logits are divided by where worlds are weighed
-    solver: SearchPlan  # for what is left where nothing is hidden
+    value_unit: float  # margin for a unit of the network's state value, 0 to ignore it
+    proposals: int  # worlds sampled for each one played out
+    temperature: float  # divides the logits that weight the worlds
+    solver: SearchPlan  # for positions in which nothing is hidden
     weights: Weights
     network_scratches: np.ndarray  # (threads,) of `NETWORK_SCRATCH`
     beliefs: np.ndarray  # (threads,) of `BELIEF`
-    logs: np.ndarray  # (threads, proposals of all worlds) float64: how likely each is
-    shares: np.ndarray  # the same, int64: how often each counts
-    memory: Memory  # what is remembered of each row's deal, or of no row
+    logs: np.ndarray  # (threads, proposals of all worlds) float64: the log likelihood of each
+    shares: np.ndarray  # the same shape, int64: how often each counts
+    memory: Memory  # of each row's deal; of no rows if nothing is remembered
 
 
 @kernel
 def guide_rows(job: Job, plan: Plan, search_scratch: np.ndarray, part: int, parts: int) -> None:
-    """Decide every `parts`-th row of a job by its mean margin and the network's opinion."""
+    """Decide every `parts`-th row of a job by mean margins and the network's logits."""
     for row in range(job.start + part, job.stop, parts):
         if not begin(job, row, search_scratch[part]):
             continue
@@ -136,8 +137,8 @@ def guide_rows(job: Job, plan: Plan, search_scratch: np.ndarray, part: int, part
 def guide_row(job: Job, plan: Plan, row: int, part: int, search_scratch: np.record) -> None:
     """Write the action with the best value of a decision that was begun.
 
-    The value of an action is its mean margin, and `prior` for each unit of its logit; minus infinity for those that
-    were not tried, were dropped or are illegal.
+    An action's value is its mean margin less `prior` for each unit by which its logit is behind the best one. It is
+    minus infinity for actions that were not tried, were pruned or are illegal.
     """
     rules, network_scratch, totals = job.compiled[0], plan.network_scratches[part], search_scratch.totals
     if job.first == 0:
@@ -175,9 +176,9 @@ def guide_row(job: Job, plan: Plan, row: int, part: int, search_scratch: np.reco
 
 @kernel
 def weigh_proposals(job: Job, plan: Plan, row: int, part: int, search_scratch: np.record) -> None:
-    """Write how often each proposal for a world counts into `plan.shares`, where something is remembered.
+    """Write how often each proposal counts into `plan.shares`, if any play of the opponent is remembered.
 
-    Where nothing is there are no proposals, and each world counts once.
+    If none is, there are no proposals and each world counts once.
     """
     belief, logs = plan.beliefs[part], plan.logs[part]
     belief.count = 0
@@ -204,7 +205,7 @@ def weigh_proposals(job: Job, plan: Plan, row: int, part: int, search_scratch: n
 
 @kernel
 def next_proposal(job: Job, row: int, belief: np.record, shares: np.ndarray, search_scratch: np.record) -> int:
-    """Draw the next world that counts into `search_scratch.stack[0]`; return how often, 0 after the last."""
+    """Draw the next world that counts into `search_scratch.stack[0]`; return how often it counts, 0 after the last."""
     share = 1
     if belief.count > 0:
         while search_scratch.world < search_scratch.end and shares[search_scratch.world - belief.first] == 0:
@@ -215,24 +216,29 @@ def next_proposal(job: Job, row: int, belief: np.record, shares: np.ndarray, sea
 
 
 class Guided(Sampler):
-    """Plays the action with the best mean margin over worlds that a trained network plays on at every seat.
+    """Plays the best action by its mean margin over sampled worlds, with a trained network at every seat.
 
-    The network also has a say at the root: an action's value is its mean margin and `prior` for each unit of its logit,
-    and actions that the network thinks nothing of are not tried. An action that is clearly behind after some worlds is
-    tried in no more. Where a seat of two has counted what the other holds, the rest is solved as by `Search`.
+    The network also counts at the root: `prior` times an action's logit is added to its mean margin, and actions of
+    very low probability are not tried. An action that is clearly behind after some worlds is pruned. In the last deal
+    of a two-player game, where a seat that has counted knows the other hand, the rest is solved as by `Search`.
+
+    `action_values` returns these values and not plain margins: each is the mean margin less `prior` points for each
+    unit by which the action's logit is behind the best one. It is minus infinity for actions that were not tried, were
+    pruned or are illegal, and 0 for the only action to try. In a solved position it is the plain margin.
+    `action_values` ignores what the opponent has played: all worlds count alike, whatever `proposals` is.
 
     Args:
         model: the folder of a trained network; there is no default.
         worlds, ms, threads: as in `Sampler`; each action is tried once in each world.
         prior: points for each unit of a logit.
-        proposals: worlds that are drawn for one that is played out. With more than 1, and two players, the agent
-            remembers its own decisions; what the other has played in this deal it knows from them
-            (`krypenv.agents.neural.recall`), and worlds are kept by the chance that the network would have played it
-            with the hand that the other has there.
-        temperature: what the network's logits are divided by in that.
-        deals: deals that are played out, the one that is being played included; after them comes an expected value.
-        value: what is expected after that: the next deal's first sweep (sweep), nothing (margin), or between two sides
-            what the network expects (network).
+        proposals: worlds sampled for each one played out. With more than 1, and two players, the agent remembers its
+            own decisions, which tell what the opponent has played in this deal (`krypenv.agents.neural.recall`). Worlds
+            are then weighted by the likelihood that the network would have played that with the opponent's hand there,
+            and drawn by systematic resampling.
+        temperature: divides the network's logits in that likelihood.
+        deals: deals to play out, including the current one; after them comes a leaf value.
+        value: the leaf value: the next deal's first sweep (sweep), nothing (margin), or between two sides the network's
+            state value (network).
 
     Raises ValueError without a model, and `ModelError`, a ValueError too, for one that can't be loaded or plays other
     rules.
@@ -287,7 +293,7 @@ class Guided(Sampler):
 def load_weights(model: str, rules: Rules, uses_value: bool = False) -> Weights:
     """Return the weights of the network in a model's folder; raises ValueError as `Guided` does.
 
-    One that `uses_value` has to expect points.
+    With `uses_value` the network's state values must be points, so it must have been trained on the reward `centred`.
     """
     if not model:
         raise ValueError("guided plays with a trained network: name its folder, as in guided(model='folder')")

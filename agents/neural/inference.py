@@ -1,4 +1,4 @@
-"""The network of learned agents (`krypenv.agents.neural.network`) as a kernel, for one decision at a time."""
+"""The network of learned agents (`krypenv.agents.neural.network`) as kernels, for one decision at a time."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from krypenv.kernels.play import mix
 from krypenv.runtime.jit import handle, kernel, records
 
 _S12 = np.uint64(12)
-REWARD_SCALE = 0.1  # what points are multiplied by for the value heads, so that losses are of the order of one
+REWARD_SCALE = 0.1  # scales points for the value heads, so that losses are of the order of one
 
 NETWORK_SCRATCH = np.dtype(
     [
         ("context", np.float32, (MAX_UNITS,)),  # the layer that reads the observation
-        ("shared", np.float32, (MAX_UNITS,)),  # what it gives to the layers that score an action
+        ("shared", np.float32, (MAX_UNITS,)),  # its contribution to the layers that score an action
         ("card", np.float32, (MAX_UNITS,)),  # the first of these
         ("hidden", np.float32, (MAX_UNITS,)),  # and the second
         ("pooled", np.float32, (MAX_UNITS,)),  # the mean of the second over the actions, by their probabilities
@@ -33,7 +33,7 @@ NETWORK_SCRATCH = np.dtype(
         ("features", np.int8, (WIDTH,)),  # of one action
         ("prices", np.int64, (NUM_VALUES,)),
         ("feature_scratch", FEATURE_SCRATCH),
-        ("temperature", np.float64),  # what logits are divided by where an action is drawn by them; 0: the best one
+        ("temperature", np.float64),  # divides the logits before an action is sampled; 0 for the best one
     ],
     align=True,
 )
@@ -42,14 +42,14 @@ NETWORK_SCRATCH = np.dtype(
 class Weights(NamedTuple):
     """The weights of a network with C units of context and H that score an action; contiguous float32.
 
-    A row of a matrix is what one input gives to all units, so that inputs of 0, which most are, cost nothing. The
-    scales of the inputs are in the rows.
+    A row of a matrix is one input's contribution to all units, so that inputs of 0, as most are, cost nothing. The rows
+    include the input scales.
     """
 
     read: npt.NDArray[np.float32]  # (433, C)
     read_bias: npt.NDArray[np.float32]  # (C,)
     context: npt.NDArray[np.float32]  # (C, H)
-    kinds: npt.NDArray[np.float32]  # (105, H): what an action gives by its number alone, biases included
+    kinds: npt.NDArray[np.float32]  # (105, H): contribution of an action's number alone, biases included
     features: npt.NDArray[np.float32]  # (WIDTH, H)
     hidden: npt.NDArray[np.float32]  # (H, H)
     hidden_bias: npt.NDArray[np.float32]  # (H,)
@@ -60,9 +60,9 @@ class Weights(NamedTuple):
 
     @classmethod
     def of(cls, state: Arrays) -> Weights:
-        """Return the weights of a network, which are named as in a model's file (`weights.specs_of`).
+        """Return the weights for these kernels from arrays named as in a model's file (`weights.specs_of`).
 
-        Raises ValueError where a layer has more units than there is room for.
+        Raises ValueError if a layer has more than `MAX_UNITS` units.
         """
         widest = max(len(state["read.bias"]), len(state["hidden.bias"]))
         if widest > MAX_UNITS:
@@ -127,7 +127,7 @@ def state_value(
 ) -> float:
     """Return the state value for the seat to act; its legal actions are the first `count` of `.legal`.
 
-    It is in the units that the network was trained on. `network_scratch.logits` has the logits then.
+    It is in the units that the network was trained on. Also writes the logits to `network_scratch.logits`.
     """
     look(compiled, observation, network_scratch.feature_scratch)
     read_context(weights, observation, network_scratch)
@@ -160,9 +160,9 @@ def state_value(
 
 @kernel
 def draw_action(logits: np.ndarray, count: int, temperature: float, seed: np.uint64) -> int:
-    """Return a place among the first `count` logits that is drawn from the softmax of logits / temperature, by a seed.
+    """Return a place among the first `count` logits, sampled from the softmax of logits / temperature by a seed.
 
-    The largest of logits with Gumbel noise is such a draw.
+    This is the Gumbel-max trick: the largest logit after adding Gumbel noise is such a sample.
     """
     chosen, highest = 0, -np.inf
     for at in range(count):
@@ -182,7 +182,7 @@ def score_one(
     network_scratch: np.record,
     scratch: np.record,
 ) -> float:
-    """Return the logit of one action; `look` and `read_context` come first."""
+    """Return the logit of one action; call `look` and `read_context` first."""
     for entry in range(WIDTH):
         network_scratch.features[entry] = 0
     write_action_features(
@@ -199,7 +199,7 @@ def score_one(
 
 @kernel
 def read_context(weights: Weights, observation: np.ndarray, network_scratch: np.record) -> None:
-    """Write what an observation gives to the score of every action into `network_scratch.shared`."""
+    """Write an observation's contribution to the score of every action into `network_scratch.shared`."""
     context, shared = network_scratch.context, network_scratch.shared
     units, size = len(weights.read_bias), len(weights.hidden_bias)
     for unit in range(units):
@@ -216,7 +216,7 @@ def read_context(weights: Weights, observation: np.ndarray, network_scratch: np.
 
 @kernel
 def score_action(weights: Weights, action: int, network_scratch: np.record) -> float:
-    """Return the logit of the action that `network_scratch.features` tells of."""
+    """Return the logit of the action whose features are in `network_scratch.features`."""
     card, hidden, size = network_scratch.card, network_scratch.hidden, len(weights.hidden_bias)
     for unit in range(size):
         card[unit] = network_scratch.shared[unit] + weights.kinds[action, unit]

@@ -1,4 +1,4 @@
-"""Agents that play what a trained network says."""
+"""Agents that play the choices of a trained network."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 from krypenv.runtime.threads import count_threads, cut, share
 
-ROWS_A_THREAD = 256  # at least: for fewer it does not pay to start one
+ROWS_A_THREAD = 256  # at least; starting a thread for fewer does not pay
 
 
 @kernel
@@ -39,8 +39,8 @@ def choose_rows(
 ) -> None:
     """Write the best-scored action of each row into `out`, (B,) int64.
 
-    With a temperature in `network_scratches` it is sampled by the row's seed; without, `seeds`, (B,) uint64, may
-    be empty.
+    With a temperature in `network_scratches` the action is sampled instead, by the row's seed. Without one, `seeds`,
+    (B,) uint64, may be empty.
     """
     network_scratch = network_scratches[0]
     temperature = network_scratch.temperature
@@ -65,7 +65,7 @@ def value_rows(
     logits: np.ndarray,
     values: np.ndarray,
 ) -> None:
-    """Write the logits of legal actions into `logits`, (B, 105) float32, and what is expected into `values`, (B,)."""
+    """Write the logits of legal actions into `logits`, (B, 105) float32, and the state values into `values`, (B,)."""
     network_scratch = network_scratches[0]
     for row in range(len(values)):
         count = list_legal(masks[row], network_scratch.legal)
@@ -75,11 +75,11 @@ def value_rows(
 
 
 class NetworkPlayer(ABC):
-    """Plays as a network says, and solves the last deal of a game of two, where nothing is hidden, as `Search` does.
+    """Plays a network's choices, and solves the last deal of a two-player game, with nothing hidden, as `Search` does.
 
     Args:
-        rules, name, seed: as of every agent.
-        solver: False to ask the network in the last deal too.
+        rules, name, seed: as for every agent.
+        solver: False to play the network's choices in the last deal too.
     """
 
     def __init__(self, rules: Rules, name: str, seed: int = 0, solver: bool = True) -> None:
@@ -96,22 +96,22 @@ class NetworkPlayer(ABC):
         if self._solver:
             is_open = np.zeros(len(chosen), np.bool_)
             find_open(self._compiled, observations, is_open)
-            if is_open.any():  # the solver compiles for a while when it is first asked
+            if is_open.any():  # the first call of the solver compiles for a while
                 chosen[is_open] = self._solver.act(observations[is_open], action_masks[is_open])
         return chosen
 
     @abstractmethod
     def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
-        """Return the network's action for each row, (B,) int64; there is one row at least."""
+        """Return the network's action for each row, (B,) int64; there is at least one row."""
 
 
 class LearnedAgent(NetworkPlayer):
-    """Plays the best-scored action of a network, or with `temperature` above 0 a random one by its scores.
+    """Plays the network's best-scored action, or samples one by the scores if `temperature` is above 0.
 
     Args:
-        weights: those of the network that scores the actions.
-        rules, name, seed, solver: as of `NetworkPlayer`.
-        temperature: what the scores are divided by before they are drawn from; 0 for the best one.
+        weights: the weights of the network.
+        rules, name, seed, solver: as in `NetworkPlayer`.
+        temperature: divides the scores before an action is sampled; 0 for the best one.
         threads: threads that share the rows of large batches, 0 for all processors; choices do not depend on it.
     """
 
@@ -141,10 +141,10 @@ class LearnedAgent(NetworkPlayer):
     def evaluate(
         self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Return the logits of all actions, (B, 105) float32, and the expected returns, (B,).
+        """Return the logits of all actions, (B, 105) float32, and the state values, (B,).
 
-        Illegal actions have `krypenv.agents.neural.network.ILLEGAL`. The returns are in the units that the network was
-        trained on.
+        Illegal actions have `krypenv.agents.neural.network.ILLEGAL`. The state values are in the units that the network
+        was trained on.
         """
         observations, masks = check_decisions(self.rules, observations, action_masks)
         logits, values = np.full((len(masks), NUM_ACTIONS), ILLEGAL, np.float32), np.empty(len(masks), np.float32)
@@ -163,7 +163,7 @@ def load_agent(
     solver: bool = True,
     threads: int = 1,
 ) -> LearnedAgent:
-    """Return the agent of a model folder; raises ModelError where it can't be loaded or plays other rules."""
+    """Return the agent in a model folder; raises ModelError if it can't be loaded or plays other rules."""
     check_limit("temperature", temperature)
     check_limit("threads", threads)
     arrays, card = load_model(folder)

@@ -82,10 +82,10 @@ def save_model(folder: str | Path, arrays: Arrays, rules: Rules, **facts: Any) -
 
 
 def load_model(folder: str | Path) -> tuple[Arrays, dict[str, Any]]:
-    """Return the weights of the network in a model folder, and what its model.json says.
+    """Return the weights of the network in a model folder, and the contents of its model.json.
 
-    Raises ModelError with one sentence for a folder that is no model, is torn, was changed, or is of another version,
-    and for weights that come to no finite numbers.
+    Raises ModelError with one sentence if the folder is no model, is torn, was changed or is of another version, and if
+    the weights are not finite or too large.
     """
     folder = Path(folder)
     card = read_card(folder)
@@ -104,7 +104,7 @@ def load_model(folder: str | Path) -> tuple[Arrays, dict[str, Any]]:
 
 
 def read_card(folder: str | Path) -> dict[str, Any]:
-    """Return what the model.json in a folder says; raises ModelError where it is not one of this version."""
+    """Return the contents of the model.json in a folder; raises ModelError unless it is one of this version."""
     folder = Path(folder)
     path = folder / CARD
     try:
@@ -145,7 +145,7 @@ def rules_in(card: dict[str, Any]) -> Rules:
 
 
 def _all_rules_in(card: dict[str, Any]) -> list[Rules]:
-    """Return the rules that a model was trained for, and then those that it learned too."""
+    """Return all rules that a model was trained for, the main ones first."""
     return [Rules.parse(text) for text in (card["rules"], *(card.get("also") or ()))]
 
 

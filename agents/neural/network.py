@@ -1,7 +1,7 @@
-"""The network of learned agents: its sizes, its layers, and what its inputs are multiplied by.
+"""The network of learned agents: its sizes, its layers, and the scales of its inputs.
 
-One small scorer is shared by all actions, and there is a context that all of them see. Kernels play with it
-(`krypenv.agents.neural.inference`); only who trains it needs torch (`krypenv.training.learner.network`).
+All actions share one small scorer and one context, computed from the observation. Kernels play with it
+(`krypenv.agents.neural.inference`); only training needs torch (`krypenv.training.learner.network`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from krypenv.kernels.observation import LAYOUT, SIZE
 Arrays = dict[str, np.ndarray]  # the weights of a network by their names
 FloatArray = npt.NDArray[np.float32]
 
-ILLEGAL = -(2.0**100)  # the logit of a place without an action: beyond what any network comes to
+ILLEGAL = -(2.0**100)  # the logit of an illegal action, and of padding: far below any network's
 MAX_UNITS = 1 << 13  # in a layer, at most
 
 
@@ -32,7 +32,7 @@ class Shape:
 
 
 def layers_of(shape: Shape) -> dict[str, tuple[int, int]]:
-    """Return the inputs and the units of every layer, in order; `kinds` has learned entries for each action instead."""
+    """Return the inputs and the units of every layer, in order; `kinds` is a learned embedding of each action."""
     context, card = shape.context, shape.card
     return {
         "read": (SIZE, context),
@@ -47,7 +47,7 @@ def layers_of(shape: Shape) -> dict[str, tuple[int, int]]:
 
 
 def _scales(size: int, usual: float, entries: dict[str, slice], divisors: dict[str, float]) -> FloatArray:
-    """Return what entries are multiplied by, so that inputs are of the order of one, (size,) float32."""
+    """Return the factors that bring inputs to the order of one, (size,) float32."""
     scales = np.full(size, usual, np.float32)
     for name, divisor in divisors.items():
         scales[entries[name]] = 1 / divisor

@@ -1,7 +1,7 @@
-"""Recall: what the other player of a game of two has played in this deal, from a seat's own earlier observations.
+"""Recall: what the opponent of a two-player game has played in this deal, from a seat's own earlier observations.
 
-An observation tells what has been seen, but not who played it when. A seat that remembers its last decision knows: the
-one card that it has not seen before is the one that the other has played since.
+An observation shows which cards have been seen, but not who played them when. A seat that remembers its last decision
+knows: the one card that is new since then is the one that the opponent has played.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ import numpy.typing as npt
 from krypenv.cards import TAKE
 from krypenv.kernels.observation import LAYOUT, SIZE
 
-MOST_STEPS = 8  # of a deal that are remembered: the last ones
-MOST_ACTIONS = 16  # of one play: a card, and cards that are taken with it
-MOST_DECISIONS = 100_000  # that are remembered, about
+MOST_STEPS = 8  # steps of a deal that are remembered: the last ones
+MOST_ACTIONS = 16  # actions of one play: a card, and the cards that it takes
+MOST_DECISIONS = 100_000  # decisions that are remembered, about
 _HAND, _SEEN, _HAND_SIZE = LAYOUT["hand"], LAYOUT["seen"], LAYOUT["hand_size"].start
 _DEALS_LEFT = LAYOUT["deals_left"].start
 _SAME = [LAYOUT["games_left"].start, *range(*LAYOUT["dealer"].indices(SIZE))]  # what does not change in a game
 
 Int8Array = npt.NDArray[np.int8]
-Step = tuple[Int8Array, list[int], int]  # a decision: what was seen, the actions, and what the other played next
+Step = tuple[Int8Array, list[int], int]  # a decision: what was seen, the actions, and what the opponent played next
 Steps = tuple[Step, ...]  # of a deal, the oldest one first
 
 
 class Memory(NamedTuple):
-    """The steps of the deal so far in B games, the last ones, as far as they are known; and then -1."""
+    """The last steps of the deal so far in B games, as far as they are known; -1 in the unused places."""
 
     seen: Int8Array  # (B, MOST_STEPS, 433): what the seat saw when it decided
-    actions: Int8Array  # (B, MOST_STEPS, MOST_ACTIONS): its play, a card and what it took, and then -1
-    cards: Int8Array  # (B, MOST_STEPS): the kind that the other played next
+    actions: Int8Array  # (B, MOST_STEPS, MOST_ACTIONS): its play, a card and what it took
+    cards: Int8Array  # (B, MOST_STEPS): the kind that the opponent played next
 
     @classmethod
     def blank(cls, games: int) -> Memory:
-        """Return a memory of nothing."""
+        """Return an empty memory."""
         shapes = (SIZE,), (MOST_ACTIONS,), ()
         return cls(*(np.full((games, MOST_STEPS, *shape), -1, np.int8) for shape in shapes))
 
@@ -50,15 +50,15 @@ class _Decision:
     steps: Steps
 
     def step(self, card: int) -> Step:
-        """Return the decision and the kind that the other played next."""
+        """Return the decision with the kind that the opponent played next."""
         return self.seen, list(self.actions), card
 
 
 class Recall:
     """Remembers the decisions of a seat in many games, and finds them again by what the seat sees next.
 
-    Two observations are of one game if the cards fit: the hand is what was left of it, and exactly as many cards are
-    new as the other has played since. Where more than one earlier decision fits, nothing is recalled.
+    Two observations are of one game if the cards fit: the hand is what the earlier decision left, and exactly as many
+    cards are new as the opponent has played since. If more than one earlier decision fits, nothing is recalled.
     """
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class Recall:
             self._find(seen, hand, deals_left, seen[_SEEN], 0),  # the same play: cards are still to be taken
             self._find(seen, hand, deals_left, seen[_SEEN], 1),
         ]
-        if seen[_HAND_SIZE + 1] < seen[_HAND_SIZE]:  # the other has led: the last decision was in the deal before
+        if seen[_HAND_SIZE + 1] < seen[_HAND_SIZE]:  # the opponent led: the last decision was in the deal before
             candidates.append(self._find(seen, np.zeros_like(hand), deals_left + 1, seen[_SEEN] - hand, 1))
         for found in candidates:
             if len(found) == 1:
@@ -109,7 +109,7 @@ class Recall:
         return ()
 
     def _find(self, seen: Int8Array, hand: Int8Array, deals_left: int, known: Int8Array, new: int) -> list[_Decision]:
-        """Return the decisions that left a hand, in a deal, with so many cards fewer seen than are known now."""
+        """Return the decisions of a deal that left this hand, and after which `new` more cards have been seen."""
         found = []
         for decision in self._decisions.get(_key(seen, hand, deals_left), ()):
             more = known.astype(np.int64) - decision.seen[_SEEN]

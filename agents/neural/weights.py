@@ -1,4 +1,4 @@
-"""Weights in safetensors files: named arrays of the shapes that are asked for, finite, and small enough to add up."""
+"""Weights in safetensors files: named arrays, checked for their shapes, finite values and bounded outputs."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from krypenv.agents.neural.action_features import WIDTH
 from krypenv.agents.neural.network import ACTION_FEATURE_SCALES, ILLEGAL, OBSERVATION_SCALES, Arrays, Shape, layers_of
 from krypenv.kernels.observation import LAYOUT, SIZE
 
-_LARGEST = 128.0  # entry of what a network reads, in size
+_LARGEST = 128.0  # the largest absolute input of a network, before scaling
 _COUNTS = ("hand", "table", "seen", "set_aside", "pending", "taken", "cannot_hold")  # entries that are 2 at most
 
 
 class Spec(NamedTuple):
-    """What an array in a file is to be."""
+    """The shape and type that an array in a file must have."""
 
     shape: tuple[int | None, ...]  # None for any size
     dtype: type[np.generic] = np.float32
 
 
 def parse_arrays(data: bytes) -> Arrays:
-    """Return the arrays in the bytes of a safetensors file; ValueError where it is none."""
+    """Return the arrays in the bytes of a safetensors file; raises ValueError for other bytes."""
     try:
         return safetensors.numpy.load(data)
     except KeyError as error:
@@ -38,7 +38,7 @@ def parse_arrays(data: bytes) -> Arrays:
 
 @lru_cache(64)
 def specs_of(shape: Shape) -> dict[str, Spec]:
-    """Return the arrays of a network of some shape, in order; nothing of that size is made."""
+    """Return the specs of a network's arrays, in order; allocates nothing of that size."""
     specs = {}
     for name, (inputs, units) in layers_of(shape).items():
         if name == "kinds":
@@ -49,12 +49,12 @@ def specs_of(shape: Shape) -> dict[str, Spec]:
 
 
 def shape_of(arrays: Arrays) -> Shape:
-    """Return the sizes of the network that arrays, as in `specs_of`, are the weights of."""
+    """Return the sizes of the network whose weights, named as in `specs_of`, are given."""
     return Shape(len(arrays["read.bias"]), len(arrays["hidden.bias"]), arrays["kinds.weight"].shape[1])
 
 
 def check_arrays(arrays: Arrays, specs: dict[str, Spec]) -> None:
-    """Raise ValueError unless arrays are those that are asked for, and their floats finite."""
+    """Raise ValueError unless arrays match their specs and all floats are finite."""
     for name in [*specs.keys() - arrays.keys(), *arrays.keys() - specs.keys()][:1]:
         raise ValueError(f"{'lacks' if name in specs else 'has an unknown'} tensor {name[:100]!r}")
     for name, (shape, dtype) in specs.items():
@@ -69,9 +69,9 @@ def check_arrays(arrays: Arrays, specs: dict[str, Spec]) -> None:
 
 
 def check_reach(arrays: Arrays) -> None:
-    """Raise ValueError where a network's logits could come to what marks illegal actions, or to no number.
+    """Raise ValueError if a network's outputs could reach the logit that marks illegal actions, or overflow.
 
-    `arrays` are those of a network (`specs_of`). What each layer comes to at most follows from the largest inputs.
+    `arrays` are those of a network (`specs_of`). The bound of each layer follows from the largest inputs.
     """
     size = {name: np.abs(array.astype(np.float64)) for name, array in arrays.items()}
 
@@ -91,7 +91,7 @@ def check_reach(arrays: Arrays) -> None:
 
 @lru_cache(1)
 def _largest_inputs() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the largest inputs of a network in size: those of the observation, (433,), and those of a fact."""
+    """Return the largest absolute inputs: of the observation, (433,), and of the action features, (WIDTH,)."""
     largest = np.full(SIZE, _LARGEST)
     for name in _COUNTS:
         largest[LAYOUT[name]] = 2
@@ -99,7 +99,7 @@ def _largest_inputs() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 
 def check_network(arrays: Arrays, shape: Shape) -> None:
-    """Raise ValueError unless arrays are the weights of a network of some shape that always comes to a number."""
+    """Raise ValueError unless arrays are the weights of a network of this shape whose outputs are bounded."""
     check_arrays(arrays, specs_of(shape))
     check_reach(arrays)
 

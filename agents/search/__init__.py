@@ -1,14 +1,14 @@
-"""Agents that look ahead, in worlds drawn from what they see.
+"""Agents that look ahead, in worlds sampled from what they see.
 
 sampling  worlds (determinizations) that agree with an observation
-sampler   what agents that draw worlds have in common
+sampler   the base of agents that sample worlds
 scratch   the scratch memory of a search, allocated once
 tree      moves and positions of open hands
 solver    the open-hand solver: deals in which every hand is known
-horizon   what the end of a deal is worth
+horizon   leaf values at the end of a deal
 search    PIMC: perfect-information Monte Carlo
 rollout   flat Monte Carlo
-ismcts    information-set Monte-Carlo tree search
+ismcts    information-set Monte Carlo tree search
 """
 
 from typing import TYPE_CHECKING

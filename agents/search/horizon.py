@@ -1,4 +1,4 @@
-"""What is still to come where a deal ends: the value that searches put there."""
+"""Leaf values: what searches expect to come after the end of a deal."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ VALUES = ("sweep", "margin")
 
 MODEL = np.dtype(
     [
-        ("counts_sweep", np.bool_),  # expect the leader of the next deal to sweep as often as the unseen cards let it
-        ("deals", np.int64),  # deals that are played on first, by the known deck; 0 for none
+        ("counts_sweep", np.bool_),  # expect the next deal's leader to sweep, by the odds of the unseen cards
+        ("deals", np.int64),  # deals to play out first, from the known deck; 0 for none
     ],
     align=True,
 )
 
 
 def make_model(value: str) -> np.ndarray:
-    """Return what a value is worked out from, (1,) of `MODEL`; raises ValueError for an unknown one.
+    """Return the parameters of a leaf value by its name, (1,) of `MODEL`; raises ValueError for an unknown name.
 
-    `sweep` expects of the next deal the sweep that its leader may have to make (R9, R12), by the chance that its hand
-    holds one; `margin` expects nothing.
+    `sweep` expects the sweep that the next deal's leader may have to make (R9, R12), times the probability that its
+    hand holds one. `margin` expects nothing.
     """
     if value not in VALUES:
         raise ValueError(f"value is {' or '.join(VALUES)}, not {shown(value)}")
@@ -39,7 +39,7 @@ def make_model(value: str) -> np.ndarray:
 
 @kernel
 def sweep_chance(compiled: np.record, game: np.record, number: int) -> float:
-    """Return the chance that the leader's hand of the deal after the first `number` ones sweeps the table."""
+    """Return the probability that the leader's hand in the deal after the first `number` ones sweeps the table."""
     ranks = ranks_of_values(compiled, np.int64(game.sweep_values))
     if ranks == 0:
         return 0.0
@@ -59,7 +59,7 @@ def sweep_chance(compiled: np.record, game: np.record, number: int) -> float:
 
 @kernel
 def expected_margin(compiled: np.record, model: np.record, game: np.record, number: int, side: int) -> float:
-    """Return the margin that a side can expect of what comes after the first `number` deals."""
+    """Return the margin that a side can expect from what comes after the first `number` deals."""
     if not model.counts_sweep:
         return 0.0
     return sweep_gain(compiled, leader_of(compiled, game), side) * sweep_chance(compiled, game, number)

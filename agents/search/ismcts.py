@@ -1,4 +1,4 @@
-"""The ismcts agent: Monte-Carlo tree search over information sets, single-observer."""
+"""The ismcts agent: Monte Carlo tree search over information sets, single-observer."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ NODE = np.dtype(
         ("action", np.int64),  # that led here
         ("mover", np.int64),  # side that took it
         ("visits", np.float64),
-        ("offered", np.float64),  # visits of the node above in whose world the action was legal
-        ("total", np.float64),  # margins of the mover over the visits
-        ("child", np.int64),  # the first one
-        ("sibling", np.int64),  # the next child of the node above
+        ("offered", np.float64),  # visits of the parent in worlds where the action was legal
+        ("total", np.float64),  # sum of the mover's margins over the visits
+        ("child", np.int64),  # the first child
+        ("sibling", np.int64),  # the next child of the parent
     ],
     align=True,
 )
@@ -35,8 +35,8 @@ NODE = np.dtype(
 class Plan(NamedTuple):
     """How trees are grown."""
 
-    explore: float  # weight of the bound's second term
-    is_random: bool  # games are played out at random, not by the tactician
+    explore: float  # weight of the exploration term
+    is_random: bool  # play out at random, not with the tactician
     trees: np.ndarray  # (threads, worlds + 1) of `NODE`
     paths: np.ndarray  # (threads, LONGEST_PATH) int64
     players: np.ndarray  # (threads,) of `PLAYER`
@@ -57,7 +57,7 @@ def grow_tree(job: Job, plan: Plan, row: int, part: int, search_scratch: np.reco
     last_deal = search_scratch.root.deal_number
     if job.first == 0:
         tree[0].child = NO_NODE
-    size = job.first + 1  # every world adds one node, or ends in one that is there
+    size = job.first + 1  # every world adds one node at most
     while next_world(job, row, False, search_scratch):
         game = search_scratch.stack[0]
         length, size = descend(rules, game, plan, part, size, search_scratch.scratch)
@@ -75,11 +75,11 @@ def grow_tree(job: Job, plan: Plan, row: int, part: int, search_scratch: np.reco
 def descend(
     compiled: np.record, game: np.record, plan: Plan, part: int, size: int, scratch: np.record
 ) -> tuple[int, int]:
-    """Follow the tree through a world up to an action that has no node there yet, which gets one.
+    """Follow the tree through a world up to an action that has no node yet, and add its node.
 
-    Returns the length of the path, of nodes below the root, and the number of nodes, of which there were `size`. Among
-    the legal actions of the world that have a node the one with the highest upper confidence bound is taken; one that
-    has none goes first.
+    At each node a legal action without a node comes first, picked at random. Without one, the action with the highest
+    upper confidence bound is taken. Returns the length of the path, the root excluded, and the number of nodes, which
+    was `size` before.
     """
     nodes, path, legal = plan.trees[part], plan.paths[part], plan.players[part].legal
     last_deal = game.deal_number
@@ -130,17 +130,17 @@ def _most_visited(tree: np.ndarray) -> int:
 
 
 class Ismcts(Sampler):
-    """Single-observer information-set Monte-Carlo tree search (Cowling, Powley and Whitehouse 2012), deal by deal.
+    """Single-observer information-set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012), deal by deal.
 
-    Every world goes down one tree by upper confidence bounds over the actions that are legal in it, adds a node, and is
-    played out to the end of the deal, where it gets the same expected value as in `search`. The most visited action is
-    played. With more than two sides every side raises its own margin.
+    All worlds share one tree. Each goes down it by upper confidence bounds over the actions that are legal in it, adds
+    a node, and is played out to the end of the deal, with the same leaf value as in `search`. The most visited action
+    is played. Every side maximises its own margin.
 
     Args:
         worlds, ms, threads: as in `Sampler`.
-        explore: weight of the bound's second term, in points.
-        guided: play out with the tactician, else at random.
-        value: what is expected after a deal: the next deal's first sweep (sweep), or nothing (margin).
+        explore: weight of the exploration term, in points.
+        guided: play out with the tactician; False for random play.
+        value: the leaf value after the deal: the next deal's first sweep (sweep), or nothing (margin).
     """
 
     _decide = staticmethod(grow_rows)

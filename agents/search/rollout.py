@@ -1,4 +1,4 @@
-"""The rollout agent: flat Monte-Carlo over worlds, with the tactician at every seat."""
+"""The rollout agent: flat Monte Carlo over worlds, with the tactician at every seat."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from krypenv.runtime.jit import kernel
 def play_out(
     compiled: np.record, game: np.record, last_deal: int, is_random: bool, player: np.record, scratch: np.record
 ) -> None:
-    """Play a game on with a scripted player, or a random one, at every seat until a deal is over or the game is."""
+    """Play on with a scripted player, or at random, at every seat, to the end of deal `last_deal` or of the game."""
     legal, looks_ahead, shed_weight = player.legal, player.looks_ahead, player.shed_weight
     while not game.over and game.deal_number <= last_deal:
         count = list_bits(game.legal_plays, game.legal_takes, legal)
@@ -40,7 +40,7 @@ def play_out(
 
 @kernel
 def final_margin(compiled: np.record, model: np.record, game: np.record, side: int) -> float:
-    """Return the margin of a side where a deal has just ended, and of the next one at most the hands are dealt."""
+    """Return a side's leaf value where a deal has just ended, with at most the hands of the next one dealt."""
     margin = margin_of(compiled, game, side)
     return margin if game.over else margin + expected_margin(compiled, model, game, game.deal_number - 1, side)
 
@@ -48,7 +48,7 @@ def final_margin(compiled: np.record, model: np.record, game: np.record, side: i
 class Plan(NamedTuple):
     """How worlds are played out."""
 
-    deals: int  # that are played out
+    deals: int  # to play out, including the current one
     players: np.ndarray  # (threads,) of `PLAYER`
 
 
@@ -62,7 +62,7 @@ def roll_out_rows(job: Job, plan: Plan, search_scratch: np.ndarray, part: int, p
 
 @kernel
 def roll_out(job: Job, deals: int, row: int, player: np.record, search_scratch: np.record) -> None:
-    """Write the action with the best mean margin of a decision that was begun; the value of an action is its mean."""
+    """Write the action with the best mean margin of a decision that was begun; this mean is the action's value."""
     rules, totals = job.compiled[0], search_scratch.totals
     side = search_scratch.root.seat % rules.teams
     last_deal = search_scratch.root.deal_number + deals - 1
@@ -82,15 +82,14 @@ def roll_out(job: Job, deals: int, row: int, player: np.record, search_scratch: 
 
 
 class Rollout(Sampler):
-    """Plays the action with the best mean margin over worlds that the tactician plays on at every seat.
+    """Plays the action with the best mean margin over sampled worlds, with `tactician(shed=True)` at every seat.
 
-    The tactician is the one with `shed`. The first action alone is chosen by its value, the rest of the game is played
-    out without search (flat Monte-Carlo).
+    Flat Monte Carlo: only the first action is chosen by its value, and the rest is played out without search.
 
     Args:
         worlds, ms, threads: as in `Sampler`; each action is tried once in each world.
-        deals: deals that are played out, the one that is being played included; after them comes an expected value.
-        value: what is expected after that: the next deal's first sweep (sweep), or nothing (margin).
+        deals: deals to play out, including the current one; after them comes a leaf value.
+        value: the leaf value: the next deal's first sweep (sweep), or nothing (margin).
     """
 
     _decide = staticmethod(roll_out_rows)

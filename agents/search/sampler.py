@@ -1,4 +1,4 @@
-"""What the agents that sample worlds have in common: their budget, their threads, and the look at the clock."""
+"""The base of the agents that sample worlds: their budget, their threads and their time limit."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from krypenv.rules import Rules
 from krypenv.runtime.threads import count_threads, share
 
 BATCH = 5  # worlds between two looks at the clock
-MOST_SHARED = 20_000_000  # worlds of all threads that are kept at once, each in 16 to 56 bytes
-NOT_ASKED = np.empty((0, NUM_ACTIONS))  # in place of values that nobody asked for
+MOST_SHARED = 20_000_000  # worlds that all threads keep at once, each in 16 to 56 bytes
+NOT_ASKED = np.empty((0, NUM_ACTIONS))  # in place of values that were not requested
 
 
 def name_of(name: str, agent: Agent, options: dict[str, Any]) -> str:
@@ -38,7 +38,7 @@ def name_of(name: str, agent: Agent, options: dict[str, Any]) -> str:
 
 
 def check_memory(worlds: int, threads: int) -> None:
-    """Raise ValueError where the worlds that all threads keep at once need too much memory."""
+    """Raise ValueError if the worlds that all threads keep at once need too much memory."""
     if worlds * threads > MOST_SHARED:
         raise ValueError(
             f"{worlds * threads} worlds that are kept at once need too much memory; "
@@ -47,12 +47,11 @@ def check_memory(worlds: int, threads: int) -> None:
 
 
 class Sampler:
-    """An agent that looks at worlds: deals of the unseen cards that agree with what the seat has seen.
+    """An agent that samples worlds: deals of the unseen cards that agree with what the seat has seen.
 
     Args:
-        worlds: worlds a decision, at most.
-        ms: milliseconds after which a decision looks at no more worlds, 0 for no limit. How many they are then
-            depends on the machine.
+        worlds: worlds for a decision, at most.
+        ms: time limit for a decision in milliseconds, 0 for none. The number of worlds then depends on the machine.
         threads: threads that share the rows, 0 for all processors; without `ms` choices do not depend on it.
     """
 
@@ -82,7 +81,7 @@ class Sampler:
         return job.out
 
     def _choose_in_time(self, job: Job, plan: Any) -> None:
-        if self._is_new and job.stop:  # no decision pays for the compiling of the kernel
+        if self._is_new and job.stop:  # compile the kernel before any clock starts
             self._choose(job._replace(stop=1, worlds=1), plan)
             self._is_new = False
         for row in range(0, job.stop, self._threads):
@@ -94,20 +93,21 @@ class Sampler:
                     break
 
     def action_values(self, observations: np.ndarray, action_masks: np.ndarray) -> npt.NDArray[np.float64]:
-        """Return the expected margin after each action, (B, 105) float64, in points.
+        """Return the agent's value of each action, (B, 105) float64, in points.
 
-        It is minus infinity for illegal actions and for those that were clearly behind after some worlds, and 0 where
-        there is no choice. `ms` does not count here. Raises ValueError where the agent does not value actions.
+        For `search` and `rollout` it is the mean margin over the worlds, leaf value included. `guided` adds a term for
+        the network's prior: see `Guided`. The value is minus infinity for illegal and pruned actions, and 0 if there is
+        no choice. `ms` is ignored. Raises ValueError if the agent does not value actions.
         """
         if not self.gives_values:
-            raise ValueError(f"{self.name} does not value actions; search and rollout do")
+            raise ValueError(f"{self.name} does not value actions; search, rollout and guided do")
         job = self._ask(observations, action_masks)
         job = job._replace(values=np.where(job.masks > 0, 0.0, -np.inf))
         with_room(self, lambda: self._choose(job, self._plan))
         return job.values
 
     def _ask(self, observations: np.ndarray, action_masks: np.ndarray) -> Job:
-        """Return what the kernel is to do, with a seed for each decision; raises ValueError where one is none."""
+        """Return the kernel's job, with a seed for each decision; raises ValueError for an invalid decision."""
         observations, masks = check_decisions(self.rules, observations, action_masks)
         check_genuine(self.rules, observations, masks)
         rows = len(observations)

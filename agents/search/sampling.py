@@ -1,4 +1,4 @@
-"""From an observation to worlds that agree with it, as kernels over the scratch of a search."""
+"""Sampling worlds that agree with an observation, as kernels over the scratch of a search."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ _SEEN, _HAND_SIZE = LAYOUT["seen"].start, LAYOUT["hand_size"].start
 
 
 class Job(NamedTuple):
-    """Decisions, the worlds that are to be looked at for each, and where the answers go."""
+    """Decisions, the worlds to sample for each, and the arrays for the answers."""
 
     compiled: np.ndarray  # (1,) compiled rules
     model: np.ndarray  # (1,) of `MODEL`
     observations: np.ndarray  # (B, >= 433) int8
     masks: np.ndarray  # (B, 105) int8
     seeds: np.ndarray  # (B,) uint64
-    start: int  # the rows that are decided: from this one
-    stop: int  # up to this one
-    first: int  # number of the first world; if not 0, a thread has one row and goes on with what is in its scratch
+    start: int  # the first row to decide
+    stop: int  # the row after the last one
+    first: int  # number of the first world; if not 0, a thread has one row and continues from its scratch
     worlds: int
     out: np.ndarray  # (B,) int64: the actions, NO_ACTION where no world agrees with what is seen
-    values: np.ndarray  # (B, 105) float64, or (0, 105) if not asked for: the expected margin after each action
+    values: np.ndarray  # (B, 105) float64, or (0, 105) if not requested: see `Sampler.action_values`
 
 
 @kernel
 def begin(job: Job, row: int, search_scratch: np.record) -> bool:
-    """Set up a decision in the scratch; return whether there is a choice. Where there is none the answer is written.
+    """Set up a decision in the scratch; return whether there is a choice. If there is none, write the answer.
 
-    Then `next_world` gives one world after the other, and `write_best` the answer.
+    After that, `next_world` draws one world after the other, and `write_best` writes the answer.
     """
     if not has_choice(job.masks[row]):
         job.out[row] = np.argmax(job.masks[row])
@@ -48,7 +48,7 @@ def begin(job: Job, row: int, search_scratch: np.record) -> bool:
 
 @kernel
 def begin_worlds(job: Job, row: int, search_scratch: np.record) -> None:
-    """Set up a decision in the scratch, and the worlds that are to be looked at."""
+    """Set up a decision in the scratch, and the range of worlds to sample."""
     search_scratch.is_open = look_around(job.compiled[0], job.observations[row], search_scratch)
     search_scratch.world, search_scratch.end = job.first, job.first + job.worlds
     search_scratch.agrees = True
@@ -58,7 +58,7 @@ def begin_worlds(job: Job, row: int, search_scratch: np.record) -> None:
 def next_world(job: Job, row: int, whole: bool, search_scratch: np.record) -> bool:
     """Draw the next world of a decision into `search_scratch.stack[0]`; return False after the last one.
 
-    Where no world agrees with the observation the last one is over, and `search_scratch.agrees` is False.
+    If no world agrees with the observation, it returns False too, and `search_scratch.agrees` is False.
     """
     if search_scratch.world == search_scratch.end or not search_scratch.agrees:
         return False
@@ -72,7 +72,7 @@ def next_world(job: Job, row: int, whole: bool, search_scratch: np.record) -> bo
 
 @kernel
 def write_best(job: Job, row: int, search_scratch: np.record) -> None:
-    """Write the action with the highest total, and if asked for, the means over the worlds tried."""
+    """Write the action with the highest total, and if requested, the means over the worlds tried."""
     if not search_scratch.agrees:
         job.out[row] = NO_ACTION
         return
@@ -103,7 +103,7 @@ def best_of(values: np.ndarray, count: int) -> int:
 
 @kernel
 def look_around(compiled: np.record, seen: np.ndarray, search_scratch: np.record) -> bool:
-    """Write what an observation, (433,) int8, tells into `search_scratch.root`; return `tells_all` of it."""
+    """Write what an observation, (433,) int8, shows into `search_scratch.root`; return whether it hides nothing."""
     search_scratch.root = search_scratch.blank
     read_public(compiled, seen, search_scratch.root, search_scratch)
     return tells_all(compiled, seen)
@@ -111,14 +111,14 @@ def look_around(compiled: np.record, seen: np.ndarray, search_scratch: np.record
 
 @kernel
 def read_public(compiled: np.record, seen: np.ndarray, game: np.record, search_scratch: np.record) -> None:
-    """Write what an observation of the seat to act tells into a game of zeros."""
+    """Write what an observation of the seat to act shows into a game of zeros."""
     copy_public(compiled, game, seen)
     prepare(compiled, game, search_scratch.scratch)
 
 
 @kernel
 def tells_all(compiled: np.record, seen: np.ndarray) -> bool:
-    """Return whether nothing is hidden: of two players, one who has seen all cards but the other hand knows it."""
+    """Return whether nothing is hidden: one of two players who has seen all other cards knows the other hand."""
     unseen = np.int64(0)
     for kind in range(NUM_KINDS):
         unseen += compiled.deck_counts[kind] - seen[_SEEN + kind]
@@ -138,7 +138,7 @@ def sample_world(
 ) -> bool:
     """Complete the root to a game in `search_scratch.stack[0]`, sampled uniformly among those that agree with it.
 
-    Unless the `whole` game is wanted the stock is in no order. Returns whether there is such a game.
+    Unless `whole`, the stock is left unshuffled. Returns whether there is such a game.
     """
     search_scratch.stack[0] = search_scratch.root
     return complete(compiled, seen, seed, whole, search_scratch.stack[0], search_scratch)
@@ -148,7 +148,7 @@ def sample_world(
 def complete(
     compiled: np.record, seen: np.ndarray, seed: np.uint64, whole: bool, game: np.record, search_scratch: np.record
 ) -> bool:
-    """Do what `sample_world` does in a game that `read_public` has written."""
+    """Complete a game that `read_public` has written, as `sample_world` does."""
     seed_game(game, seed)
     if not deal_hidden(compiled, game, seen, whole, search_scratch.owner, search_scratch.pool):
         return False

@@ -17,13 +17,13 @@ from krypenv.runtime.jit import handle, records
 Result = TypeVar("Result")
 
 # Moves of all nodes on one line of a search together. A node has a few; only tables with many copies of a rank have
-# hundreds of ways to choose between suits. `list_moves` raises OverflowError where there is no room, and `with_room`
-# tries once more with more of it.
+# hundreds of ways to choose between suits. `list_moves` raises OverflowError if the moves don't fit, and `with_room`
+# tries again with room for more.
 FEW_MOVES = 1 << 14
-MOST_MOVES = 1 << 22  # what one grows to at most: 250 MB
+MOST_MOVES = 1 << 22  # the largest scratch that is tried: 250 MB
 MEMORY_SIZE = 1 << 13  # positions remembered by alpha-beta
 MEMO_SIZE = 1 << 11  # tables whose captures and sweeps are remembered
-MEMO_CAPTURES = 5  # captures of one value that are remembered; where there are more they are found anew
+MEMO_CAPTURES = 5  # captures of one value that are remembered; if there are more, none are
 
 MOVE = np.dtype(
     [
@@ -31,7 +31,7 @@ MOVE = np.dtype(
         ("ranks", np.int64),  # the ranks that it takes, packed; 0 where it creeps
         ("once", np.int64),  # bits of the kinds of which it takes a copy or two
         ("twice", np.int64),  # bits of the kinds of which it takes two
-        ("cost", np.int64),  # points that it is likely to cost; what costs least is searched first
+        ("cost", np.int64),  # points that it costs at once (`order_moves`); the cheapest is searched first
     ],
     align=True,
 )
@@ -69,7 +69,7 @@ MEMO = np.dtype(
 
 
 def search_scratch_type(moves: int) -> np.dtype[Any]:
-    """Return the type of scratch memory with room for so many moves."""
+    """Return the dtype of scratch with room for `moves` moves."""
     return np.dtype(_fields(moves), align=True)
 
 
@@ -78,7 +78,7 @@ def _fields(moves: int) -> list[tuple[Any, ...]]:
         ("blank", GAME),  # zeros
         ("root", GAME),  # what the searching seat knows of its game
         ("stack", GAME, (MAX_PLIES + 2,)),  # the positions on the line that is being searched
-        ("ahead", GAME),  # a game that is played on from a leaf
+        ("ahead", GAME),  # a game that is played out from a leaf
         ("frames", FRAME, (MAX_PLIES + 2,)),
         ("moves", MOVE, (moves,)),
         ("memory", MEMORY, (MEMORY_SIZE,)),
@@ -115,15 +115,15 @@ def make_search_scratch(threads: int = 1, moves: int = FEW_MOVES) -> np.ndarray:
 
 
 class HasSpace(Protocol):
-    """Whatever searches with scratch memory of its own."""
+    """An object that searches with its own scratch."""
 
     _search_scratch: np.ndarray
 
 
 def with_room(searcher: HasSpace, search: Callable[[], Result]) -> Result:
-    """Return what a search gives; where there is no room for its moves, once more in a larger one.
+    """Return the result of a search; if its moves don't fit into the scratch, repeat it with a larger one.
 
-    The kernels are compiled anew for that one, which takes some seconds. Raises ValueError where no space is enough.
+    The kernels are then compiled anew, which takes some seconds. Raises ValueError if no scratch is large enough.
     """
     while True:
         try:

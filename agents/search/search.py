@@ -1,4 +1,4 @@
-"""The search agent: solves the rest of the deal in many worlds that agree with what the seat has seen."""
+"""The search agent: perfect-information Monte Carlo (PIMC) over worlds that agree with what the seat has seen."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from krypenv.runtime.jit import kernel
 
 MANY_PLIES, FEW_PLIES = 4, 2  # after which a line is cut: with two sides, and with more
 METHODS = {"paranoid": PARANOID, "max_n": MAX_N}
-# A deal that can go on in no more ways than this, captures apart, is searched to its end: with two players 4 cards
-# against 4, which have 576, with more of them two cards each at most.
+# A deal with no more orders of play than this, captures apart, is searched to its end. Two players with 4 cards against
+# 4 have 576; with more players it is two cards each at most.
 FEW_LINES = {2: 576, 3: 8, 4: 16, 5: 32, 6: 64}
-# A move is dropped if after n worlds, not fewer than these, its mean margin is RACE / sqrt(n) points behind the best.
+# A move is pruned if after n >= FEWEST_WORLDS worlds its mean margin is RACE / sqrt(n) points behind the best.
 # The difference of two good moves has a standard deviation of about 6 over the worlds.
 FEWEST_WORLDS, RACE = 8, 25.0
 
@@ -34,7 +34,7 @@ class SearchPlan(NamedTuple):
 
     method: int  # PARANOID or MAX_N
     plies: int  # plays after which a line is cut
-    few_lines: int  # deals that can go on in no more ways are searched to their end
+    few_lines: int  # deals with no more orders of play are searched to their end
 
 
 def plan_of(rules: Rules, method: str, plies: int) -> SearchPlan:
@@ -64,8 +64,8 @@ def value_moves(
 ) -> None:
     """Write the margins of the first `end` moves from the game in `search_scratch.stack[0]` to `.values`.
 
-    Moves whose total is minus infinity are left out. `salt` is a word that no other world of this scratch was
-    searched with.
+    Moves whose total is minus infinity are left out. `salt` must differ for every world that is searched in this
+    scratch.
     """
     game = search_scratch.stack[0]
     side = game.seat % compiled.teams
@@ -94,8 +94,8 @@ def search_rows(job: Job, plan: SearchPlan, search_scratch: np.ndarray, part: in
 def search_row(job: Job, plan: SearchPlan, row: int, search_scratch: np.record) -> None:
     """Write the action of the best move of a decision that was begun.
 
-    The value of an action is the mean margin of the best move that it begins or goes on with; minus infinity for those
-    that were dropped or are illegal.
+    An action's value is the mean margin of the best move that it begins or continues. It is minus infinity for actions
+    that were pruned or are illegal.
     """
     end = list_moves(job.compiled[0], search_scratch.root, 0, search_scratch)
     if job.first == 0:
@@ -129,7 +129,7 @@ def value_actions(search_scratch: np.record, end: int, mask: np.ndarray, out: np
 
 @kernel
 def prune_moves(totals: np.ndarray, end: int, worlds: int) -> None:
-    """Set the totals of moves to minus infinity that are so far behind the best one that more worlds hardly matter."""
+    """Prune moves so far behind the best one that more worlds hardly matter: set their totals to minus infinity."""
     if worlds >= FEWEST_WORLDS:
         least = totals[best_of(totals, end)] - RACE * np.sqrt(worlds)
         for at in range(end):
@@ -139,7 +139,7 @@ def prune_moves(totals: np.ndarray, end: int, worlds: int) -> None:
 
 @kernel
 def first_action(game: np.record, move: np.record, mask: np.ndarray) -> int:
-    """Return the action that a move begins or goes on with: the card, or a card that it takes."""
+    """Return the action that begins or continues a move: its card, or a card that it takes."""
     for action in range(NUM_ACTIONS):
         if mask[action] and leads_to(game, action, move):
             return action
@@ -148,7 +148,7 @@ def first_action(game: np.record, move: np.record, mask: np.ndarray) -> int:
 
 @kernel
 def leads_to(game: np.record, action: int, move: np.record) -> bool:
-    """Return whether a move can begin or go on with an action: the card, or a card that it takes."""
+    """Return whether an action can begin or continue a move: its card, or a card that it takes."""
     if game.pending == NO_CARD:
         return move.card == action
     return action >= TAKE and copies_taken(move, action - TAKE) > game.taken[action - TAKE]
@@ -176,22 +176,23 @@ def value_worlds(job: Job, plan: SearchPlan, search_scratch: np.ndarray, margins
 
 
 class Search(Sampler):
-    """Plays the move with the best mean margin over worlds, each of them solved to the end of the deal.
+    """Perfect-information Monte Carlo (PIMC): solves sampled worlds with all hands open, and plays the best move.
 
-    A world is a deal of the unseen cards that agrees with all that the seat has seen (`krypenv.determinize`). With two
-    sides it is solved by alpha-beta on the margin; with more every side either raises its own margin ("max_n") or
-    lowers that of the searching side ("paranoid"). Small hands (two players: at most four cards against four) are
-    searched to the end of the deal, and where larger ones are cut short, the deal is played on by the moves that cost
-    least at once. What comes after a deal gets an expected value (`krypenv.agents.search.horizon`).
+    The best move has the highest mean margin. A world is a deal of the unseen cards that agrees with all that the seat
+    has seen (`krypenv.determinize`). With two sides it is solved by alpha-beta on the margin. With more, each side
+    maximises its own margin ("max_n"), or all others minimise that of the searching side ("paranoid"). Small hands (two
+    players: at most four cards against four) are searched to the end of the deal. Larger ones are searched to a depth
+    of a few plays, and the rest of the deal follows the moves that cost least at once. What comes after the deal gets a
+    leaf value (`krypenv.agents.search.horizon`).
 
-    A move that is clearly behind after some worlds is looked at in no more. In the last deal of a game of two nothing
-    is hidden from a seat that has counted, and one world is solved instead of many.
+    A move that is clearly behind after some worlds is pruned. In the last deal of a two-player game nothing is hidden
+    from a seat that has counted, and one world is solved instead of many.
 
     Args:
         worlds, ms, threads: as in `Sampler`.
-        plies: plays after which a line is cut in deals with more cards; 0 for what suits the number of players.
-        method: paranoid or max_n; the same with two sides.
-        value: what is expected after a deal: the next deal's first sweep (sweep), or nothing (margin).
+        plies: depth limit in plays for larger hands; 0 means 4 with two sides and 2 with more.
+        method: with more than two sides: max_n or paranoid.
+        value: the leaf value after the deal: the next deal's first sweep (sweep), or nothing (margin).
     """
 
     _decide = staticmethod(search_rows)
@@ -215,7 +216,7 @@ class Search(Sampler):
     def examine(self, observation: np.ndarray, action_mask: np.ndarray) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
         """Return the moves of one decision and their margins in each world: (n,) of `MOVE` and (worlds, n) float64.
 
-        Where nothing is hidden there is one world. `observation` is (433 or more,) int8, `action_mask` (105,) int8.
+        If nothing is hidden, there is one world. `observation` is (433 or more,) int8, `action_mask` (105,) int8.
         """
         job = self._ask(np.asarray(observation)[None], np.asarray(action_mask)[None])
         return with_room(self, lambda: self._examine(job))

@@ -1,4 +1,4 @@
-"""Search inside a deal whose hands are known, as kernels: alpha-beta, exact where it reaches the end, and max^n."""
+"""The open-hand solver, as kernels: alpha-beta, which is exact if it reaches the end of the deal, and max^n."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING, allow_plays, dea
 from krypenv.kernels.scoring import margin_of
 from krypenv.runtime.jit import kernel
 
-PARANOID, MAX_N = 0, 1  # what the others do: keep the searching side's margin low, or each its own one high
+PARANOID, MAX_N = 0, 1  # the other sides minimise the searching side's margin, or each maximises its own
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2  # what is remembered of a position's value
 
 _MEMORY_MASK = np.uint64(MEMORY_SIZE - 1)
@@ -33,7 +33,7 @@ def value_of(
     start: int,
     search_scratch: np.record,
 ) -> float:
-    """Return the margin expected of a side where the search goes no further: so far, and what is likely to come."""
+    """Return a side's leaf value: its margin so far and what it can expect to come."""
     if outcome == PLAYING or (outcome == DEAL_OVER and model.deals > 0):
         search_scratch.ahead = game
         game = search_scratch.ahead
@@ -48,7 +48,7 @@ def value_of(
 def play_on(
     compiled: np.record, game: np.record, outcome: int, deals: int, start: int, search_scratch: np.record
 ) -> int:
-    """Play on to the end of the deal, and of some more whose cards are known; return DEAL_OVER or GAME_OVER.
+    """Play on to the end of the deal, and of `deals` more from the known deck; return DEAL_OVER or GAME_OVER.
 
     Every seat makes the move that costs least at once, knowing the next hand (`order_moves`).
     """
@@ -70,7 +70,7 @@ def play_on(
 def key_after(search_scratch: np.record, game: np.record, move: np.record, key: np.uint64) -> np.uint64:
     """Return the key of the position after a move: a sum over the cards in hands and on the table.
 
-    What else the rest of a deal depends on, the seat to act and the deck, does not change within one search.
+    The seat to act follows from the hands, and the deck does not change within one search.
     """
     seat = game.seat
     key -= search_scratch.hand_keys[seat, move.card]
@@ -100,10 +100,10 @@ def alpha_beta(
     key: np.uint64,
     plies: int,
 ) -> float:
-    """Return the margin of a side from the position in `search_scratch.stack[1]`, which it raises and all others lower.
+    """Return a side's margin from the position in `search_scratch.stack[1]`: it maximises it, and all others minimise.
 
-    Exact for two sides where `plies` reach the end of the deal, up to the value given to that end. `start` is where
-    there is room for moves, and `key` that of the position; a key must not be used again with other hands or decks.
+    Exact for two sides if `plies` reach the end of the deal, given the leaf value there. Moves are written from `start`
+    on. `key` is the key of the position; a key must not be used again with other hands or decks.
     """
     frames, stack = search_scratch.frames, search_scratch.stack
     if outcome != PLAYING or plies < 1:
@@ -147,7 +147,7 @@ def _open(
     frame: np.record,
     search_scratch: np.record,
 ) -> bool:
-    """Begin a node; return whether its value, or enough of it, is remembered: it is in `frame.best` then."""
+    """Begin a node; return whether its value, or a sufficient bound, is remembered. It is then in `frame.best`."""
     margin = margin_of(compiled, game, side)
     known = search_scratch.memory[np.int64(key & _MEMORY_MASK)]
     if known.key == key:
@@ -173,7 +173,7 @@ def _open(
 
 @kernel
 def _back_up(frame: np.record, value: float) -> None:
-    """Take the value of the move just tried; leave the node where the rest can't matter."""
+    """Back up the value of the move just tried; skip the node's other moves if they can't matter."""
     if frame.own:
         frame.best = max(frame.best, value)
         frame.alpha = max(frame.alpha, value)
@@ -196,9 +196,9 @@ def _remember(frame: np.record, search_scratch: np.record) -> None:
 def max_n(
     compiled: np.record, model: np.record, search_scratch: np.record, side: int, outcome: int, start: int, plies: int
 ) -> float:
-    """Return the margin of a side from the position in `search_scratch.stack[1]` if every side raises its own (max^n).
+    """Return a side's margin from the position in `search_scratch.stack[1]` if every side maximises its own (max^n).
 
-    Luckhardt and Irani 1986. Among moves that are equal for the side to move the first one counts.
+    Luckhardt and Irani 1986. Among moves that are equal for the side to move, the first one counts.
     """
     frames, stack = search_scratch.frames, search_scratch.stack
     if outcome != PLAYING or plies < 1:

@@ -1,4 +1,4 @@
-"""Moves inside a deal, as kernels for searches: whole plays with their captures, up to where cards are dealt again."""
+"""Moves within a deal, as kernels for searches: whole plays with their captures, until cards are dealt again."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _HASH_SHIFT = np.uint64(64 - (MEMO_SIZE.bit_length() - 1))
 def list_moves(compiled: np.record, game: np.record, start: int, search_scratch: np.record) -> int:
     """Write all legal moves of the seat to act to `.moves` from `start` on; return where they end (R7-R10).
 
-    While a capture is being chosen they are the captures that contain what was taken so far. Raises OverflowError
-    where there is no room.
+    While a capture is being chosen, they are the captures that contain what was taken so far. Raises OverflowError if
+    they don't fit.
     """
     if game.pending != NO_CARD:
         return _list_captures(compiled, game, np.int64(game.pending), start, search_scratch)
@@ -134,7 +134,7 @@ def copies_taken(move: np.record, kind: int) -> int:
 def make_move(compiled: np.record, game: np.record, move: np.record, search_scratch: np.record) -> int:
     """Carry out a whole play and return PLAYING, DEAL_OVER or GAME_OVER.
 
-    Where the deal is over the cards of R6 have been put aside, and the next ones are not yet dealt.
+    When the deal is over, the cards of R6 are set aside and the next ones are not yet dealt.
     """
     scratch = search_scratch.scratch
     card = np.int64(move.card)
@@ -155,7 +155,7 @@ def make_move(compiled: np.record, game: np.record, move: np.record, search_scra
 
 @kernel
 def known_sweeps(compiled: np.record, ranks: int, search_scratch: np.record) -> int:
-    """Return what `find_sweep_values` finds; the same tables come again and again in a search."""
+    """Do what `find_sweep_values` does, memoized: a search meets the same tables again and again."""
     entry = search_scratch.memo[np.int64(np.uint64(ranks) * _GOLDEN >> _HASH_SHIFT)]
     if entry.table != ranks:
         entry.table = ranks
@@ -165,7 +165,7 @@ def known_sweeps(compiled: np.record, ranks: int, search_scratch: np.record) -> 
 
 @kernel
 def known_captures(compiled: np.record, value: int, ranks: int, search_scratch: np.record) -> int:
-    """Do what `find_captures` does, from memory where it is known."""
+    """Do what `find_captures` does, memoized."""
     query = ranks | value << NIBBLE * NUM_RANKS
     entry = search_scratch.memo[np.int64(np.uint64(query) * _GOLDEN >> _HASH_SHIFT)]
     captures = search_scratch.scratch.captures
@@ -185,7 +185,7 @@ def known_captures(compiled: np.record, value: int, ranks: int, search_scratch: 
 
 @kernel
 def order_moves(compiled: np.record, game: np.record, start: int, end: int, search_scratch: np.record) -> None:
-    """Sort moves by what they cost at once: points, an own sweep, and less for one that the next seat must make."""
+    """Sort moves by what they cost at once: points and an own sweep, less a sweep that the next seat must make."""
     moves = search_scratch.moves
     seat = game.seat + 1
     if seat == compiled.players:
@@ -200,7 +200,7 @@ def order_moves(compiled: np.record, game: np.record, start: int, end: int, sear
 
 @kernel
 def _cost_of(compiled: np.record, game: np.record, move: np.record, next_hand: int, search_scratch: np.record) -> int:
-    """Return what a move costs: points, an own sweep, and less for one that the next hand must make.
+    """Return what a move costs at once: points and an own sweep, less a sweep that the next hand must make.
 
     A sweep counts twice: one seat pays for it and another one is paid.
     """

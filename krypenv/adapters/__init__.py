@@ -1,4 +1,4 @@
-"""The names under which users import `krypenv.envs.gym` and `krypenv.envs.sb3`.
+"""Public import paths of `krypenv.envs.gym` and `krypenv.envs.sb3`.
 
 gym  `KrypkasinoEnv`
 sb3  `KrypkasinoVecEnv` and `PolicyAgent`

@@ -1,5 +1,5 @@
 """What is installed, what is missing, and what is wrong.
 
-report  `krypenv doctor`; needs nothing but Python
-probes  what may break, tried in processes of their own
+report  `krypenv doctor`; needs only Python
+probes  whatever may break, run in separate processes
 """

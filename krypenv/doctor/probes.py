@@ -1,7 +1,7 @@
-"""What `krypenv doctor` tries in processes of their own, so that nothing that breaks there breaks the report.
+"""Probes that `krypenv doctor` runs in separate processes, so that nothing that breaks there breaks the report.
 
-Run as a program with a mark, the name of a probe and its arguments as JSON. It imports nothing of the package before
-it is asked.
+Run it as a program with a mark, the name of a probe and its arguments as JSON. It imports nothing from the package
+until a probe does.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from typing import Any
 
 
 def try_imports(names: list[str]) -> Iterator[dict[str, Any]]:
-    """Import modules one after another; yield of each its name, and what it raised."""
+    """Import modules one after another; yield each one's name and what it raised."""
     for name in names:
         yield {"begins": name}
         try:
             importlib.import_module(name)
             yield {"module": name, "error": None}
-        except BaseException as error:  # also of a module that ends the process
+        except BaseException as error:  # even SystemExit
             yield {"module": name, "error": describe(error)}
     torch = sys.modules.get("torch")
     if hasattr(torch, "get_num_threads"):
@@ -35,7 +35,7 @@ def try_imports(names: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def play_a_game() -> Iterator[dict[str, Any]]:
-    """Play one game, and yield how long its first step took; then the threads and the state of the kernels' cache."""
+    """Play one game; yield how long its first step took, then the threads and the state of the kernel cache."""
     try:
         began = time.perf_counter()
         from krypenv import Engine, Rules
@@ -59,7 +59,7 @@ def play_a_game() -> Iterator[dict[str, Any]]:
 
 
 def kernels() -> dict[str, Any]:
-    """Return how many kernels there are, how many are compiled, and the folders of the compiled code."""
+    """Return the number of threads, how many kernels there are, how many are compiled, and the folders of the cache."""
     import numba
 
     import krypenv
@@ -82,10 +82,10 @@ def kernels() -> dict[str, Any]:
 
 
 def _modules(package: ModuleType) -> Iterator[ModuleType]:
-    """Import the modules of a package, room by room, but those that run something and those of training."""
+    """Import and yield the modules of a package, subpackage by subpackage, except for programs and training."""
     for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
         if found.name != "krypenv.training" and found.name.rpartition(".")[2] not in ("__main__", "report", "probes"):
-            with contextlib.suppress(Exception):  # of a network's, without torch
+            with contextlib.suppress(Exception):  # networks need torch
                 module = importlib.import_module(found.name)
                 yield module
                 if found.ispkg:
@@ -93,7 +93,7 @@ def _modules(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def describe(error: BaseException) -> str:
-    """Return the kind of an error and its first line."""
+    """Return the type of an error and the first line of its message."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0].strip()}" if lines else type(error).__name__
 
@@ -102,7 +102,7 @@ PROBES: dict[str, Callable[..., Iterator[dict[str, Any]]]] = {"imports": try_imp
 
 
 def main() -> None:
-    """Run the probe that is asked for; every line of its answer begins with a mark."""
+    """Run the requested probe; each line of its answer begins with the mark."""
     mark, name, arguments = sys.argv[1:]
     here = Path(__file__).resolve().parent
     sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != here]
@@ -111,7 +111,7 @@ def main() -> None:
     for answer in PROBES[name](*json.loads(arguments)):
         print(mark + json.dumps(answer), file=answers, flush=True)
     answers.flush()
-    os._exit(0)  # what libraries do at the end of a process is not asked for
+    os._exit(0)  # skip whatever libraries do at exit
 
 
 if __name__ == "__main__":

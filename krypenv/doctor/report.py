@@ -1,7 +1,7 @@
 """`krypenv doctor`: what is installed, what is missing, and what is wrong.
 
-It needs nothing but Python itself, so it works where the rest does not; then run this file:
-`python krypenv/doctor/report.py`. What may break is tried in processes of its own, `krypenv/doctor/probes.py`.
+It needs only Python itself, so it works even if the rest does not; in that case run this file:
+`python krypenv/doctor/report.py`. Whatever may break runs in separate processes, `krypenv/doctor/probes.py`.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ ROOT = FOLDER.parent
 LINKS = ("agents", "training")
 WIDTH = 80  # columns
 SHOWN_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")
-MARK = "\x01"  # begins the lines in which a probe answers, among what libraries print
-CORE = ""  # the extra whose packages everybody has
+MARK = "\x01"  # begins a probe's answers, to tell them from what libraries print
+CORE = ""  # stands for the packages that every installation needs
 
 Section = dict[str, Any]  # a label -> a text, or several
 
 
 @dataclass
 class Package:
-    """A package that is needed, and what there is of it."""
+    """A required package, and what is installed of it."""
 
     name: str
-    needs: str  # versions, as in ">=2.8"; empty for any
-    version: str | None  # None where it is not installed
+    needs: str  # versions, as in ">=2.8"; empty if any will do
+    version: str | None  # None if it is not installed
     fits: bool
     modules: list[str]
     error: str | None = None  # what importing it raised
 
     @property
     def is_well(self) -> bool:
-        """Whether it is there, in a version that is needed, and can be imported."""
+        """Whether it is installed in a suitable version and can be imported."""
         return self.fits and self.error is None
 
     def __str__(self) -> str:
@@ -61,9 +61,10 @@ class Package:
 
 
 def examine(tell: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
-    """Return sections of labels and texts as plain JSON values, with what is `wrong` and what `install`s the rest.
+    """Return the report as plain JSON values: sections of labels and texts, and the lists `wrong` and `install`.
 
-    Nothing is wrong where the package without its extras works. `tell` is called with what is being done.
+    `wrong` says what is wrong; it is empty if the package works without its extras. `install` has the commands that
+    install what is missing. `tell` is called with each step as it begins.
     """
     wrong: list[str] = []
     extras = _packages(wrong)
@@ -99,7 +100,7 @@ def examine(tell: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
 
 
 def _packages(wrong: list[str]) -> dict[str, list[Package]]:
-    """Return the packages that krypenv's installed metadata name, by extra; those of everybody under `CORE`."""
+    """Return the packages that krypenv's installed metadata require, by extra; those always needed are under `CORE`."""
     try:
         from packaging.requirements import Requirement
     except ImportError as error:
@@ -133,9 +134,9 @@ def _package(name: str, needs: str, specifier: Any) -> Package:
 
 
 def _modules_of(distribution: importlib.metadata.Distribution) -> list[str]:
-    """Return the modules that tell whether a distribution can be imported: that of its name, and compiled ones.
+    """Return the modules to import as a test of a distribution: the one with its name, and compiled ones.
 
-    Where none has its name, as with pytest-xdist, those are all that are public.
+    If there are none, as with pytest-xdist, return all public ones.
     """
     own = re.sub(r"[-.]", "_", distribution.metadata["Name"]).lower()
     chosen, public = set(), set()
@@ -153,7 +154,7 @@ def _modules_of(distribution: importlib.metadata.Distribution) -> list[str]:
 
 
 def _import_all(packages: list[Package]) -> int | None:
-    """Import the modules of packages, and note what they raise; return how many threads torch would use."""
+    """Import the modules of packages and note what they raise; return how many threads torch would use."""
     left = sorted({module for package in packages for module in package.modules})
     errors: dict[str, str] = {}
     threads = None
@@ -164,7 +165,7 @@ def _import_all(packages: list[Package]) -> int | None:
         threads = next((answer["torch threads"] for answer in answers if "torch threads" in answer), threads)
         if end is None or not tried:
             break
-        errors[tried[-1]] = end  # it took the process with it; the rest is tried in another one
+        errors[tried[-1]] = end  # it ended the process; try the rest in a new one
         left = left[len(tried) :]
     for package in packages:
         package.error = next((errors[module] for module in package.modules if module in errors), None)
@@ -172,14 +173,14 @@ def _import_all(packages: list[Package]) -> int | None:
 
 
 def _describe(packages: list[Package]) -> list[str]:
-    """Return a line for all that is well, and one for each that is not."""
+    """Return one line for all packages that are well, and one for each that is not."""
     well = [f"{package.name} {package}" for package in packages if package.is_well]
     ill = [f"{package.name} {package}" for package in packages if not package.is_well]
     return [*([", ".join(well)] if well else []), *ill]
 
 
 def _install_line(extra: str) -> str:
-    """Return the command that installs what is missing of an extra, or of what everybody needs."""
+    """Return the command that installs what is missing from an extra, or from the packages that are always needed."""
     brackets = f"[{extra}]" if extra else ""
     if _is_checkout():
         target = f'".{brackets}"' if extra else "."
@@ -199,7 +200,7 @@ def _versions(core: list[Package]) -> Section:
 
 
 def _own_version() -> str:
-    """Return the version in the sources, which can be read where they can't be imported."""
+    """Return the version in the sources, which can be read even if they can't be imported."""
     found = re.search(r'^__version__ = "(.+)"', (FOLDER / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE)
     return found[1] if found else "unknown"
 
@@ -209,7 +210,7 @@ def _is_checkout() -> bool:
 
 
 def _is_stale(extras: dict[str, list[Package]]) -> bool:
-    """Whether a checkout's pyproject.toml has come to name other packages than it did when it was installed."""
+    """Whether the packages that a checkout's pyproject.toml names have changed since it was installed."""
     try:
         import tomllib  # from Python 3.11
         from packaging.requirements import Requirement
@@ -230,7 +231,7 @@ def _key(name: str) -> str:
 
 
 def _installation(wrong: list[str], is_stale: bool) -> Section:
-    """Return where this krypenv lies, how it is installed, and whether a checkout has its links."""
+    """Return where this krypenv is, how it is installed, and whether a checkout has its links."""
     facts: Section = {"folder": str(FOLDER), "interpreter": sys.executable}
     try:
         distribution = importlib.metadata.distribution("krypenv")
@@ -242,7 +243,7 @@ def _installation(wrong: list[str], is_stale: bool) -> Section:
         place = url2pathname(urlsplit(origin["url"]).path) if is_editable else str(distribution.locate_file(""))
         facts["kind"] = "editable checkout" if is_editable else "installed package"
         if Path(place).resolve() != ROOT.resolve():
-            facts["kind"] = f"another one than is installed: that is the {facts['kind']} in {place}"
+            facts["kind"] = f"not the one that is installed: that is the {facts['kind']} in {place}"
     if is_stale:
         facts["kind"] += "; pyproject.toml has changed since it was installed"
     if _is_checkout():
@@ -251,7 +252,7 @@ def _installation(wrong: list[str], is_stale: bool) -> Section:
 
 
 def _link(name: str, wrong: list[str]) -> str:
-    """Return what there is where a checkout has a link to a folder of sources."""
+    """Return what is at the place of a checkout's link to a source folder, and note what is wrong with it."""
     path = FOLDER / name
     if path.is_symlink() and path.is_dir():
         return f"krypenv/{name} is a link"
@@ -285,7 +286,7 @@ def _processor() -> str:
 
 
 def _play(wrong: list[str]) -> tuple[Section, Section, int | None]:
-    """Play a game in a new process; return how that went, the state of the kernels' cache, and numba's threads."""
+    """Play a game in a new process; return how that went, the state of the kernel cache, and Numba's threads."""
     answers, end = _probe("game")
     facts: dict[str, Any] = {key: value for answer in answers for key, value in answer.items()}
     test: Section = {}
@@ -310,9 +311,7 @@ def _kernels(facts: dict[str, Any]) -> Section:
     if facts["is_off"]:
         return {"state": "NUMBA_DISABLE_JIT is set: kernels run as plain Python, and far slower"}
     if not facts["folders"]:
-        return {
-            "state": "no folder can be written to, so every process compiles anew; set NUMBA_CACHE_DIR to one that can"
-        }
+        return {"state": "no folder is writable, so every process compiles again; set NUMBA_CACHE_DIR to one that is"}
     folders = [Path(folder) for folder in facts["folders"]]
     files = [file for folder in folders for pattern in ("*.nbi", "*.nbc") for file in folder.glob(pattern)]
     missing = facts["kernels"] - facts["compiled"]
@@ -333,7 +332,7 @@ def _is_writable(folder: Path) -> bool:
 
 
 def _probe(name: str, *arguments: Any) -> tuple[list[dict[str, Any]], str | None]:
-    """Return what a probe answers in a new process, and how it ended where that was not well."""
+    """Run a probe in a new process; return its answers, and how it ended if it failed."""
     done = subprocess.run(
         [sys.executable, str(HERE / "probes.py"), MARK, name, json.dumps(arguments)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
@@ -350,7 +349,7 @@ def _probe(name: str, *arguments: Any) -> tuple[list[dict[str, Any]], str | None
 
 
 def report_lines(report: dict[str, Any]) -> Iterator[str]:
-    """Yield a report as lines of 80 columns; a longer word, such as a path, stands on a line of its own."""
+    """Yield a report as lines of 80 columns; a longer word, such as a path, gets a line of its own."""
     for title, facts in report.items():
         if facts and isinstance(facts, dict):
             yield title
@@ -361,7 +360,7 @@ def report_lines(report: dict[str, Any]) -> Iterator[str]:
             yield ""
     where = f" (in {ROOT})" if _is_checkout() and report["install"] else ""
     if report["install"]:
-        yield from _wrapped(f"What is missing is installed by{where}", "", "")
+        yield from _wrapped(f"To install what is missing, run{where}", "", "")
         yield from (f"  {line}" for line in report["install"])
         yield ""
     if not report["wrong"]:
@@ -379,7 +378,7 @@ def _wrapped(text: str, first: str, others: str) -> list[str]:
 
 
 def main() -> int:
-    """Print the report; return 0 if the package works, 1 if not. For where the `krypenv` command can't be loaded."""
+    """Print the report; return 0 if the package works, 1 if not. For use when the `krypenv` command can't be loaded."""
     report = examine(lambda words: print(f"{words} ...", file=sys.stderr))
     for line in report_lines(report):
         print(line)

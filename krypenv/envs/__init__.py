@@ -1,8 +1,8 @@
-"""Environments in the form that other libraries expect; they translate and hold no rules.
+"""Environments in the forms that other libraries expect. They translate; the rules are in the engine.
 
 learner      games in which one seat learns, and opponents or the learner itself play the others
-opponents    who these are
-whole_state  all of a game as one array
+opponents    the opponents of a learner
+whole_state  the whole state of a game as one array
 vector       many games as one Gymnasium environment
 gym          one seat's game as a Gymnasium environment
 sb3          for Stable-Baselines3 and sb3-contrib

@@ -26,7 +26,7 @@ class KrypkasinoEnv(gym.Env):
 
     Args:
         players, variant, rule_fields: the rules, as `Rules.preset(variant, players=players, **rule_fields)`.
-        rules: whole rules, in place of all these and of `games`.
+        rules: complete rules, in place of all these and of `games`.
         seat, opponents, reward, dense, games, features: as in `krypenv.envs.learner.LearnerGames`; no `seat="all"`.
         render_mode: None; there is nothing to render.
     """
@@ -54,7 +54,7 @@ class KrypkasinoEnv(gym.Env):
         self.batch = LearnerGames(rules, 1, seat, opponents, reward, dense, illegal_ends=True, features=features)
         self.observation_space = observation_space(self.batch.observation.shape[1])
         self.action_space = gym.spaces.Discrete(rules.num_actions)
-        self._is_dealt = False  # the next episode waits for a reset
+        self._is_dealt = False  # whether the next episode is dealt already, and waits for a reset
         self._is_over = True
 
     @property
@@ -63,13 +63,13 @@ class KrypkasinoEnv(gym.Env):
         return self.batch.illegal_reward
 
     def action_masks(self) -> Observation:
-        """Return the learner's legal actions, (105,) int8; none when the episode is over."""
+        """Return the learner's legal actions, (105,) int8; all zero when the episode is over."""
         return np.zeros(self.batch.rules.num_actions, np.int8) if self._is_over else self.batch.action_mask[0].copy()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Deal the next episode, or the one of a seed: the very deals of `Game(rules, seed=seed)`."""
+        """Begin the next episode; with a seed, the one with the deals of `Game(rules, seed=seed)`."""
         check_options(options)
         seed = None if seed is None else check_seed(seed)
         super().reset(seed=seed)
@@ -81,7 +81,7 @@ class KrypkasinoEnv(gym.Env):
         return self.batch.observation[0].copy(), {"action_mask": self.action_masks()}
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Carry out an action and play on to the learner's next decision or the end."""
+        """Carry out an action, then play on to the learner's next decision or the end."""
         if self._is_over:
             raise gym.error.ResetNeeded("the episode is over; call reset() to deal the next one")
         batch = self.batch

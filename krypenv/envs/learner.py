@@ -1,4 +1,4 @@
-"""Many games with one learner: the engine's rows as a learner meets them."""
+"""Many games with one learner: between its decisions, opponents play the other seats."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from krypenv.runtime.jit import handle, kernel
 
 LEARNER = -1  # in `LearnerGames.players`: the learner sits here
 ANY, ALL = "random", "all"  # seats of the learner
-_DRAW = np.uint64(0xD1B54A32D192ED03)  # odd: sets the draws of one game apart from those of the next
+_DRAW = np.uint64(0xD1B54A32D192ED03)  # odd; separates the draws of one game from those of the next
 _UNIT = 2.0**-53
 _S11 = np.uint64(11)
 
 
 @kernel
 def draw_rows(seeds: np.ndarray, games: np.ndarray, out: np.ndarray) -> None:
-    """Write uniform numbers from 0 to 1 that follow from a row's seed and its game alone into `out`, (M, K) float64."""
+    """Fill `out`, (M, K) float64, with uniform numbers from [0, 1) that depend only on a row's seed and its game."""
     for at in range(len(out)):
         word = mix(seeds[at] ^ mix(np.uint64(games[at]) * _DRAW))
         for column in range(out.shape[1]):
@@ -48,9 +48,9 @@ def foresee_ends(
     scratch: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write what the row's viewer sees when the game is over, for each row whose game an action ends.
+    """Write what the row's viewer sees at the end into `out`, for each row whose game an action ends.
 
-    The engine deals anew in the step that ends a game, so the last action is played on a copy of the row.
+    The engine deals the next game in the step that ends one, so the last action is played on a copy of the row.
     """
     for at in range(len(rows)):
         row, action = rows[at], actions[at]
@@ -64,47 +64,47 @@ def foresee_ends(
 
 
 def check_one_seat(seat: Any) -> None:
-    """Raise ValueError where a learner that plays one seat is to play them all."""
+    """Raise ValueError for all seats, in an environment whose learner plays one seat."""
     if isinstance(seat, str) and seat == ALL:
-        raise ValueError("one learner plays one seat, 0 or another or 'random'; all seats are for LearnerGames")
+        raise ValueError("one learner plays one seat, a number or 'random'; for all seats use LearnerGames")
 
 
 class LearnerGames:
     """B games in which a learner plays one seat or all seats, and opponents from a pool play the others.
 
-    The learner acts in every row at once. `step` carries out its actions, lets the opponents play until it is the
-    learner's turn in every row again, and deals anew where an episode ended. An episode is a session of `rules.games`
-    games. Rows are independent: a row's episodes depend on its seed alone, as far as the opponents' choices do.
+    The learner acts in every row at once. `step` carries out its actions, plays the opponents' moves up to its next
+    decision in every row, and deals the next episode where one ended. An episode is a session of `rules.games`
+    games. Rows are independent: a row's episodes depend only on its seed, provided that the opponents' choices do.
 
-    With `seat="all"` each step acts for `seats`, (B,), and consecutive steps of a row belong to different seats. A
-    stream of experience must then be kept for each (row, seat): advantages over a whole row would mix seats.
+    With `seat="all"` each step acts for `seats`, (B,), and consecutive steps of a row belong to different seats. Then
+    keep one stream of experience for each (row, seat): advantages over a whole row would mix seats.
 
     Args:
         rules: the rules of all rows.
         num_games: B.
         seat: the learner's seat; "random" draws one for each episode, "all" gives it all seats.
         opponents: who plays the other seats: the name of an agent as `krypenv.agents.make` reads it ("random",
-            "search(worlds=10)", a model's folder), an object with `act(observations, action_masks)`, or a list of them
-            or of (opponent, weight), drawn from for each seat and episode. What an agent that is named does at random
-            follows from the seed of the first row.
+            "search(worlds=10)", a model's folder), an object with `act(observations, action_masks)`, or a list of these
+            or of (opponent, weight), from which one is drawn for each seat and episode. The random choices of named
+            agents follow from the seed of the first row.
         reward: "centred", "points" or "win", see `krypenv.rewards.returns_of`.
-        dense: pay the same as points fall, and not at the end of the episode.
-        illegal_ends: an illegal action of the learner ends the episode with `illegal_reward`, and does not raise.
-        features: append the block of `krypenv.kernels.features` to the observation.
+        dense: pay rewards as points fall, instead of at the end of the episode.
+        illegal_ends: end the episode with `illegal_reward` after an illegal action of the learner, instead of raising.
+        features: append the features block (`krypenv.kernels.features`) to the observation.
         threads: threads of the engine.
         seed: a number or an array of B, as in `Engine`.
 
     Attributes:
-        engine: the engine; between steps it waits for the learner in every row.
+        engine: the engine; between steps the learner is to act in every row.
         seats: (B,) int32, the seat that the learner is to act for.
         observation, action_mask: (B, N) and (B, 105) int8, of that seat.
         reward: (B,) float64, what the seat that acted earned in the last step, up to its row's next decision.
         rewards: (B, P) float64, what every seat earned in it.
         done: (B,) bool, whether the last step ended an episode.
-        final_observation: (B, N) int8, where it did: what the seat that acted sees at the end.
-        players: (B, P) intp, who plays each seat: a place in the pool, or LEARNER.
+        final_observation: (B, N) int8, what the seat that acted sees at the end; valid where `done`.
+        players: (B, P) intp, who plays each seat: an index into the pool, or LEARNER.
 
-    The arrays change with every step; copy what is to be kept.
+    The arrays change with every step: copy what you want to keep.
     """
 
     def __init__(
@@ -150,13 +150,13 @@ class LearnerGames:
         self._play_others()
 
     def set_opponents(self, opponents: Opponents) -> None:
-        """Take another pool; who sits where is drawn anew, and takes over the games that are under way."""
+        """Replace the pool. Who sits where is drawn again, and the new players take over the games in progress."""
         self._wanted = as_pool(opponents)
         self.pool = self._make_pool()
         self._seat_players(self._all_rows)
 
     def _make_pool(self) -> list[tuple[Opponent, float]]:
-        """Return the opponents, those that are named made anew from the seed of the first row."""
+        """Return the opponents; those that are named start afresh with the seed of the first row."""
         seeds = np.random.SeedSequence(int(self._seeds[0])).generate_state(len(self._wanted), np.uint64).tolist()
         return [
             (make_named(opponent, self.rules, seed) if isinstance(opponent, str) else opponent, weight)
@@ -164,7 +164,7 @@ class LearnerGames:
         ]
 
     def save(self) -> dict[str, npt.NDArray[Any]]:
-        """Return copies of all that decides how the games go on, but the opponents, as plain arrays by name."""
+        """Return copies of all that decides how the games continue, except the opponents, as plain arrays by name."""
         kept = {name: array.copy() for name, array in self._kept().items()}
         state = np.frombuffer(self.engine.state.tobytes(), np.uint8).reshape(self.num_games, -1)
         return kept | {"players": self.players.copy(), "state": state}
@@ -175,7 +175,7 @@ class LearnerGames:
         }  # fmt: skip
 
     def load(self, kept: dict[str, npt.NDArray[Any]]) -> None:
-        """Go on from what `save` returned for as many games by the same rules."""
+        """Resume from what `save` returned for the same number of games under the same rules."""
         for name, own in self._kept().items():
             own[:] = kept[name].view(own.dtype)
         self.players[:] = kept["players"]
@@ -183,9 +183,9 @@ class LearnerGames:
         self.engine.set_state(state.view(np.recarray))
 
     def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike | None = None) -> None:
-        """Abandon the episodes of some rows, (M,) ints, for those of new seeds: given, or drawn from the old ones.
+        """Abandon the episodes of some rows, (M,) ints, and begin new ones from given seeds or the rows' next.
 
-        Where seeds are given for all rows, opponents that are named begin anew with them.
+        If seeds are given for all rows, named opponents start afresh with them.
         """
         rows = np.asarray(rows, np.int64)
         self._reseed(rows, seeds)
@@ -215,7 +215,7 @@ class LearnerGames:
         self.players[rows, self._viewers[rows]] = LEARNER
 
     def step(self, actions: npt.ArrayLike) -> None:
-        """Carry out the learner's action in every row, (B,) ints, and play on to its next decision in each.
+        """Carry out the learner's action in every row, (B,) ints, then play on to its next decision in each.
 
         Raises IllegalMove, and changes nothing, if an action is illegal and `illegal_ends` is not set.
         """
@@ -246,7 +246,7 @@ class LearnerGames:
         self.reward = self.rewards[self._all_rows, acting]
 
     def _play_others(self) -> None:
-        """Let the opponents act until the learner is to act in every row."""
+        """Play the opponents' moves until the learner is to act in every row."""
         if self.seat == "all":
             return
         rows = self._all_rows
@@ -276,7 +276,7 @@ class LearnerGames:
         )  # fmt: skip
 
     def _finish(self, rows: IntArray) -> None:
-        """Pay for the episodes that the engine's step has ended among some rows, and seat the players of the next."""
+        """Pay for the episodes in some rows that the engine's step has ended, and seat the players of the next ones."""
         ended = rows[self.engine.finished[rows]]
         if len(ended):
             self._payments.settle(ended, self.engine.final_scores[ended])
@@ -285,7 +285,7 @@ class LearnerGames:
             self._seat_players(ended)
 
     def _forfeit(self, rows: IntArray) -> None:
-        """End the episodes of some rows for an illegal action."""
+        """End the episodes of some rows because of an illegal action."""
         self.final_observation[rows] = self.observation[rows]
         self.rewards[rows, self.seats[rows]] = self.illegal_reward
         self.done[rows] = True

@@ -1,4 +1,4 @@
-"""Opponents of a learner: who they are, with which weights they are drawn, and what they answer."""
+"""Opponents of a learner: who they are, the weights they are drawn with, and the actions they choose."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy.typing as npt
 from krypenv.inputs.words import one_line, shown
 from krypenv.rules import Rules
 
-RANDOM = "random"  # whom the engine itself plays
+RANDOM = "random"  # the engine itself plays this one
 MOST_WEIGHT = 1e9
 
 
 class Player(Protocol):
-    """Whatever can sit at a table: a function from what a seat sees to an action."""
+    """Anything that can play a seat: it chooses actions from what the seat sees."""
 
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.ArrayLike:
         """Return one action for each of (M, N) int8 observations and (M, 105) int8 masks."""
@@ -29,7 +29,7 @@ _KINDS = "the name of an agent, such as 'greedy', or an object with act(observat
 
 
 def as_pool(opponents: Opponents) -> list[tuple[Opponent, float]]:
-    """Return opponents as a list of (opponent, weight), names still as names; raises ValueError where that can't be."""
+    """Return opponents as a list of (opponent, weight), names still as names; raise ValueError for anything else."""
     if isinstance(opponents, str) or hasattr(opponents, "act"):
         return [(_check_opponent(opponents), 1.0)]
     try:
@@ -46,17 +46,17 @@ def as_pool(opponents: Opponents) -> list[tuple[Opponent, float]]:
 
 
 def make_named(name: str, rules: Rules, seed: int) -> Opponent:
-    """Return the agent of a name, whose chance follows from the seed; of the engine's own random one the name.
+    """Return the named agent, its random choices seeded; for the engine's own random agent return just the name.
 
-    Raises ValueError where there is no such agent, and where it would have to see what is hidden.
+    Raises ValueError if there is no such agent, or if it has to see what is hidden.
     """
     if name == RANDOM:
         return name
     agent = importlib.import_module("krypenv.agents").make(
         name, rules, seed
-    )  # looked up now: it stands above this room
+    )  # imported here, because agents import the environments
     if getattr(agent, "cheats", False):
-        raise ValueError(f"{agent.name} sees what is hidden, and an opponent is shown what its seat sees")
+        raise ValueError(f"{agent.name} sees what is hidden, but an opponent may see only what its seat sees")
     return agent
 
 
@@ -81,7 +81,7 @@ def _check_entry(entry: Any) -> tuple[Opponent, float]:
 
 
 def ask_opponent(opponent: Player, observations: np.ndarray, masks: np.ndarray) -> npt.NDArray[Any]:
-    """Return what an opponent answers to M rows, (M,) ints; raises ValueError where that are not M whole numbers."""
+    """Return an opponent's actions for M rows, (M,) ints; raise ValueError unless they are M whole numbers."""
     actions: npt.NDArray[Any] = np.asarray(opponent.act(observations, masks))
     if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
         raise ValueError(

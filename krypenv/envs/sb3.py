@@ -1,4 +1,4 @@
-"""Stable-Baselines3: Krypkasino as a native vector environment, and what was trained there as an agent."""
+"""Stable-Baselines3: Krypkasino as a native vector environment, and models trained there as agents."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ Indices = int | Iterable[int] | None
 class KrypkasinoVecEnv(VecEnv):
     """B games for MaskablePPO: `MaskablePPO("MlpPolicy", KrypkasinoVecEnv(Rules.preset("krypkasino"), 1024))`.
 
-    The learner acts in every game at once. A game that ends is dealt anew in the same step; its info has
-    `terminal_observation` and `episode` with return `r`, length `l` in the learner's decisions and time `t`, as Monitor
-    gives it. An illegal action raises IllegalMove: the masks are not optional.
+    The learner acts in every game at once. When a game ends, the next one is dealt in the same step; the info has
+    `terminal_observation` and, as with Monitor, `episode`: the return `r`, the length `l` in the learner's decisions
+    and the time `t`. An illegal action raises IllegalMove: the masks are not optional.
 
-    With `seat="all"` a step acts for `batch.seats`, `rewards` returned are those of the seats that acted, and
-    `batch.rewards`, (B, P), has those of all seats. SB3's own rollout buffer would then mix the seats of a game in one
-    column and compute wrong advantages: override `collect_rollouts` and keep a column for each (game, seat).
+    With `seat="all"` a step acts for `batch.seats` and returns the rewards of the seats that acted; `batch.rewards`,
+    (B, P), has those of all seats. SB3's own rollout buffer would mix the seats of a game in one column and compute
+    wrong advantages: override `collect_rollouts` and keep a column for each (game, seat).
 
     Args:
         rules: the rules of all games.
@@ -67,14 +67,14 @@ class KrypkasinoVecEnv(VecEnv):
         self._returns = np.zeros((num_envs, rules.players))
         self._lengths = np.zeros(num_envs, np.int64)
         self._start = time.perf_counter()
-        self._is_dealt = True  # nobody has seen the deals of the constructor's seed
+        self._is_dealt = True  # the first reset uses the constructor's deals
 
     def action_masks(self) -> npt.NDArray[np.int8]:
         """Return the legal actions, (B, 105) int8: the engine's own array, which changes with the next step."""
         return self.batch.action_mask
 
     def reset(self) -> npt.NDArray[np.int8]:
-        """Deal in all games, from the seeds of `seed()` if it was called, and return the observations, (B, N) int8."""
+        """Begin new episodes, from the seeds of `seed()` if it was called, and return the observations, (B, N) int8."""
         if self._seeds[0] is not None:
             self.batch.restart(np.arange(self.num_envs), check_seeds(self._seeds))
         elif not self._is_dealt:
@@ -87,7 +87,7 @@ class KrypkasinoVecEnv(VecEnv):
         return self.batch.observation.copy()
 
     def seed(self, seed: int | None = None) -> list[int | None]:
-        """Keep the seeds of the next reset: game i has `seed + i`; ValueError for what is no whole number from 0 on."""
+        """Keep the seeds for the next reset, `seed + i` for game i; ValueError unless it is a whole number from 0."""
         if seed is not None and check_seed(seed) > (1 << 64) - self.num_envs:
             raise ValueError(f"game i has the seed + i, which is below 2**64, and not {shown(seed)} + i")
         return list(super().seed(None if seed is None else int(seed)))
@@ -125,23 +125,23 @@ class KrypkasinoVecEnv(VecEnv):
         """Do nothing: there is nothing to release."""
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """Return an attribute of this environment, once for each game asked for."""
+        """Return an attribute of this environment, once for each requested game."""
         return [getattr(self, attr_name)] * len(self._rows(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """Set an attribute of this environment; raises ValueError for some games only, for all share it."""
+        """Set an attribute of this environment; raise ValueError for only some of the games, because all share it."""
         if len(self._rows(indices)) < self.num_envs:
             raise ValueError(f"all games share {attr_name!r}; set it without indices")
         setattr(self, attr_name, value)
 
     def env_method(self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any) -> Any:
-        """Call a method of this environment: `action_masks` gives its array, others a list, one result a game."""
+        """Call a method of this environment; `action_masks` returns its array, others a list, one result per game."""
         result = getattr(self, method_name)(*method_args, **method_kwargs)
         rows = self._rows(indices)
         return (result if indices is None else result[rows]) if method_name == "action_masks" else [result] * len(rows)
 
     def env_is_wrapped(self, wrapper_class: type[gym.Wrapper], indices: Indices = None) -> list[bool]:
-        """Return True for Monitor, whose `episode` this environment gives itself, and False for other wrappers."""
+        """Return True for Monitor, whose `episode` this environment supplies itself, and False for other wrappers."""
         return [wrapper_class is Monitor] * len(self._rows(indices))
 
     def _rows(self, indices: Indices) -> Sequence[int]:
@@ -149,18 +149,18 @@ class KrypkasinoVecEnv(VecEnv):
 
 
 class PolicyAgent:
-    """A model of MaskablePPO as an agent: for `duplicate_match`, `evaluate`, the arena, and as an opponent.
+    """A MaskablePPO model as an agent: for `duplicate_match`, `evaluate`, the arena, and as an opponent.
 
-    Whether it was trained with features is seen from its observation space; they are added where they are missing.
+    The model's observation space shows whether it was trained with features; missing ones are added.
 
     Args:
-        model: a model that is loaded, as `MaskablePPO.load(path)` gives it. SB3's files hold pickles, which execute
-            what they like: load none that is not your own.
+        model: a loaded model, as `MaskablePPO.load(path)` returns it. SB3's files contain pickles, which can run any
+            code: load only your own.
         rules: the rules that it was trained for.
-        name: what tables call it.
-        deterministic: play the most probable action; else draw one, from torch's random numbers.
+        name: its name in tables.
+        deterministic: play the most probable action; otherwise draw one with torch's random numbers.
 
-    Raises ValueError for what is no such model, or was trained on other observations or actions.
+    Raises ValueError unless it is such a model, trained on these observations and actions.
 
     >>> agent = PolicyAgent(MaskablePPO.load("krypkasino.zip"), Rules.preset("krypkasino"), name="mine")
     >>> print(duplicate_match(agent, "tactician", agent.rules, deals=1000))
@@ -183,9 +183,9 @@ class PolicyAgent:
 
 
 def _width_of(model: Any) -> int:
-    """Return how many entries of an observation a model sees; raises ValueError where it can't play at all."""
+    """Return how many entries of an observation a model sees; raise ValueError if it can't play at all."""
     if not callable(getattr(model, "predict", None)):
-        raise ValueError(f"a policy is a loaded model, as MaskablePPO.load(path) gives it, not {shown(model)}")
+        raise ValueError(f"a policy is a loaded model, as MaskablePPO.load(path) returns it, not {shown(model)}")
     kind = type(model).__name__
     if "action_masks" not in inspect.signature(model.predict).parameters:
         raise ValueError(f"{kind} takes no action masks and would play illegal actions; train with MaskablePPO")

@@ -27,14 +27,14 @@ def observation_space(size: int) -> gym.spaces.Box:
 class KrypkasinoVectorEnv(gym.vector.VectorEnv):
     """Krypkasino for one learner as a Gymnasium vector environment, `gymnasium.make_vec("Krypkasino-v0", num_envs=B)`.
 
-    Row i behaves as `krypenv.envs.gym.KrypkasinoEnv` seeded with `seed + i` does. Where an episode ends, the
-    next one is dealt in the same step; what it ended with is in `infos["final_obs"]` and `infos["final_info"]`.
+    Row i behaves like a `krypenv.envs.gym.KrypkasinoEnv` with the seed `seed + i`. When an episode ends, the next one
+    is dealt in the same step; the last observation and info are in `infos["final_obs"]` and `infos["final_info"]`.
     `infos["action_mask"]` is (B, 105) int8. An illegal action ends the row's episode with `illegal_reward`.
 
     Args:
         num_envs: B.
         players, variant, rule_fields: the rules, as `Rules.preset(variant, players=players, **rule_fields)`.
-        rules: whole rules, in place of all these and of `games`.
+        rules: complete rules, in place of all these and of `games`.
         seat, opponents, reward, dense, games, features, threads: as in `LearnerGames`.
         render_mode: None; there is nothing to render.
     """
@@ -78,7 +78,7 @@ class KrypkasinoVectorEnv(gym.vector.VectorEnv):
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[npt.NDArray[np.int8], dict[str, Any]]:
-        """Deal in all rows; a number gives row i the seed `seed + i`, a sequence one seed to each row.
+        """Begin new episodes in all rows; a number gives row i the seed `seed + i`, a sequence has one seed per row.
 
         `options["reset_mask"]`, (B,) bool, limits it to some rows; other options are ignored.
         """
@@ -98,7 +98,7 @@ class KrypkasinoVectorEnv(gym.vector.VectorEnv):
         return self.batch.observation.copy(), self._infos()
 
     def _rows_of(self, options: Any) -> IntArray:
-        """Return the rows that some options name; raises ValueError where they are none."""
+        """Return the rows that the options select; raise ValueError if their mask is not valid."""
         mask = check_options(options).get("reset_mask")
         if mask is None:
             return np.arange(self.num_envs)
@@ -111,7 +111,7 @@ class KrypkasinoVectorEnv(gym.vector.VectorEnv):
         return np.flatnonzero(chosen)
 
     def step(self, actions: npt.ArrayLike) -> tuple[npt.NDArray[np.int8], FloatArray, Any, Any, dict[str, Any]]:
-        """Carry out one action a row, (B,) ints, and play on to the learner's next decision in each."""
+        """Carry out one action per row, (B,) ints, then play on to the learner's next decision in each."""
         batch = self.batch
         batch.step(actions)
         infos = self._infos()

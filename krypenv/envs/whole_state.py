@@ -1,6 +1,6 @@
 """The whole state of a game as one flat int32 vector with a named layout, for critics that see everything.
 
-Seats in it are absolute, up to six; places of seats that are not there are zero. The rules are not in it.
+Seats are absolute, up to six, and entries of absent seats are zero. The rules are not included.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ _MOST = 2**31 - 1
 
 # name, entries, lowest, highest, what
 _BLOCKS: tuple[tuple[str, int, int, int, str], ...] = (
-    ("hands", MAX_PLAYERS * NUM_KINDS, 0, 2, "for each seat copies of each kind in its hand"),
-    ("table", NUM_KINDS, 0, 2, "copies of each kind on the table, those taken so far in a begun play among them"),
-    ("stock", MAX_DECK, NO_CARD, NUM_KINDS - 1, "kinds of the cards still to be dealt, the next one first; then -1"),
+    ("hands", MAX_PLAYERS * NUM_KINDS, 0, 2, "for each seat, copies of each kind in its hand"),
+    ("table", NUM_KINDS, 0, 2, "copies of each kind on the table, including those taken so far in an unfinished play"),
+    ("stock", MAX_DECK, NO_CARD, NUM_KINDS - 1, "card kinds still to be dealt, the next one first, padded with -1"),
     ("seen", NUM_KINDS, 0, 2, "copies of each kind that have been face up in this game"),
-    ("set_aside", NUM_KINDS, 0, 2, "copies of each kind put aside for the last capture"),
-    ("pending", NUM_KINDS, 0, 1, "1 at the card just played while its capture is being chosen"),
+    ("set_aside", NUM_KINDS, 0, 2, "copies of each kind set aside for the last capturer"),
+    ("pending", NUM_KINDS, 0, 1, "1 for the card just played, while its capture is being chosen"),
     ("taken", NUM_KINDS, 0, 2, "copies of each kind taken so far in that play"),
-    ("points", MAX_PLAYERS, -_MOST, _MOST, "points of the cards captured by each seat, with any bonus"),
-    ("sweeps", MAX_PLAYERS, 0, _MOST, "sweeps made by each seat, a double one counts two"),
-    ("last_capturer", MAX_PLAYERS, 0, 1, "1 at the seat of the last capture"),
-    ("dealer", MAX_PLAYERS, 0, 1, "1 at the dealer"),
-    ("turn", MAX_PLAYERS, 0, 1, "1 at the seat that is to act; all 0 when the game is over"),
-    ("session_total", MAX_PLAYERS, -_MOST, _MOST, "score of each seat in the session's earlier games"),
-    ("cannot_hold", MAX_PLAYERS * NUM_RANKS, 0, 1, "for each seat by rank: 1 if all know that it can't hold the rank"),
-    ("deals_left", 1, 0, _MOST, "deals to come after this one"),
-    ("games_left", 1, 0, _MOST, "games of the session to come after this one; 0 where only a threshold ends it"),
+    ("points", MAX_PLAYERS, -_MOST, _MOST, "for each seat, points of the cards it has captured, plus any bonus"),
+    ("sweeps", MAX_PLAYERS, 0, _MOST, "for each seat, sweeps made; a double sweep counts as two"),
+    ("last_capturer", MAX_PLAYERS, 0, 1, "1 for the seat that made the last capture"),
+    ("dealer", MAX_PLAYERS, 0, 1, "1 for the dealer"),
+    ("turn", MAX_PLAYERS, 0, 1, "1 for the seat to act; all 0 when the game is over"),
+    ("session_total", MAX_PLAYERS, -_MOST, _MOST, "for each seat, its total score in the session's earlier games"),
+    ("cannot_hold", MAX_PLAYERS * NUM_RANKS, 0, 1, "for each seat, by rank: 1 if it is known not to hold the rank"),
+    ("deals_left", 1, 0, _MOST, "deals left after this one"),
+    ("games_left", 1, 0, _MOST, "games left in the session after this one; 0 if only a threshold ends it"),
 )
 _ENDS = list(accumulate(size for _, size, *_ in _BLOCKS))
 LAYOUT: dict[str, slice] = {name: slice(end - size, end) for end, (name, size, *_) in zip(_ENDS, _BLOCKS, strict=True)}
@@ -54,8 +54,8 @@ def state_space() -> Box:
 def whole_state(rules: Rules, game: np.record | np.ndarray) -> npt.NDArray[np.int32]:
     """Return the whole state of a game, a row of `krypenv.kernels.state.State`, as (SIZE,) int32.
 
-    Games by the same rules with equal vectors play on alike up to their ends; the cards of a session's later games are
-    not in it.
+    Games under the same rules with equal vectors continue alike to their ends. The cards of a session's later games are
+    not included.
     """
     compiled = compile_rules(rules)[0]
     out = np.zeros(SIZE, np.int32)

@@ -1,6 +1,6 @@
-"""Families of rules: what is special about each, and the bounds that all hold to.
+"""Families of rules: what is special about each, and the bounds that all of them keep.
 
 krypkasino  its presets
 layout      the blocks of an observation
-bounds      how much work some rules can make
+bounds      limits on the work that rules can cause
 """

@@ -1,7 +1,7 @@
-"""How much work some rules can make: bounds that `Rules` holds to, so that no step of a game takes for ever.
+"""Limits on the work that rules can cause. `Rules` enforces them, so that no step of a game takes forever.
 
-The searches of `krypenv.kernels.captures` look at the sub-multisets of the ranks on the table, each once at most. A
-table with n cards of a rank has n + 1 choices of them, so there are as many sub-multisets as the product over ranks.
+The searches of `krypenv.kernels.captures` look at each sub-multiset of the ranks on the table at most once. A table
+with n cards of a rank offers n + 1 choices of them, so the number of sub-multisets is a product over the ranks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from krypenv.rules import Rules
 
 MAX_PLAYERS = 6
-FIRST_LONER = 17  # capture values are 1..16, and 17..19 stand for pictures that are in no sum (H2)
+FIRST_LONER = 17  # capture values are 1..16; 17..19 are for pictures that belong to no sum (H2)
 NUM_VALUES = 20
 MAX_FITTING = 256  # groups of one value, at most; 16 has 231 partitions
 MAX_SUBSETS = 1 << 20  # sub-multisets of the ranks on one table, at most
@@ -24,7 +24,7 @@ Values = tuple[int, ...]  # by rank
 
 
 def capture_values(rules: Rules) -> tuple[Values, Values]:
-    """Return the hand and the table value of each rank, 13 each; loners are pictures in no sum (H2)."""
+    """Return the hand and the table value of each rank, 13 each; under H2 each picture has a value of its own."""
     hand, table = list(rules.hand_values), list(rules.table_values)
     if not rules.pictures_in_sums:
         for value, rank in enumerate(PICTURES, start=FIRST_LONER):
@@ -41,7 +41,7 @@ def check_bounds(rules: Rules) -> None:
 
 @lru_cache(maxsize=1024)
 def _find_excess(hand_values: Values, table_values: Values, copies: int, dealt: tuple[int, ...]) -> str:
-    """Return what there is too much of, or nothing; the arguments are those of `bound_subsets`."""
+    """Return a sentence about what exceeds its limit, or an empty text; the arguments are those of `bound_subsets`."""
     ways = count_groups(table_values, copies)
     for value in sorted({value for value in hand_values if value < FIRST_LONER}):
         groups = ways[value]
@@ -52,7 +52,7 @@ def _find_excess(hand_values: Values, table_values: Values, copies: int, dealt: 
             )
     if bound_subsets(hand_values, table_values, copies, dealt) > MAX_SUBSETS:
         return (
-            f"such large tables can lie in this game that finding captures could take for ever (over {MAX_SUBSETS:,} "
+            f"tables can get so large in this game that finding captures could take forever (over {MAX_SUBSETS:,} "
             "choices of ranks on one table); deal fewer cards to the table, or give fewer ranks a hand value that "
             "differs from their table value"
         )
@@ -60,19 +60,19 @@ def _find_excess(hand_values: Values, table_values: Values, copies: int, dealt: 
 
 
 def may_crowd(rules: Rules) -> bool:
-    """Return whether cards dealt and crept alone could lie in more than MAX_SUBSETS ways, were it not for captures."""
+    """Return whether the cards dealt and crept, without any captures, could exceed MAX_SUBSETS sub-multisets."""
     return _loose_bound(*_table_of(rules)) > MAX_SUBSETS
 
 
 def _table_of(rules: Rules) -> tuple[Values, Values, int, Values]:
-    """Return what `bound_subsets` takes."""
+    """Return the arguments of `bound_subsets`."""
     hand, table = capture_values(rules)
     hands, sums = (tuple(values[rank - 1] for rank in rules.ranks) for values in (hand, table))
     return hands, sums, rules.packs * len(rules.suits), tuple(to_table for _, to_table in rules.deal_sizes())
 
 
 def count_groups(table_values: Values, copies: int) -> list[int]:
-    """Return for each sum below FIRST_LONER how many multisets of ranks, so many copies of each at most, come to it."""
+    """Return for each sum below FIRST_LONER how many multisets of ranks, at most `copies` of each, add up to it."""
     ways = [1] + [0] * (FIRST_LONER - 1)
     for one in table_values:
         ways = [
@@ -83,17 +83,17 @@ def count_groups(table_values: Values, copies: int) -> list[int]:
 
 
 def bound_subsets(hand_values: Values, table_values: Values, copies: int, dealt: tuple[int, ...]) -> int:
-    """Return at least the number of sub-multisets of any table that play can lead to.
+    """Return an upper bound on the number of sub-multisets of any table that play can lead to.
 
     Args:
         hand_values, table_values: of the ranks in the deck.
         copies: cards of each rank.
         dealt: cards that each deal puts on the table.
 
-    A card of a rank whose two values are equal creeps only where no other of its rank lies. So beyond one there are as
-    many cards of such ranks as were dealt to the table, at most: that is the first bound. Where it is too large, a
-    second one counts that a table onto which a card creeps has no group of its value: every later table is within such
-    a one, that card, and what was dealt since. Captures and setting aside only take cards away.
+    A card of a rank with two equal values creeps only if no other of its rank is on the table. So beyond one card of
+    each such rank, the table has at most as many as were dealt to it. That gives the first bound. If it is too large, a
+    second one uses that a table onto which a card creeps has no group of that card's value: every later table is
+    contained in such a table plus that card and what was dealt since. Captures and setting aside only remove cards.
     """
     bound = _loose_bound(hand_values, table_values, copies, dealt)
     if bound <= MAX_SUBSETS:
@@ -113,10 +113,10 @@ def _loose_bound(hand_values: Values, table_values: Values, copies: int, dealt: 
 
 
 def _spread(counts: list[int], copies: int, more: int) -> int:
-    """Return the most sub-multisets of a table with some cards of each rank and so many more of any rank."""
+    """Return the most sub-multisets of a table with these cards of each rank and `more` cards of any rank."""
     counts = list(counts)
     for _ in range(more):
-        least = min(counts)  # a card more of the rarest rank makes most of a difference
+        least = min(counts)  # one more card of the rarest rank makes the largest difference
         if least == copies:
             break
         counts[counts.index(least)] += 1
@@ -127,9 +127,10 @@ def _spread(counts: list[int], copies: int, more: int) -> int:
 
 
 def _without_a_group(hand: Values, table: Values, matching: list[bool], copies: int, extra: int, enough: int) -> int:
-    """Return the most sub-multisets of a table without a group of some hand value; stops where they are enough.
+    """Return the most sub-multisets of a table without a group of some hand value; stop once they exceed `enough`.
 
-    For each set of sums that can be reached, as bits, and each number of cards beyond one of a matching rank.
+    Goes through the ranks, and keeps the most for each set of reachable sums, as bits, and each number of cards beyond
+    one of a matching rank.
     """
     in_sums = (1 << FIRST_LONER) - 1
     most = {(1, 0): 1}

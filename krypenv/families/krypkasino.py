@@ -1,4 +1,4 @@
-"""Krypkasino: the presets of its rules, as the fields that depart from the main rulebook."""
+"""Krypkasino: the presets of its rules, as the fields that differ from the main rulebook."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "later_deal": ((2, 0),),
         "short_last_deal": True,
     },
-    "mini-high": {  # 20 cards: ace, ten and the pictures of diamonds and spades, two packs; the pile put aside matters
+    "mini-high": {  # 20 cards: ace, ten and the pictures of diamonds and spades, two packs; the cards set aside matter
         "ranks": (ACE, TEN, *PICTURES),
         "suits": (DIAMONDS, SPADES),
         "first_deal": ((1, 2), (1, 2)),

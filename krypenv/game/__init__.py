@@ -1,13 +1,13 @@
 """One game, for people: moves by name, undo, texts of positions and records.
 
 game      the game, with its texts
-core      all of a game but its texts
+core      a game without its texts
 starts    decks and places in a session that a game may start from
 history   the states of a game, and how they follow each other
 moves     whole plays as people write them
 notation  a position as a text
 records   a game as a text
-display   a game as a picture of text
+display   a game drawn as text
 """
 
 from typing import TYPE_CHECKING

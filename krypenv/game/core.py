@@ -1,4 +1,4 @@
-"""One game, all but its texts: moves by name, undo, staged play, sessions. The rules are the engine's, with B = 1."""
+"""One game without its texts: moves by name, undo, staged play, sessions. The rules are the engine's, with B = 1."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AnyGame = TypeVar("AnyGame", bound="Core")
 
 
 class Core:
-    """All of a game but its texts; see `krypenv.Game`."""
+    """A game without its texts; see `krypenv.Game`."""
 
     def __init__(
         self, rules: Rules, seed: int | None = None, deck: Iterable[str] | None = None, dealer: int | None = None
@@ -41,7 +41,7 @@ class Core:
         number: int,
         totals: list[int],
     ) -> AnyGame:
-        """Return a game of a session by its number and the totals before it; game k is the seed's k-th shuffle.
+        """Return a session's game with this number and the totals before it; game k has the seed's k-th shuffle.
 
         Raises ValueError as the constructor does, and for a number or totals that the session can't have.
         """
@@ -74,7 +74,7 @@ class Core:
         self.seed = seed
         self.tags: dict[str, str] = {}
         self.comments: dict[int, str] = {}
-        self.origin: str | None = None  # the position that the game began from, None for one that was dealt
+        self.origin: str | None = None  # the position that the game began from; None if it was dealt
         self._history = history
 
     @classmethod
@@ -85,17 +85,17 @@ class Core:
 
     @classmethod
     def from_state(cls: type[AnyGame], rules: Rules, state: np.ndarray, captured: npt.ArrayLike) -> AnyGame:
-        """Return a game that goes on from a row of a `State` in which no card is pending.
+        """Return a game that resumes from a row of a `State` in which no card is pending.
 
         `captured` are the counts in the piles, (P, 52). Later games of the session are dealt at random. Raises
-        ValueError for what is no state by these rules.
+        ValueError for anything but a state under these rules.
         """
         history = History(check_rules(rules))
         history.resume(state, captured)
         return cls._of(history, None)
 
     def rebase(self) -> None:
-        """Forget how the present state was reached: it is the first one from now on."""
+        """Forget how the present state was reached: it becomes the first one."""
         self._history.rebase()
 
     def copy(self: AnyGame) -> AnyGame:
@@ -112,11 +112,11 @@ class Core:
         twin._history.go_back(0)
         return twin
 
-    # ------------------------------------------------------------------ what lies where
+    # ------------------------------------------------------------------ turns and cards
 
     @property
     def state(self) -> np.ndarray:
-        """The record of the present state (`krypenv.kernels.state.GAME`), to be read only."""
+        """The record of the present state (`krypenv.kernels.state.GAME`); don't write to it."""
         return self._history.state
 
     @property
@@ -136,7 +136,7 @@ class Core:
 
     @property
     def dealer(self) -> int:
-        """The seat that deals, all through the game."""
+        """The seat that deals in this game."""
         return int(self.state["dealer"])
 
     @property
@@ -156,7 +156,7 @@ class Core:
 
     @property
     def deck(self) -> list[str]:
-        """The whole deck in deal order; in a game from a position what was already dealt comes first, by card kind."""
+        """The whole deck in deal order; in a game from a position the cards already dealt come first, by card kind."""
         return [card_name(kind) for kind in self.state["deck"][: self.rules.deck_size].tolist()]
 
     def hand(self, seat: int) -> list[str]:
@@ -166,16 +166,16 @@ class Core:
 
     @property
     def table(self) -> list[str]:
-        """The cards on the table, sorted by card kind; those taken so far in a begun play still lie there."""
+        """The cards on the table, sorted by card kind, including those taken so far in an unfinished play."""
         return card_names(self.state["table"].tolist())
 
     @property
     def set_aside(self) -> list[str]:
-        """The cards put aside for the last capture (R6, R13), sorted by card kind."""
+        """The cards set aside for the last capturer (R6, R13), sorted by card kind."""
         return card_names(self.state["set_aside"].tolist())
 
     def captured(self, seat: int) -> list[str]:
-        """Return the cards in a seat's pile, sorted by card kind; what is left at the end is in it (R13)."""
+        """Return the cards in a seat's pile, sorted by card kind; at the end it includes what was left (R13)."""
         self._check_seat(seat)
         return card_names(self._history.piles()[seat].tolist())
 
@@ -187,7 +187,7 @@ class Core:
         return int(self.state["points"][seat])
 
     def sweeps(self, seat: int) -> int:
-        """Return the sweeps that a seat has made so far; a double one counts two."""
+        """Return the sweeps that a seat has made so far; a double sweep counts as two."""
         self._check_seat(seat)
         return int(self.state["sweeps"][seat])
 
@@ -216,12 +216,12 @@ class Core:
     def legal_moves(self) -> list[Move]:
         """Return all moves of the seat to act, sorted by card kind and then by the kinds taken; none at the end.
 
-        With a play begun by `act`: the moves that agree with what it has taken.
+        If `act` has begun a play, return the moves that agree with what it has taken.
         """
         return [Move.of_kinds(*play) for play in self._history.legal_plays()]
 
     def push(self, move: Move | str) -> None:
-        """Make a whole move, a `Move` or its text; it completes a play that was begun. Its sweep may be left out.
+        """Make a whole move, a `Move` or its text; it completes a play that `act` has begun. Its sweep may be left out.
 
         Raises IllegalMove, and changes nothing, if it is not legal.
         """
@@ -232,7 +232,7 @@ class Core:
             raise IllegalMove(self._complaint(unquoted(str(wanted)), map(str, self.legal_moves())))
 
     def pop(self) -> None:
-        """Undo the last `push` as a whole, or the last `act` alone; raises IndexError where nothing is left to undo."""
+        """Undo the last `push` as a whole, or the last `act` alone; raise IndexError if there is nothing to undo."""
         self._history.pop()
 
     # ------------------------------------------------------------------ staged actions
@@ -245,7 +245,7 @@ class Core:
 
     @property
     def taken(self) -> list[str]:
-        """The cards taken so far in a play that was begun, sorted by card kind."""
+        """The cards taken so far in an unfinished play, sorted by card kind."""
         return [] if self.pending is None else card_names(self.state["taken"].tolist())
 
     def legal_actions(self) -> list[int]:
@@ -268,9 +268,9 @@ class Core:
         return f"{name} is illegal; seat {self.turn} may {listed(legal)}"
 
     def observation(self, seat: int | None = None, features: bool = False) -> Int8Array:
-        """Return what a seat sees, by default the one to act (at the end: that played last), (N,) int8, a fresh array.
+        """Return what a seat sees, by default the one to act (at the end the one that played last), (N,) int8, fresh.
 
-        N is `observation.SIZE`, and `features.SIZE` more with features, which are zero for a seat that is not to act.
+        N is `observation.SIZE`, and `features.SIZE` more with features, which are zero unless the seat is to act.
         """
         if seat is None:
             seat = int(self._history.seats[self._history.at])
@@ -288,7 +288,7 @@ class Core:
     # ------------------------------------------------------------------ announcements
 
     def sweep_ranks(self) -> list[int]:
-        """Return the ranks, 1 = ace .. 13 = king, of which a card could take the whole table of the next play."""
+        """Return the ranks, 1 = ace .. 13 = king, whose cards could take the whole table in the next play."""
         if self.pending is not None:
             return []
         value_ranks = self._history.compiled["value_ranks"][0]
@@ -309,14 +309,14 @@ class Core:
 
     @property
     def totals(self) -> list[int]:
-        """The totals by seat of the session's games that are over, this one included once it is."""
+        """The totals by seat of the session's finished games, including this one once it is over."""
         return self._history.totals()
 
     def next_game(self: AnyGame) -> AnyGame:
-        """Return the session's next game: the dealer is one seat to the left, the totals go on (R15).
+        """Return the session's next game: the dealer is one seat to the left, and the totals carry over (R15).
 
-        With a seed it is the game that an `Engine` row goes on with. Raises ValueError unless this game is over and the
-        session is not.
+        With a seed it is the game that follows in a row of an `Engine`. Raises ValueError unless this game is over and
+        the session is not.
         """
         if not self.is_over:
             raise ValueError("the next game begins when this one is over")
@@ -330,9 +330,9 @@ class Core:
 
 
 def begin_play(game: Core, card: int, took: Iterable[int]) -> bool:
-    """Play a card and take some kinds, in any order that is legal; return whether it is then still pending.
+    """Play a card and take some kinds, in any legal order; return whether the card is then still pending.
 
-    Where the card is pending already, take what it lacks.
+    If the card is pending already, take only what is missing.
     """
     if not game.pending:
         if card not in game.legal_actions():

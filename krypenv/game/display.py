@@ -1,4 +1,4 @@
-"""A game as pictures for people: the present position, and a whole played game deal by deal."""
+"""A game drawn as text: the present position, and a whole game deal by deal."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _RANK_WORDS = {ACE: "an ace", 8: "an 8"} | dict(zip(PICTURES, ("a jack", "a quee
 
 
 def format_announcement(game: Core) -> str:
-    """Return what is to be said aloud now, as in ``last cards, sweep for a 6 or a queen``; empty for nothing.
+    """Return what must be announced now, as in ``last cards, sweep for a 6 or a queen``; empty if nothing.
 
-    "Last cards" is said before the first play of the last deal, a sweep whenever the table lies for one.
+    "Last cards" is announced before the first play of the last deal, a sweep whenever a card could make one.
     """
     last_hands, _ = game.rules.deal_sizes()[-1]
     held = sum(len(game.hand(seat)) for seat in range(game.rules.players))
@@ -33,9 +33,9 @@ def format_announcement(game: Core) -> str:
 
 
 def seats_shown(game: Core, render_seat: int | str | None) -> Collection[int]:
-    """Return the seats whose hands are open: that of the "turn", a fixed one, "all", or with None none.
+    """Return the seats whose hands are shown: the "turn", a fixed one, "all", or with None none.
 
-    Raises ValueError for what is none of these.
+    Raises ValueError for anything else.
     """
     players = game.rules.players
     if render_seat is None:
@@ -46,7 +46,7 @@ def seats_shown(game: Core, render_seat: int | str | None) -> Collection[int]:
 
 
 def check_render_seat(render_seat: Any, players: int) -> Any:
-    """Return whose hand is to be shown; raises ValueError where that is no seat, not "turn", "all" or None."""
+    """Return whose hand to show; raise ValueError unless it is a seat, "turn", "all" or None."""
     if render_seat is None or (isinstance(render_seat, str) and render_seat in (TURN, ALL)):
         return render_seat
     if not is_whole(render_seat, 0, players - 1):
@@ -57,7 +57,7 @@ def check_render_seat(render_seat: Any, players: int) -> Any:
 
 
 def format_game(game: Core, seats: Collection[int] | None = None) -> str:
-    """Return a picture of the present position; of hands other than those of some seats, if given, only the sizes.
+    """Return a picture of the present position; with `seats`, show only the sizes of all other hands.
 
     With all hands it is ``str(game)``.
     """
@@ -88,7 +88,7 @@ def format_game(game: Core, seats: Collection[int] | None = None) -> str:
 
 
 def format_playthrough(game: Core | str) -> str:
-    """Return a played game, or the text of its record, deal by deal: hands, moves, announcements, scores, the end."""
+    """Return a game, or the game of a record's text, deal by deal: hands, moves, announcements, scores, the end."""
     if isinstance(game, str):
         game = parse_record(game, Core)
     players = range(game.rules.players)
@@ -154,7 +154,7 @@ def _result(game: Core) -> str:
 
 
 def _final_table(game: Core) -> list[str]:
-    """Return the last lines of a played game: who got what was left, and the score of each seat."""
+    """Return the last lines of a game: who got what was left, and the score of each seat."""
     lines = [
         "Nobody captured, so the cards left belong to nobody."
         if game.last_capturer is None

@@ -1,4 +1,4 @@
-"""One game for people, with its texts: pictures, positions and records."""
+"""One game for people, with its texts: drawings, positions and records."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ class Game(Core):
     """One game: `push` and `pop` whole moves, or `act` in staged actions as the environments do.
 
     Args:
-        rules: what is played.
-        seed: a whole number from 0 to 2**64 - 1. It gives the deal of an `Engine` row seeded with it. None: a fresh
-            one, kept in `seed` (with a deck `seed` stays None, and later games of the session are dealt at random).
-        deck: the names of all cards in deal order (R4), instead of the shuffle.
-        dealer: the seat that deals, n-1 unless told (R5).
+        rules: the rules.
+        seed: a whole number from 0 to 2**64 - 1, with the same deals as an `Engine` row with this seed. None draws one
+            and keeps it in `seed` (with a deck, `seed` stays None and later games of the session are dealt at random).
+        deck: the names of all cards in deal order (R4), instead of a shuffle.
+        dealer: the seat that deals, by default the last one (R5).
 
     Attributes:
         rules, seed: as given.
-        tags: further tags of the game's record, as in ``{"Event": "Friday"}``.
+        tags: additional tags of the game's record, as in ``{"Event": "Friday"}``.
         comments: comments of the record, by the number of moves made before them.
 
-    Raises ValueError for a deck that is not the deck of the rules, and for a seed or a dealer that can't be.
+    Raises ValueError for a deck that is not the deck of the rules, and for an impossible seed or dealer.
 
     >>> game = Game(Rules.preset("krypkasino"), seed=7)
     >>> game.push(game.legal_moves()[0])
@@ -33,7 +33,7 @@ class Game(Core):
 
     @property
     def announcement(self) -> str:
-        """What the rules ask to be said aloud now, as in ``last cards, sweep for a 6 or a queen``, or nothing."""
+        """What must be announced now by the rules, as in ``last cards, sweep for a 6 or a queen``; empty if nothing."""
         return format_announcement(self)
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class Game(Core):
 
     @classmethod
     def from_position(cls, text: str) -> Game:
-        """Return the game of a position's text; raises NotationError, with line and reason, where it is none."""
+        """Return the game of a position's text; raise NotationError, with line and reason, if it is not one."""
         return parse_position(text, cls)
 
     def record(self) -> str:
@@ -55,5 +55,5 @@ class Game(Core):
 
     @classmethod
     def replay(cls, text: str) -> Game:
-        """Return the game of a record's text; raises NotationError, with line and reason, where it is none."""
+        """Return the game of a record's text; raise NotationError, with line and reason, if it is not one."""
         return parse_record(text, cls)

@@ -1,4 +1,4 @@
-"""One game as card kinds, with its past: a stack of states, which staged actions and whole plays extend."""
+"""One game as card kinds, with its past: a stack of states that staged actions and whole plays extend."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ _STATE_DTYPE, _FEATURE_SCRATCH = handle(allocate(1)).dtype, make_feature_scratch
 
 
 class History:
-    """The states of one game, from its first one to the present one; to be filled by `deal` or `resume`.
+    """The states of one game, from the first to the present one; `deal` or `resume` writes the first.
 
     Attributes:
-        rules: what is played.
-        tables: the same as arrays, (1,) of `krypenv.kernels.compiled.COMPILED`.
-        states: the states (`krypenv.kernels.state.GAME`), of which those up to place `at` are used.
-        at: the place of the present state, and the number of staged actions since the first one.
+        rules: the rules.
+        compiled: the compiled rules, (1,) of `krypenv.kernels.compiled.COMPILED`.
+        states: the states (`krypenv.kernels.state.GAME`), of which those up to `at` are used.
+        at: the place of the present state, which is the number of staged actions since the first one.
         actions: those actions, a list of ints.
-        seats, overs, pendings: fields of all states that are read often.
+        seats, overs, pendings: fields of all states, as views, because they are read often.
     """
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.compiled = compile_rules(rules)
-        # Each action plays or takes a card, and no card is played or taken twice: so there are at most 2 D + 1 states,
-        # and one place is left to work in.
+        # Each action plays or takes a card, and no card is played or taken twice. So there are at most 2 D + 1 states;
+        # the last place is work space.
         self.states = np.empty(2 * rules.deck_size + 2, _STATE_DTYPE)
         self.states[0] = np.zeros((), _STATE_DTYPE)
         self.at = 0
@@ -65,10 +65,10 @@ class History:
         )
         self._captured = np.zeros((rules.players, NUM_KINDS), np.int64)  # counts captured before the first state
         self._feature_scratch = _FEATURE_SCRATCH.copy()
-        self._inner: set[int] = set()  # the places within pushed plays, where `pop` does not stop
+        self._inner: set[int] = set()  # places within pushed plays, where `pop` does not stop
 
     def deal(self, seed: int | None, deck: list[int] | None, dealer: int, number: int, totals: list[int]) -> None:
-        """Deal the first state from a deck of kinds or, without one, from a seed; without either at random."""
+        """Deal the first state from a deck of kinds, without one from a seed, and without either at random."""
         first = self.state
         first["dealer"], first["game_number"], first["totals"][: self.rules.players] = dealer, number, totals
         self._shuffle(seed)
@@ -77,20 +77,20 @@ class History:
         begin_stack(self.compiled, self.states, borrow_scratch())
 
     def resume(self, state: np.ndarray, captured: npt.ArrayLike) -> None:
-        """Begin from a state in which no card is pending, and piles of these counts, (P, 52).
+        """Begin from a state in which no card is pending, with piles of these counts, (P, 52).
 
-        Raises ValueError for what is no state of these rules, and for piles that are not those of the state.
+        Raises ValueError for anything but a state under these rules, and for piles that don't fit it.
         """
         row, piles = np.asarray(state), np.asarray(captured)
         is_one = row.dtype.fields == GAME.fields and row.size == 1
         if not is_one or piles.shape != self._captured.shape or piles.dtype.kind not in "iu":
             raise ValueError(
-                f"a game goes on from one record of krypenv.state.GAME and piles {self._captured.shape}, "
+                f"a game resumes from one record of krypenv.state.GAME and piles {self._captured.shape}, "
                 f"not from {row.dtype.name} {row.shape} and {piles.shape}"
             )
         self.states[0] = row.reshape(())[()]
         if self.pendings[0] != NO_CARD:
-            raise ValueError("a game goes on from a state in which no card is pending")
+            raise ValueError("a game resumes from a state in which no card is pending")
         self._captured[:] = piles
         fault = int(resume_stack(self.compiled, self.states, handle(allocate(1)), borrow_scratch()))
         if fault == SOUND and not self._has_piles(piles):
@@ -133,7 +133,7 @@ class History:
         return twin
 
     def __getstate__(self) -> tuple[Any, ...]:
-        # Without the views of `states`, which would come loose from it.
+        # Leave out the views of `states`: pickled, they would become separate arrays.
         return self.rules, self.states[: self.at + 1], self.actions, self._captured, self._inner
 
     def __setstate__(self, kept: tuple[Any, ...]) -> None:
@@ -146,18 +146,18 @@ class History:
         self._inner |= inner
 
     def rebase(self) -> None:
-        """Forget how the present state was reached: it is the first one from now on."""
+        """Forget how the present state was reached: it becomes the first one."""
         self._captured = self.piles()
         self.states[0] = self.state
         self.go_back(0)
 
     def go_back(self, place: int) -> None:
-        """Make the state of an earlier place the present one."""
+        """Return to the state at an earlier place."""
         self._inner.difference_update(range(place, self.at))
         del self.actions[place:]
         self.at = place
 
-    # ------------------------------------------------------------------ what is
+    # ------------------------------------------------------------------ the present state
 
     @property
     def state(self) -> np.ndarray:
@@ -176,7 +176,7 @@ class History:
         return out.tolist()
 
     def piles(self) -> np.ndarray:
-        """Return the counts captured by each seat, (P, 52) int64; what is left at the end is in them (R13)."""
+        """Return the counts captured by each seat, (P, 52) int64; at the end they include what was left (R13)."""
         piles = self._captured.copy()
         states = self.states[1 : self.at + 1]
         taken = states["taken"].astype(np.int64)
@@ -190,7 +190,7 @@ class History:
         return piles
 
     def observation(self, seat: int, size: int) -> Int8Array:
-        """Return what a seat sees, (size,) int8, which has room for the features or has not."""
+        """Return what a seat sees, (size,) int8; the size says whether the features are included."""
         out = np.empty(size, np.int8)
         observe(self.compiled, self.states, self.at, seat, out, self._feature_scratch, borrow_scratch())
         return out
@@ -204,7 +204,7 @@ class History:
     # ------------------------------------------------------------------ plays
 
     def play_at(self, place: int) -> Play:
-        """Return the play that led to the state of a place, in which none is pending."""
+        """Return the play that led to the state at a place, in which no card is pending."""
         row = self.states[place]
         return int(row["last_card"]), tuple(np.repeat(_KINDS, row["taken"]).tolist()), int(row["last_sweep"])
 
@@ -213,7 +213,7 @@ class History:
         return (self.play_at(place) for place in range(self.at, 0, -1) if self.pendings[place] == NO_CARD)
 
     def legal_plays(self) -> list[Play]:
-        """Return all plays of the seat to act, sorted; of a play that was begun those that agree with what it took."""
+        """Return all plays of the seat to act, sorted; if a play was begun, only those that agree with what it took."""
         if self.pendings[self.at] != NO_CARD:
             return self._expand(self.at)
         plays: list[Play] = []
@@ -226,7 +226,7 @@ class History:
     def _expand(self, place: int) -> list[Play]:
         """Return the plays of a state with a card pending: its captures of ranks, with every choice of kinds (R7).
 
-        None is a sweep, for a capture of the whole table would be the only one.
+        None of them is a sweep: a capture of the whole table would be the only one.
         """
         row = self.states[place]
         count = list_captures(self.compiled, self.states, place, borrow_scratch())
@@ -241,9 +241,9 @@ class History:
         return [(int(row["pending"]), takes, 0) for takes in sorted(found) if not taken - Counter(takes)]
 
     def take(self, kinds: list[int]) -> bool:
-        """Take some kinds for the pending card, which stays pending; return whether that is legal in any order.
+        """Take some kinds for the pending card, which stays pending; return whether some order of them is legal.
 
-        If it is not, change nothing.
+        If none is, change nothing.
         """
         start = self.at
         for kind in self._order(kinds):
@@ -255,9 +255,10 @@ class History:
         return False
 
     def _order(self, kinds: list[int]) -> list[int]:
-        """Return some kinds in an order in which the pending card may take them, empty where there is none.
+        """Return some kinds in an order in which the pending card may take them, empty if there is none.
 
-        What may be taken after some cards may be taken before them as well. So whichever may be taken last is put last.
+        What may be taken after some cards may also be taken before them. So put any kind last that may be taken last,
+        and repeat with the others.
         """
         table = self.state["table"].astype(np.int64)
         taken = self.state["taken"] + np.bincount(np.array(kinds, np.int64), minlength=NUM_KINDS)
@@ -279,7 +280,7 @@ class History:
         return order[::-1]
 
     def act(self, action: int) -> bool:
-        """Carry out a staged action and return whether it is legal; if it is not, change nothing."""
+        """Carry out a staged action and return whether it is legal; if not, change nothing."""
         is_done = bool(step_game(self.compiled, self.states, self.at, action, borrow_scratch()))
         if is_done:
             self.at += 1
@@ -287,9 +288,9 @@ class History:
         return is_done
 
     def push(self, play: Play) -> bool:
-        """Make a whole play, or end the one that was begun, and return whether it is legal; if not, change nothing.
+        """Make a whole play, or complete one that was begun, and return whether it is legal; if not, change nothing.
 
-        A sweep of 0 fits any.
+        A sweep of 0 matches any.
         """
         start = self.at
         if not self._try(*play):
@@ -299,10 +300,10 @@ class History:
         return True
 
     def _try(self, card: int, takes: tuple[int, ...], sweep: int) -> bool:
-        """Act as a play tells and return whether it is the one that was made.
+        """Carry out the actions of a play and return whether they made exactly this play.
 
-        While another capture than the wanted one is possible, a wanted kind not yet taken is legal to take: the two
-        differ in one, for no maximal capture holds another.
+        While a capture other than the wanted one is possible, some wanted kind not yet taken is legal to take: no
+        maximal capture contains another, so the two differ in a wanted kind.
         """
         left = Counter(takes)
         if self.pendings[self.at] != NO_CARD:
@@ -319,7 +320,7 @@ class History:
         return made[:2] == (card, takes) and sweep in (0, made[2])
 
     def pop(self) -> None:
-        """Undo the last `push` as a whole, or the last `act` alone; raises IndexError where nothing is left to undo."""
+        """Undo the last `push` as a whole, or the last `act` alone; raise IndexError if there is nothing to undo."""
         if self.at == 0:
             raise IndexError("there is nothing to undo: no move has been made")
         place = self.at - 1
@@ -330,11 +331,11 @@ class History:
     # ------------------------------------------------------------------ sessions, once the game is over
 
     def ends_session(self) -> bool:
-        """Return whether the session is over with this game (R15)."""
+        """Return whether the session ends with this game (R15)."""
         return bool(close_session(self.compiled, self.states, self.at))
 
     def totals(self) -> list[int]:
-        """Return the totals by seat of the session's games, this one included once it is over."""
+        """Return the totals by seat of the session's finished games, including this one once it is over."""
         place = self.at
         if self.overs[place]:
             close_session(self.compiled, self.states, place)
@@ -351,7 +352,7 @@ class History:
 
 
 def _may_take(captures: np.ndarray, table: np.ndarray, taken: np.ndarray, kind: int) -> bool:
-    """Return whether captures, (n, 13) counts of ranks, that hold what is taken differ in their copies of a kind."""
+    """Return whether those captures, (n, 13) counts of ranks, that contain what is taken differ in copies of a kind."""
     rank = kind % NUM_RANKS
     on_table, taken_ranks = table.reshape(-1, NUM_RANKS).sum(axis=0), taken.reshape(-1, NUM_RANKS).sum(axis=0)
     counts = captures[(captures >= taken_ranks).all(axis=1), rank]
@@ -362,7 +363,7 @@ def _may_take(captures: np.ndarray, table: np.ndarray, taken: np.ndarray, kind: 
 
 
 def bits(number: int) -> Iterator[int]:
-    """Yield the places of the bits that are set, ascending."""
+    """Yield the positions of the set bits, ascending."""
     while number:
         low = number & -number
         number ^= low

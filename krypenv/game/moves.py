@@ -31,7 +31,7 @@ class Move(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Move:
-        """Return the move of a text, with or without spaces; raises ValueError where it is none."""
+        """Return the move written in a text, with or without spaces; raise ValueError if it is not a move."""
         packed = "".join(check_text(text, "a move").split())
         if not _MOVE.fullmatch(packed):
             raise ValueError(
@@ -49,7 +49,7 @@ class Move(NamedTuple):
     def kinds(self) -> tuple[int, tuple[int, ...], int]:
         """Return the card kind, the kinds it takes, ascending, and the sweeps.
 
-        Raises ValueError where the card and those that it takes are no names of cards or the sweeps are not 0 to 2.
+        Raises ValueError unless the card and those it takes are names of cards, and the sweeps are 0 to 2.
         """
         if not isinstance(self.takes, (tuple, list)):
             raise ValueError(f"what a move takes is a tuple of cards, not {shown(self.takes)}")

@@ -30,7 +30,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class NotationError(ValueError):
-    """A text that is no position or no record; the message begins with the line, which is also in `line`."""
+    """A text that is not a position or a record; the message begins with the line, which is also in `line`."""
 
     def __init__(self, line: int, reason: object) -> None:
         super().__init__(f"line {line}: {reason}")
@@ -72,15 +72,15 @@ def format_position(game: Core) -> str:
 
 
 def parse_position(text: str, kind: type[AnyGame]) -> AnyGame:
-    """Return the game of a position's text, an instance of `kind`.
+    """Return the game of a position's text, as an instance of `kind`.
 
-    Raises NotationError, with the line and the reason, where it is none or where play can't lead to it.
+    Raises NotationError, with the line and the reason, if it is not a position or if play can't lead to it.
     """
     return _Position(text).game(kind)
 
 
 class _Position:
-    """The entries of a position's text, and the checks that lead from them to a game."""
+    """The entries of a position's text, and the checks that turn them into a game."""
 
     def __init__(self, text: str) -> None:
         self.entries: dict[str, tuple[int, str]] = {}  # key -> line and value
@@ -94,11 +94,11 @@ class _Position:
                     if not colon:
                         raise NotationError(line, f"{shown(part.strip())} is no entry; an entry is 'key: value'")
                     if key in self.entries:
-                        raise NotationError(line, f"{shown(key)} stands in line {self.entries[key][0]} already")
+                        raise NotationError(line, f"{shown(key)} is already in line {self.entries[key][0]}")
                     self.entries[key] = line, value.strip()
 
     def fail(self, key: str, reason: object) -> NotationError:
-        """Return the error of an entry, or of the whole text where the entry is missing."""
+        """Return the error of an entry, or of the whole text if the entry is missing."""
         return NotationError(self.entries.get(key, (self.last_line,))[0], reason)
 
     def check(self, holds: Any, key: str, reason: str) -> None:
@@ -107,12 +107,12 @@ class _Position:
             raise self.fail(key, reason)
 
     def value(self, key: str) -> str:
-        """Return the text of an entry, empty for ``-`` and for a missing one."""
+        """Return the text of an entry; empty for ``-`` or if it is missing."""
         text = self.entries.get(key, (0, ""))[1]
         return "" if text == "-" else text
 
     def numbers(self, key: str, count: int, default: int = 0) -> list[int]:
-        """Return the whole numbers of an entry, as many as told, or the default for each where it is missing."""
+        """Return the `count` whole numbers of an entry, or the default for each if it is missing."""
         words = self.value(key).split()
         if not words:
             return [default] * count
@@ -123,7 +123,7 @@ class _Position:
         return [int(word) for word in words]
 
     def seat(self, key: str, default: int) -> int:
-        """Return the seat in an entry, or the default where it is missing or ``-``."""
+        """Return the seat in an entry, or the default for ``-`` or if it is missing."""
         [seat] = self.numbers(key, 1, default)
         self.check(seat == default or 0 <= seat < self.rules.players, key, f"there is no seat {seat}")
         return seat
@@ -193,12 +193,12 @@ class _Position:
         elif unnamed:
             some = ", ".join(card_name(kind) for kind in unnamed[:5]) + " ..." * (len(unnamed) > 5)
             raise NotationError(
-                self.last_line, f"{len(unnamed)} cards lie nowhere ({some}); name them, or call one zone 'rest'"
+                self.last_line, f"{len(unnamed)} cards are missing ({some}); name them, or call one zone 'rest'"
             )
         return cards
 
     def read_turn(self, stock: int) -> None:
-        """Find the deal from the stock and the turn from the sizes of the hands, and compare what the text says."""
+        """Find the deal from the stock and the turn from the hands' sizes; compare both with what the text says."""
         rules, sizes = self.rules, self.rules.deal_sizes()
         dealt = np.cumsum([sum(hands) + table for hands, table in sizes]).tolist()
         self.next_card = rules.deck_size - stock
@@ -212,7 +212,7 @@ class _Position:
         self.check(said == self.deal, "deal", f"with {stock} cards in the stock this is deal {self.deal}")
 
         left = [sizes[self.deal - 1][0][(seat - self.leader) % rules.players] for seat in range(rules.players)]
-        order, seat = [], self.leader  # the seats in the order in which they play in this deal
+        order, seat = [], self.leader  # the seats in the order of their plays in this deal
         while any(left):
             if left[seat]:
                 left[seat] -= 1
@@ -230,7 +230,9 @@ class _Position:
             )
         self.over = self.plays == len(order)
         self.check(not self.over or stock == 0, "stock", "all hands are empty, so the next cards would have been dealt")
-        self.turn = order[-1] if self.over else order[self.plays]  # at the end the state keeps who played last
+        self.turn = (
+            order[-1] if self.over else order[self.plays]
+        )  # at the end the state keeps the seat that played last
         self.has_played = [seat in order[: self.plays] for seat in range(rules.players)]
         said = self.seat("turn", NO_SEAT)
         if self.value("turn"):
@@ -243,16 +245,18 @@ class _Position:
         return "the end of the game" if self.over else f"the turn of seat {self.turn}"
 
     def check_table(self) -> None:
-        """Check that the cards on the table and aside can have come there."""
+        """Check that play can have put these cards on the table and aside."""
         rules, table, aside = self.rules, self.counts["table"], self.counts["aside"]
         for kind in np.flatnonzero(aside * ~rules.aside_kinds):
             raise self.fail("aside", f"{card_name(int(kind))} is not put aside in these rules")
         sizes = [size for _, size in rules.deal_sizes()[: self.deal]]
         apart, since = int(table[rules.aside_kinds].sum()), self.plays + (sizes[-1] if self.deal > 1 else 0)
         self.check(
-            apart <= since, "table", f"{apart} cards on the table would be aside: there were {since} plays since"
+            apart <= since,
+            "table",
+            f"{apart} cards on the table should have been set aside; {since} at most can be new",
         )
-        # A card takes all of its rank, so only a deal puts two of a rank on the table (but play does so with aces).
+        # A card takes all others of its rank, so only a deal puts two of a rank on the table (but plays do with aces).
         ranks = np.where(compile_rules(rules)[0]["matches"], table.reshape(-1, NUM_RANKS).sum(axis=0), 0)
         paired, laid = int(ranks[ranks > 1].sum()), sum(sizes)
         self.check(
@@ -290,7 +294,7 @@ class _Position:
             )
 
     def read_bonus(self) -> list[int]:
-        """Return the points that are no card's (V2, H5) by seat."""
+        """Return the points that don't come from cards (V2, H5), by seat."""
         rules, seats = self.rules, range(self.rules.players)
         sure = [rules.last_capture_points * (self.over and seat == self.last_capturer) for seat in seats]
         said = self.numbers("bonus", rules.players) if "bonus" in self.entries else sure

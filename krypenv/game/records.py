@@ -87,10 +87,10 @@ def _comment(game: Core, ply: int) -> list[str]:
 
 
 def parse_record(text: str, kind: type[AnyGame]) -> AnyGame:
-    """Return the game of a record, played to its end, an instance of `kind`.
+    """Return the game of a record, played to its end, as an instance of `kind`.
 
-    Raises NotationError, with the line and the reason, for a text that is torn or no record, for an illegal move and
-    for wrong scores. The time that it takes grows as the text does.
+    Raises NotationError, with the line and the reason, for a text that is cut off or not a record, for an illegal move
+    and for wrong scores. The time it takes is proportional to the length of the text.
     """
     reader = _Reader(kind)
     for line, token in _tokens(check_text(text, "a record")):
@@ -105,7 +105,7 @@ def parse_record(text: str, kind: type[AnyGame]) -> AnyGame:
 
 
 def _tokens(text: str) -> Iterator[tuple[int, re.Match[str]]]:
-    """Yield what stands in a record with its line; raises NotationError where something stands in none."""
+    """Yield the tokens of a record with their lines; raise NotationError at anything else."""
     line, counted = 1, 0
     at = _end_of_space(text, 0)
     while at < len(text):
@@ -124,7 +124,7 @@ def _end_of_space(text: str, start: int) -> int:
 
 
 def _no_token(text: str, at: int) -> str:
-    """Return why there begins nothing that stands in a record."""
+    """Return why no token of a record begins here."""
     if text[at] in "[{":
         what, end = ("tag", ']", as in [Event "Friday"]') if text[at] == "[" else ("comment", "}")
         return f"this {what} does not end with {end}".replace(']"', "]")
@@ -133,7 +133,7 @@ def _no_token(text: str, at: int) -> str:
 
 
 class _Reader(Generic[AnyGame]):
-    """What was read of a record so far."""
+    """What has been read of a record so far."""
 
     def __init__(self, kind: type[AnyGame]) -> None:
         self.kind = kind
@@ -146,7 +146,7 @@ class _Reader(Generic[AnyGame]):
         self.result = ""
 
     def read(self, token: re.Match[str]) -> None:
-        """Read one more token; raises ValueError where it can't stand here."""
+        """Read one more token; raise ValueError if it is out of place."""
         if self.result:
             raise ValueError(f"the record ended with {shown(self.result)}, and then comes {shown(token[0])}")
         if token["tag"]:
@@ -173,13 +173,13 @@ class _Reader(Generic[AnyGame]):
             _check_result(game, self.result)
 
     def add_tag(self, name: str, text: str) -> None:
-        """Keep a tag; a deck may come in several."""
+        """Keep a tag; a deck may be spread over several."""
         if name not in self.tags:
             self.tags[name] = self.line, [text]
         elif name == "Deck":
             self.tags[name][1].append(text)
         else:
-            raise ValueError(f"the tag {shown(name)} stands in line {self.tags[name][0]} already")
+            raise ValueError(f"the tag {shown(name)} is already in line {self.tags[name][0]}")
 
     def start(self) -> AnyGame:
         """Return the game that the tags deal."""
@@ -187,7 +187,7 @@ class _Reader(Generic[AnyGame]):
         return _start_game(tags, self.line, self.kind)
 
     def finish(self) -> AnyGame:
-        """Return the whole game; raises NotationError where the record is torn."""
+        """Return the whole game; raise NotationError if the record is cut off."""
         if not self.game or not self.result:
             raise NotationError(self.line, "the record ends without '*' or the final scores")
         self.game.comments = {
@@ -206,7 +206,7 @@ def _start_game(tags: dict[str, tuple[int, str]], line: int, kind: type[AnyGame]
     if "Position" in own:
         if len(own) > 1:
             other = next(name for name in own if name != "Position")
-            raise NotationError(own[other][0], f"beside a position there is no tag {other!r}")
+            raise NotationError(own[other][0], f"a record that begins from a position has no tag {other!r}")
         try:
             game = parse_position(own["Position"][1], kind)
         except NotationError as error:
@@ -218,7 +218,7 @@ def _start_game(tags: dict[str, tuple[int, str]], line: int, kind: type[AnyGame]
 
 
 def _deal_from(own: dict[str, tuple[int, str]], line: int, kind: type[AnyGame]) -> AnyGame:
-    """Return the game that is dealt by the tags of the rules, the dealer, the seed, the session and the deck."""
+    """Return the game dealt from the tags for the rules, the dealer, the seed, the session and the deck."""
     name = ""
 
     def numbers(key: str, count: int, default: list[int]) -> list[int]:
@@ -250,7 +250,7 @@ def _deal_from(own: dict[str, tuple[int, str]], line: int, kind: type[AnyGame]) 
 
 
 def _replay_move(game: Core, text: str, begun: bool) -> int:
-    """Make a move, or begin it, and return how many whole moves that made."""
+    """Make a move, or begin it; return how many whole moves that made."""
     move = Move.parse(text)
     if not begun:
         game.push(move)

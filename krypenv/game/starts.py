@@ -11,16 +11,16 @@ from krypenv.cards import NUM_KINDS, card_name, parse_card
 from krypenv.inputs.words import is_whole, shown
 from krypenv.rules import Rules
 
-LAST_GAME = 1_000_000  # the highest number of a game in a session without an end
-MOST_POINTS = 999_999  # the farthest that a total may be from 0
+LAST_GAME = 1_000_000  # the highest game number in a session without a limit
+MOST_POINTS = 999_999  # the largest absolute value of a total
 
 
 def parse_deck(rules: Rules, deck: Iterable[str]) -> list[int]:
-    """Return the card kinds of a deck's names in deal order; raises ValueError where it is not the rules' deck."""
+    """Return the card kinds of a deck's names in deal order; raise ValueError if it is not the deck of the rules."""
     names = deck.split() if isinstance(deck, str) else deck
     if not isinstance(names, Iterable):
         raise ValueError(f"a deck is the names of its cards, not {shown(deck)}")
-    most = 2 * rules.deck_size  # where there are more, those tell enough, and an endless deck comes to an end
+    most = 2 * rules.deck_size  # read no more than this: the iterable may be endless
     kinds = [parse_card(name) for name in islice(names, most + 1)]
     if len(kinds) > most:
         raise ValueError(f"the deck has more than {most} cards, but the rules {str(rules)!r} have {rules.deck_size}")
@@ -34,7 +34,7 @@ def parse_deck(rules: Rules, deck: Iterable[str]) -> list[int]:
 
 
 def check_session(rules: Rules, number: int, totals: list[int]) -> str:
-    """Return what is wrong with a game's number in its session and the totals before it; empty where nothing is."""
+    """Return what is wrong with a game's number in its session and the totals before it; empty if nothing is."""
     if not is_whole(number, 1, rules.games or LAST_GAME):
         return f"game {shown(number)} is none of the session's {rules.games or LAST_GAME} games"
     if not all(is_whole(total, -MOST_POINTS, MOST_POINTS) for total in totals):

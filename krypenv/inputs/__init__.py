@@ -1,6 +1,6 @@
-"""What comes from outside, read and checked: every fault is one sentence.
+"""Input from users and files: read, checked, and refused in one sentence if it is wrong.
 
-words   words and numbers that people type, and how they stand in a sentence
+words   words and numbers that people type, and how messages quote them
 files   files, written whole or not at all
-schema  what plain values from a file are to be
+schema  checks of plain values from a file
 """

@@ -13,13 +13,13 @@ from typing import Any
 
 LARGEST_JSON = 1 << 26  # bytes of a file of JSON
 DEEPEST_JSON = 50  # values within values
-_LONGEST_START = 40  # characters of a file's name that are in the name of its partial one
+_LONGEST_START = 40  # characters of a file's name that its partial file keeps
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that at any moment either the old or the new content is there; makes the folders above it.
+    """Write a file so that at any moment it has either the old or the new content; make the folders above it.
 
-    Raises OSError with the file's name, and leaves nothing behind, where it can't be written.
+    Raises OSError with the file's name, and leaves nothing behind, if it can't be written.
     """
     with naming(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -36,9 +36,9 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def append_whole(file: FileIO, data: bytes) -> None:
-    """Append to a file that was opened with `buffering=0`; when this returns the data are on the disk.
+    """Append to a file that was opened with `buffering=0`; when this returns, the data are on the disk.
 
-    Raises OSError with the file's name, and leaves the file as it was, where they don't fit.
+    Raises OSError with the file's name, and leaves the file as it was, if they don't fit.
     """
     size = file.seek(0, os.SEEK_END)
     with naming(Path(os.fsdecode(file.name))):
@@ -55,7 +55,7 @@ def append_whole(file: FileIO, data: bytes) -> None:
 
 @contextlib.contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Let an OSError bear the name of a file, and not of a partial one or of none."""
+    """Name this file in any OSError, instead of a partial file or none."""
     try:
         yield
     except OSError as error:
@@ -63,7 +63,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def read_file(path: Path) -> bytes:
-    """Return what is in a file; raises OSError with its name where it is none, such as a folder or a pipe."""
+    """Return the content of a file; raise OSError with its name unless it is a plain file (no folder or pipe)."""
     with naming(path):
         if path.exists() and not path.is_file():
             raise OSError("not a plain file")
@@ -73,8 +73,8 @@ def read_file(path: Path) -> bytes:
 def read_json(path: Path) -> Any:
     """Return the plain values in a file of JSON.
 
-    Raises OSError where it can't be read, and ValueError with its name where it is no JSON, is larger or deeper than
-    any of this package, or holds numbers that are none.
+    Raises OSError if it can't be read. Raises ValueError with its name if it is not JSON, is larger or deeper than any
+    file of this package, or holds numbers that are not finite.
     """
     data = read_file(path)
     if len(data) > LARGEST_JSON:
@@ -88,7 +88,7 @@ def read_json(path: Path) -> Any:
 def parse_json(data: bytes | str, infinite: bool = False) -> Any:
     """Return the plain values of JSON in UTF-8; `infinite` allows the numbers Infinity and -Infinity.
 
-    Raises ValueError whose sentence goes on after the name of what was read.
+    Raises ValueError with a sentence that continues the name of what was read.
     """
 
     def constant(name: str) -> float:
@@ -125,7 +125,7 @@ def _too_deep() -> ValueError:
 
 
 def _is_deep(value: Any) -> bool:
-    """Whether values lie in values deeper than is read."""
+    """Whether values are nested more than DEEPEST_JSON deep."""
     level = [value]
     for _ in range(DEEPEST_JSON):
         inner = [each for each in level if isinstance(each, (dict, list))]

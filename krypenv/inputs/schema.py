@@ -1,6 +1,6 @@
-"""What plain values from a file are to be: types, lengths and bounds. A wrong one is told with its place.
+"""Checks of plain values from a file: types, lengths and bounds. An error says where the wrong value is.
 
-A check is a function of a value and of its place, such as ``scores[3]``, that raises ValueError with both.
+A check is a function of a value and of its place, such as ``scores[3]``. It raises ValueError, naming both.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from krypenv.inputs.words import one_line, shown
 
 Check = Callable[[Any, str], None]
 LONGEST = 600  # characters of a sentence
-HUGE = 2**53  # whole numbers up to here are the same as floats
+HUGE = 2**53  # floats are exact for whole numbers up to here
 
 
 def wrong(value: Any, place: str, wanted: str) -> ValueError:
-    """Return the error of a value that is not what is wanted at its place."""
+    """Return the error for a value that is not what is wanted at its place."""
     return ValueError(f"{place or 'all of it'} is to be {wanted}, not {shown(value)}")
 
 
 def sentence_of(error: Exception) -> str:
-    """Return what an error says, on one line and not without end, whatever texts of a file it quotes."""
+    """Return an error's message on one line, shortened, whatever texts of a file it quotes."""
     return one_line(str(error), LONGEST)
 
 
 def whole(low: int = -HUGE, high: int | None = HUGE) -> Check:
-    """Check for a whole number in some bounds, of which None is none; True and False are no numbers."""
+    """Check for a whole number within bounds; a `high` of None is no bound. True and False are not numbers."""
     wanted = f"a whole number from {low} {'on' if high is None else f'to {high}'}"
 
     def check(value: Any, place: str) -> None:
@@ -41,7 +41,7 @@ def whole(low: int = -HUGE, high: int | None = HUGE) -> Check:
 
 
 def number(low: float = -1e15, high: float = 1e15) -> Check:
-    """Check for a number in some bounds, which may be infinite."""
+    """Check for a number within bounds, which may be infinite."""
 
     def check(value: Any, place: str) -> None:
         if type(value) not in (int, float) or not low <= value <= high:
@@ -79,16 +79,16 @@ def flag(value: Any, place: str) -> None:
 
 
 def anything(value: Any, place: str) -> None:
-    """Check for nothing."""
+    """Accept anything."""
 
 
 def optional(check: Check) -> Check:
-    """Check for null, or for something else."""
+    """Check for null or for what another check accepts."""
     return lambda value, place: None if value is None else check(value, place)
 
 
 def a_list(check: Check, least: int = 0, most: int = HUGE) -> Check:
-    """Check for a list of so many items."""
+    """Check for a list of `least` to `most` items."""
 
     def check_all(value: Any, place: str) -> None:
         if type(value) is not list or not least <= len(value) <= most:
@@ -101,7 +101,7 @@ def a_list(check: Check, least: int = 0, most: int = HUGE) -> Check:
 
 
 def a_table(check: Check) -> Check:
-    """Check for an object with any keys that are texts on one line."""
+    """Check for an object whose keys are any texts on one line."""
 
     def check_all(value: Any, place: str) -> None:
         if type(value) is not dict:
@@ -114,7 +114,7 @@ def a_table(check: Check) -> Check:
 
 
 def a_record(needed: dict[str, Check], others: dict[str, Check] | None = None, more: bool = True) -> Check:
-    """Check for an object with some keys, and with others where they are there; with `more` also with unknown ones."""
+    """Check for an object with all `needed` keys and any of the `others`; with `more`, also with unknown ones."""
     checks = {**needed, **(others or {})}
 
     def check_all(value: Any, place: str) -> None:
@@ -134,7 +134,7 @@ def a_record(needed: dict[str, Check], others: dict[str, Check] | None = None, m
 
 
 def of_types(kinds: Mapping[str, Any]) -> Check:
-    """Check for an object whose values are of some types, as JSON has them; keys may be missing, and none be unknown.
+    """Check for an object whose values have these types, in JSON's terms; keys may be missing, but none may be unknown.
 
     Types are texts, numbers, flags, tuples of one of them, and one of them or None.
     """

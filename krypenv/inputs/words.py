@@ -1,4 +1,4 @@
-"""Words from outside: how they stand in a sentence that tells what is wrong with them, and how numbers are read."""
+"""Words from outside: how messages quote them, and how values are read from them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-MAX_VALUE = 2000  # characters of a value that is read
-_TUPLE = re.compile(r"[(\[](?:-?[0-9]|[,()\[\]])*")  # numbers in brackets; Python tells whether they are well formed
+MAX_VALUE = 2000  # characters of the longest text that is read as a value
+_TUPLE = re.compile(r"[(\[](?:-?[0-9]|[,()\[\]])*")  # numbers in brackets; `literal_eval` checks the rest
 _WORD = re.compile(r"(['\"])\w+\1")
 _NUMBER = re.compile(r"-?[0-9]{1,20}")
 _CONSTANTS = {"True": True, "False": False, "None": None}
-LONGEST_VALUE = 80  # characters of a value in a sentence
-LONGEST_LIST = 1000  # characters of a list of names in a sentence
+LONGEST_VALUE = 80  # characters of a value in a message
+LONGEST_LIST = 1000  # characters of a list of names in a message
 
 
 class _Shortened(reprlib.Repr):
-    """The `repr` of a value, with the middle left out where it is long."""
+    """The `repr` of a value, with the middle left out if it is long."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ _SHORTENED = _Shortened()
 
 
 def shown(value: Any) -> str:
-    """Return a value as it stands in a sentence: its `repr` on one line, with the middle left out where it is long.
+    """Return a value as messages quote it: its `repr` on one line, with the middle left out if it is long.
 
     >>> shown("8S"), len(shown("8S" * 1_000_000))
     ("'8S'", 80)
@@ -50,7 +50,7 @@ def shown(value: Any) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return a text with everything that can't be printed as an escape.
+    r"""Return a text with everything unprintable escaped.
 
     >>> printable("a\u202eb")
     'a\\u202eb'
@@ -61,14 +61,14 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str, longest: int = 300) -> str:
-    """Return a text on one line of so many characters at most: spaces for line breaks, the middle of a long one out."""
+    """Return a text on one line, with spaces for line breaks; over `longest` characters its middle is left out."""
     text = printable(" ".join(text.split()))
     half = (longest - 3) // 2
     return text if len(text) <= longest else f"{text[:half]} … {text[-half:]}"
 
 
 def describe_error(error: BaseException) -> str:
-    """Return what was raised, on one line, as in "raised ValueError: no rows"; also of an error that can't be told."""
+    """Return what was raised on one line, as in "raised ValueError: no rows", even if its text can't be read."""
     name = one_line(type(error).__name__)
     try:
         text = one_line(str(error))
@@ -80,12 +80,12 @@ def describe_error(error: BaseException) -> str:
 
 
 def unquoted(text: str) -> str:
-    """Return a text as it stands in a sentence without quotation marks."""
+    """Return a text as messages quote it, without the quotation marks."""
     return shown(text)[1:-1]
 
 
 def listed(names: Iterable[str], longest: int = LONGEST_LIST) -> str:
-    """Return names with commas between them, and how many more there are where they are too long for a sentence."""
+    """Return names joined by commas; if they are too long for a message, end with how many more there are."""
     kept: list[str] = []
     more = 0
     left = longest
@@ -109,7 +109,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def check_keywords(call: str, given: Iterable[str], known: Sequence[str]) -> None:
-    """Raise TypeError, as Python does, for the first keyword that a call does not know."""
+    """Raise TypeError, as Python does, for the first unknown keyword of a call."""
     for word in given:
         if word not in known:
             hint = did_you_mean(word, known)
@@ -121,7 +121,7 @@ def check_keywords(call: str, given: Iterable[str], known: Sequence[str]) -> Non
 def with_new_names(given: Mapping[str, Any], known: Container[str], renamed: Mapping[str, str]) -> dict[str, Any]:
     """Return keywords under their present names; `renamed` maps the names of older versions to them.
 
-    A name that is still known is left alone. Raises ValueError where both names of one thing are given.
+    A name that is still known is left alone. Raises ValueError if both names of one thing are given.
     """
     found: dict[str, Any] = {}
     for word, value in given.items():
@@ -133,7 +133,7 @@ def with_new_names(given: Mapping[str, Any], known: Container[str], renamed: Map
 
 
 def is_whole(value: Any, low: int, high: int) -> bool:
-    """Return whether a value is a whole number, of Python or of numpy, within bounds; True and False are none."""
+    """Return whether a value is a whole number of Python or numpy within bounds; True and False are not."""
     if isinstance(value, bool):
         return False
     try:
@@ -143,23 +143,23 @@ def is_whole(value: Any, low: int, high: int) -> bool:
 
 
 def check_whole(name: str, number: Any, low: int, high: int) -> int:
-    """Return a whole number as Python's, or raise ValueError for what is none or lies outside of the bounds."""
+    """Return a whole number as Python's; raise ValueError if it is not one, or is out of bounds."""
     if not is_whole(number, low, high):
         raise ValueError(f"{name} is a whole number from {low:,} to {high:,}, not {shown(number)}")
     return operator.index(number)
 
 
 def check_text(text: Any, what: str) -> str:
-    """Return a text, or raise ValueError for a value that is none."""
+    """Return a text; raise ValueError for anything else."""
     if not isinstance(text, str):
         raise ValueError(f"{what} is a text, not {shown(text)}")
     return text
 
 
 def parse_value(text: str) -> Any:
-    """Return the value that a text tells, or the text itself where it is none of those that rules have.
+    """Return the value written in a text, or the text itself if it is not a value that rules can have.
 
-    They are a number, True, False, None, and a tuple of numbers and tuples.
+    Those are numbers, True, False, None, and tuples of numbers and tuples.
 
     >>> parse_value("((2,0),)"), parse_value("six_table")
     (((2, 0),), 'six_table')
@@ -177,5 +177,5 @@ def parse_value(text: str) -> Any:
 
 
 def _depth(text: str) -> int:
-    """Return how deep the brackets in a text are nested at most."""
+    """Return the deepest nesting of the brackets in a text."""
     return max(accumulate((letter in "([") - (letter in ")]") for letter in text))

@@ -3,13 +3,13 @@
 state        the record of a game
 compiled     rules, compiled into a record that the kernels read
 captures     what a card can take
-scoring      who gains and who pays, and which end of the score is good
+scoring      points, sweeps, scores and margins
 play         one play, the deals, and the end of a game
 observation  what a seat sees
-features     what a player works out on the table, for each card
-checks       observations and masks from outside are held to what can be
-invariants   states from outside, too
+features     the features block, a row for each card
+checks       checks of observations and masks from outside
+invariants   checks of states from outside
 worlds       complete games that show a given observation
 stepping     steps of many games at once
-stack        steps of one game that can be taken back
+stack        steps of one game that can be undone
 """

@@ -1,8 +1,9 @@
 """Which captures a card may make (R7), as kernels over packed multisets of ranks.
 
-Whether a set of table cards is a capture, and whether it is maximal, depends on its ranks alone: so captures are found
-as multisets of ranks, and suits matter only in the choice between cards of one rank. Where several maximal captures
-exist, the bounds that they put on each rank decide which kinds are legal to take; no list of sets of cards is made.
+Whether a set of table cards is a capture, and whether it is maximal, depends on its ranks alone. So captures are found
+as multisets of ranks, and suits matter only in the choice between cards of one rank. If several maximal captures exist,
+the least and the most copies of each rank in them decide which kinds are legal to take; no list of sets of cards is
+made.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from krypenv.runtime.jit import handle, kernel, leading_zeros, records, trailing
 
 # Scratch capacities. `Rules` refuses more than MAX_FITTING groups of a value and tables with more than MAX_SUBSETS
 # sub-multisets of ranks (`krypenv.families.bounds`). A group or a take has at least one card, so a search path is no
-# longer than the deck (104). No maximal capture holds another: along one rank each chain of sub-multisets has one at
-# most, so there are at most half as many as sub-multisets.
+# longer than the deck (104). No maximal capture contains another: along one rank each chain of sub-multisets has one
+# at most, so there are at most half as many as sub-multisets.
 MAX_DEPTH = 128
 MAX_CAPTURES = MAX_SUBSETS // 2
 
-# The work of one search: depth first it comes to at most MAX_NODES ends or steps back, enough for nearly every table.
-# Where it is not, each sub-multiset of the table is looked at once, at most MAX_SUBSETS of them, with each group.
+# A search goes depth first and stops after MAX_NODES ends or steps back, enough for nearly every table. If that is not
+# enough, each sub-multiset of the table, at most MAX_SUBSETS of them, is looked at once with each group.
 MAX_NODES = 2048
 
 _LOW = 0x0F0F0F0F0F0F0F  # every second rank of a packed multiset
@@ -52,14 +53,14 @@ SCRATCH = np.dtype(
 
 
 class Spaces(threading.local):
-    """Work space of this thread for kernels, by how many others it hands parts to."""
+    """This thread's scratch for kernels, by the number of parts that a call is split into."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self._dtype = dtype
         self._by_parts: dict[int, np.ndarray] = {}
 
     def borrow(self, parts: int = 1) -> np.ndarray:
-        """Return scratch for one call of a kernel, (parts,) records; the next call on this thread gets the same."""
+        """Return scratch for one call of a kernel, (parts,) records; the next call on this thread returns the same."""
         space = self._by_parts.get(parts)
         if space is None:
             space = self._by_parts[parts] = handle(records(self._dtype, parts))
@@ -71,13 +72,13 @@ borrow_scratch = Spaces(SCRATCH).borrow
 
 @kernel
 def bit_index(bit: int) -> int:
-    """Return the place of the one bit that is set."""
+    """Return the position of the only set bit."""
     return trailing_zeros(np.int64(bit))
 
 
 @kernel
 def count_bits(bits: int) -> int:
-    """Return the number of bits set, of up to 62."""
+    """Return the number of set bits, of up to 62."""
     bits -= bits >> 1 & 0x5555555555555555
     bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333)
     bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F
@@ -96,7 +97,7 @@ def fits(part: int, whole: int) -> bool:
 
 @kernel
 def support(ranks: int) -> int:
-    """Return the bits of the ranks in a packed multiset."""
+    """Return the ranks in a packed multiset, as bits."""
     flags = (ranks | ranks >> 1 | ranks >> 2 | ranks >> 3) & _ONES
     flags = (flags | flags >> 3) & 0x03030303030303
     flags = (flags | flags >> 6) & 0x000F000F000F000F
@@ -112,7 +113,7 @@ def highest(ranks: int) -> int:
 
 @kernel
 def is_union(compiled: np.record, value: int, ranks: int, scratch: np.record) -> bool:
-    """Return whether a multiset is wholly a union of groups of one value: take groups of the highest rank left."""
+    """Return whether a multiset is exactly a union of groups of one value, trying groups of the highest rank left."""
     depth = 0
     nodes = 0
     top = highest(ranks)
@@ -146,7 +147,7 @@ def is_union(compiled: np.record, value: int, ranks: int, scratch: np.record) ->
 
 @kernel
 def list_groups(compiled: np.record, value: int, table: int, scratch: np.record) -> int:
-    """Put the groups of a value that lie on a table into `scratch.groups` and return their number."""
+    """Put the groups of a value that fit a table into `scratch.groups` and return their number."""
     left = support(table)
     count = 0
     while left != 0:
@@ -154,20 +155,20 @@ def list_groups(compiled: np.record, value: int, table: int, scratch: np.record)
         left ^= bit
         rank = bit_index(bit)
         for at in range(compiled.group_start[value, rank], compiled.group_start[value, rank + 1]):
-            scratch.groups[count] = compiled.groups[at]  # has one place more than there are groups, for the last miss
+            scratch.groups[count] = compiled.groups[at]  # a later hit overwrites a miss; there is room for one more
             count += fits(compiled.groups[at], table)
     return count
 
 
 @kernel
 def find_sweep_values(compiled: np.record, ranks: int, total: int, scratch: np.record) -> int:
-    """Return the bits of the hand values that can take a whole table of these ranks and this sum (R9)."""
+    """Return the hand values, as bits, that can take a whole table of these ranks and this sum (R9)."""
     if ranks == 0:
         return 0
     present = support(ranks)
     left = compiled.divisors[total] & compiled.group_values[present]
     found = 0
-    if total < NUM_VALUES and left >> total & 1:  # the table may be one group: it is, if each card may be in one
+    if total < NUM_VALUES and left >> total & 1:  # the whole table is one group, if all its ranks can be in groups
         left ^= 1 << total
         if present & ~compiled.group_ranks[total] == 0:
             found = 1 << total
@@ -183,7 +184,7 @@ def find_sweep_values(compiled: np.record, ranks: int, total: int, scratch: np.r
 def captures_of(compiled: np.record, card: int, table: int, scratch: np.record) -> int:
     """Put the captures that the rules allow a card into `scratch.captures` and return their number: the maximal ones.
 
-    Other captures than those (any union of groups, say) would be allowed here and in `find_legal_takes`.
+    Rules with other captures (any union of groups, say) would change this kernel and `find_legal_takes`.
     """
     return find_captures(compiled, hand_value_of(compiled, card), table, scratch)
 
@@ -208,7 +209,7 @@ def find_captures(compiled: np.record, value: int, table: int, scratch: np.recor
 
 @kernel
 def _is_within(ranks: int, captures: np.ndarray, count: int) -> bool:
-    """Return whether one of the captures contains a multiset."""
+    """Return whether any of the captures contains a multiset."""
     for at in range(count):
         if fits(ranks, captures[at]):
             return True
@@ -217,7 +218,7 @@ def _is_within(ranks: int, captures: np.ndarray, count: int) -> bool:
 
 @kernel
 def _search_captures(table: int, num_groups: int, scratch: np.record) -> int:
-    """Pack groups in every way, as many as go first, and keep the unions that no other contains."""
+    """Try every way to pack groups, the fullest first, and keep the unions that no other contains."""
     scratch.reach[num_groups] = 0
     for at in range(num_groups - 1, -1, -1):
         group = scratch.groups[at]
@@ -250,7 +251,7 @@ def _search_captures(table: int, num_groups: int, scratch: np.record) -> int:
                     kept += 1
             scratch.captures[kept] = capture
             found = kept + 1
-        while True:  # back to the last group taken, to leave it out; not where all that can follow is found already
+        while True:  # leave out the last group taken, unless all that could follow is found already
             if depth == 0:
                 return found
             depth -= 1
@@ -262,10 +263,10 @@ def _search_captures(table: int, num_groups: int, scratch: np.record) -> int:
 
 @kernel
 def mark_unions(table: int, num_groups: int, scratch: np.record) -> int:
-    """Mark in `scratch.unions` which sub-multisets of a table are unions of the groups listed; return their number.
+    """Mark in `scratch.unions` which sub-multisets of a table are unions of the groups listed.
 
-    Ascending, so that a union is marked before all that it is part of. Raises OverflowError for a table that is larger
-    than `Rules` let one become.
+    Returns the number of sub-multisets. Goes upwards, so that a union is marked before all that contain it. Raises
+    OverflowError for a table that is larger than `Rules` allows.
     """
     size = np.int64(1)
     for rank in range(NUM_RANKS):
@@ -310,7 +311,7 @@ def _next_subset(ranks: int, table: int) -> int:
 
 @kernel
 def _pick_maximal(table: int, size: int, scratch: np.record) -> int:
-    """Put those of the marked unions that no other contains into `scratch.captures` and return their number."""
+    """Put the marked unions that no other contains into `scratch.captures` and return their number."""
     within = scratch.within
     for number in range(size):
         within[number] = scratch.unions[number]
@@ -354,7 +355,7 @@ def bound_captures(count: int, taken: int, scratch: np.record) -> None:
 def find_takes(table: np.ndarray, table_ranks: int, taken: np.ndarray, taken_ranks: int, scratch: np.record) -> int:
     """Return the bits of the kinds that are legal to take, given the bounds of `bound_captures`.
 
-    `table` and `taken` are (52,) counts. A kind is legal if the captures still possible do not all have the same number
+    `table` and `taken` are (52,) counts. A kind is legal unless all captures still possible have the same number
     of copies of it. A capture with c cards of a rank has any c of them that contain those taken: of one kind at least
     `c - (table cards of the other kinds)` and at most `c - (taken cards of the other kinds)` copies. No bit means that
     a single capture is left.
@@ -388,7 +389,7 @@ def find_legal_takes(game: np.record, count: int, scratch: np.record) -> int:
 
 @kernel
 def takes_whole_ranks(capture: int, table: int) -> bool:
-    """Return whether a capture leaves no card of the ranks that it takes, so that it has no choice between kinds."""
+    """Return whether a capture takes all cards of its ranks, so that it leaves no choice between kinds."""
     rest = table - capture
     left = (rest | rest >> 1 | rest >> 2 | rest >> 3) & _ONES
     used = (capture | capture >> 1 | capture >> 2 | capture >> 3) & _ONES

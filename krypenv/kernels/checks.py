@@ -1,8 +1,8 @@
-"""Observations and masks from outside are checked here before a kernel reads them.
+"""Checks of observations and masks from outside, made before a kernel reads them.
 
-Kernels trust their rows: a count that is too large would be written past an array, a wrong one counted down for ever.
-`find_unsound` is quick and makes every kernel that reads observations safe; whether a game can show an observation is
-told by `krypenv.kernels.worlds`, which builds one. States are checked by `krypenv.kernels.invariants`.
+Kernels trust their rows: too large a count would be written past the end of an array, a wrong one counted down forever.
+`find_unsound` is quick and makes every kernel that reads observations safe. Whether a game can show an observation is
+decided by `krypenv.kernels.worlds`, which builds one. `krypenv.kernels.invariants` checks states.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ _HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
 _HAND_SIZE, _DEALS_LEFT = (LAYOUT[name].start for name in ("hand_size", "deals_left"))
 Rows = npt.NDArray[np.int8]
 
-# What is found wrong with an observation, a mask or a state.
+# What can be wrong with an observation, a mask or a state.
 SOUND, CARDS, TABLE_CARDS, PLAY, HANDS, TURN, POINTS, SESSION, LEGAL, KNOWN, HOLDS, SHOWN, MASK = range(13)
 FAULTS = {
     CARDS: "the cards that it shows are not those of the deck, each in one place",
     TABLE_CARDS: "play can't lead to these cards on the table",
-    PLAY: "the play that was begun is none",
+    PLAY: "the unfinished play can't have been begun",
     HANDS: "the hands and the stock don't have the cards that this deal leaves them",
-    TURN: "the dealer, the turn or the last capture can't be these",
+    TURN: "the dealer, the turn or the last capture can't be right",
     POINTS: "the points or the sweeps are not those of the cards captured",
-    SESSION: "the games and the totals of the session can't be these",
+    SESSION: "the games and the totals of the session can't be right",
     LEGAL: "what is legal is not what the table and the hands make legal",
-    KNOWN: "nothing in this deal tells that a seat can't hold such ranks",
+    KNOWN: "nothing in this deal shows that a seat can't hold such ranks",
     HOLDS: "no deal of the unseen cards gives each seat cards that it can hold",
     SHOWN: "no game shows it",
     MASK: "the action mask is not the one that belongs to it",
@@ -46,18 +46,18 @@ FAULTS = {
 
 
 def tell_fault(rules: Rules | str, what: str, fault: int) -> str:
-    """Return in a sentence what is wrong with an observation or a state."""
-    return f"{what} is not one of a game of {rules}: {FAULTS[fault]}"
+    """Return a sentence that says what is wrong with an observation or a state."""
+    return f"{what} is not from a game of {rules}: {FAULTS[fault]}"
 
 
 @kernel
 def fault_of(compiled: np.record, seen: np.ndarray) -> int:
-    """Return what keeps an observation, (>= 433,) int8, from being read safely; SOUND for nothing.
+    """Return what keeps an observation, (>= 433,) int8, from being read safely, or SOUND.
 
-    The sums are bytes, for loops over bytes are fast: they are right where no byte is found to be too large.
+    The sums are bytes, because loops over bytes are fast; they are right unless some byte is found to be too large.
     """
-    bits, misplaced = np.int8(0), np.int8(0)  # set where a count is not 0 to 3, and where a card can't be put aside
-    signs = np.int8(0)  # negative where there is more of a kind than there may be
+    bits, misplaced = np.int8(0), np.int8(0)  # set if a count is not 0 to 3, and if a card can't be set aside
+    signs = np.int8(0)  # negative if there is more of a kind than there may be
     shown, own, laid, pending, taken = np.int8(0), np.int8(0), np.int8(0), np.int8(0), np.int8(0)
     for kind in range(NUM_KINDS):
         hand, table, aside = seen[_HAND + kind], seen[_TABLE + kind], seen[_ASIDE + kind]
@@ -93,9 +93,9 @@ def fault_of(compiled: np.record, seen: np.ndarray) -> int:
 
 @kernel
 def fault_of_table(compiled: np.record, table: np.ndarray, number: int) -> int:
-    """Return TABLE_CARDS where play can't lead to a table, (52,) int8 counts, in a deal; else SOUND.
+    """Return TABLE_CARDS if play can't lead to a table, (52,) int8 counts, in this deal; else SOUND.
 
-    A rank whose cards take each other lies there twice only if a deal put it there (`krypenv.families.bounds`).
+    A rank whose cards take each other is there twice only if a deal put it there (`krypenv.families.bounds`).
     """
     beyond = np.int8(0)
     for rank in range(NUM_RANKS):
@@ -121,9 +121,9 @@ def count_choices(table: np.ndarray) -> float:
 
 @kernel
 def fault_of_mask(seen: np.ndarray, mask: np.ndarray) -> int:
-    """Return MASK where a mask, (105,) int8, can't be that of a sound observation, SOUND where it can.
+    """Return MASK if a mask, (105,) int8, can't belong to a sound observation, else SOUND.
 
-    It allows some of the cards in hand, or while a capture is being chosen some of those on the table not yet taken.
+    A mask allows some of the cards in hand or, while a capture is being chosen, some of the table cards not yet taken.
     """
     bits, signs = np.int8(0), np.int8(0)
     pending, plays, takes = np.int8(0), np.int8(0), np.int8(0)
@@ -141,9 +141,9 @@ def fault_of_mask(seen: np.ndarray, mask: np.ndarray) -> int:
 
 @kernel
 def find_unsound(compiled: np.ndarray, observations: np.ndarray, masks: np.ndarray) -> tuple[int, int]:
-    """Return the first row of observations, (B, >= 433) int8, and masks, (B, 105) int8, with a fault, and the fault.
+    """Return the first faulty row of observations, (B, >= 433) int8, and masks, (B, 105) int8, and its fault.
 
-    Without one the row is B.
+    If there is none, the row is B.
     """
     for row in range(len(observations)):
         fault = fault_of(compiled[0], observations[row])
@@ -157,8 +157,8 @@ def find_unsound(compiled: np.ndarray, observations: np.ndarray, masks: np.ndarr
 def check_decisions(rules: Rules, observations: npt.ArrayLike, action_masks: npt.ArrayLike) -> tuple[Rows, Rows]:
     """Return observations, (B, 433 or more), and masks, (B, 105), as contiguous int8, safe for every kernel.
 
-    Raises ValueError for other shapes and for a row that is no observation of the seat to act in a game by these rules,
-    as far as that is seen at a glance; `krypenv.kernels.worlds.check_genuine` looks further.
+    Raises ValueError for other shapes, and for a row that is plainly no observation of the seat to act under these
+    rules; `krypenv.kernels.worlds.check_genuine` checks fully.
     """
     seen, masks = np.asarray(observations), np.asarray(action_masks)
     size, actions = rules.observation_size, rules.num_actions
@@ -177,7 +177,7 @@ def check_decisions(rules: Rules, observations: npt.ArrayLike, action_masks: npt
 
 
 def as_bytes(array: npt.NDArray[Any], what: str) -> Rows:
-    """Return an array as contiguous int8; raises ValueError where that changes a number."""
+    """Return an array as contiguous int8; raise ValueError if that changes a number."""
     if array.dtype == np.int8:
         return np.ascontiguousarray(array)
     if array.dtype.kind not in "biuf":

@@ -1,4 +1,4 @@
-"""The rules as arrays that the kernels read: who is dealt what, capture values, groups, points."""
+"""Compiled rules, the record that the kernels read: who is dealt what, capture values, groups, points."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from krypenv.runtime.jit import handle, kernel, records, trailing_zeros
 TABLE = 127  # the destination of a dealt card that goes to the table
 NIBBLE = 4  # a multiset of ranks is one int64: four bits a rank, ace lowest; a rank has at most 8 cards
 MAX_SUM = 16 * MAX_DECK
-MAX_GROUPS = NUM_VALUES * MAX_FITTING  # groups of all values together; `Rules` sees to MAX_FITTING
+MAX_GROUPS = NUM_VALUES * MAX_FITTING  # groups of all values together; `Rules` enforces MAX_FITTING
 
 COMPILED = np.dtype(
     [
         ("players", np.int64),  # P
         ("teams", np.int64),  # number of sides
-        ("relative_team", np.int64, (MAX_PLAYERS,)),  # side of each place, counted from the own side (R16)
+        ("relative_team", np.int64, (MAX_PLAYERS,)),  # side of each place, counted from that of place 0 (R16)
         ("games", np.int64),  # games in a session, 0 for no limit
-        ("threshold", np.int64),  # points that end a session, a huge number where there is no threshold
+        ("threshold", np.int64),  # points that end a session, a huge number if there is no threshold
         ("forced_sweep", np.bool_),  # R10
         ("doubles_by_rank", np.bool_),  # H4 instead of R11
-        ("lead_sign", np.int64),  # 1 where fewer points are better, -1 where more are
+        ("lead_sign", np.int64),  # 1 if fewer points are better, -1 if more are
         ("sweep_points", np.int64),  # R9
         ("last_capture_points", np.int64),  # V2
         ("initial_match_bonus", np.int64),  # H5
         ("deck_size", np.int64),  # D
         ("deck", np.int8, (MAX_DECK,)),  # the deck in order of kinds
         ("deck_counts", np.int8, (NUM_KINDS,)),  # copies of each kind in it
-        ("destination", np.int8, (MAX_DECK,)),  # for each place in the deck the seat counted from the leader, or TABLE
+        ("destination", np.int8, (MAX_DECK,)),  # for each place in the deck, the seat counted from the leader, or TABLE
         ("num_deals", np.int64),
         ("deal_start", np.int64, (MAX_DECK + 1,)),  # where in the deck each deal begins, and where the last one ends
-        ("laid", np.int64, (MAX_DECK + 1,)),  # cards that the first deals, so many, put on the table
+        ("laid", np.int64, (MAX_DECK + 1,)),  # cards that the first n deals put on the table
         ("hand_value", np.int64, (NUM_KINDS,)),  # capture value from the hand, by kind
         ("table_value", np.int64, (NUM_KINDS,)),  # and on the table
-        ("may_crowd", np.bool_),  # whether tables may lie with more choices of ranks than play can lead to
-        ("matches", np.int8, (NUM_RANKS,)),  # 1 where the two are equal, so that a card takes all others of its rank
+        ("may_crowd", np.bool_),  # whether cards dealt and crept could exceed MAX_SUBSETS
+        ("matches", np.int8, (NUM_RANKS,)),  # 1 if the two are equal, so a card takes all others of its rank
         ("card_points", np.int64, (NUM_KINDS,)),
         ("may_cut", np.bool_),  # whether a seat may have more points than an observation shows (127)
         ("point_kinds", np.int64),  # bits of the kinds that cost points
-        ("is_aside", np.int8, (NUM_KINDS,)),  # 1 where put aside between deals
+        ("is_aside", np.int8, (NUM_KINDS,)),  # 1 if set aside between deals
         ("aside_ranks", np.int64),  # packed: 15 at each rank with such a kind
         ("value_kinds", np.int64, (NUM_VALUES,)),  # bits of the kinds with this hand value
         ("value_ranks", np.int64, (NUM_VALUES,)),  # bits of the ranks with this hand value
@@ -72,13 +72,13 @@ def table_value_of(compiled: np.record, card: int) -> int:
 
 @kernel
 def rank_in_hand(compiled: np.record, rank: int) -> int:
-    """Return the hand value of a rank, 0..12, where cards are told by rank alone: all its kinds have the same."""
+    """Return the hand value of a rank, 0..12, for kernels that know cards by rank: all its kinds have the same."""
     return compiled.hand_value[rank]
 
 
 @kernel
 def rank_on_table(compiled: np.record, rank: int) -> int:
-    """Return the table value of a rank, 0..12, where cards are told by rank alone: all its kinds have the same."""
+    """Return the table value of a rank, 0..12, for kernels that know cards by rank: all its kinds have the same."""
     return compiled.table_value[rank]
 
 
@@ -96,7 +96,7 @@ def sum_of(compiled: np.record, ranks: int) -> int:
 
 @kernel
 def ranks_of_values(compiled: np.record, values: int) -> int:
-    """Return the bits of the ranks that have one of some hand values, given as bits."""
+    """Return the ranks that have one of some hand values, both as bits."""
     ranks = np.int64(0)
     while values != 0:
         ranks |= compiled.value_ranks[trailing_zeros(np.int64(values))]
@@ -106,7 +106,7 @@ def ranks_of_values(compiled: np.record, values: int) -> int:
 
 @kernel
 def kinds_of_values(compiled: np.record, values: int) -> int:
-    """Return the bits of the kinds that have one of some hand values, given as bits."""
+    """Return the kinds that have one of some hand values, both as bits."""
     kinds = np.int64(0)
     while values != 0:
         kinds |= compiled.value_kinds[trailing_zeros(np.int64(values))]
@@ -115,7 +115,7 @@ def kinds_of_values(compiled: np.record, values: int) -> int:
 
 
 def lead_sign(rules: Rules) -> int:
-    """Return 1 where fewer points are better, -1 where more are."""
+    """Return 1 if fewer points are better, -1 if more are."""
     return 1 if rules.goal == "low" else -1
 
 
@@ -148,7 +148,7 @@ def find_groups(rules: Rules, value: int) -> list[int]:
 
 @lru_cache(maxsize=64)
 def compile_rules(rules: Rules) -> np.ndarray:
-    """Return compiled rules, (1,) of `COMPILED`; equal rules share one, which is never changed."""
+    """Return compiled rules, (1,) of `COMPILED`; equal rules share one array, which never changes."""
     array = records(COMPILED, 1)
     compiled = array[0]
     kinds = np.arange(NUM_KINDS)
@@ -182,7 +182,7 @@ def compile_rules(rules: Rules) -> np.ndarray:
 
 
 def _plan_deals(rules: Rules, compiled: np.record) -> None:
-    """Write who gets each card of the deck: in batches (R4), and of a rest one card at a time (H3)."""
+    """Write who gets each card of the deck: in batches (R4), and any rest one card at a time (H3)."""
     destination: list[int] = []
     starts = [0]
     for batches in rules.deal_batches():

@@ -1,7 +1,7 @@
-"""What a player works out on the table: for each legal action the points, the sweep, and the sweeps that it sets up.
+"""The features block: for each legal action its points, its sweeps, and the sweeps that it sets up for the next seat.
 
-All of it follows from the observation and the action mask alone. An action may still have several captures; the
-entries describe the one with the lowest cost: points and own sweeps, less the chance of a sweep set up (`cost_of`).
+All of it follows from the observation and the action mask. If an action leaves several captures to choose from, the
+entries describe the one with the lowest cost: points and own sweeps, minus the expected sweep of the next seat.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 
 _ENTRIES: tuple[tuple[str, int, str], ...] = (
-    ("creeps", 1, "1 if the card takes nothing"),
-    ("least_points", 1, "fewest points that it can take"),
-    ("points", 1, "points that it takes in the capture with the best count"),
+    ("creeps", 1, "1 if the card captures nothing"),
+    ("least_points", 1, "fewest points that it can take, over all its captures"),
+    ("points", 1, "points that the best capture takes"),
     ("sweeps", 1, "sweeps that it makes: 0, 1 or 2"),
-    ("chance", 1, "chance in percent that the next seat must sweep what it leaves"),
-    ("sweepers", NUM_RANKS, "by rank: unseen cards that the next seat may hold and that sweep what it leaves"),
+    ("chance", 1, "chance in percent that the next seat can sweep what it leaves"),
+    ("sweepers", NUM_RANKS, "by rank: unseen cards that the next seat may hold and that would sweep what it leaves"),
 )
 WIDTH = sum(size for _, size, _ in _ENTRIES)  # entries for each kind
-SIZE = NUM_KINDS * WIDTH  # the block is (52, WIDTH), flat: a row for each kind that may be played or taken, else zeros
+SIZE = NUM_KINDS * WIDTH  # the block is (52, WIDTH), flat: a row for each kind to play or take, other rows zero
 COLUMNS: dict[str, slice] = {}
 for _name, _size, _ in _ENTRIES:
     _start = max((part.stop for part in COLUMNS.values()), default=0)
@@ -52,7 +52,7 @@ FEATURE_SCRATCH = np.dtype(
         ("game_ends", np.bool_),  # this is the last play of the game
         ("unseen", np.int64, (NUM_RANKS,)),  # the pool by rank
         ("forced", np.int8, (NUM_KINDS,)),  # copies that the capture must contain
-        # what `weigh` found of an action:
+        # what `weigh` found for an action:
         ("creeps", np.bool_),
         ("least_points", np.int64),
         ("points", np.int64),
@@ -66,7 +66,7 @@ FEATURE_SCRATCH = np.dtype(
 
 
 def width_of(rules: Rules, features: bool) -> int:
-    """Return N, the entries of an observation with the features or without them."""
+    """Return N, the number of entries of an observation, with or without the features block."""
     return rules.observation_size + (SIZE if features else 0)
 
 
@@ -77,7 +77,7 @@ def make_feature_scratch(threads: int = 1) -> np.ndarray:
 
 @kernel
 def look(compiled: np.record, observation: np.ndarray, feature_scratch: np.record) -> None:
-    """Read from an observation, (>= 433,) int8, of the seat to act what the consequences of its actions depend on."""
+    """Read what the consequences of all actions depend on from an observation, (>= 433,) int8, of the seat to act."""
     pending = False
     for kind in range(NUM_KINDS):
         feature_scratch.forced[kind] = observation[_TAKEN + kind]
@@ -124,7 +124,7 @@ def look(compiled: np.record, observation: np.ndarray, feature_scratch: np.recor
 
 @kernel
 def chance_of_sweep(compiled: np.record, feature_scratch: np.record, values: int) -> float:
-    """Return the chance that the next seat holds one of the hand values given as bits."""
+    """Return the chance that the next seat holds a card with one of some hand values, given as bits."""
     ranks = ranks_of_values(compiled, values)
     hits = np.int64(0)
     while ranks != 0:
@@ -136,7 +136,7 @@ def chance_of_sweep(compiled: np.record, feature_scratch: np.record, values: int
 
 @kernel
 def chance_of_hit(hits: int, pool: int, drawn: int) -> float:
-    """Return the chance that some of `hits` cards are among those drawn from their pool (hypergeometric)."""
+    """Return the chance that at least one of `hits` cards is among those drawn from their pool (hypergeometric)."""
     if hits == 0:
         return 0.0
     missed = 1.0
@@ -149,7 +149,7 @@ def chance_of_hit(hits: int, pool: int, drawn: int) -> float:
 def weigh(
     compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
 ) -> float:
-    """Write what a legal action does to `feature_scratch` and return its cost; call `look` first."""
+    """Write the consequences of a legal action into `feature_scratch` and return its cost; call `look` first."""
     taking = action >= TAKE
     card = feature_scratch.card if taking else action
     extra = np.int64(1) << NIBBLE * ((action - TAKE) % NUM_RANKS) if taking else np.int64(0)
@@ -194,7 +194,7 @@ def _weigh_capture(
     feature_scratch: np.record,
     scratch: np.record,
 ) -> float:
-    """Weigh one capture (0: the card creeps), taking of each rank what is forced and then the cheapest cards."""
+    """Weigh one capture (0: the card creeps): it takes of each rank the forced cards, and then the cheapest."""
     total = feature_scratch.total
     points = np.int64(compiled.card_points[card]) if capture else np.int64(0)
     ranks = support(capture)
@@ -252,7 +252,7 @@ def _end_deal(
     points: int,
     feature_scratch: np.record,
 ) -> tuple[int, int]:
-    """Return table and points after the last play of a deal: cards put aside, or in the end given away."""
+    """Return table and points after the last play of a deal: cards are set aside, or at the end given away."""
     ends = feature_scratch.game_ends
     takes_rest = ends and (capture != 0 or observation[_CAPTURER] != 0)
     if takes_rest:
@@ -265,7 +265,7 @@ def _end_deal(
         if compiled.is_aside[kind]:
             rank = kind % NUM_RANKS
             stays = left >> NIBBLE * rank & 15
-            # where only some cards of a rank are put aside (V3), count on those as the ones that the capture left
+            # if only some cards of a rank are set aside (V3), assume that the capture left those
             count = min(np.int64(observation[_TABLE + kind]) + (capture == 0 and kind == card), stays)
             left -= count << NIBBLE * rank
     return left, points
@@ -299,7 +299,7 @@ def write_features(
 
 @kernel
 def write_entries(compiled: np.record, feature_scratch: np.record, out: np.ndarray) -> None:
-    """Write what `weigh` found of an action into `out`, (WIDTH or more,) int8 zeros."""
+    """Write what `weigh` found for an action into `out`, (WIDTH or more,) int8 zeros."""
     out[_CREEPS] = np.int64(feature_scratch.creeps)
     out[_LEAST_POINTS] = clip_int8(np.int64(feature_scratch.least_points))
     out[_POINTS] = clip_int8(np.int64(feature_scratch.points))
@@ -332,7 +332,7 @@ def _write_all(
 def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
     """Return observations with their features block, (B, 1369) int8, from (B, 433) int8 and masks (B, 105) int8.
 
-    Observations that have the block already come back as they are. Raises ValueError for what is no observation.
+    Observations that have the block already are returned unchanged. Raises ValueError if they are not observations.
     """
     if np.ndim(observations) == 2 and np.shape(observations)[1] > BASE_SIZE:
         return observations

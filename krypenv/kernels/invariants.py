@@ -1,4 +1,4 @@
-"""The invariants of a state: what is true of every game that play has led to. States from outside are held to them."""
+"""The invariants of a state: what is true of every game that play can lead to. States from outside must keep them."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from krypenv.runtime.jit import handle, kernel
 if TYPE_CHECKING:
     from krypenv.rules import Rules
 
-MOST_POINTS = 1_000_000  # that a seat of a state may have in a game
-MOST_GAMES = 1_000_000  # of a session without a number of games
-MOST_TOTAL = 1_000_000_000  # and in a session
+MOST_POINTS = 1_000_000  # of a seat in one game, in a state from outside
+MOST_GAMES = 1_000_000  # in a session without a limit
+MOST_TOTAL = 1_000_000_000  # of a seat in the session
 
 
 def check_state(rules: Rules, state: State, num_games: int | None = None) -> None:
-    """Raise ValueError unless a state is one of unfinished games by some rules, with every invariant."""
+    """Raise ValueError unless a state consists of unfinished games under some rules and keeps every invariant."""
     if not isinstance(state, np.ndarray) or state.dtype.fields != GAME.fields or state.ndim != 1:
         kind = f"{state.dtype} of shape {state.shape}" if isinstance(state, np.ndarray) else type(state).__name__
         raise ValueError(f"a state is an array of krypenv.state.GAME, one record a game, not {kind:.80}")
@@ -54,7 +54,7 @@ def check_state(rules: Rules, state: State, num_games: int | None = None) -> Non
 
 
 def check_states(rules: Rules, state: State, action_masks: npt.ArrayLike) -> Rows:
-    """Return the masks that belong to a state, (B, 105) int8; raises ValueError where it is none, or they do not."""
+    """Return the masks of a state, (B, 105) int8; raise ValueError unless it is valid and the masks are its own."""
     check_state(rules, state)
     masks = np.asarray(action_masks)
     shape = (len(state), rules.num_actions)
@@ -88,7 +88,7 @@ def is_mask_of(game: np.record, mask: np.ndarray) -> bool:
 
 @kernel
 def find_broken(compiled: np.ndarray, state: np.ndarray, twin: np.ndarray, scratch: np.ndarray) -> tuple[int, int]:
-    """Return the first row of a state with a fault, or that is over, and the fault; without one B and SOUND."""
+    """Return the first row with a fault, and the fault, or B and SOUND. A game that is over counts as a fault."""
     for row in range(len(state)):
         fault = fault_of_state(compiled[0], state[row], False, twin, scratch[0])
         if fault != SOUND:
@@ -122,7 +122,7 @@ def holds_sweep(compiled: np.record, game: np.record) -> bool:
 
 @kernel
 def fault_of_course(compiled: np.record, game: np.record, may_be_over: bool, twin: np.ndarray) -> int:
-    """Return which invariant a game breaks, what is legal left aside, or SOUND. `twin` is scratch, (1,) of `GAME`."""
+    """Return which invariant a game breaks, apart from what is legal, or SOUND. `twin` is scratch, (1,) of `GAME`."""
     fault = _fault_of_numbers(compiled, game, may_be_over)
     if fault == SOUND:
         twin[0] = game
@@ -143,7 +143,7 @@ def _is_seat(compiled: np.record, seat: int) -> bool:
 
 @kernel
 def _fault_of_numbers(compiled: np.record, game: np.record, may_be_over: bool) -> int:
-    """Check what stands for itself, so that all else may be looked up by it."""
+    """Check each number by itself, so that the other checks may use it as an index."""
     number = game.deal_number
     if number < 1 or number > compiled.num_deals or game.next_card != compiled.deal_start[number]:
         return HANDS
@@ -174,9 +174,9 @@ def _fault_of_numbers(compiled: np.record, game: np.record, may_be_over: bool) -
 
 @kernel
 def _fault_of_cards(compiled: np.record, game: np.record, twin: np.record) -> int:
-    """Check that each card is in one place, and that what is written of hands and table twice agrees.
+    """Check that each card is in one place, and that fields that repeat hands and table agree with them.
 
-    `twin` is written over.
+    Overwrites `twin`.
     """
     dealt, left = twin.seen, twin.table
     for kind in range(NUM_KINDS):
@@ -221,7 +221,7 @@ def _fault_of_cards(compiled: np.record, game: np.record, twin: np.record) -> in
 def _fault_of_turn(compiled: np.record, game: np.record, twin: np.record) -> int:
     """Check that the hands are as large as the plays of this deal have left them, and whose turn it is (R4, R5, H3).
 
-    `twin` is written over.
+    Overwrites `twin`.
     """
     players, leader, left = compiled.players, leader_of(compiled, game), twin.hand_size
     begun = np.int64(game.pending != NO_CARD)
@@ -292,5 +292,5 @@ def _fault_of_points(compiled: np.record, game: np.record) -> int:
     bonus -= settled_bonus(compiled, game)
     if points != 0 or sweeps > cards:
         return POINTS
-    # where points may be too many to be seen, worlds make the rest up
+    # if an observation may cut off points, worlds make up the rest
     return SOUND if compiled.may_cut or bonus == 0 or bonus == compiled.initial_match_bonus else POINTS

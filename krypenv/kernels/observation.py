@@ -1,7 +1,7 @@
 """What a seat sees: one flat int8 vector for every player count and preset, with a named layout.
 
-All seats in it are relative: place 0 is the seat that sees, place 1 the seat to its left, and so on up to six places;
-places beyond the number of players are zero.
+Seats are relative: place 0 is the seat that observes, place 1 the seat to its left, and so on up to six places. Places
+beyond the number of players are zero.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from krypenv.runtime.jit import kernel
 
 VERSION = 1  # changes whenever the layout or the meaning of an entry does
 
-LAYOUT = OBSERVATION  # of all rules
+LAYOUT = OBSERVATION  # the same for all rules
 SIZE: int = OBSERVATION_SIZE  # N without the features
 
 _HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
@@ -31,7 +31,7 @@ _CANNOT_HOLD, _DEALS_LEFT, _GAMES_LEFT = (LAYOUT[n].start for n in ("cannot_hold
 
 @kernel
 def clip_int8(number: int) -> int:
-    """Return a number within +-127."""
+    """Clip a number to +-127."""
     return min(max(number, -127), 127)
 
 

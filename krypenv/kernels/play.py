@@ -37,7 +37,7 @@ def mix(word: np.uint64) -> np.uint64:
 
 @kernel
 def seed_game(game: np.record, seed: np.uint64) -> None:
-    """Start both streams of a game from one seed."""
+    """Seed both random streams of a game from one number."""
     game.rng[DEALS] = mix(seed)
     game.rng[ACTIONS] = mix(~seed)
 
@@ -70,7 +70,7 @@ def shuffle_deck(compiled: np.record, game: np.record) -> None:
 
 @kernel
 def begin_game(compiled: np.record, game: np.record, scratch: np.record) -> None:
-    """Begin a game with the deck that lies in the row; the dealer, totals and game number stay (R4, R5)."""
+    """Begin a game with the deck in the row; the dealer, the totals and the game number stay (R4, R5)."""
     for seat in range(compiled.players):
         game.hand_kinds[seat] = 0
         game.hand_size[seat] = 0
@@ -126,7 +126,7 @@ def add_to_table(compiled: np.record, game: np.record, card: int, count: int) ->
 
 @kernel
 def deal(compiled: np.record, game: np.record) -> None:
-    """Deal the next cards, clear what was known of hands, and give the lead to the leader (R4, R5, H3)."""
+    """Deal the next cards, clear what was known about hands, and give the turn to the leader (R4, R5, H3)."""
     number = game.deal_number
     leader = leader_of(compiled, game)
     for place in range(compiled.deal_start[number], compiled.deal_start[number + 1]):
@@ -148,7 +148,7 @@ def deal(compiled: np.record, game: np.record) -> None:
 
 @kernel
 def put_aside(compiled: np.record, game: np.record) -> None:
-    """Put the pictures (V3: the spades) on the table aside (R6)."""
+    """Set the pictures on the table aside, or under V3 the spades (R6)."""
     if game.table_ranks & compiled.aside_ranks == 0:
         return
     for card in range(NUM_KINDS):
@@ -159,19 +159,19 @@ def put_aside(compiled: np.record, game: np.record) -> None:
 
 @kernel
 def refresh(compiled: np.record, game: np.record, scratch: np.record) -> None:
-    """Find the sweeps that lie on the table and the legal plays of the seat to act (R10)."""
+    """Find which hand values sweep the table, and the legal plays of the seat to act (R10)."""
     allow_plays(compiled, game, sweep_values_of(compiled, game, scratch))
 
 
 @kernel
 def sweep_values_of(compiled: np.record, game: np.record, scratch: np.record) -> int:
-    """Return the bits of the hand values that take the whole table of a game (R9)."""
+    """Return the hand values that take the whole table of a game, as bits (R9)."""
     return find_sweep_values(compiled, game.table_ranks, game.table_sum, scratch)
 
 
 @kernel
 def allow_plays(compiled: np.record, game: np.record, sweeps: int) -> None:
-    """Write the legal plays of the seat to act, given the hand values that sweep the table as bits (R10)."""
+    """Write the legal plays of the seat to act, given the hand values that sweep the table, as bits (R10)."""
     game.sweep_values = sweeps
     plays = game.hand_kinds[game.seat]
     if compiled.forced_sweep and sweeps != 0:
@@ -251,7 +251,7 @@ def complete_play(compiled: np.record, game: np.record, card: int, count: int, s
         if game.table_ranks == 0:
             sweep = sweeps_of(compiled, card, table, game.taken[card])
             game.sweeps[seat] += sweep
-    if compiled.forced_sweep and sweep == 0:  # who has just not swept holds no card that could have (R10)
+    if compiled.forced_sweep and sweep == 0:  # a seat that did not sweep holds no card that could have (R10)
         game.cannot_hold[seat] |= ranks_of_values(compiled, np.int64(game.sweep_values))
     game.pending = NO_CARD
     game.last_card = card
@@ -273,7 +273,7 @@ def take_ranks(compiled: np.record, game: np.record, seat: int, capture: int) ->
 
 @kernel
 def take_bounds(compiled: np.record, game: np.record, seat: int, scratch: np.record) -> None:
-    """Move the cards of the one capture left to a seat: those taken so far, and those that the bounds fix."""
+    """Move the cards of the one capture left to a seat: those taken so far, and those that the bounds determine."""
     table_ranks = game.table_ranks
     for rank in range(NUM_RANKS):
         on_table = table_ranks >> NIBBLE * rank & 15
@@ -293,9 +293,9 @@ def take_copies(compiled: np.record, game: np.record, seat: int, kind: int, coun
 
 @kernel
 def pass_turn(compiled: np.record, game: np.record, scratch: np.record) -> None:
-    """Go on to the next decision after a play, of this deal or of the next one, or end the game.
+    """Move on to the next decision after a play, in this deal or the next one, or end the game.
 
-    (`end_play` by itself, with a branch for each outcome, makes a game 3% slower.)
+    (Calling `end_play`, with a branch for each outcome, makes a game 3% slower.)
     """
     if is_game_over(compiled, game):
         end_game(compiled, game)
@@ -310,7 +310,7 @@ def pass_turn(compiled: np.record, game: np.record, scratch: np.record) -> None:
 def end_play(compiled: np.record, game: np.record) -> int:
     """Give the turn to the next seat with cards, or end the deal or the game; return PLAYING, DEAL_OVER or GAME_OVER.
 
-    Where the deal is over the cards of R6 have been put aside, and the next ones are not yet dealt.
+    When the deal is over, the cards of R6 have been set aside and the next ones are not dealt yet.
     """
     if is_game_over(compiled, game):
         end_game(compiled, game)
@@ -323,7 +323,7 @@ def end_play(compiled: np.record, game: np.record) -> int:
 
 @kernel
 def is_game_over(compiled: np.record, game: np.record) -> bool:
-    """Return whether the game is over with the last play: when all cards have been played (R13)."""
+    """Return whether the game is over after the last play: all cards have been played (R13)."""
     if game.next_card != compiled.deck_size:
         return False
     for seat in range(compiled.players):
@@ -334,7 +334,7 @@ def is_game_over(compiled: np.record, game: np.record) -> bool:
 
 @kernel
 def may_be_last(compiled: np.record, game: np.record) -> bool:
-    """Return whether the game may be over after the play that is to be made or ended: no other card is left."""
+    """Return whether the play to be made or completed may be the last of the game: no other card is left."""
     cards = compiled.deck_size - np.int64(game.next_card)
     for seat in range(compiled.players):
         cards += game.hand_size[seat]
@@ -357,7 +357,7 @@ def find_next_seat(compiled: np.record, game: np.record) -> bool:
 
 @kernel
 def end_game(compiled: np.record, game: np.record) -> None:
-    """Give what is left to the seat with the last capture, if there was any (R13, R17, V2)."""
+    """Give what is left to the seat that made the last capture, if any (R13, R17, V2)."""
     seat = game.last_capturer
     if seat != NO_SEAT:
         for card in range(NUM_KINDS):
@@ -374,7 +374,7 @@ def end_game(compiled: np.record, game: np.record) -> None:
 
 @kernel
 def end_session(compiled: np.record, game: np.record) -> bool:
-    """Add the scores of the game that is over to the totals; return whether the session is over too (R15, H5)."""
+    """Add the scores of a finished game to the totals; return whether the session is over too (R15, H5)."""
     for seat in range(compiled.players):
         game.totals[seat] += score_of(compiled, game, seat)
         game.total_points[seat] += game.points[seat]
@@ -399,7 +399,7 @@ def next_game(compiled: np.record, game: np.record, scratch: np.record) -> None:
 
 @kernel
 def first_game(compiled: np.record, game: np.record, scratch: np.record) -> None:
-    """Deal the first game of a new session: seat n-1 deals (R5)."""
+    """Deal the first game of a new session: the last seat deals (R5)."""
     for seat in range(compiled.players):
         game.totals[seat] = 0
         game.total_points[seat] = 0

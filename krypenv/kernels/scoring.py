@@ -1,7 +1,7 @@
-"""Scoring: who gains and who pays, what the end of a game settles, and which end of the score is good (`Rules.goal`).
+"""Scoring: points, sweeps, what the end of a game settles, and which scores are better (`Rules.goal`).
 
 Kernels over one game's row, then the same for arrays of scores. Points are what a game counts; a lead is positive for
-who does well.
+the side that is doing better.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def count_cards(compiled: np.record, game: np.record, seat: int, card: int, coun
 
 @kernel
 def sweeps_of(compiled: np.record, card: int, ranks: int, copies: int) -> int:
-    """Return how many sweeps a card makes that takes a whole table: 2 for a lone card of its kind, else 1 (R11, H4).
+    """Return how many sweeps a card makes by taking a whole table: 2 for a lone card of its kind, else 1 (R11, H4).
 
-    `ranks` is that table, packed, and `copies` how many of the card's kind lie there.
+    `ranks` is that table, packed, and `copies` how many of the card's kind are on it.
     """
     is_lone = ranks == np.int64(1) << NIBBLE * (card % NUM_RANKS)
     return 2 if is_lone and (compiled.doubles_by_rank or copies == 1) else 1
@@ -47,13 +47,13 @@ def settle_game(compiled: np.record, game: np.record) -> None:
 
 @kernel
 def settled_bonus(compiled: np.record, game: np.record) -> int:
-    """Return what `settle_game` has given all seats together."""
+    """Return the total of what `settle_game` has added for all seats."""
     return compiled.last_capture_points * np.int64(game.over and game.last_capturer != NO_SEAT)
 
 
 @kernel
 def score_of(compiled: np.record, game: np.record, seat: int) -> int:
-    """Return a seat's score in the game so far: points, and sweeps less those of the seat after (R9, R12, R14)."""
+    """Return a seat's score in the game so far: points, plus its sweeps minus those of the next seat (R9, R12, R14)."""
     after = seat + 1
     if after == compiled.players:
         after = 0
@@ -84,7 +84,7 @@ def margin_of(compiled: np.record, game: np.record, side: int) -> float:
 
 @kernel
 def sweep_gain(compiled: np.record, sweeper: int, side: int) -> float:
-    """Return what a side's margin gains by a sweep of some seat, which costs that one and pays the one before (R9)."""
+    """Return what a side's margin gains when a seat sweeps, which costs that seat and pays the one before (R9)."""
     before = (sweeper + compiled.players - 1) % compiled.players
     share = np.int64(before % compiled.teams == side) - np.int64(sweeper % compiled.teams == side)
     return compiled.lead_sign * compiled.sweep_points * share * compiled.teams / (compiled.teams - 1)
@@ -92,7 +92,7 @@ def sweep_gain(compiled: np.record, sweeper: int, side: int) -> float:
 
 @kernel
 def cost_of(compiled: np.record, points: int, own_sweeps: float, next_sweeps: float) -> float:
-    """Return what points, own sweeps and those that the next seat is expected to make cost a seat (R9)."""
+    """Return what points, own sweeps and the expected sweeps of the next seat cost a seat (R9)."""
     return compiled.lead_sign * (points + compiled.sweep_points * (own_sweeps - next_sweeps))
 
 
@@ -105,7 +105,7 @@ def leads(rules: Rules, own: npt.NDArray[Any], others: npt.NDArray[Any]) -> npt.
 
 
 def are_best(rules: Rules, scores: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return which of the scores in each row, (..., S), are the best there, (..., S) bool; equal ones all are."""
+    """Return which of the scores in each row, (..., S), are the best there, (..., S) bool; ties are all best."""
     return scores == (scores.min(-1, keepdims=True) if rules.goal == "low" else scores.max(-1, keepdims=True))
 
 
@@ -120,13 +120,13 @@ def side_scores(rules: Rules, scores: npt.ArrayLike) -> IntArray:
 
 
 def points_of_sweeps(rules: Rules, sweeps: npt.ArrayLike) -> tuple[IntArray, IntArray]:
-    """Return what sweeps, (..., P) ints by seat, count for each seat: the own ones, and those of the next seat (R9)."""
+    """Return what sweeps, (..., P) ints by seat, add to each seat's score: its own, and those of the next seat (R9)."""
     points = rules.sweep_points * np.asarray(sweeps, np.int64)
     return points, -np.roll(points, -1, axis=-1)
 
 
 def running_scores(rules: Rules, state: State, rows: npt.ArrayLike | None = None) -> IntArray:
-    """Return the seats' scores in the session so far, (B, P) int64, or of some rows, (M,) ints to (M, P) (R14, R15)."""
+    """Return the seats' scores in the session so far, (B, P) int64; with `rows`, (M,) ints, only theirs (R14, R15)."""
     seats = slice(0, rules.players)
     totals, points, bonus, sweeps = (
         getattr(state, name)[:, seats] if rows is None else getattr(state, name)[rows, seats]

@@ -1,4 +1,4 @@
-"""Entry kernels for one game: `stack` are its states so far, one record each, the latest last."""
+"""Entry kernels for one game: `stack` holds its states so far, one record each, the latest last."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from krypenv.runtime.jit import kernel
 
 @kernel
 def step_game(compiled: np.ndarray, stack: np.ndarray, at: int, action: int, scratch: np.ndarray) -> bool:
-    """Carry out an action in a copy of state `at` at `at + 1`; where it is illegal, return False and do nothing."""
+    """Copy state `at` to `at + 1` and carry out an action there; if it is illegal, return False and do nothing."""
     if not is_legal(stack[at], action):
         return False
     stack[at + 1] = stack[at]
@@ -34,7 +34,7 @@ def list_captures(compiled: np.ndarray, stack: np.ndarray, at: int, scratch: np.
 
 @kernel
 def shuffle_stack(compiled: np.ndarray, stack: np.ndarray, seed: np.uint64) -> None:
-    """Start the streams of the first state from a seed and shuffle its deck as often as its game number says."""
+    """Seed the streams of the first state and shuffle its deck as many times as its game number says."""
     seed_game(stack[0], seed)
     for _ in range(stack[0].game_number):
         shuffle_deck(compiled[0], stack[0])
@@ -42,7 +42,7 @@ def shuffle_stack(compiled: np.ndarray, stack: np.ndarray, seed: np.uint64) -> N
 
 @kernel
 def begin_stack(compiled: np.ndarray, stack: np.ndarray, scratch: np.ndarray) -> None:
-    """Deal the first state from the deck that lies in it."""
+    """Deal the first state from its deck."""
     begin_game(compiled[0], stack[0], scratch[0])
 
 
@@ -57,7 +57,7 @@ def resume_stack(compiled: np.ndarray, stack: np.ndarray, twin: np.ndarray, scra
 
 @kernel
 def close_session(compiled: np.ndarray, stack: np.ndarray, at: int) -> bool:
-    """Write state `at`, with its game added to the totals, to `at + 1`; return whether the session is over."""
+    """Copy state `at` to `at + 1` and add its game to the totals there; return whether the session is over."""
     stack[at + 1] = stack[at]
     return end_session(compiled[0], stack[at + 1])
 

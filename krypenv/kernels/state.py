@@ -4,7 +4,7 @@ Legend, for the whole project: B games (rows), P seats, A = 105 actions, N entri
 deck; 52 card kinds. Counts are of copies of a kind. "Bits" are sets as integers: bit k of a set of kinds is kind k,
 bit r of a set of ranks is rank r + 1. Multisets of ranks are packed as in `krypenv.kernels.compiled`.
 
-A row of `State` is one game, and a kernel is handed the row: `game.table[card] += 1`. Over the batch,
+A row of `State` is one game, and kernels take a row: `game.table[card] += 1`. Over the batch,
 `state.table` is a (B, 52) array. Every row has room for six seats and 104 cards, so kernels are compiled once.
 """
 
@@ -36,16 +36,16 @@ GAME = np.dtype(
         ("seat", np.int32),  # the seat to act
         ("pending", np.int32),  # the card just played while its capture is being chosen, else NO_CARD
         ("last_card", np.int32),  # the card of the last complete play of the game, else NO_CARD
-        ("last_seat", np.int32),  # who made it, else NO_SEAT
+        ("last_seat", np.int32),  # the seat that made it, else NO_SEAT
         ("last_sweep", np.int32),  # 0, 1 or 2 sweeps in it
         ("last_capturer", np.int32),  # seat of the last capture of the game, else NO_SEAT
         ("hand_size", np.int32, (MAX_PLAYERS,)),
         ("points", np.int32, (MAX_PLAYERS,)),  # points of the cards captured
-        ("sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made, a double one counts two
+        ("sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made; a double sweep counts as two
         ("bonus", np.int32, (MAX_PLAYERS,)),  # other points: initial match, last capture
-        ("totals", np.int32, (MAX_PLAYERS,)),  # scores of the session's games that are over
-        ("total_points", np.int32, (MAX_PLAYERS,)),  # and in them points of cards captured
-        ("total_sweeps", np.int32, (MAX_PLAYERS,)),  # and sweeps made
+        ("totals", np.int32, (MAX_PLAYERS,)),  # scores in the session's finished games
+        ("total_points", np.int32, (MAX_PLAYERS,)),  # points of the cards captured in them
+        ("total_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made in them
         ("cannot_hold", np.int32, (MAX_PLAYERS,)),  # bits of the ranks a seat can't hold until the next deal (R10)
         ("deck", np.int8, (MAX_DECK,)),  # the deck in deal order
         ("hands", np.int8, (MAX_PLAYERS, NUM_KINDS)),  # counts
@@ -53,7 +53,7 @@ GAME = np.dtype(
         ("set_aside", np.int8, (NUM_KINDS,)),  # counts
         ("seen", np.int8, (NUM_KINDS,)),  # counts of the cards that have been face up
         ("taken", np.int8, (NUM_KINDS,)),  # counts taken in the pending play, or in the last complete one
-        ("over", np.bool_),  # the game is over (never seen in an `Engine`, which deals anew at once)
+        ("over", np.bool_),  # the game is over (never so in an `Engine`, which deals the next one at once)
     ],
     align=True,
 )

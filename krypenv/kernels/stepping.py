@@ -1,4 +1,4 @@
-"""Kernels over the rows of a batch: one step of each, its next decision, random actions; a part for each thread."""
+"""Kernels over the rows of a batch: steps, the decisions that follow, and random actions, split over threads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from krypenv.runtime.jit import kernel, parallel_kernel
 STEP_SCRATCH = np.dtype([("feature_scratch", FEATURE_SCRATCH), ("scratch", SCRATCH)], align=True)  # of one thread
 borrow_step_scratch = Spaces(STEP_SCRATCH).borrow
 
-NEW_SESSION, LOOK = -2, -1  # what `step_rows` does besides actions: deal a first game, or only write the decision
+NEW_SESSION, LOOK = -2, -1  # orders besides actions: deal a first game, or only write the decision
 
 
 @kernel
@@ -34,7 +34,7 @@ def is_legal(game: np.record, action: int) -> bool:
 
 @kernel
 def find_illegal(state: np.ndarray, orders: np.ndarray) -> int:
-    """Return the first of some orders, (M, 2) of a row and its action, that is illegal, or M if there is none."""
+    """Return the index of the first illegal order, or M; `orders` are (M, 2), a row and its action each."""
     for at in range(len(orders)):
         if not is_legal(state[orders[at, 0]], orders[at, 1]):
             return at
@@ -73,8 +73,8 @@ def step_rows(
 ) -> None:
     """Carry out orders, (M, 2) int64: a row, and its legal action, NEW_SESSION or LOOK. Then write the next decision.
 
-    Where an action ends the session, its scores, points and sweeps are kept in `finals`, (3, B, P), and a new one is
-    dealt. `scratch` is that of one thread, (1,) of `STEP_SCRATCH`.
+    If an action ends the session, keep its scores, points and sweeps in `finals`, (3, B, P), and deal a new one.
+    `scratch` is that of one thread, (1,) of `STEP_SCRATCH`.
     """
     rules, step_scratch = compiled[0], scratch[0]
     for at in range(len(orders)):
@@ -100,7 +100,7 @@ def step_rows(
 
 @kernel
 def seed_rows(state: np.ndarray, rows: np.ndarray, seeds: np.ndarray) -> None:
-    """Start the random streams of some rows from one seed each."""
+    """Seed the random streams of some rows, each from one seed."""
     for at in range(len(rows)):
         seed_game(state[rows[at]], seeds[at])
 
@@ -116,14 +116,14 @@ def sample_action(game: np.record) -> int:
 
 @kernel
 def sample_rows(state: np.ndarray, rows: np.ndarray, out: np.ndarray, part: int, parts: int) -> None:
-    """Write one uniformly random legal action for each of one of several parts of some rows into `out`."""
+    """Write a uniformly random legal action into `out` for each row in one of several parts of some rows."""
     for at in range(len(rows) * part // parts, len(rows) * (part + 1) // parts):
         out[at] = sample_action(state[rows[at]])
 
 
 @kernel
 def play_games(compiled: np.ndarray, state: np.ndarray, rows: np.ndarray, steps: int, scratch: np.ndarray) -> int:
-    """Play `steps` random legal actions in each of some rows without observations; return the number of games ended."""
+    """Play `steps` random legal actions in each of some rows, without observations; return how many games ended."""
     rules, capture_scratch = compiled[0], scratch[0]
     games = 0
     for at in range(len(rows)):
@@ -141,7 +141,7 @@ def play_games(compiled: np.ndarray, state: np.ndarray, rows: np.ndarray, steps:
 
 @kernel
 def try_step_rows(given: tuple[Any, ...], orders: np.ndarray, scratch: np.ndarray) -> bool:
-    """Do what `step_rows` does, with all that stands before the orders in one; return whether it came to its end."""
+    """Call `step_rows` with its arguments before the orders packed into one; return whether it succeeded."""
     compiled, state, observation, mask, finished, finals = given
     try:
         step_rows(compiled, state, observation, mask, finished, finals, orders, scratch)
@@ -152,9 +152,9 @@ def try_step_rows(given: tuple[Any, ...], orders: np.ndarray, scratch: np.ndarra
 
 @parallel_kernel
 def step_parts(given: tuple[Any, ...], orders: np.ndarray, scratch: np.ndarray, done: np.ndarray) -> None:
-    """Do what `step_rows` does, a part for each thread, and write which came to their ends into `done`, (parts,) bool.
+    """Do what `step_rows` does, with one part per thread, and write into `done`, (parts,) bool, which parts succeeded.
 
-    (An error that left a thread by itself would be lost.)
+    (An error raised within a thread would be lost.)
     """
     for part in numba.prange(len(done)):
         own = orders[len(orders) * part // len(done) : len(orders) * (part + 1) // len(done)]
@@ -163,6 +163,6 @@ def step_parts(given: tuple[Any, ...], orders: np.ndarray, scratch: np.ndarray, 
 
 @parallel_kernel
 def sample_parts(state: np.ndarray, rows: np.ndarray, out: np.ndarray, parts: int) -> None:
-    """Do what `sample_rows` does, a part for each thread."""
+    """Do what `sample_rows` does, with one part per thread."""
     for part in numba.prange(parts):
         sample_rows(state, rows, out, part, parts)

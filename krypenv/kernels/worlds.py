@@ -1,4 +1,4 @@
-"""Complete games in agreement with what a seat has seen: the worlds that a search samples."""
+"""Worlds, which a search samples: complete games that are consistent with what a seat has seen."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from krypenv.kernels.state import DEALS, MAX_DECK, State, allocate
 from krypenv.rules import MAX_PLAYERS, Rules, check_rules
 from krypenv.runtime.jit import handle, kernel
 
-MAX_TRIES = 200  # whole shuffles before a shuffle is mended
-MIXING_SWAPS = 2_000  # swaps that forget how a world was mended
+MAX_TRIES = 200  # whole shuffles before one is repaired
+MIXING_SWAPS = 2_000  # swaps that make a repaired shuffle random again
 NO_MASKS = np.empty((0, NUM_ACTIONS), np.int8)
 
 _HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
@@ -34,19 +34,19 @@ _CANNOT_HOLD, _DEALS_LEFT, _GAMES_LEFT = (LAYOUT[name].start for name in ("canno
 
 
 def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rules: Rules | None = None) -> State:
-    """Return one complete game for each observation, uniformly drawn from all that would have shown it.
+    """Return one complete game for each observation, drawn uniformly from all games that would have shown it.
 
     The unseen cards are dealt at random to the other hands and the stock, so that no seat holds a rank that it would
-    have been forced to sweep with. What the future does not depend on is made up: the order of the cards played, who
+    have been forced to sweep with. Whatever does not affect the future is made up: the order of the cards played, who
     has captured which cards, and the absolute level of the session's totals. Seats are numbered so that the last one
     is the dealer, as in a single game.
 
     Args:
-        observation: (N,) or (B, N) int8, N >= 433, of any seat, to act or not; one row is returned for each.
+        observation: (N,) or (B, N) int8, N >= 433, of any seat, to act or not; each gives one row of the result.
         rng: a numpy generator or a seed.
         rules: the rules of the game; by default the main rulebook for the players and teams in the observation.
 
-    Raises ValueError for an observation that no game under these rules shows.
+    Raises ValueError for an observation that no game under these rules can show.
 
     >>> engine = Engine(Rules.preset(), 4)
     >>> worlds = determinize(engine.observation, rng=0)
@@ -64,7 +64,7 @@ def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rule
 
 
 def check_genuine(rules: Rules, observations: np.ndarray, action_masks: np.ndarray) -> None:
-    """Raise ValueError unless each row of (B, >= 433) int8 is seen in some game, by the seat to act with that mask.
+    """Raise ValueError unless some game shows each row of (B, >= 433) int8 to the seat to act, with that mask.
 
     This builds a world for each row, which takes a few microseconds.
     """
@@ -72,7 +72,7 @@ def check_genuine(rules: Rules, observations: np.ndarray, action_masks: np.ndarr
 
 
 class _WorldScratch(NamedTuple):
-    """What worlds are built in."""
+    """Scratch for building worlds."""
 
     owner: npt.NDArray[np.int64]  # (104,)
     pool: npt.NDArray[np.int64]  # (104,)
@@ -81,7 +81,7 @@ class _WorldScratch(NamedTuple):
 
 
 class _Space(threading.local):
-    """What a thread builds worlds in, made once: for a few rows that would take longer than to build them."""
+    """A thread's scratch for worlds, made once: for a few rows, making it takes longer than building the worlds."""
 
     def __init__(self) -> None:
         self.world = handle(allocate(1))
@@ -93,7 +93,7 @@ _SCRATCH = _Space()
 
 
 def _build(rules: Rules, seen: np.ndarray, masks: np.ndarray, state: np.ndarray, seeds: np.ndarray) -> None:
-    """Fill the rows of a state, or one row again and again; raise ValueError for an observation that no game shows."""
+    """Fill the rows of a state, or overwrite its only row; raise ValueError for an impossible observation."""
     row, fault = _build_rows(compile_rules(rules), seen, masks, state, seeds, _SCRATCH.world_scratch, borrow_scratch())
     if fault != SOUND:
         raise ValueError(tell_fault(rules, f"observation {row}", fault))
@@ -111,7 +111,7 @@ def _rules_of(observations: np.ndarray) -> Rules:
 
 
 def make_generator(rng: np.random.Generator | int) -> np.random.Generator:
-    """Return a numpy generator from one or from a seed; raises ValueError for what is neither."""
+    """Return a numpy generator, itself or from a seed; raise ValueError for anything else."""
     if isinstance(rng, np.random.Generator):
         return rng
     if not is_whole(rng, 0, 1 << 128):
@@ -131,8 +131,8 @@ def _build_rows(
 ) -> tuple[int, int]:
     """Build a world for each row of observations; return the first row that has none and why, or SOUND.
 
-    `state` has a row for each, or a single one that is written over. Where there are `masks` they have to be those of
-    the worlds.
+    `state` has a row for each, or a single one that is overwritten. If there are `masks`, they must be those of the
+    worlds.
     """
     rules = compiled[0]
     for row in range(len(observations)):
@@ -146,7 +146,7 @@ def _build_rows(
         copy_public(rules, game, seen)
         known, pending_seat = game.cannot_hold[game.seat], np.int64(game.seat)
         if game.pending != NO_CARD and rules.forced_sweep and game.seat != viewer_of(rules, seen):
-            # who chooses what to take had no card that sweeps, or would have had to play that (R10)
+            # the seat choosing what to take had no card that sweeps, or it would have had to play that (R10)
             game.cannot_hold[game.seat] |= ranks_of_values(rules, sweep_values_of(rules, game, scratch[0]))
         is_dealt = deal_hidden(rules, game, seen, True, world_scratch.owner, world_scratch.pool)
         game.cannot_hold[pending_seat] = known
@@ -168,7 +168,7 @@ def _build_rows(
 
 @kernel
 def viewer_of(compiled: np.record, seen: np.ndarray) -> int:
-    """Return the seat that sees an observation, where the last one is the dealer."""
+    """Return the seat that sees an observation, if the last seat is the dealer."""
     for place in range(compiled.players):
         if seen[_DEALER + place]:
             return compiled.players - 1 - place
@@ -177,7 +177,7 @@ def viewer_of(compiled: np.record, seen: np.ndarray) -> int:
 
 @kernel
 def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
-    """Copy all that an observation tells, from relative places to seats."""
+    """Copy all that an observation shows, from relative places to seats."""
     players = compiled.players
     viewer = viewer_of(compiled, seen)
     game.dealer = players - 1
@@ -221,10 +221,10 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
 
 @kernel
 def _make_totals(compiled: np.record, game: np.record, seen: np.ndarray, viewer: int) -> None:
-    """Make up totals that are seen as those in an observation: relative to their mean, and cut at +-127.
+    """Make up totals that are observed as those given: relative to their mean, and clipped to +-127.
 
-    Where cutting has moved the sum from zero, one that was cut makes up for it. (Rounding moves it by at most half a
-    point a seat, which does not show.)
+    If clipping has moved the sum away from zero, one of the clipped totals makes up for it. (Rounding moves the sum by
+    at most half a point per seat, which does not show.)
     """
     players = compiled.players
     total, most, least = np.int64(0), viewer, viewer
@@ -256,10 +256,10 @@ def _give(game: np.record, seat: int, card: int, count: int) -> None:
 def deal_hidden(
     compiled: np.record, game: np.record, seen: np.ndarray, whole: bool, owner: np.ndarray, pool: np.ndarray
 ) -> bool:
-    """Deal the unseen cards to the other hands and the stock; return whether a deal was found that agrees.
+    """Deal the unseen cards to the other hands and the stock; return whether there is a deal that is consistent.
 
-    Unless the `whole` is wanted, the stock is in no order, which is faster.
-    Scratch, (104,) int64 each: `pool` holds the unseen cards, and `owner` whose each is, NO_SEAT for the stock.
+    Unless `whole` is set, the stock is left in no particular order, which is faster.
+    Scratch, (104,) int64 each: `pool` holds the unseen cards, and `owner` the seat of each, NO_SEAT for the stock.
     """
     size = 0
     for kind in range(NUM_KINDS):
@@ -297,9 +297,9 @@ def _is_barred(game: np.record, seat: int, card: int) -> bool:
 def _arrange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, drawn: int) -> bool:
     """Bring the pool into a uniformly random order in which nobody owns a card that it can't hold.
 
-    Whole shuffles until one agrees are uniform. Where that takes too long, a shuffle is mended, and then swaps that
-    keep it agreeing forget how (a symmetric random walk, so uniform in the limit). Only the first `drawn` places, the
-    hidden hands among them, need be random. Returns False where no order agrees.
+    Repeating whole shuffles until one is allowed is uniform. If that takes too long, a shuffle is repaired, and random
+    swaps that keep it allowed then wash out the repair (a symmetric random walk, so uniform in the limit). Only the
+    first `drawn` places, the hidden hands among them, need be random. Returns False if no order is allowed.
     """
     for _ in range(MAX_TRIES):
         barred = 0
@@ -325,11 +325,11 @@ def _arrange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hi
 
 @kernel
 def _exchange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, start: int) -> bool:
-    """Get a card away from an owner that can't hold it, by the shortest ring of owners who each pass on one card.
+    """Move a card away from an owner that can't hold it, by the shortest cycle of owners who each pass on one card.
 
-    Nobody gets a card that it can't hold. Wherever some order of the pool agrees there is such a ring: follow the card
-    to its owner there, from that one a card that has another owner there, and so on. (Owners are bits 0 to 6, 0 for the
-    stock; `passed` has, 8 bits for each, the place of the card that it would get.)
+    Nobody gets a card that it can't hold. If any order of the pool is allowed, there is such a cycle: follow the card
+    to its owner there, from that owner a card that has another owner there, and so on. (Owners are bits 0 to 6, 0 for
+    the stock; `passed` holds, 8 bits for each, the place of the card that it would get.)
     """
     passed, reached, fresh = np.int64(0), np.int64(0), np.int64(0)
     for taker in range(MAX_PLAYERS + 1):
@@ -353,7 +353,7 @@ def _exchange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, s
         return False
     card = pool[start]
     hole, taker = np.int64(start), np.int64(first)
-    while True:  # back along the ring: each place gets the card that was to be passed to its owner
+    while True:  # back along the cycle: each place gets the card that was to be passed to its owner
         at = passed >> 8 * taker & 255
         if at == start:
             pool[hole] = card
@@ -365,7 +365,7 @@ def _exchange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, s
 
 @kernel
 def _has_owner(owner: np.ndarray, size: int, taker: int) -> bool:
-    """Return whether some place belongs to an owner, 0 for the stock and 1 to 6 for the seats."""
+    """Return whether any place belongs to an owner, 0 for the stock and 1 to 6 for the seats."""
     for at in range(size):
         if owner[at] + 1 == taker:
             return True

@@ -1,4 +1,4 @@
-"""The decorator of the compiled kernels: Numba, without the GIL, cached on disk."""
+"""The decorators that compile kernels: Numba, without the GIL, cached on disk."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ JIT_IS_OFF = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]  # Numba mak
 
 @functools.cache
 def kernel_hash(function: Callable[..., Any]) -> str:
-    """Return a hash over all that a kernel's compiled code is made of, in whatever file it stands.
+    """Return a hash of everything that a kernel's compiled code depends on, in any file.
 
-    That is its own code, the constants and types that it names, the fields of the named tuples that it is given, and
-    the same of each kernel that it calls. What has become of a name is looked up now, so it is asked for when all
-    modules are loaded.
+    That is its own code, the constants and types it names, the fields of the named tuples it takes, and the same for
+    each kernel it calls. Names are looked up when this is called, so call it after all modules are loaded.
     """
     code, known = function.__code__, function.__globals__
     parts = [code.co_code, repr((code.co_consts, code.co_names, code.co_varnames)).encode()]
@@ -42,7 +41,7 @@ def kernel_hash(function: Callable[..., Any]) -> str:
 
 
 def _fields(annotation: str, known: dict[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Yield the fields of the named tuple that an annotation names, and of those inside of it."""
+    """Yield the fields of the named tuple that an annotation names, and of those nested in it."""
     named: Any = known.get(annotation)
     if hasattr(named, "_fields"):
         yield named._fields
@@ -51,7 +50,7 @@ def _fields(annotation: str, known: dict[str, Any]) -> Iterator[tuple[str, ...]]
 
 
 def _describe(value: Any) -> bytes:
-    """Return what tells the values apart that a kernel may name: kernels, numbers, arrays; of others the name."""
+    """Return bytes that tell apart the values a kernel may name; functions and modules are known by name alone."""
     if hasattr(value, "py_func"):
         return f"{kernel_hash(value.py_func)} {sorted(value.targetoptions.items())}".encode()
     if isinstance(value, np.ndarray):
@@ -62,11 +61,11 @@ def _describe(value: Any) -> bytes:
 
 
 class _PackageCache(FunctionCache):
-    """Numba's own cache looks at one file only, and would keep a kernel whose callees in other files have changed."""
+    """A cache under `kernel_hash`: Numba's own looks at one file only, and keeps kernels whose callees have changed."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         super().__init__(function)
-        self.options = sorted(options.items())  # that the kernel is compiled with
+        self.options = sorted(options.items())  # of the compilation
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (*super()._index_key(sig, codegen), kernel_hash(self._py_func), repr(self.options))
@@ -74,7 +73,7 @@ class _PackageCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
-        except (AttributeError, ImportError):  # an index of another version, with types that are no longer there
+        except (AttributeError, ImportError):  # an index from another version, with types that no longer exist
             self.flush()
             return None
 
@@ -86,7 +85,7 @@ class _PackageCache(FunctionCache):
 
 
 def is_compiled(kernel: Any) -> bool:
-    """Return whether compiled code of a kernel as it stands is in the cache, for any kind of arguments."""
+    """Return whether the cache has code for a kernel as it is now, for any types of arguments."""
     cache = getattr(kernel._cache, "made", None)
     return isinstance(cache, _PackageCache) and cache.is_filled(kernel.targetctx.codegen())
 
@@ -96,7 +95,7 @@ class _IntermediateCache(_PackageCache):
 
 
 class _CacheOnDemand:
-    """The cache of a kernel, made when it is first needed: Numba tries its folder for each one, by writing to it."""
+    """A kernel's cache, made when first needed: to make one, Numba tests the folder by writing to it."""
 
     def __init__(self, make: type[_PackageCache], function: Callable[..., Any], options: dict[str, Any]) -> None:
         self._make, self._given = make, (function, options)
@@ -105,7 +104,7 @@ class _CacheOnDemand:
     def made(self) -> Any:
         try:
             return self._make(*self._given)
-        except RuntimeError:  # there is no folder to write to: each process compiles anew
+        except RuntimeError:  # no folder is writable: every process compiles again
             return NullCache()
 
     def __getattr__(self, name: str) -> Any:
@@ -118,18 +117,18 @@ def records(dtype: np.dtype[Any], count: int | tuple[int, ...]) -> np.recarray:
 
 
 def handle(array: np.recarray) -> np.ndarray:
-    """Return the view of records that kernels are called with: a plain array, which Numba unpacks fastest."""
+    """Return the view of records that kernels take: a plain array, which Numba unpacks fastest."""
     return array if JIT_IS_OFF else array.view(np.dtype((np.void, array.dtype)), np.ndarray)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function over one game's row, or a loop of it; plain Python where NUMBA_DISABLE_JIT is set."""
+    """Compile a function of one game's row, or a loop over rows; with NUMBA_DISABLE_JIT leave it as plain Python."""
     # kernels allocate nothing, so they need no reference counts: those of row views cost a sixth of a step
     return _compile(function, _nrt=False)
 
 
 def parallel_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a loop over `numba.prange`, whose turns run on several threads."""
+    """Compile a loop over `numba.prange`, which runs on several threads."""
     return _compile(function, parallel=True)
 
 
@@ -144,7 +143,7 @@ def _compile(function: Callable[..., Any], **given: bool) -> Any:
 
 
 class _Listener(event.Listener):
-    """Tells of every compilation when it begins."""
+    """Calls a function whenever a compilation begins."""
 
     def __init__(self, tell: Callable[[], None]) -> None:
         self._tell = tell
@@ -158,7 +157,7 @@ class _Listener(event.Listener):
 
 @contextmanager
 def compilations(tell: Callable[[], None]) -> Iterator[None]:
-    """Call a function whenever a kernel is about to be compiled in the block, and not where one is kept already."""
+    """Call a function whenever the block is about to compile a kernel, but not when one is loaded from the cache."""
     with event.install_listener("numba:compile", _Listener(tell)):
         yield
 
@@ -171,6 +170,6 @@ def _trailing_zeros(word: int) -> int:
     return int(word & -word).bit_length() - 1
 
 
-# of a 64-bit integer that is not zero: one machine instruction each
+# of a nonzero 64-bit integer: one machine instruction each
 leading_zeros: Any = _leading_zeros if JIT_IS_OFF else numbers.leading_zeros
 trailing_zeros: Any = _trailing_zeros if JIT_IS_OFF else numbers.trailing_zeros

@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first asked for (PEP 562), for Numba takes a while to load."""
+"""Names of a package that are imported on first use (PEP 562), because Numba takes a while to load."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 
 @contextmanager
 def tell_doctor() -> Iterator[None]:
-    """Let an import that fails say who tells what is wrong."""
+    """Add to the error of a failed import how to run the doctor."""
     try:
         yield
-    except Exception as error:  # of a library that is missing or broken
+    except Exception as error:  # a library is missing or broken
         doctor = Path(__file__).parent.with_name("doctor") / "report.py"
-        raise ImportError(f"{error}\nWhat is wrong is told by: python {doctor}") from error
+        raise ImportError(f"{error}\nTo see what is wrong, run: python {doctor}") from error
 
 
 def importer(package: str, names: dict[str, tuple[str, ...]]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package that has names of its modules, by module, and the modules themselves."""
+    """Return a package's `__getattr__`, which imports the given names, listed by module, and the modules themselves."""
     sources = {name: f"{package}.{module}" for module, listed in names.items() for name in listed}
 
     def find(name: str) -> Any:

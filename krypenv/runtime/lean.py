@@ -1,7 +1,7 @@
-"""How kernels are compiled: for Python to machine code, for other kernels to the code that this is made from.
+"""How kernels are compiled: to machine code for Python, to intermediate code for other kernels.
 
-Numba optimizes each function together with all that it calls, and makes machine code of it and an entry for Python.
-For a kernel that only other kernels call, that is work for nothing: the machine code of its callers holds it too.
+Numba optimizes each function together with all that it calls, and makes machine code and an entry point for Python. For
+a kernel that only other kernels call this is wasted work: the machine code of its callers contains it too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class _Intermediate(JITCodeLibrary):
     """The intermediate code of a kernel and of all that it calls."""
 
     def _optimize_final_module(self) -> None:
-        pass  # it is optimized as a part of what it becomes a part of
+        pass  # it is optimized as a part of its callers
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -31,7 +31,7 @@ class _Intermediate(JITCodeLibrary):
 
     @classmethod
     def read(cls, codegen: Any, name: str, bitcode: bytes) -> _Intermediate:
-        """Return the code that was saved."""
+        """Return a library from its saved code."""
         library = cls(codegen, name)
         library._final_module = binding.parse_bitcode(bitcode)
         library._finalize_final_module()
@@ -44,7 +44,7 @@ class _Compiler(compiler.Compiler):
 
 
 class IntermediateCacheImpl(CompileResultCacheImpl):
-    """Reads what Numba saves of a kernel without machine code."""
+    """Reads what Numba has saved of a kernel without machine code."""
 
     def rebuild(self, target_context: Any, payload: tuple[Any, ...]) -> Any:
         """Return the result of compiling a kernel."""
@@ -77,12 +77,12 @@ class Inner(CPUDispatcher):
         self._compiler._customize_flags = _without_code
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return how another kernel calls it, with numbers that it writes out as with others of their type."""
+        """Return how another kernel calls it; literal numbers are treated like any numbers of their type."""
         kws = {name: types.unliteral(each) for name, each in kws.items()}
         return super().get_call_template(tuple(map(types.unliteral, args)), kws)
 
     def add_overload(self, cres: Any) -> None:
-        """Register what was compiled, or read from the cache; in place of an entry there is a key."""
+        """Register what was compiled or read from the cache; a key stands in for the missing entry point."""
         if cres.entry_point is None:
             cres = cres._replace(entry_point=object())
             self.targetctx.insert_user_function(cres.entry_point, cres.fndesc, [cres.library])
@@ -95,7 +95,7 @@ def _without_code(flags: Any) -> Any:
 
 
 class Kernel(CPUDispatcher):
-    """A kernel: called from Python it is machine code, named in another kernel it becomes a part of that."""
+    """A kernel: Python calls its machine code, and other kernels include its intermediate code."""
 
     _cache: Any
 
@@ -108,5 +108,5 @@ class Kernel(CPUDispatcher):
         return self.inner.get_call_template(args, kws)
 
     def get_overload(self, sig: Any) -> Any:
-        """Return what stands for it in another kernel."""
+        """Return what represents it in another kernel."""
         return self.inner.get_overload(sig)

@@ -1,6 +1,6 @@
-"""Ctrl-C ends the command `krypenv` with one line and exit code 130, also while its modules are loaded.
+"""Ctrl-C ends the command `krypenv` with one line and exit code 130, even while its modules are being loaded.
 
-`krypenv/__init__.py` imports this first: loading takes a second, and an interruption would end in a traceback.
+`krypenv/__init__.py` imports this first: loading takes a second, and an interrupt would print a traceback.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ LINE = "krypenv: stopped"
 def is_command() -> bool:
     """Whether this process was started as `krypenv` or as `python -m krypenv`."""
     name = os.path.basename(sys.argv[0] if sys.argv else "")
-    if name == "-m":  # the package is found before its `__main__` has a name
+    if name == "-m":  # `python -m` imports the package before it knows the path of `__main__`
         words = sys.orig_argv
         return "-m" in words and words[words.index("-m") + 1 :][:1] == ["krypenv"]
     return name.partition(".")[0].removesuffix("-script") == "krypenv"
 
 
 def end_at_once(*_: Any) -> None:
-    """End this process: while nothing has begun, nothing can be lost."""
+    """End this process. Nothing has begun, so nothing is lost."""
     with contextlib.suppress(OSError):
         os.write(2, f"{LINE}\n".encode())
     os._exit(EXIT_CODE)
@@ -34,7 +34,7 @@ def end_at_once(*_: Any) -> None:
 
 @contextlib.contextmanager
 def as_exception() -> Iterator[None]:
-    """Let Ctrl-C raise KeyboardInterrupt in the block, where it would end the process at once before and after it."""
+    """Make Ctrl-C raise KeyboardInterrupt in the block; before and after it, Ctrl-C ends the process at once."""
     if signal.getsignal(signal.SIGINT) is not end_at_once:
         yield
         return

@@ -1,4 +1,4 @@
-"""Parts of one call on several threads: kernels run without the GIL."""
+"""Split one call over several threads: kernels run without the GIL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def share(work: Callable[[int, int], object], parts: int) -> None:
-    """Call `work(part, parts)` for every part, each on a thread of its own, and return when all have ended.
+    """Call `work(part, parts)` for every part, each on its own thread, and return when all have ended.
 
     The first part runs on this thread. Raises what a part raises.
     """
@@ -28,20 +28,20 @@ def share(work: Callable[[int, int], object], parts: int) -> None:
 
 
 def cut(arrays: tuple[np.ndarray, ...], part: int, parts: int) -> tuple[np.ndarray, ...]:
-    """Return one of several parts of each array, as views: rows next to each other, as many in each part."""
+    """Return one of `parts` parts of each array, as views: consecutive rows, about as many in each part."""
     if parts == 1:
         return arrays
     return tuple(array[len(array) * part // parts : len(array) * (part + 1) // parts] for array in arrays)
 
 
 def count_threads(threads: int) -> int:
-    """Return how many threads an option asks for, whose 0 stands for all processors."""
+    """Return the number of threads that an option asks for; 0 means all processors."""
     return threads or os.cpu_count() or 1
 
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Return threads that are started when they are first needed, and kept."""
+    """Return a pool of threads, which start on first use and are kept."""
     return ThreadPoolExecutor(threads, "krypenv")
 
 

@@ -1,9 +1,9 @@
-"""What each move of a game was worth.
+"""The value of each move in a position or a recorded game.
 
 analysis  positions and records
 sweeps    sweeps that a move sets up and risks
-report    as a table
-picture   as a picture
+report    tables, and comments in records
+picture   pictures
 """
 
 from typing import TYPE_CHECKING

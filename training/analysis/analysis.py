@@ -1,4 +1,4 @@
-"""Analysis: what each legal move of a position is expected to bring, and what the moves of a played game gave away."""
+"""Analysis: the expected margin of each legal move in a position, and the regret of each move of a recorded game."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from krypenv.training.analysis.sweeps import sample_worlds, sweep_chances
 from krypenv.training.common import bounds
 from krypenv.training.evaluation.matches import Progress, confidence_interval, make_player
 
-WORLDS = 200  # worlds of an analysis, unless told otherwise
+WORLDS = 200  # default number of worlds
 SYMBOLS = ("?!", "?", "??")  # inaccuracy, mistake, blunder
-TIE = 1e-9  # margins nearer than this are equal
+TIE = 1e-9  # margins closer than this are equal
 
 
 class Marks(NamedTuple):
-    """How many points of margin a move must lie behind the best one to be marked."""
+    """The points of margin behind the best move from which a move gets each mark."""
 
     inaccuracy: float = 1.0  # ?!
     mistake: float = 3.0  # ?
@@ -36,7 +36,7 @@ class Marks(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over worlds and its 95% interval (Student's t); None for both ends where nothing is hidden: one world."""
+    """A mean over worlds and its 95% interval (Student's t), whose bounds are None if nothing is hidden: one world."""
 
     mean: float
     low: float | None
@@ -44,7 +44,7 @@ class Estimate:
 
     @classmethod
     def of(cls, samples: npt.NDArray[np.float64]) -> Estimate:
-        """Return the estimate from one figure a world, (worlds,) float64."""
+        """Return the estimate from one value per world, (worlds,) float64."""
         mean, low, high = confidence_interval(samples)
         return cls(mean, low, high) if len(samples) > 1 else cls(mean, None, None)
 
@@ -55,33 +55,33 @@ class Estimate:
 
     @property
     def is_above_zero(self) -> bool:
-        """Whether it is above zero, and all of its interval too."""
+        """Whether the mean and its whole interval are above zero."""
         return self.mean > TIE and (self.low is None or self.low > 0)
 
 
 @dataclass(frozen=True)
 class MoveValue:
-    """What one legal move is expected to bring to the side of the seat that makes it."""
+    """The expected results of one legal move for the side of the seat that makes it."""
 
     move: str  # as records write it
-    margin: Estimate  # of the whole game, what was made so far included
-    behind: Estimate  # how much less that is than the best move's, world by world; 0 for the best
+    margin: Estimate  # of the whole game, points scored so far included
+    behind: Estimate  # the best move's margin minus this one's, world by world; 0 for the best
     sweeps: int  # own sweeps that the move makes: 0, 1 or 2
-    sets_up: float  # chance that the next seat must sweep what the move leaves
-    risks: float  # chance that the own seat must sweep at its next turn, if the others play like the tactician
+    sets_up: float  # probability that the next seat must sweep what the move leaves
+    risks: float  # probability that this seat must sweep at its next turn, if the others play like the tactician
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The legal moves of a seat, best first, and what the seat sees."""
+    """The legal moves of a seat, best first, and what it sees."""
 
     seat: int
     deal: int
-    so_far: float  # margin of its side by what is scored already
+    so_far: float  # margin of its side from the points scored so far
     hand: tuple[str, ...]
     table: tuple[str, ...]
     pending: str | None  # the card whose capture is being chosen
-    worlds: int  # that the margins are means of; 1 where nothing is hidden
+    worlds: int  # number of worlds behind each margin; 1 if nothing is hidden
     moves: tuple[MoveValue, ...]
 
     @property
@@ -106,7 +106,7 @@ class PositionAnalysis(Decision):
 
 @dataclass(frozen=True)
 class Play(Decision):
-    """A move of a played game among those that were legal."""
+    """A move of a recorded game among the legal ones."""
 
     number: int  # of the move in the game, 1 for the first
     played: MoveValue
@@ -119,18 +119,18 @@ class Play(Decision):
 
     @property
     def regret(self) -> float:
-        """How much less the move is expected to bring than the best one, in points of margin."""
+        """The expected margin of the best move minus that of the move played, in points."""
         return self.played.behind.mean
 
 
 @dataclass(frozen=True)
 class SeatSummary:
-    """How a seat played, over its decisions with more than one legal move; a mean of none is None."""
+    """How a seat played, over its decisions with more than one legal move; means over none are None."""
 
     seat: int
     plays: int
     decisions: int
-    best_rate: float | None  # share of the decisions in which no move was expected to be better
+    best_rate: float | None  # share of decisions in which no move had a higher expected margin
     mean_regret: float | None
     total_regret: float
     inaccuracies: int
@@ -140,7 +140,7 @@ class SeatSummary:
 
 @dataclass(frozen=True)
 class RecordAnalysis:
-    """The analysis of a game's moves, or of those of one seat."""
+    """The analysis of all moves of a game, or of the moves of one seat."""
 
     rules: str
     agent: str
@@ -164,21 +164,22 @@ def analyze_position(
     seed: int = 0,
     open_hands: bool = False,
 ) -> PositionAnalysis:
-    """Return what each legal move of the seat to act is expected to bring, best first.
+    """Return the expected results of each legal move of the seat to act, best first.
 
-    An agent examines what the seat sees in many worlds: deals of the unseen cards that agree with it. Whatever else
-    lies in the game plays no part, unless `open_hands` shows all hands, which is cheating and is said in the result.
+    An agent evaluates the moves in many worlds: deals of the unseen cards that agree with what the seat sees. Nothing
+    else in the game plays a part, unless `open_hands` shows the agent all hands, which is cheating and is noted in the
+    result.
 
     Args:
         game: a game that is not over.
-        agent: an agent with a method `examine`, as an object or by its string; "search" if none is given, and
-            "oracle-hand" with `open_hands`.
-        worlds: how many, 2 at least; if not given, what the agent's string says, or 200.
+        agent: an agent with a method `examine`, as an object or a string; by default "search", or "oracle-hand" with
+            `open_hands`.
+        worlds: number of worlds, at least 2; by default that of the agent's string, or 200.
         seed: the same seed gives the same figures.
         open_hands: show the agent all hands.
 
-    Raises ValueError for a game that is over, less than two worlds, an unknown agent, one that can't analyse, and one
-    made for other rules.
+    Raises ValueError for a game that is over, fewer than two worlds, an unknown agent, an agent that can't analyse, or
+    one made for other rules.
 
     >>> game = Game.from_position("rules: krypkasino; table: 4H; hand 0: 2C 3C; hand 1: 6D 9D; captured 1: rest")
     >>> [(value.move, value.margin.mean) for value in analyze_position(game).moves]
@@ -205,13 +206,13 @@ def analyze_record(
     marks: Marks = Marks(),  # noqa: B008  # immutable
     progress: Progress | None = None,
 ) -> RecordAnalysis:
-    """Return what the moves of a game, to its end or to where it stands, gave away, for all seats or for one.
+    """Return the regret of each move made so far in a game, for all seats or for one.
 
-    Each move is analysed as `analyze_position` does it, with the same seed. It is marked where it lies behind the best
-    one by so many points, and the interval of the difference excludes zero.
+    Each move is analysed as in `analyze_position`, with the same seed. It is marked if it is enough points behind the
+    best move (`marks`) and the interval of the difference excludes zero.
 
-    Raises ValueError as `analyze_position` does, and for a game without moves of the seat, a seat that there is not,
-    and marks that do not rise. `progress` is called with the moves done and with all moves.
+    Raises ValueError as `analyze_position` does, and for a game without moves of the seat, an unknown seat, or marks
+    that do not rise. `progress` is called with the number of moves done and of all moves.
     """
     players = range(game.rules.players)
     if seat is not None and seat not in players:
@@ -246,19 +247,19 @@ def analyze_record(
 
 
 def check_marks(marks: Marks) -> Marks:
-    """Return marks; raises ValueError unless they are three numbers of points that rise from above 0."""
+    """Return marks; raises ValueError unless they are three rising numbers of points above 0."""
     for name, points in zip(Marks._fields, marks, strict=True):
         if isinstance(points, (int, float)) and not points <= 0:
             bounds.check(name, points, bounds.POINTS)
     if not 0 < marks.inaccuracy <= marks.mistake <= marks.blunder:
-        raise ValueError(f"the marks begin at three numbers of points that rise from above 0, not at {tuple(marks)}")
+        raise ValueError(f"the marks are three rising numbers of points above 0, not {tuple(marks)}")
     return marks
 
 
 def _choose_agent(
     agent: Agent | str | None, rules: Rules, worlds: int | None, open_hands: bool
 ) -> tuple[Agent | str, int]:
-    """Return an agent that can analyse, its string with the number of worlds, and that number."""
+    """Return an agent that can analyse, as a string with the number of worlds if it was one, and that number."""
     chosen = ("oracle-hand" if open_hands else "search") if agent is None else agent
     player = make_player(chosen, rules, 0)
     method = "examine_on" if open_hands else "examine"
@@ -272,7 +273,7 @@ def _choose_agent(
         chosen = format_spec(name, options | {"worlds": worlds})
     worlds = WORLDS if worlds is None else worlds
     if isinstance(worlds, int) and worlds < 2:
-        raise ValueError(f"an analysis needs two worlds at least, for there is no interval from {shown(worlds)}")
+        raise ValueError(f"an analysis needs at least two worlds, as there is no interval from {shown(worlds)}")
     bounds.check("worlds", worlds, bounds.WORLDS)
     return chosen, worlds
 
@@ -311,7 +312,7 @@ def _decide(game: Game, player: Any, worlds: int, seed: int, open_hands: bool) -
 
 
 def margin_so_far(game: Game, seat: int) -> float:
-    """Return the margin of a seat's side by the scores of the game so far (R14, R16)."""
+    """Return the margin of a seat's side from the scores of the game so far (R14, R16)."""
     scores, sides = game.scores(), game.rules.num_teams
     own = sum(scores[seat % sides :: sides])
     return (sum(scores) - own) / (sides - 1) - own

@@ -1,4 +1,4 @@
-"""What an analysis says, as a picture: the moves of a position as bars, or the course of a game."""
+"""Pictures of analyses: the moves of a position as bars, or the course of a game."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from krypenv.rules import Rules
 from krypenv.training.analysis.analysis import SYMBOLS, TIE, MoveValue, Play, PositionAnalysis, RecordAnalysis
 from krypenv.training.analysis.report import describe, plus_minus
 
-MOST_BARS = 24  # moves of a position that are drawn
+MOST_BARS = 24  # moves of a position that are drawn, at most
 LINE = 24  # characters of a move in a line of its label
-LONGEST = 14  # characters of a move beside its mark
+LONGEST = 14  # characters of a move next to its mark
 MARK_COLOURS = dict(zip(("", *SYMBOLS), ("0.55", "tab:olive", "tab:orange", "tab:red"), strict=True))
 SWEEPS = ("", "a sweep, ", "a double sweep, ")
 
 
 def draw_position(path: Path, analysis: PositionAnalysis) -> None:
-    """Draw the margin of every move as a bar from the margin so far, with its interval; the best is on top."""
+    """Draw the margin of every move as a bar that starts at the margin so far, with its interval, best on top."""
     moves = analysis.moves[:MOST_BARS]
     labels = [textwrap.fill(value.move, LINE) for value in moves]
     heights = np.array([0.6 + 0.4 * (label.count("\n") + 1) for label in labels])
@@ -42,7 +42,7 @@ def draw_position(path: Path, analysis: PositionAnalysis) -> None:
     notes.tick_params(length=0)
     axes.axvline(analysis.so_far, color="black", linewidth=0.8)
     interval = "" if analysis.worlds == 1 else ", with its 95% interval"
-    axes.set_xlabel(f"expected margin, points{interval}; the bars begin at the margin so far")
+    axes.set_xlabel(f"expected margin, points{interval}; bars start at the margin so far")
     of_all = f", the best {len(moves)} of {len(analysis.moves)} moves" if len(moves) < len(analysis.moves) else ""
     cards = f"hand {' '.join(analysis.hand) or '-'}; table {' '.join(analysis.table) or '-'}"
     if analysis.pending:
@@ -54,13 +54,13 @@ def draw_position(path: Path, analysis: PositionAnalysis) -> None:
 
 
 def _note(value: MoveValue) -> str:
-    """Return how far a move is behind the best one, and what it does about sweeps."""
+    """Return how far a move is behind the best one, and its sweeps."""
     behind = f"{plus_minus(value.behind)} behind" if value.behind.mean > TIE else "best"
     return f"{behind}; {SWEEPS[value.sweeps]}sets up {value.sets_up:.0%}, risks {value.risks:.0%}"
 
 
 def draw_record(path: Path, analysis: RecordAnalysis) -> None:
-    """Draw what each side could expect along the game, with marked moves, and the regret of every move by seat."""
+    """Draw each side's expected margin over the game, with marked moves, and the regret of every move by seat."""
     seats = [seat.seat for seat in analysis.seats]
     sides = Rules.parse(analysis.rules).num_teams
     figure = Figure(figsize=(10, 4 + 1.1 * len(seats)), layout="constrained")
@@ -82,7 +82,7 @@ def draw_record(path: Path, analysis: RecordAnalysis) -> None:
     upper.margins(y=0.25)
     upper.axhline(0, color="black", linewidth=0.8)
     so_far = "\n(dotted: margin so far)" if sides == 2 else ""
-    upper.set_ylabel(f"margin expected with the best move{so_far}", fontsize=9)
+    upper.set_ylabel(f"expected margin of the best move{so_far}", fontsize=9)
     upper.legend(fontsize=8, ncols=3)
     upper.grid(alpha=0.3)
     upper.set_title(f"{analysis.rules}: {describe(analysis)}", fontsize=10, parse_math=False)
@@ -91,7 +91,7 @@ def draw_record(path: Path, analysis: RecordAnalysis) -> None:
 
 
 def _draw_mark(axes: Axes, play: Play) -> None:
-    """Write a marked move beside the line of its side."""
+    """Write a marked move next to the line of its side."""
     at, colour = (play.number, play.best.margin.mean), MARK_COLOURS[play.mark]
     move = play.played.move if len(play.played.move) <= LONGEST else f"{play.played.move[: LONGEST - 1]}…"
     axes.plot(*at, "o", color=colour, markersize=4)

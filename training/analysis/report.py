@@ -1,4 +1,4 @@
-"""What an analysis says, as tables and as comments in a record."""
+"""Analyses as tables, and as comments in a record."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def print_position(analysis: PositionAnalysis) -> None:
     print(f"hand {' '.join(analysis.hand)}; table {' '.join(analysis.table) or 'empty'}{_pending(analysis)}")
     print(f"{describe(analysis)}, seed {analysis.seed}")
     print_table(MOVE_COLUMNS, [_move_row(value) for value in analysis.moves])
-    print("margin: expected at the end of the game, in points; sets up, risks: chance of a sweep that the next seat")
-    print("must make, and of one that this seat must make at its next turn")
+    print("margin: expected at the end of the game, in points; sets up: probability that the next seat must sweep;")
+    print("risks: probability that this seat must sweep at its next turn")
 
 
 def _pending(analysis: PositionAnalysis) -> str:
@@ -35,7 +35,7 @@ def _pending(analysis: PositionAnalysis) -> str:
 
 
 def describe(analysis: PositionAnalysis | RecordAnalysis) -> str:
-    """Return who analysed, whether it saw what is hidden, and of a position whether anything is."""
+    """Return the agent's name, whether it saw hidden cards and, for a position, whether anything is hidden."""
     if analysis.open_hands:
         return f"{analysis.agent}, shown all hands (cheats)"
     is_known = isinstance(analysis, PositionAnalysis) and analysis.worlds == 1
@@ -54,13 +54,13 @@ def _move_row(value: MoveValue) -> tuple[str, ...]:
 
 
 def plus_minus(estimate: Estimate, sign: str = "") -> str:
-    """Return a mean with half its interval, as in ``+3.1 ± 0.4``; the sign is ``+`` to show that of a positive one."""
+    """Return a mean with half its interval, as in ``+3.1 ± 0.4``; with the sign ``+``, positive means show it."""
     width = "" if estimate.half is None else f" ± {estimate.half:.1f}"
     return f"{estimate.mean:{sign}.1f}{width}"
 
 
 def print_record(analysis: RecordAnalysis) -> None:
-    """Print every decision of a record, and how each seat played."""
+    """Print every decision of a record that had a choice, and a summary of each seat."""
     scores = "-".join(map(str, analysis.scores))
     print(
         f"{analysis.rules}: {scores}{'' if analysis.is_over else ' so far'}; {describe(analysis)}, seed {analysis.seed}"
@@ -69,7 +69,7 @@ def print_record(analysis: RecordAnalysis) -> None:
     print_table(SEAT_COLUMNS, [_seat_row(seat) for seat in analysis.seats])
     marks = (f"{mark} from {least:g}" for mark, least in zip(SYMBOLS, analysis.marks, strict=True))
     print(f"regret: points behind the best move; marks: {', '.join(marks)} points, where the interval excludes 0")
-    print("margin: what the seat's side could expect with the best move; so far: what it had by the scores")
+    print("margin: expected for the seat's side with the best move; so far: its margin by the scores so far")
 
 
 def _play_row(play: Play) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ def _seat_row(seat: SeatSummary) -> tuple[str, ...]:
 
 
 def annotate(game: Game, analysis: RecordAnalysis) -> str:
-    """Return the record of the game with a comment behind each marked move, and who made them in the tag `Annotator`.
+    """Return the record of the game with a comment after each marked move, and the agent in the tag `Annotator`.
 
     It reads back as the same game.
     """

@@ -1,4 +1,4 @@
-"""Sweeps after a move, over sampled worlds: what it sets up for the next seat, and what the own one risks."""
+"""Forced sweeps after a move, over sampled worlds: those set up for the next seat, and those its own seat risks."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from krypenv.kernels.worlds import determinize
 
 
 def sample_worlds(game: Game, count: int, seed: int, open_hands: bool) -> State:
-    """Return whole games that agree with what the seat to act sees, (count,) of `GAME`.
+    """Return `count` worlds that agree with what the seat to act sees, (count,) of `GAME`.
 
-    With `open_hands` they agree in all hands too, and only the order of the stock is drawn.
+    With `open_hands` they agree in all hands too, and only the order of the stock is random.
     """
     if not open_hands:
         return determinize(np.tile(game.observation(), (count, 1)), seed, game.rules)
@@ -31,10 +31,10 @@ def sample_worlds(game: Game, count: int, seed: int, open_hands: bool) -> State:
 
 
 def sweep_chances(game: Game, moves: Sequence[Move], worlds: State, seed: int) -> list[tuple[float, float]]:
-    """Return for each of some legal moves the shares of worlds with a forced sweep after it: set up, and risked.
+    """Return for each move the shares of worlds with a forced sweep after it: set up, and risked.
 
-    Set up: the next seat must sweep, which is credited to the seat to act (R12). Risked: the seat to act must sweep
-    itself when its turn comes again in this game, where all others have played as the tactician does.
+    Set up: the next seat must sweep, which is credited to the seat to act (R12). Risked: the seat to act must itself
+    sweep at its next turn in this game, after all others have played like the tactician.
     """
     twin, made = game.copy(), len(game.actions)
     chances = []
@@ -47,7 +47,7 @@ def sweep_chances(game: Game, moves: Sequence[Move], worlds: State, seed: int) -
 
 
 def _play_on(engine: Engine, actions: list[int], seed: int) -> tuple[float, float]:
-    """Carry out a move in all rows, then play to the next turn of its seat; return the shares set up and risked."""
+    """Make a move in all rows, then play to the next turn of its seat; return the shares set up and risked."""
     own, goes_on = int(engine.seat[0]), np.ones(engine.num_games, np.bool_)
 
     def step(chosen: np.ndarray, rows: np.ndarray) -> None:
@@ -66,12 +66,12 @@ def _play_on(engine: Engine, actions: list[int], seed: int) -> tuple[float, floa
 
 
 def _cards_left(engine: Engine) -> npt.NDArray[np.int64]:
-    """Return the cards in hands and stock, (B,) int64; they become fewer until the next game."""
+    """Return the number of cards in hands and stock, (B,) int64, which only falls until the next game."""
     return engine.rules.deck_size - engine.state.next_card + engine.state.hand_size.sum(axis=1)
 
 
 def _must_sweep(engine: Engine) -> npt.NDArray[np.bool_]:
-    """Return whether every card that the seat to act may play takes the whole table, (B,) bool (R10)."""
+    """Return whether every legal card of the seat to act takes the whole table, (B,) bool (R10)."""
     values, plays = engine.state.sweep_values, engine.state.legal_plays
     sweepers = np.zeros(engine.num_games, np.int64)
     for value, kinds in enumerate(engine.compiled["value_kinds"][0]):

@@ -1,16 +1,16 @@
 """Tournaments: many agents over the same deals, with ratings and a report.
 
 arena         a tournament
-lineups       who plays whom
-shards        portions of it, for workers
+lineups       matches and seatings
+shards        portions of a tournament, for workers
 remote        workers on a Ray cluster
-results       its folder
-result_lines  the lines of its files
+results       the folder of a tournament
+result_lines  the lines of the results file
 games         games as arrays
 payoffs       margins between agents
 ratings       ratings
 standings     the table
-report        the page
+report        the HTML page
 """
 
 from typing import TYPE_CHECKING

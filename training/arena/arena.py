@@ -1,4 +1,4 @@
-"""The arena: every agent against every other over duplicate deals, into a folder that can be gone on with."""
+"""The arena: every agent against every other over duplicate deals, with results in a folder that can be resumed."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ from krypenv.training.evaluation.matches import Progress
 
 MOST_AT_ONCE = 1_000_000  # games of a chunk
 MOST_SHARDS = 200_000  # chunks of all matches
-MANY_ENOUGH = 200  # deals before which `precision` ends nothing
+MANY_ENOUGH = 200  # deals before which `precision` ends no match
 
 
 @dataclass(frozen=True)
 class ArenaSettings:
-    """All that decides an arena. A new one checks itself and raises ValueError with the reason.
+    """All settings of an arena. A new instance checks itself and raises ValueError with the reason.
 
     >>> ArenaSettings(("greedy", "random"), Rules.preset("krypkasino"), "runs/arena", deals=50).num_games
     100
@@ -63,20 +63,18 @@ class ArenaSettings:
 
     agents: tuple[AgentSource, ...]  # strings for `krypenv.agents.make`, pairs of a name and maker(rules, seed), agents
     rules: Rules
-    out: Path | str  # folder of the results; one that has some already is gone on with
-    deals: int = 1000  # deals that each match plays in all its seatings
-    deals_from: str | int = "dev"  # where they come from: "dev", "test" or a seed
-    seed: int = 0  # of what the agents do at random
-    chunk: int = 100  # deals that are played and written at once
-    pairs: bool = False  # with more than 2 sides: tables of one agent against S - 1 of another
-    first: int = 0  # only matches in which one of so many first agents plays; 0 for all matches
-    precision: float | None = (
-        None  # points: let a match rest when its pairs' intervals are at most so much to both sides
-    )
-    cheaters: bool = False  # let agents play that see what is hidden
+    out: Path | str  # folder of the results; an arena in this folder is resumed
+    deals: int = 1000  # deals of each match, each played in all seatings
+    deals_from: str | int = "dev"  # list of the deals, "dev" or "test", or a seed
+    seed: int = 0  # of the agents' random choices
+    chunk: int = 100  # deals to play and write at a time
+    pairs: bool = False  # with more than 2 sides: tables of one agent against S - 1 copies of another
+    first: int = 0  # only matches with one of the first `first` agents; 0 for all matches
+    precision: float | None = None  # points: end a match once its pairs' intervals are at most ± this wide
+    cheaters: bool = False  # allow agents that see hidden cards
     workers: int = 1  # processes
     ray: bool = False  # play on a Ray cluster
-    ray_address: str | None = None  # of the cluster; None: the one that Ray finds, or else a new one on this machine
+    ray_address: str | None = None  # of the cluster; None for the one that Ray finds, else a new one on this machine
 
     def __post_init__(self) -> None:
         for name, limits in (
@@ -103,7 +101,7 @@ class ArenaSettings:
         self._check_size()
 
     def _check_size(self) -> None:
-        """Raise ValueError for more games at once, or more chunks, than fit into memory."""
+        """Raise ValueError for chunks that are too large or too many for memory."""
         matches, deals = self.matches, min(self.chunk, self.deals)
         seatings, chunks = max(map(len, matches), default=0), -(-self.deals // self.chunk) * len(matches)
         if deals * seatings > MOST_AT_ONCE:
@@ -114,12 +112,12 @@ class ArenaSettings:
         if chunks > MOST_SHARDS:
             raise ValueError(
                 f"an arena has at most {MOST_SHARDS:,} chunks over all its matches, not {chunks:,}; "
-                "let a chunk have more deals"
+                "give a chunk more deals"
             )
 
     @classmethod
     def of_folder(cls, folder: Path | str, **changes: Any) -> ArenaSettings:
-        """Return the settings of the arena in a folder, with some changed; raises ValueError where there is none."""
+        """Return the settings of the arena in a folder, with some changed; raises ValueError if there is no arena."""
         header = read_header(Path(folder))
         if "agents" not in changes:
             _check_names(folder, header)
@@ -155,14 +153,14 @@ class ArenaSettings:
 
 
 def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: None) -> Games:
-    """Play an arena, or go on with one in the same folder, and return all its games; none is lost if this is killed.
+    """Play an arena, or resume the one in the same folder, and return all its games.
 
-    The games, without their times, depend on `agents`, `rules`, `deals`, `deals_from`, `seed`, `chunk`, `pairs`,
-    `first` and `precision` alone. More deals than before extend an arena; with fewer, what is there already stays
-    and counts.
+    No written game is lost if the process is killed. The games, apart from their times, depend only on `agents`,
+    `rules`, `deals`, `deals_from`, `seed`, `chunk`, `pairs`, `first` and `precision`. More deals than before extend an
+    arena; with fewer deals, existing games stay and count.
 
     Raises ValueError, and writes nothing, for agents that can't be made, play other rules, are named twice or cheat
-    without leave, and for a folder with the results of another arena or that another process is writing to.
+    without `cheaters`, and for a folder that holds another arena or that another process is writing to.
     """
     folder, header = Path(settings.out), make_header(settings)
     if (folder / FILE).exists():
@@ -182,7 +180,7 @@ def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: 
 
 
 def _check_sources(settings: ArenaSettings) -> None:
-    """Raise ValueError for an agent that can't be sent to where it is to play."""
+    """Raise ValueError for an agent that can't be sent to the workers."""
     if settings.ray:
         from krypenv.training.arena.remote import packer
 
@@ -204,7 +202,7 @@ def _player(settings: ArenaSettings) -> AbstractContextManager[Player]:
 
 
 def _missing(settings: ArenaSettings, results: Results) -> Iterator[Shard]:
-    """Yield what is still to be played, chunk by chunk over all matches, so that these keep about level."""
+    """Yield the shards still to play, chunk by chunk over all matches, so that the matches advance together."""
     seeds, size = deal_seeds(settings.deals_from, settings.deals), settings.chunk
     for chunk, first in enumerate(range(0, settings.deals, size)):
         for match, seatings in enumerate(settings.matches):
@@ -217,11 +215,11 @@ def _missing(settings: ArenaSettings, results: Results) -> Iterator[Shard]:
 
 
 def _rounds(settings: ArenaSettings, results: Results) -> Iterator[list[Shard]]:
-    """Yield what is to be played, until the intervals are as narrow as they are to be.
+    """Yield rounds of shards to play, until the intervals are narrow enough.
 
-    Without `precision` that is all at once; else the chunks one by one, and a match rests for good from where the
-    intervals of all its pairs are narrow enough. That follows from the chunks before alone, so that an arena that is
-    gone on with plays what an unbroken one does.
+    Without `precision` one round holds everything. With it, each chunk is a round, and a match ends for good once the
+    intervals of all its pairs are narrow enough. This depends only on earlier chunks, so a resumed arena plays exactly
+    what an uninterrupted one does.
     """
     missing = list(_missing(settings, results))
     if settings.precision is None:
@@ -246,7 +244,7 @@ def _rounds(settings: ArenaSettings, results: Results) -> Iterator[list[Shard]]:
 
 
 def make_header(settings: ArenaSettings) -> Header:
-    """Return the first line of the results; raises ValueError for agents that can't play in this arena."""
+    """Return the header of the results; raises ValueError for agents that can't play in this arena."""
     rules = settings.rules
     made = [make_agent(source, rules, settings.seed) for source in settings.agents]
     names = [
@@ -280,30 +278,28 @@ def make_header(settings: ArenaSettings) -> Header:
 
 
 def _machine() -> dict[str, Any]:
-    """Return the processor and the versions of the packages, for who reads the results."""
+    """Return the processor and the package versions, as information for readers."""
     with contextlib.suppress(metadata.PackageNotFoundError):
         return {**machine(), "torch": metadata.version("torch")}
     return machine()
 
 
 def _check_names(folder: Path | str, header: Header) -> None:
-    """Raise ValueError where an arena has agents that can't be made from what its results tell of them."""
+    """Raise ValueError if an arena has agents that can't be made from the names in its results."""
     names = [agent["name"] for agent in header["agents"]]
     for name in names:
         if is_own(name):
             again = shlex.join(["krypenv", "arena", *names, "--out", str(folder)])
-            refuse_import(
-                name, f"to go on with the arena, name its agents again: {again}, with the options that it had"
-            )
+            refuse_import(name, f"to resume the arena, name its agents again: {again}, with the options that it had")
         if not is_known(name):
             raise ValueError(
-                f"{folder} has the agent {shown(name)}, which no name makes: it was handed in from Python, so go on by "
-                "run_arena with the same settings there"
+                f"{folder} has the agent {shown(name)}, an object passed from Python and not a known name; resume it "
+                "there, with run_arena and the same settings"
             )
 
 
 def weights_of(source: AgentSource, agent: Agent) -> list[str]:
-    """Return the SHA-256 of the weights of the models that an agent plays with, or that its string names."""
+    """Return the SHA-256 of the weights of the models that an agent uses or its string names."""
     words = list(getattr(agent, "models", ()))
     if isinstance(source, str):
         words += [source] if Path(source).is_dir() else parse_spec(source)[1].values()

@@ -1,4 +1,4 @@
-"""What an arena played, as arrays: the common ground of running an arena and of its standings."""
+"""The games of an arena as arrays, from which its standings are computed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Games:
-    """G games of S sides each, played by A agents. Where the rules make sessions (R15), a game is a session."""
+    """G games of S sides each, played by A agents. Under rules with sessions (R15), games are sessions."""
 
     names: tuple[str, ...]  # the agents' strings, A of them
     rules: Rules
@@ -23,12 +23,12 @@ class Games:
     agents: IntArray  # (G, S) index of the agent on each side
     scores: FloatArray  # (G, S) final score of each side, the sum over its seats; low is good
     forfeit: IntArray  # (G,) index of the agent that forfeited the game, or -1
-    milliseconds: FloatArray  # (A,) mean time of a decision; nan where none was measured
-    forfeits: tuple[str, ...]  # one sentence for each of the first forfeits
+    milliseconds: FloatArray  # (A,) mean time per decision; nan if not measured
+    forfeits: tuple[str, ...]  # a sentence for each of the first few forfeits
 
 
 def check_games(games: Games) -> None:
-    """Raise ValueError for games that can't be: none at all, arrays that don't fit, unknown agents, one agent alone."""
+    """Raise ValueError for impossible games: none, mismatched arrays, unknown agents, or one agent on all sides."""
     number, size = len(games.deal), len(games.names)
     if number == 0:
         raise ValueError("there are no games")

@@ -1,4 +1,4 @@
-"""Who meets whom in an arena, and in which seatings: balanced over the places and over who sits before whom."""
+"""The matches of an arena and their seatings, balanced over the places and over who sits before whom."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Seating = tuple[int, ...]  # the index of the agent on each side
 def matches(agents: int, sides: int, pairs: bool = False) -> list[list[Seating]]:
     """Return the seatings of each match among some agents; each deal of a match is played in all its seatings.
 
-    With 2 sides each pair of agents is a match. With more, each choice of S different agents is one; where there are
-    fewer agents than sides, each choice of S with repetition that has at least two different ones. With `pairs`, each
-    pair gives two matches: one of the first against S - 1 of the second, and the reverse.
+    With 2 sides, each pair of agents is a match. With more, each choice of S different agents is a match; with fewer
+    agents than sides, each choice of S with repetition that has at least two different agents. With `pairs`, each pair
+    makes two matches: the first against S - 1 copies of the second, and the reverse.
 
-    Raises ValueError where these are more than anybody can play.
+    Raises ValueError for more matches than can be played.
 
     >>> matches(agents=3, sides=2)
     [[(0, 1), (1, 0)], [(0, 2), (2, 0)], [(1, 2), (2, 1)]]
@@ -29,7 +29,7 @@ def matches(agents: int, sides: int, pairs: bool = False) -> list[list[Seating]]
     )
     if count > MOST_MATCHES:
         raise ValueError(
-            f"{agents} agents on {sides} sides come to more than {MOST_MATCHES:,} matches; let fewer play, or pairs"
+            f"{agents} agents on {sides} sides make more than {MOST_MATCHES:,} matches; enter fewer, or use pairs"
         )
     if pairwise:
         chosen: Iterator[Seating] = (
@@ -43,10 +43,10 @@ def matches(agents: int, sides: int, pairs: bool = False) -> list[list[Seating]]
 
 
 def seatings(members: Seating) -> list[Seating]:
-    """Return seatings of S agents in which each sits in every place, and behind every other one, equally often.
+    """Return seatings of S agents in which each agent sits in every place, and after every other agent, equally often.
 
-    These are all rotations of `circular_orders`, or, where that is less, all distinct arrangements. Who sits before
-    whom matters: a sweep is paid for by the seat before (R9).
+    These are all rotations of `circular_orders` or, if there are fewer, all distinct arrangements. Who sits before whom
+    matters, as a sweep costs the previous seat points (R9).
     """
     sides = len(members)
     design = [
@@ -58,11 +58,12 @@ def seatings(members: Seating) -> list[Seating]:
 
 
 def circular_orders(sides: int) -> list[Seating]:
-    """Return orders of 2 to 6 sides around a table in which each follows each other one equally often.
+    """Return orders of 2 to 6 sides around a table in which each side follows each other side equally often.
 
-    Up to 4 sides these are all orders. With 3 and 5, primes, order k steps around the table by k, and everyone follows
-    everyone once. With 4 and 6 no set of orders does that (Bermond and Faber, 1976), and everyone follows everyone
-    twice: Walecki's zigzag 0, 1, S-2, 2, S-3, ... modulo S-1, closed by one more side, in all shifts and directions.
+    Up to 4 sides these are all orders. With 3 and 5, primes, order k steps around the table by k, and each side follows
+    each other once. With 4 and 6 no set of orders does that (Bermond and Faber, 1976), and each side follows
+    each other twice: Walecki's zigzag 0, 1, S-2, 2, S-3, ... modulo S-1, closed by one more side, in all shifts and
+    directions.
     """
     if sides % 2:
         return [tuple(step * place % sides for place in range(sides)) for step in range(1, sides)]

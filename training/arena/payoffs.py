@@ -18,32 +18,32 @@ from krypenv.training.evaluation.matches import confidence_interval, student_qua
 
 @dataclass(frozen=True)
 class Payoffs:
-    """Margins of A agents in points a game; positive is good. nan where no game was played, infinite after one deal."""
+    """Margins of A agents in points a game; positive is good. nan without games; bounds are infinite after one deal."""
 
     names: tuple[str, ...]  # the agents, A of them
-    margin: FloatArray  # (A, A) of the row's agent over the column's, in the games where both sit; antisymmetric
+    margin: FloatArray  # (A, A) of the row's agent over the column's, in games with both; antisymmetric
     low: FloatArray  # (A, A) of its 95% interval
     high: FloatArray  # (A, A)
     deals: IntArray  # (A, A) deals in which the two met
-    field_margin: FloatArray  # (A,) over all others at the table; every choice of agents for a table counts alike
+    field_margin: FloatArray  # (A,) over all others at the table; every table, a set of agents, has equal weight
     field_low: FloatArray  # (A,) of its 95% interval
     field_high: FloatArray  # (A,)
-    win_rate: FloatArray  # (A,) share of the games in which the agent's score is the best
-    tie_rate: FloatArray  # (A,) share of the games in which it is the best together with another side's
+    win_rate: FloatArray  # (A,) share of games in which the agent's score alone is best
+    tie_rate: FloatArray  # (A,) share of games in which it is tied for best
 
     @cached_property
     def widest(self) -> float:
-        """Half the width of the widest interval among the pairs that met; infinite if none did."""
+        """Half the width of the widest interval among the pairs that met; infinite if none met."""
         half = (self.high - self.low)[self.deals > 0] / 2
         return float(half.max(initial=0.0)) if len(half) else math.inf
 
     @cached_property
     def order(self) -> IntArray:
-        """The agents from the best margin over the field to the worst, (A,); those without games come last."""
+        """The agents from the best margin over the field to the worst, (A,); agents without games come last."""
         return np.argsort(-self.field_margin, kind="stable")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the matrices as nested lists in the order of `names`; what is no number or not finite is None."""
+        """Return the matrices as nested lists in the order of `names`; values that are not finite are None."""
         matrices = {"margin": self.margin, "low": self.low, "high": self.high}
         return {
             "names": list(self.names),
@@ -53,11 +53,11 @@ class Payoffs:
 
 
 def payoffs(games: Games) -> Payoffs:
-    """Return who beats whom and by how much; a few hundredths of a second for 100,000 games.
+    """Return who beats whom and by how much; takes a few hundredths of a second for 100,000 games.
 
-    A game counts for a pair of agents by the difference of their scores; an agent that holds several sides counts by
-    the mean of them. Games of one deal share its luck, so they are averaged first, and the 95% interval is Student's t
-    over deals. Raises ValueError for games that can't be, such as those that hold one agent alone.
+    A game counts for a pair of agents by the difference of their scores; an agent on several sides counts by their
+    mean. Games of one deal share its luck, so they are averaged first, and the 95% interval is Student's t over deals.
+    Raises ValueError for impossible games, such as a game with one agent on all sides.
     """
     check_games(games)
     size, sides = len(games.names), games.agents.shape[1]
@@ -66,12 +66,12 @@ def payoffs(games: Games) -> Payoffs:
     pair_of = np.zeros((size, size), np.int64)
     pair_of[first, second] = pair_of[second, first] = np.arange(len(first))
     pairs = _DealMeans(len(numbers), len(first))
-    table = np.unique(np.sort(games.agents, axis=1), axis=0, return_inverse=True)[1].ravel()  # who sits at it, (G,)
+    table = np.unique(np.sort(games.agents, axis=1), axis=0, return_inverse=True)[1].ravel()  # its set of agents, (G,)
     compiled = int(table.max()) + 1
     margins, wins, ties = (_DealMeans(len(numbers), size * compiled) for _ in range(3))
 
-    own = games.agents[:, :, None] == games.agents[:, None, :]  # (G, S, S) whether one agent holds both sides
-    share = 1 / own.sum(axis=2)  # (G, S) of the side among the sides of its agent
+    own = games.agents[:, :, None] == games.agents[:, None, :]  # (G, S, S) whether one agent plays both sides
+    share = 1 / own.sum(axis=2)  # (G, S) weight of the side among its agent's sides
     for a, b in itertools.combinations(range(sides), 2):
         one, other = games.agents[:, a], games.agents[:, b]
         lead = leads(games.rules, games.scores[:, a], games.scores[:, b])
@@ -104,7 +104,7 @@ def payoffs(games: Games) -> Payoffs:
 
 
 def plain(value: float) -> float | None:
-    """Return a number for JSON: None for what is no number or not finite."""
+    """Return a number for JSON: None unless it is finite."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -116,18 +116,18 @@ class _DealMeans:
         self.sums, self.weights = np.zeros((2, deals * columns))
 
     def add(self, deal: IntArray, column: IntArray, values: npt.NDArray[Any], weights: FloatArray) -> None:
-        """Count values, (N,), each in its deal and column."""
+        """Add values, (N,), each to its deal and column."""
         cell = deal * self.columns + column
         self.sums += np.bincount(cell, values * weights, minlength=len(self.sums))
         self.weights += np.bincount(cell, weights, minlength=len(self.sums))
 
     def samples(self) -> list[FloatArray]:
-        """Return for each column the means of the deals in which something was counted."""
+        """Return for each column the means of the deals with values."""
         means, counted = self.by_deal(slice(None))
         return [column[was] for column, was in zip(means.T, counted.T, strict=True)]
 
     def by_deal(self, columns: slice) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-        """Return the means of some columns, (D, C), and where something was counted, (D, C) bool; 0 elsewhere."""
+        """Return the means of some columns, (D, C), 0 without values, and where there are values, (D, C) bool."""
         sums, weights = (each.reshape(-1, self.columns)[:, columns] for each in (self.sums, self.weights))
         return sums / np.where(weights > 0, weights, 1), weights > 0
 
@@ -135,8 +135,8 @@ class _DealMeans:
 def _mean_of_tables(means: FloatArray, counted: npt.NDArray[np.bool_]) -> tuple[float, float, float]:
     """Return the mean over tables of their means over deals, with an interval clustered by deal.
 
-    `means` and `counted` are (D, T), as from `by_deal`. The tables may have different deals: what a deal weighs in the
-    variance is the sum of what it adds to each table's mean (the linearization of a ratio estimator).
+    `means` and `counted` are (D, T), as from `by_deal`. The tables may have different deals: the variance sums, for
+    each deal, its contributions to all tables' means (the linearization of a ratio estimator).
     """
     played = counted.any(axis=0)
     if not played.any():

@@ -1,4 +1,4 @@
-"""Ratings of an arena's agents: OpenSkill, Nash averaging, alpha-rank, and the cycles that any rating hides."""
+"""Ratings of an arena's agents: OpenSkill, Nash averaging, alpha-rank, and the cycles that every rating hides."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from krypenv.kernels.compiled import lead_sign
 from krypenv.training.arena.games import FloatArray, Games
 
 RATED = 50_000  # results that OpenSkill rates, at most: about 2 seconds
-SUPPORT = 1e-6  # share in a Nash equilibrium below which an agent does not belong to it
-ALPHA_RANK_NOISE = 1e-6  # chance of a step to a worse agent, against the chance of a step to a better one
+SUPPORT = 1e-6  # weight in a Nash equilibrium below which an agent does not belong to it
+ALPHA_RANK_NOISE = 1e-6  # probability of a step to a worse agent, relative to that of a step to a better one
 
 
 def rate(games: Games) -> tuple[FloatArray, FloatArray]:
     """Return the OpenSkill ratings of the agents: means mu, (A,), and standard deviations sigma, (A,).
 
-    A result is what one set of agents scored on one deal, averaged over its seatings; the best score comes first,
-    equal scores share the place. Results are rated by the Plackett-Luce model of Weng and Lin, "A Bayesian
-    approximation method for online ranking", JMLR 12 (2011), from mu 25 and sigma 25/3. Agents do not learn on the way,
-    so sigma never grows (tau is 0). Ratings depend on the order of the results, and those of one deal share its luck:
-    the order is shuffled, always in the same way, and the first `RATED` results in it count.
+    A result is the scores of one set of agents on one deal, averaged over its seatings. The best score ranks first, and
+    equal scores share a rank. Results are rated by the Plackett-Luce model of Weng and Lin, "A Bayesian approximation
+    method for online ranking", JMLR 12 (2011), starting at mu 25 and sigma 25/3. The agents do not change during an
+    arena, so sigma never grows (tau is 0). Ratings depend on the order of the results, and results of one deal share
+    its luck, so the results are shuffled, always in the same way, and the first `RATED` of them count.
     """
     size = len(games.names)
     key = games.deal
@@ -55,24 +55,24 @@ def rate(games: Games) -> tuple[FloatArray, FloatArray]:
 def nash_average(payoff: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the Nash equilibrium of greatest entropy, (A,) weights, and each agent's payoff against it, (A,).
 
-    `payoff` is an antisymmetric matrix, (A, A): what the row's agent wins from the column's. The payoffs are zero for
-    the agents of the equilibrium and not above zero for the others. Two equal agents share their weight, so entering
-    one twice changes nothing for the others: Balduzzi et al., "Re-evaluating evaluation", NeurIPS 2018.
+    `payoff` is an antisymmetric matrix, (A, A): the row agent's payoff against the column's. The payoffs are zero for
+    the agents of the equilibrium and at most zero for the others. Equal agents share their weight, so entering an
+    agent twice changes nothing for the others: Balduzzi et al., "Re-evaluating evaluation", NeurIPS 2018.
 
     >>> nash_average(np.array([[0.0, 2.0], [-2.0, 0.0]]))
     (array([1., 0.]), array([ 0., -2.]))
     """
     size = len(payoff)
     scaled = payoff / (np.abs(payoff).max() or 1.0)
-    # The equilibria are the mixtures against which no agent wins. One that gives the most to agent i, for each i; their
-    # mean holds every agent that is in any of them.
+    # The equilibria are the mixtures against which no agent wins. Find one with the greatest weight of agent i, for
+    # each i; their mean contains every agent that is in any equilibrium.
     corners = [
         linprog(-most, A_ub=scaled, b_ub=np.zeros(size), A_eq=np.ones((1, size)), b_eq=[1.0]).x for most in np.eye(size)
     ]
     used = np.mean(corners, axis=0) > SUPPORT
     rows = scaled[:, used]
 
-    # The greatest entropy on them by its dual: the weights are softmax(-prices @ rows), with a price for each agent.
+    # Maximize the entropy among the equilibria by its dual: the weights are softmax(-prices @ rows), a price per agent.
     def dual(prices: FloatArray) -> tuple[float, FloatArray]:
         return logsumexp(-prices @ rows), -rows @ softmax(-prices @ rows)
 
@@ -85,12 +85,12 @@ def nash_average(payoff: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def alpha_rank(margin: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return the share of time that alpha-rank's chain spends at each agent, (A,); needs OpenSpiel.
+    """Return the share of time that alpha-rank's Markov chain spends at each agent, (A,); needs OpenSpiel.
 
-    The chain goes from agent to agent, to one that beats the present one, in the limit of strong selection: Omidshafiei
-    et al., "alpha-rank: multi-agent evaluation by evolution", Scientific Reports 9 (2019). In that limit only the signs
-    of the margins count, so a pair whose interval, `low` to `high`, holds zero counts as even: both ways are open. All
-    three are (A, A) and antisymmetric, as in `Payoffs`.
+    The chain moves from an agent to one that beats it, in the limit of strong selection: Omidshafiei et al.,
+    "alpha-rank: multi-agent evaluation by evolution", Scientific Reports 9 (2019). In that limit only the signs of the
+    margins count, so a pair whose interval, `low` to `high`, contains zero counts as even, and the chain moves both
+    ways. The arguments are (A, A), as in `Payoffs`, and `margin` is antisymmetric.
     """
     from open_spiel.python.egt import alpharank
 
@@ -100,18 +100,18 @@ def alpha_rank(margin: FloatArray, low: FloatArray, high: FloatArray) -> FloatAr
 
 @dataclass(frozen=True)
 class Cycles:
-    """How many threes of agents beat each other in a circle, of those in which every two met."""
+    """The number of triples of agents that beat each other in a cycle, among the triples in which all pairs met."""
 
     triples: int
     cyclic: int  # by the margins
-    clear: int  # by margins whose intervals do not hold zero
-    example: tuple[int, int, int] | None  # indices of a clear one: each beats the next, and the last the first
+    clear: int  # by margins whose intervals exclude zero
+    example: tuple[int, int, int] | None  # indices of a clear cycle: each beats the next, and the last the first
 
 
 def find_cycles(margin: FloatArray, low: FloatArray) -> Cycles:
-    """Return the cycles of three in the margins of the row's agents, (A, A), and the lower bounds of these, (A, A).
+    """Return the cycles of three agents, given the margins of the row agents, (A, A), and their lower bounds, (A, A).
 
-    The example is the clear cycle whose smallest lower bound is the greatest.
+    The example is the clear cycle whose smallest lower bound is greatest.
     """
     triples = cyclic = clear = 0
     widest, example = 0.0, None
@@ -120,7 +120,7 @@ def find_cycles(margin: FloatArray, low: FloatArray) -> Cycles:
         for circle in ((i, j, k), (i, k, j)):
             steps = list(zip(circle, (*circle[1:], circle[0]), strict=True))
             cyclic += all(margin[step] > 0 for step in steps)
-            least = float(np.min([low[step] for step in steps]))  # nan, which is above nothing, where two never met
+            least = float(np.min([low[step] for step in steps]))  # nan, never above anything, if a pair never met
             clear += least > 0
             if least > widest:
                 widest, example = least, circle

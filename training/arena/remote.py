@@ -13,19 +13,19 @@ from krypenv.training.arena.shards import Line, Player, Shard, play_shard
 from krypenv.training.common.processes import use_one_thread
 
 RETRIES = 5  # of a shard whose worker died
-AHEAD = 4  # shards handed out for each processor
+AHEAD = 4  # shards submitted per processor
 
 
 @contextlib.contextmanager
 def ray_player(address: str | None = None) -> Iterator[Player]:
-    """Give what plays shards as tasks of a Ray cluster, each on one processor; a shard whose worker dies is retried.
+    """Yield a player of shards as tasks of a Ray cluster, each on one processor. Shards of dead workers are retried.
 
-    `address` is that of the cluster; None stands for the one that this process is connected to or that RAY_ADDRESS
+    `address` is that of the cluster. None stands for the cluster that this process is connected to or that RAY_ADDRESS
     names, or else for a new one on this machine. Ray must be able to import krypenv on every node, and model folders
-    must lie at the same path there. Raises ValueError where Ray is not installed or where there is no cluster.
+    must be at the same path there. Raises ValueError if Ray is not installed or there is no cluster.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # the cluster's Python, and no upload of this folder
+    os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # use the cluster's Python, and upload nothing
     ray = _ray()
     is_ours = not ray.is_initialized()
     if is_ours:
@@ -50,8 +50,7 @@ def ray_player(address: str | None = None) -> Iterator[Player]:
         raise error.cause from None  # as if it had been raised here
     except ray.exceptions.WorkerCrashedError:
         raise ChildProcessError(
-            f"a worker of the cluster died {RETRIES + 1} times over one chunk; "
-            "the same command goes on where the arena stopped"
+            f"a worker of the cluster died {RETRIES + 1} times over one chunk; the same command resumes the arena"
         ) from None
     finally:
         if is_ours:
@@ -59,7 +58,7 @@ def ray_player(address: str | None = None) -> Iterator[Player]:
 
 
 def packer() -> Callable[[Any], bytes]:
-    """Return what packs that which is sent to a cluster; raises ValueError where Ray is not installed."""
+    """Return the function that pickles objects for a cluster; raises ValueError if Ray is not installed."""
     dumps: Callable[[Any], bytes] = _ray().cloudpickle.dumps
     return dumps
 
@@ -78,7 +77,7 @@ def _play_alone(shard: Shard) -> list[Line]:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise ValueError where nobody answers at a HOST:PORT; Ray itself would try for many minutes."""
+    """Raise ValueError if nothing answers at a HOST:PORT; Ray itself would try for many minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if port.isdecimal():
         try:

@@ -1,4 +1,4 @@
-"""The report of an arena: one HTML page that needs nothing else, neither the network nor other files."""
+"""The report of an arena: a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from krypenv.training.arena.standings import (
     format_milliseconds,
 )
 
-COLOURS = matplotlib.colormaps["RdBu"]  # red to blue, which the colour-blind tell apart
-COLOUR_SPAN = 0.84  # of the colours, about the middle: the darkest are hard to read on
-EVEN_CONTRAST = 0.179  # luminance on which black and white are read equally well
+COLOURS = matplotlib.colormaps["RdBu"]  # red to blue, which colour-blind readers can tell apart
+COLOUR_SPAN = 0.84  # part of the colours used, about the middle: text is hard to read on the darkest
+EVEN_CONTRAST = 0.179  # luminance on which black and white text are equally legible
 FILLED, HOLLOW = "#2166ac", "#ffffff"
 LONGEST_LABEL = 44  # characters of a name in the picture
 
@@ -40,8 +40,8 @@ LONGEST_LABEL = 44  # characters of a name in the picture
 def write_report(path: Path, standings: Standings, games: Games, command: str, facts: dict[str, str]) -> None:
     """Write the standings of some games as an HTML page; the same input gives the same page.
 
-    `command` is the command line that made the games, `facts` are lines to stand beneath it, such as the version, the
-    list of deals and the machine's time.
+    `command` is the command line that produced the games. `facts` are shown below it, such as the version, the list of
+    deals and the machine.
     """
     standings = _printable(standings)
     environment = jinja2.Environment(
@@ -69,7 +69,7 @@ def write_report(path: Path, standings: Standings, games: Games, command: str, f
 
 
 def _printable(standings: Standings) -> Standings:
-    """Return standings whose names hold nothing that a page can't show."""
+    """Return standings with names that a page can show."""
     names = tuple(map(printable, standings.payoffs.names))
     agents = tuple(dataclasses.replace(agent, agent=printable(agent.agent)) for agent in standings.agents)
     return dataclasses.replace(standings, agents=agents, payoffs=dataclasses.replace(standings.payoffs, names=names))
@@ -79,7 +79,7 @@ def _printable(standings: Standings) -> Standings:
 
 
 def _lead(standings: Standings) -> str:
-    """Return the first agents in a sentence, and whether the games can tell them apart."""
+    """Return a sentence on the best two agents, and on whether the games tell them apart."""
     first, second = standings.agents[:2]
     table = standings.payoffs
     a, b = table.order[:2]
@@ -131,7 +131,7 @@ def _has_alpha_rank(standings: Standings) -> bool:
 
 
 def _figure(value: float | None, pattern: str) -> str:
-    """Return a number with a minus sign in place of the hyphen."""
+    """Return a formatted number with a minus sign instead of a hyphen."""
     return format_figure(value, pattern).replace("-", "−")
 
 
@@ -141,7 +141,7 @@ def _half(low: float, high: float) -> str:
 
 
 def _matrix(table: Payoffs, most: float) -> list[dict[str, Any]]:
-    """Return the lines of the payoff matrix, best agent first."""
+    """Return the rows of the payoff matrix, best agent first."""
     order = table.order.tolist()
     return [
         {
@@ -169,7 +169,7 @@ def _cell(table: Payoffs, row: int, column: int, most: float) -> dict[str, Any]:
 
 
 def _luminance(colour: Sequence[float]) -> float:
-    """Return the relative luminance of a colour, as the Web Content Accessibility Guidelines have it."""
+    """Return the relative luminance of a colour by the Web Content Accessibility Guidelines."""
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
     return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
 
@@ -178,7 +178,7 @@ def _luminance(colour: Sequence[float]) -> float:
 
 
 def _picture(agents: Sequence[Standing]) -> Markup | None:
-    """Return strength against time as an SVG image, or None if no time was measured."""
+    """Return margin against time as an SVG image, or None if no time was measured."""
     shown = [agent for agent in agents if agent.milliseconds > 0 and math.isfinite(agent.margin)]  # best first
     if not shown:
         return None
@@ -189,13 +189,13 @@ def _picture(agents: Sequence[Standing]) -> Markup | None:
         _draw_agents(axes, shown, gap=0.27 / (height - 0.75))
         text = io.StringIO()
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Glyph", UserWarning)  # a name may hold letters that the font has not
+            warnings.filterwarnings("ignore", "Glyph", UserWarning)  # a name may have characters that the font lacks
             figure.savefig(text, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    return Markup(text.getvalue()[text.getvalue().index("<svg") :])  # names in it are drawn, not written
+    return Markup(text.getvalue()[text.getvalue().index("<svg") :])  # safe: names in it are drawn as paths
 
 
 def _draw_agents(axes: Any, agents: Sequence[Standing], gap: float) -> None:
-    """Draw a point with its interval for each agent, best first, and its name in a column at the right."""
+    """Draw a point with its interval for each agent, best first, and its name in a column on the right."""
     times = [agent.milliseconds for agent in agents]
     margins = [agent.margin for agent in agents]
     halves = [(agent.high - agent.low) / 2 for agent in agents]
@@ -235,13 +235,13 @@ def _draw_agents(axes: Any, agents: Sequence[Standing], gap: float) -> None:
 
 
 def _spread(heights: Sequence[float], gap: float) -> list[float]:
-    """Return heights from 0 to 1 that are `gap` apart at least, as near as can be to the given falling ones."""
+    """Return heights from 0 to 1 that are at least `gap` apart, as close as possible to the given falling ones."""
     steps = gap * np.arange(len(heights))
     falling = isotonic_regression(np.array(heights) + steps, increasing=False).x
     return (np.clip(falling, steps[-1], 1.0) - steps).tolist()
 
 
 def _shorten(name: str) -> str:
-    """Return a name with its middle left out if it is long."""
+    """Return a name, with the middle left out if it is long."""
     half = LONGEST_LABEL // 2 - 1
     return name if len(name) <= LONGEST_LABEL else f"{name[:half]}…{name[-half:]}"

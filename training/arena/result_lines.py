@@ -1,6 +1,6 @@
-"""The lines of an arena's results: how they are written, with a checksum each, and what they are checked for.
+"""The lines of an arena's results: their format, with a checksum each, and their checks.
 
-A line is refused unless it is what the arena of the header can have come to at that place of the file.
+A line is refused unless the arena of the header can have produced it at that position in the file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Header = dict[str, Any]  # the first line of the file; see docs/arena.md
 
 MOST_AGENTS, MOST_MATCHES = 10_000, 1_000_000
 MOST_DEALS = 2**31
-MOST_POINTS = 10**7  # of a side in a game or session, in size
+MOST_POINTS = 10**7  # absolute points of a side in a game or session
 _CHECKSUM = re.compile(rb',"crc":"([0-9a-f]{8})"}\Z')
 _AGENT = a_record({"name": text, "cheats": flag, "weights_sha256": a_list(line)})
 _check_header = a_record(
@@ -46,7 +46,7 @@ _check_header = a_record(
         "chunk": whole(1, MOST_DEALS), "pairs": flag, "precision": optional(number(5e-324, sys.float_info.max)),
         "machine": a_table(anything),
     },
-    {"first": whole(0), "command": text, "rules_sha256": line},  # earlier versions wrote a hash of the rules, too
+    {"first": whole(0), "command": text, "rules_sha256": line},  # earlier versions also wrote a hash of the rules
 )  # fmt: skip
 LINE_KEYS = ("match", "chunk", "of", "deal", "seats", "scores", "forfeits", "agents", "decisions", "seconds")
 _check_keys = a_record(dict.fromkeys(LINE_KEYS, anything))
@@ -54,7 +54,7 @@ _SCORE = whole(-MOST_POINTS, MOST_POINTS)
 
 
 def encode(values: dict[str, Any]) -> bytes:
-    """Return a line of the file: plain values as JSON, with a checksum of it as the last of them."""
+    """Return a line of the file: plain values as JSON, with a checksum as the last entry."""
     plain = json.dumps(
         {key: value for key, value in values.items() if key != "crc"}, separators=(",", ":"), allow_nan=False
     )
@@ -66,9 +66,10 @@ def _sign(plain: bytes) -> bytes:
 
 
 def parse(data: bytes, signed: bool | None = None) -> dict[str, Any]:
-    """Return the values of a line without its end; raises ValueError where it is none, or not what it was written as.
+    """Return the values of a line without its line end; raises ValueError if it is invalid or was changed.
 
-    Lines of earlier versions have no checksum; one that is `signed` has to have it, and one that is not must not.
+    Lines of earlier versions have no checksum. A checksum is required if `signed` is true, refused if it is false, and
+    optional if it is None.
     """
     found = _CHECKSUM.search(data)
     if found and zlib.crc32(data[: found.start()] + b"}") != int(found[1], 16):
@@ -84,7 +85,7 @@ def parse(data: bytes, signed: bool | None = None) -> dict[str, Any]:
 
 
 def check_header(header: Header) -> None:
-    """Raise ValueError, with the entry, where a header is not one that an arena writes."""
+    """Raise ValueError, with the entry, unless an arena can have written a header."""
     _check_header(header, "")
     names = [agent["name"] for agent in header["agents"]]
     for at, name in enumerate(names):
@@ -97,7 +98,7 @@ def check_header(header: Header) -> None:
 
 
 class _Place(NamedTuple):
-    """Where a line stands: the line `at` of `of` in a chunk of a match."""
+    """The position of a line: line `at` of `of` in a chunk of a match."""
 
     match: int
     chunk: int
@@ -106,7 +107,7 @@ class _Place(NamedTuple):
 
 
 class LineCheck:
-    """What every line of the results of one arena is checked for, one after the other.
+    """The check of the lines of one arena's results, called with one line after another.
 
     Raises ValueError for a header with more matches than can be read.
     """
@@ -119,10 +120,10 @@ class LineCheck:
         self.forfeited = rules.total_points * max(1, rules.games)
         self.sums = _possible_sums(rules)
         self.place = _Place(-1, -1, 0, 0)  # of the last line
-        self.done: set[tuple[int, int]] = set()  # matches and chunks that are whole
+        self.done: set[tuple[int, int]] = set()  # complete chunks, as match and chunk
 
     def __call__(self, values: Line) -> None:
-        """Raise ValueError, with the place in it, for a line that can't be the next one."""
+        """Raise ValueError, with the entry, for a line that can't be the next one."""
         _check_keys(values, "")
         match = values["match"]
         whole(0, len(self.matches) - 1)(match, "match")
@@ -143,7 +144,7 @@ class LineCheck:
                 raise wrong(scores, f"scores[{at}]", "scores that sum to the points of a game")
 
     def _check_place(self, values: Line) -> None:
-        """Raise ValueError unless a line goes on with the chunk of the last one, or begins one that is not there."""
+        """Raise ValueError unless a line continues the chunk of the last line, or begins a new chunk."""
         last = self.place
         place = _Place(values["match"], values["chunk"], values["of"], 0)
         if last.at < last.of:
@@ -161,7 +162,7 @@ class LineCheck:
             self.done.add((place.match, place.chunk))
 
     def _check_forfeits(self, forfeits: Any, seats: list[Seating], scores: list[list[int]]) -> set[int]:
-        """Return the seatings that were forfeited; raises ValueError where they are not told as they are."""
+        """Return the forfeited seatings; raises ValueError if the forfeits disagree with the scores."""
         found: set[int] = set()
         a_list(a_list(anything, 3, 3), 0, len(seats))(forfeits, "forfeits")
         for at, (seating, agent, reason) in enumerate(forfeits):
@@ -179,7 +180,7 @@ class LineCheck:
 
 
 def seatings_of(agents: int, sides: int, pairs: bool, first: int) -> list[list[Seating]]:
-    """Return the seatings of each match of an arena; raises ValueError where there are more than a million of them."""
+    """Return the seatings of each match of an arena; raises ValueError for more than a million matches."""
     if (comb(agents, 2) * 2 if pairs and sides > 2 else comb(agents, sides)) > MOST_MATCHES:
         raise ValueError(f"{agents} agents are too many for all their matches with {sides} sides")
     everyone = matches(agents, sides, pairs)
@@ -187,7 +188,7 @@ def seatings_of(agents: int, sides: int, pairs: bool, first: int) -> list[list[S
 
 
 def _possible_sums(rules: Rules) -> set[int] | None:
-    """Return what the scores of a game or session can sum to (R14), or None where that may be anything."""
+    """Return the possible sums of the scores of a game or session (R14), or None if any sum is possible."""
     if rules.games == 0:
         return None
     lengths = range(1, rules.games + 1) if rules.threshold is not None else [rules.games]

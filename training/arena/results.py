@@ -1,4 +1,4 @@
-"""The results of an arena: one file of JSON lines that is only appended to, and can be gone on with when cut off."""
+"""The results of an arena: one file of JSON lines, only appended to, that can be resumed after an interruption."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from krypenv.training.evaluation.table import milliseconds
 
 FORMAT = 1
 FILE = "results.jsonl"
-TOLD = 10  # forfeits of which `Games` tells
+TOLD = 10  # forfeits listed in `Games`, at most
 
 Place = tuple[int, int]  # match and chunk
-# What the results of one file have in common, and what it is called where it differs.
+# Header entries that must agree for results in one file, with their names in error messages.
 IDENTITY = {
     "rules": "rules", "agents": "agents", "deals_list": "deals", "seed": "seed", "chunk": "deals in a chunk",
     "pairs": "choice of pairs", "first": "choice of the agents that all matches hold",
@@ -36,7 +36,7 @@ IDENTITY = {
 
 @dataclass(frozen=True)
 class _Block:
-    """What a match came to over a chunk of n deals, in K seatings of S sides."""
+    """The results of a match over a chunk of n deals, in K seatings of S sides."""
 
     deal: npt.NDArray[np.int64]  # (n,)
     agents: npt.NDArray[np.int64]  # (K, S)
@@ -62,23 +62,23 @@ class _Block:
 
 
 class Results:
-    """Chunks of matches that are complete, by match and chunk; from `read_results` or `open_results`."""
+    """The complete chunks of an arena, by match and chunk; from `read_results` or `open_results`."""
 
     def __init__(self, header: Header) -> None:
         self.header = header
-        self.file: FileIO | None = None  # where it is open for writing
+        self.file: FileIO | None = None  # if open for writing
         self.blocks: dict[Place, _Block] = {}
         self.num_games = 0
 
     def has(self, match: int, chunk: int, deals: int) -> bool:
-        """Whether a match is complete in a chunk of so many deals."""
+        """Return whether a match is complete in a chunk of `deals` deals."""
         block = self.blocks.get((match, chunk))
         return block is not None and len(block.deal) >= deals
 
     def append(self, lines: list[Line]) -> None:
-        """Add the lines of a chunk; when this returns they are on the disk.
+        """Append the lines of a chunk; when this returns, they are on disk.
 
-        Raises OSError with the file's name, and adds nothing, where there is no room for them.
+        Raises OSError with the file's name, and appends nothing, if the disk is full.
         """
         if self.file is None:
             raise ValueError("these results were opened for reading")
@@ -86,12 +86,12 @@ class Results:
         self.add((lines[0]["match"], lines[0]["chunk"]), _Block.of(lines))
 
     def add(self, place: Place, block: _Block) -> None:
-        """Add a chunk that is in the file."""
+        """Add a chunk that is already in the file."""
         self.blocks[place] = block
         self.num_games += block.forfeit.size
 
     def games(self, last_chunk: int | None = None) -> Games:
-        """Return all games, up to some chunk, in the order of matches and deals; ValueError where there are none."""
+        """Return all games, up to a chunk if given, in the order of matches and deals; ValueError without games."""
         places = [place for place in sorted(self.blocks) if last_chunk is None or place[1] <= last_chunk]
         if not places:
             raise ValueError("the arena has played no games yet")
@@ -118,12 +118,12 @@ class Results:
 
 
 def label(agent: dict[str, Any]) -> str:
-    """Return the name of an agent in the header as it stands in every table."""
+    """Return the name of an agent in the header as tables show it."""
     return f"{agent['name']} (cheats)" if agent["cheats"] else agent["name"]
 
 
 def facts(header: Header) -> dict[str, str]:
-    """Return what stands in a header, and not in `Games`, as texts for a report."""
+    """Return the entries of a header that `Games` lacks, as texts for a report."""
     return {
         "deals": header["deals_list"],
         "seed of the agents": str(header["seed"]),
@@ -138,15 +138,15 @@ def facts(header: Header) -> dict[str, str]:
 
 
 def load_games(folder: Path | str) -> Games:
-    """Return the games in the folder of an arena, also of one that is still running or was cut off.
+    """Return the games in the folder of an arena, even one that is running or was interrupted.
 
-    Raises ValueError where there are none.
+    Raises ValueError if there are none.
     """
     return read_results(Path(folder)).games()
 
 
 def read_header(folder: Path) -> Header:
-    """Return the header in the folder of an arena; raises ValueError where there is none, or of another format."""
+    """Return the header in the folder of an arena; raises ValueError if it is missing or of another format."""
     path = _path_of(folder)
     with naming(path), path.open("rb") as file:
         return _header(file.readline(), path)[0]
@@ -160,7 +160,7 @@ def _path_of(folder: Path) -> Path:
 
 
 def _header(data: bytes, path: Path) -> tuple[Header, bool]:
-    """Return the header of a file from its first line, and whether it has a checksum; ValueError where it is none."""
+    """Return the header from the first line of a file, and whether it has a checksum; ValueError if it is invalid."""
     with _line(path, 1):
         header = parse(data.removesuffix(b"\n"))
     found = header.get("format")
@@ -174,7 +174,7 @@ def _header(data: bytes, path: Path) -> tuple[Header, bool]:
 
 @contextlib.contextmanager
 def _line(path: Path, number: int) -> Iterator[None]:
-    """Let an error bear the line of a file."""
+    """Name the line of a file in the errors of the block."""
     try:
         yield
     except ValueError as error:
@@ -187,17 +187,17 @@ def _line(path: Path, number: int) -> Iterator[None]:
 def read_results(folder: Path) -> Results:
     """Return the complete chunks in the folder of an arena.
 
-    Raises ValueError, with the line and the place in it, where it holds no results of one, or where any was changed.
+    Raises ValueError, with the line and the entry, if there are no results or if they were changed.
     """
     return _read(folder)[0]
 
 
 @contextlib.contextmanager
 def open_results(folder: Path, header: Header) -> Iterator[Results]:
-    """Open the folder of an arena for writing: a new one, or one with results of the same arena to go on with.
+    """Open the folder of an arena for writing: a new folder, or one with results of the same arena to resume.
 
-    Chunks that are not complete, or shorter than they are to be now, are dropped. Raises ValueError, and changes
-    nothing, where the folder has the results of another arena (see `check_same`) or another process is writing to it.
+    Incomplete chunks, and chunks with fewer deals than needed now, are dropped. Raises ValueError, and changes nothing,
+    if the folder has results of another arena (see `check_same`) or another process is writing to it.
     """
     with writing_to(folder):
         results, kept = Results(header), [encode(header)]
@@ -214,7 +214,7 @@ def open_results(folder: Path, header: Header) -> Iterator[Results]:
 
 
 def check_same(folder: Path, there: Header, here: Header) -> None:
-    """Raise ValueError unless two headers are of the same arena; the number of deals and the precision may differ."""
+    """Raise ValueError unless two headers are of the same arena. The number of deals and the precision may differ."""
     for key, what in IDENTITY.items():
         old, new = there[key], here[key]
         if old == new:
@@ -226,7 +226,7 @@ def check_same(folder: Path, there: Header, here: Header) -> None:
 
 
 def _read(folder: Path) -> tuple[Results, dict[Place, list[bytes]]]:
-    """Return the complete chunks in a folder, and the lines of the file that they stand in."""
+    """Return the complete chunks in a folder, and their lines of the file."""
     path = _path_of(folder)
     first, *texts = read_file(path).split(b"\n")
     header, is_signed = _header(first, path)
@@ -234,7 +234,7 @@ def _read(folder: Path) -> tuple[Results, dict[Place, list[bytes]]]:
         results, check = Results(header), LineCheck(header)
     texts_of: dict[Place, list[bytes]] = {}
     lines: list[Line] = []
-    for number, text in enumerate(texts[:-1], 2):  # behind the last end of a line is nothing, or a line cut off
+    for number, text in enumerate(texts[:-1], 2):  # the last one is empty, or a line cut off
         with _line(path, number):
             line = parse(text, is_signed)
             check(line)

@@ -18,25 +18,25 @@ from krypenv.rules import Rules
 from krypenv.training.arena.lineups import Seating
 from krypenv.training.evaluation.table import Played, by_side, check_agent, describe_error, play_table
 
-LONGEST = 300  # characters of what is told of a forfeit
+LONGEST = 300  # characters of the reason for a forfeit
 
-# What `krypenv.agents.make_known` reads, a name and a maker, or an agent.
+# A string for `krypenv.agents.make_known`, a name and a maker, or an agent.
 AgentSource = str | tuple[str, Callable[[Rules, int], Agent]] | Agent
 _KINDS = "an agent is a string, a pair of a name and maker(rules, seed), or an object with act, name and rules"
-Line = dict[str, Any]  # what a match came to in one deal, as plain JSON values; see docs/arena.md
-Player = Callable[[Iterable["Shard"]], Iterator[list[Line]]]  # plays shards; their lines come as they are done
+Line = dict[str, Any]  # the results of a match in one deal, as plain JSON values; see docs/arena.md
+Player = Callable[[Iterable["Shard"]], Iterator[list[Line]]]  # plays shards; yields their lines as they are finished
 
 
 @dataclass(frozen=True)
 class Shard:
-    """All that decides what a match comes to over a chunk of n deals; nothing else has a part in it."""
+    """All that determines the results of a match over a chunk of n deals."""
 
     match: int
     chunk: int
     first_deal: int
     deal_seeds: npt.NDArray[np.uint64]  # (n,)
     seatings: tuple[Seating, ...]
-    agents: dict[int, AgentSource]  # by their indices, in order
+    agents: dict[int, AgentSource]  # by index, in order
     rules: Rules
     seed: int
 
@@ -47,9 +47,9 @@ class Shard:
 
 
 def make_agent(source: AgentSource, rules: Rules, seed: int) -> Agent:
-    """Return the agent of a source, of an agent a copy.
+    """Return the agent of a source; an agent object is copied.
 
-    Raises ValueError where there is none or where it was made for other rules.
+    Raises ValueError if it can't be made, or was made for other rules.
     """
     if isinstance(source, str):
         return agents.make_known(source, rules, seed)
@@ -71,14 +71,14 @@ def make_agent(source: AgentSource, rules: Rules, seed: int) -> Agent:
 
 
 def name_of(source: AgentSource) -> str:
-    """Return the name under which the agent of a source stands in the results."""
+    """Return the name of a source's agent in the results."""
     if isinstance(source, str):
         return agents.format_spec(*agents.parse_spec(source)) if agents.is_own(source) else source
     return source[0] if isinstance(source, (tuple, list)) else source.name
 
 
 def check_sendable(source: AgentSource, dumps: Callable[[Any], bytes]) -> None:
-    """Raise ValueError where a source can't be sent to another process, packed by some function."""
+    """Raise ValueError if a source can't be sent to another process, pickled by `dumps`."""
     try:
         dumps(source)
     except Exception as error:
@@ -88,7 +88,7 @@ def check_sendable(source: AgentSource, dumps: Callable[[Any], bytes]) -> None:
 
 
 def _copy_of(agent: Agent) -> Agent:
-    """Return a copy of an agent as it was handed in, so that no chunk of an arena depends on the ones before."""
+    """Return a copy of an agent as it was passed, so that no chunk of an arena depends on earlier chunks."""
     try:
         return copy.deepcopy(agent)
     except Exception as error:
@@ -98,9 +98,9 @@ def _copy_of(agent: Agent) -> Agent:
 
 
 def play_shard(shard: Shard) -> list[Line]:
-    """Play a shard with agents made afresh, and return a line for each of its deals.
+    """Play a shard with fresh agents, and return a line for each of its deals.
 
-    In a forfeited game the side at fault takes all points (`Rules.total_points`, in each game of a session) and the
+    In a forfeited game the side at fault gets all points (`Rules.total_points`, in each game of a session) and the
     others none.
     """
     rules, sides = shard.rules, shard.rules.num_teams
@@ -141,6 +141,6 @@ def _agent_seed(shard: Shard, agent: int) -> int:
 
 
 def _by_deal(played: Played, deals: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the decisions of each agent in each deal, and its seconds shared out by decisions: (deals, A) each."""
+    """Return each agent's decisions in each deal, and its seconds in proportion to them: (deals, A) each."""
     decisions = played.decisions.reshape(deals, -1, played.decisions.shape[1]).sum(axis=1)
     return decisions, played.seconds * decisions / np.maximum(1, decisions.sum(axis=0))

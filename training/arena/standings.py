@@ -1,4 +1,4 @@
-"""Standings of an arena: its payoffs and ratings put together, best agent first, as JSON and as tables."""
+"""Standings of an arena: payoffs and ratings, best agent first, as JSON and as tables."""
 
 from __future__ import annotations
 
@@ -16,59 +16,59 @@ from krypenv.training.arena.games import FloatArray, Games
 from krypenv.training.arena.payoffs import Payoffs, payoffs, plain
 from krypenv.training.common.report import print_table
 
-BLOCK = 6  # opponents beside each other in a printed table, at most
-NO_FIGURE = "–"  # stands where there is no figure
+BLOCK = 6  # opponents side by side in a printed table, at most
+NO_FIGURE = "–"
 NEEDS_OPEN_SPIEL = 'alpha-rank is left out because OpenSpiel is not installed: pip install "krypenv[metagame]"'
 NOT_ALL_MET = "Nash averaging and alpha-rank are left out because not every two agents have met"
 
 
 @dataclass(frozen=True)
 class Standing:
-    """One agent's figures. Points are a game's (where the rules make sessions, a session's); positive is good."""
+    """One agent's figures. Margins are in points a game, or a session under rules with sessions; positive is good."""
 
     agent: str
-    margin: float  # mean score of the others at the table less the own score
+    margin: float  # mean score of the others at the table minus the own score
     low: float  # of its 95% interval; infinite after a single deal
     high: float
-    win_rate: float  # share of the games in which the own score is the lowest
-    tie_rate: float  # share of the games in which it is the lowest together with another side's
+    win_rate: float  # share of games in which the own score alone is best
+    tie_rate: float  # share of games in which it is tied for best
     mu: float  # OpenSkill's mean and
     sigma: float  # standard deviation
-    nash_weight: float | None  # share in the Nash equilibrium of greatest entropy
-    nash_margin: float | None  # margin over that equilibrium, zero for its members and not above zero for the others
+    nash_weight: float | None  # weight in the Nash equilibrium of greatest entropy
+    nash_margin: float | None  # margin over that equilibrium: zero for its members, at most zero for the others
     alpha_rank: float | None  # share of time of alpha-rank's chain
-    milliseconds: float  # a decision; nan where none was measured
-    forfeits: int  # games that the agent forfeited
+    milliseconds: float  # per decision; nan if not measured
+    forfeits: int  # games forfeited
 
     @property
     def ordinal(self) -> float:
-        """A rating that the agent is above with near certainty, as OpenSkill's model has it: mu - 3 sigma."""
+        """A rating that the agent almost certainly exceeds by OpenSkill's model: mu - 3 sigma."""
         return self.mu - 3 * self.sigma
 
 
 @dataclass(frozen=True)
 class Standings:
-    """What the games of an arena say about its agents."""
+    """The standings of an arena."""
 
     rules: str
     deals: int
     games: int
     agents: tuple[Standing, ...]  # from the best margin over the field to the worst
     payoffs: Payoffs  # of every agent over every other, in the order of the arena
-    cycles: ratings.Cycles  # by the arena's order too
-    notes: tuple[str, ...]  # a sentence for each figure that is left out
+    cycles: ratings.Cycles  # with indices in that order
+    notes: tuple[str, ...]  # a sentence for each omitted figure
 
     @property
     def widest(self) -> float:
-        """Half the width of the widest interval among the pairs that met; infinite if none did."""
+        """Half the width of the widest interval among the pairs that met; infinite if none met."""
         return self.payoffs.widest
 
     def cycle_names(self) -> list[str]:
-        """Return the agents of the clearest cycle, each of which beats the next and the last the first; or none."""
+        """Return the agents of the clearest cycle, if any: each beats the next, and the last the first."""
         return [self.payoffs.names[agent] for agent in self.cycles.example or ()]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the figures as plain JSON values; what is left out or not finite is None."""
+        """Return the figures as plain JSON values; omitted and infinite ones are None."""
         return {
             "rules": self.rules,
             "deals": self.deals,
@@ -82,11 +82,11 @@ class Standings:
 
 
 def standings(games: Games) -> Standings:
-    """Return the standings of the games of an arena; a few seconds for a million games.
+    """Return the standings of the games of an arena; takes a few seconds for a million games.
 
-    The figures depend on the games alone, not on the order in which they are stored, and not on chance. A forfeited
-    game counts with the scores that it is stored with. docs/standings.md tells what each figure means. Raises
-    ValueError for games that can't be, such as those that hold one agent alone.
+    The figures depend only on the games, and neither on their order nor on chance. A forfeited game counts with its
+    stored scores. docs/standings.md explains each figure. Raises ValueError for impossible games, such as a game with
+    one agent on all sides.
     """
     table = payoffs(games)
     mu, sigma = ratings.rate(games)
@@ -124,7 +124,7 @@ def standings(games: Games) -> Standings:
 def _metagame(
     table: Payoffs,
 ) -> tuple[FloatArray | None, FloatArray | None, FloatArray | None, tuple[str, ...]]:
-    """Return the Nash weights, the margins over them, alpha-rank, and notes on what is left out."""
+    """Return the Nash weights, the margins over them, alpha-rank, and notes on omitted figures."""
     margin = table.margin.copy()
     np.fill_diagonal(margin, 0.0)
     if np.isnan(margin).any():
@@ -145,7 +145,7 @@ def _plain_figures(agent: Standing) -> dict[str, Any]:
 
 
 def format_figure(value: float | None, pattern: str) -> str:
-    """Return a number by a format such as "+.1f"; a dash for none or nan, an infinity sign for an unbounded one.
+    """Return a number in a format such as "+.1f"; a dash for None or nan, an infinity sign for an infinite one.
 
     >>> format_figure(1.25, "+.1f"), format_figure(float("nan"), ".2f")
     ('+1.2', '–')
@@ -156,7 +156,7 @@ def format_figure(value: float | None, pattern: str) -> str:
 
 
 def format_milliseconds(value: float) -> str:
-    """Return a time in milliseconds with two digits that count, as in "0.0013" or "12"."""
+    """Return a time in milliseconds with two significant digits, as in "0.0013" or "12"."""
     if math.isnan(value) or value == 0:
         return format_figure(value, "g")
     return f"{value:.{max(0, 1 - math.floor(math.log10(value)))}f}"
@@ -202,13 +202,13 @@ def print_standings(result: Standings) -> None:
     order = result.payoffs.order.tolist()
     for start in range(0, len(order), BLOCK):
         _print_block(result.payoffs, order, range(start, min(start + BLOCK, len(order))))
-    print("margin: the others' mean score less the own one, in points a game; ±: the 95% interval, by deal")
+    print("margin: the others' mean score minus the agent's, in points a game; ±: the 95% interval, by deal")
     print("mu, sigma, ordinal: OpenSkill's rating; Nash, over Nash: Nash averaging")
     print(printable(cycle_sentence(result)), *result.notes, sep="\n")
 
 
 def _print_block(table: Payoffs, order: Sequence[int], places: range) -> None:
-    """Print the margins of all agents over those of some places."""
+    """Print the margins of all agents over the agents in some places."""
     half = (table.high - table.low) / 2
     rows = [
         (

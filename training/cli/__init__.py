@@ -1,14 +1,14 @@
 """The command `krypenv`.
 
-commands  the commands, and those that are short
+commands  all subcommands; the longer ones have modules of their own
 analyze   `krypenv analyze`
 bench     `krypenv bench`
 doctor    `krypenv doctor`
 exploit   `krypenv exploit`
 score     `krypenv score`
-options   commands made from settings
-outputs   where results are written to
-errors    what goes wrong is one sentence
+options   shared options, and commands made from settings
+outputs   checks of output files, and input texts
+errors    errors as one sentence
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The command `krypenv analyze`: a position or a record, from a file, the command line or the standard input."""
+"""`krypenv analyze`: analyze a position or a record from a file, the command line or the standard input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from rich.progress import Progress
 from krypenv.game.game import Game
 from krypenv.inputs.files import write_whole
 from krypenv.training.analysis.analysis import Marks, analyze_position, analyze_record, check_marks
+from krypenv.training.cli.options import JsonFile, flag, option
 from krypenv.training.cli.outputs import check_files, read_text
+from krypenv.training.common.panels import AGENTS, GAME_RECORDS, LENGTH, OUTPUT
 from krypenv.training.common.report import write_json
 
 DEFAULTS = Marks()
@@ -26,26 +28,29 @@ def analyze(
     ],
     agent: Annotated[
         str | None,
-        typer.Option(help="who examines the moves [default: search, with --open oracle-hand]", show_default=False),
+        option(panel=AGENTS, help="agent that evaluates the moves", default="search; oracle-hand with --open"),
     ] = None,
-    worlds: Annotated[int | None, typer.Option(help="worlds a move [default: 200]", show_default=False)] = None,
-    open_hands: Annotated[bool, typer.Option("--open", help="show the agent all hands, which is cheating")] = False,
-    seat: Annotated[int | None, typer.Option(help="of a record: the moves of this seat alone")] = None,
-    inaccuracy: Annotated[float, typer.Option(help="points behind the best move from which a move gets ?!")] = DEFAULTS[
-        0
-    ],
-    mistake: Annotated[float, typer.Option(help="from which it gets ?")] = DEFAULTS[1],
-    blunder: Annotated[float, typer.Option(help="from which it gets ??")] = DEFAULTS[2],
-    seed: Annotated[int, typer.Option(min=0, help="the same seed gives the same figures")] = 0,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="also write the figures to this file")
+    open_hands: Annotated[bool, flag("--open", AGENTS, "show the agent all hands, which is cheating")] = False,
+    worlds: Annotated[
+        int | None, option(panel=LENGTH, help="worlds to sample for each decision", default="the agent's own, or 200")
     ] = None,
-    picture: Annotated[Path | None, typer.Option(metavar="FILE.png", help="draw them")] = None,
+    seed: Annotated[int, option(panel=LENGTH, min=0, help="seed; the same seed gives the same figures")] = 0,
+    seat: Annotated[
+        int | None, option(panel=GAME_RECORDS, help="analyze the moves of this seat only", default="all seats")
+    ] = None,
+    inaccuracy: Annotated[
+        float, option(panel=GAME_RECORDS, help="points behind the best move from which a move is marked ?!")
+    ] = DEFAULTS.inaccuracy,
+    mistake: Annotated[float, option(panel=GAME_RECORDS, help="points from which it is marked ?")] = DEFAULTS.mistake,
+    blunder: Annotated[float, option(panel=GAME_RECORDS, help="points from which it is marked ??")] = DEFAULTS.blunder,
+    json_file: JsonFile = None,
+    picture: Annotated[Path | None, option(panel=OUTPUT, metavar="FILE.png", help="draw the figures")] = None,
     annotated: Annotated[
-        Path | None, typer.Option("--annotate", metavar="FILE", help="write the record with its marks as comments")
+        Path | None,
+        option("--annotate", panel=OUTPUT, metavar="FILE", help="write the record with the marks as comments"),
     ] = None,
 ) -> None:
-    """Tell what each move of a position is expected to bring, or what the moves of a game gave away."""
+    """Evaluate each legal move of a position, or the moves of a recorded game."""
     from krypenv.training.analysis import report as report
 
     text = _read(source)
@@ -86,9 +91,9 @@ def analyze(
 
 
 def _read(source: str) -> str:
-    """Return the text of a file, of the standard input, or the argument itself where it is a position or a record.
+    """Return the text of a file or of the standard input, or the argument itself if it is a position or a record.
 
-    Raises ValueError for a file that is no text.
+    Raises ValueError for a file that is not text.
     """
     if source != "-" and not os.path.exists(source) and (":" in source or _is_record(source)):
         return source  # Path.exists raises for a long text
@@ -96,5 +101,5 @@ def _read(source: str) -> str:
 
 
 def _is_record(text: str) -> bool:
-    """Whether a text is a record: it begins with a tag."""
+    """Return whether a text is a record, which begins with a tag."""
     return text.lstrip().startswith("[")

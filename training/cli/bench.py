@@ -1,39 +1,44 @@
-"""The command `krypenv bench`."""
+"""`krypenv bench`."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from krypenv.training.cli.options import JsonFile, flag, option
+from krypenv.training.common.panels import LENGTH, MEASURED
+
 
 def bench(
-    peers: Annotated[
-        bool, typer.Option("--peers", help="measure OpenSpiel and PettingZoo too, where installed")
-    ] = False,
-    other: Annotated[
-        str | None,
-        typer.Option(
-            "--beside", metavar="PYTHON", help="compare with the krypenv of this interpreter, in alternating turns"
-        ),
-    ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="only lines that fit, as in 'engine*'; may be given more than once"),
+        option(
+            panel=MEASURED, metavar="PATTERN", help="lines to measure, as in 'engine*'; repeatable", default="all lines"
+        ),
     ] = None,
-    seconds: Annotated[
-        float, typer.Option(help="how long a rate is measured in each of three rounds, or in ten of forty turns")
-    ] = 1.0,
-    games: Annotated[int, typer.Option(help="games at once in the batch engine")] = 4096,
-    threads: Annotated[int, typer.Option(help="threads of the line on several threads")] = 2,
+    peers: Annotated[bool, flag("--peers", MEASURED, "also measure OpenSpiel and PettingZoo, if installed")] = False,
+    other: Annotated[
+        str | None,
+        option(
+            "--beside",
+            panel=MEASURED,
+            metavar="PYTHON",
+            help="compare with the krypenv of this interpreter, in alternating turns",
+        ),
+    ] = None,
     first_use: Annotated[
-        bool, typer.Option("--first-use", help="measure the import and everything's first use instead, for minutes")
+        bool,
+        flag("--first-use", MEASURED, "measure the import and the first use of each part instead; takes minutes"),
     ] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="also write the figures to this file")
-    ] = None,
+    games: Annotated[int, option(panel=LENGTH, help="games in a batch of the engine")] = 4096,
+    threads: Annotated[int, option(panel=LENGTH, help="threads of the multi-threaded line")] = 2,
+    seconds: Annotated[
+        float,
+        option(panel=LENGTH, help="seconds to measure a rate in each of three rounds; with --beside, in ten turns"),
+    ] = 1.0,
+    json_file: JsonFile = None,
 ) -> None:
     """Measure the speed of the engine, the environments and the agents, also beside peers or another version."""
     from krypenv.training.cli.outputs import check_files
@@ -67,4 +72,4 @@ def bench(
     for line in compared:
         if line.reason:
             typer.echo(f"{line.what}: {line.reason}")
-    typer.echo("ratio: this krypenv's steps in the time of one of the other's; above 1 this one is faster")
+    typer.echo("ratio: steps of this krypenv in the time of one step of the other; above 1 this one is faster")

@@ -1,4 +1,4 @@
-"""The console command `krypenv`: train, imitate, evaluate, arena, analyze, exploit, bench, doctor, show."""
+"""The console command `krypenv` and its subcommands."""
 
 from __future__ import annotations
 
@@ -12,32 +12,49 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import Progress
 
 from krypenv.rules import Rules
 from krypenv.training.cli.bench import bench
 from krypenv.training.cli.doctor import doctor
 from krypenv.training.cli.errors import OneSentence
-from krypenv.training.cli.options import command_of, hand_over
+from krypenv.training.cli.options import (
+    DEALS_FROM,
+    HelpPanel,
+    JsonFile,
+    Page,
+    Players,
+    Preset,
+    RuleFields,
+    Teams,
+    command_of,
+    flag,
+    hand_over,
+    option,
+)
 from krypenv.training.cli.score import score
+from krypenv.training.common.panels import AGENTS, INPUT, LENGTH, OUTPUT, RAY
+
+
+class Root(HelpPanel, OneSentence):
+    """The command `krypenv`."""
+
 
 app = typer.Typer(
-    cls=OneSentence,
+    cls=Root,
     no_args_is_help=True,
     add_completion=False,
-    help="Krypkasino: train agents, evaluate them, show games, measure the speed.",
+    help="Krypkasino: train agents, evaluate them, analyze games, measure speed.",
     epilog="Example: krypenv evaluate tactician --against greedy",
 )
 
-LIST = "dev|test|SEED"
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
-Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="also write the figures to this file")]
+TRAINING, PLAYING, INSTALLATION = "Training", "Playing and measuring agents", "Installation"
 
 
 @app.callback()
 def _root() -> None:
-    """Let agents of one's own in the current directory be found, as `python -m` does, after all that is installed."""
+    """Make custom agents in the current directory importable, as `python -m` does, after all installed packages."""
     with contextlib.suppress(OSError):
         here = os.getcwd()
         if here not in sys.path:
@@ -45,20 +62,24 @@ def _root() -> None:
 
 
 @app.command(
-    epilog="Example: krypenv evaluate tactician --against greedy --against random --deals 500 --players 4 --teams 2"
+    cls=Page,
+    rich_help_panel=PLAYING,
+    epilog="Example: krypenv evaluate tactician --against greedy --against random --deals 500 --players 4 --teams 2",
 )
 def evaluate(
-    agent: Annotated[str, typer.Argument(help="an agent, as in greedy or 'tactician(shed=True)', or a model's folder")],
-    against: Annotated[list[str], typer.Option(metavar="AGENT", help="an opponent; give it once for each")],
-    deals: Annotated[int, typer.Option(help="deals, each played from every side of the table")] = 1000,
-    players: Annotated[int | None, typer.Option(help="number of players, 2 if not given")] = None,
-    teams: Annotated[int | None, typer.Option(help="number of teams; none if not given")] = None,
-    rules: Annotated[str | None, typer.Option(help="preset of the rules; a model's own if no rules are given")] = None,
-    rule: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="a field of the rules to change")] = None,
-    seed: Annotated[int, typer.Option(help="the same seed gives the same figures")] = 0,
-    deals_from: Annotated[str | None, typer.Option(metavar=LIST, help="deals; those of --seed if not given")] = None,
-    threads: Annotated[int, typer.Option(min=0, help="threads of the engine, 0 for all processors")] = 1,
-    json_file: Json = None,
+    agent: Annotated[str, typer.Argument(help="an agent, as in greedy or 'tactician(shed=True)', or a model folder")],
+    against: Annotated[list[str], option(panel=AGENTS, metavar="AGENT", help="an opponent; repeatable")],
+    rules: Preset = None,
+    players: Players = None,
+    teams: Teams = None,
+    rule: RuleFields = None,
+    deals: Annotated[int, option(panel=LENGTH, help="deals, each played from every side of the table")] = 1000,
+    deals_from: Annotated[
+        str | None, option(panel=LENGTH, metavar=DEALS_FROM, help="list or seed of the deals", default="that of --seed")
+    ] = None,
+    seed: Annotated[int, option(panel=LENGTH, help="seed; the same seed gives the same figures")] = 0,
+    threads: Annotated[int, option(panel=LENGTH, min=0, help="threads of the engine; 0 for one per processor")] = 1,
+    json_file: JsonFile = None,
 ) -> None:
     """Play duplicate matches of an agent against others and print the margins in points a game."""
     from krypenv.training.cli.outputs import check_files
@@ -88,45 +109,64 @@ def evaluate(
     print_matches(results)
 
 
-@app.command(epilog="Example: krypenv arena tactician greedy random --deals 200 --out runs/arena")
+@app.command(
+    cls=Page,
+    rich_help_panel=PLAYING,
+    epilog="Example: krypenv arena tactician greedy random --deals 200 --out runs/arena",
+)
 def arena(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="folder of the results; an arena there is gone on with")],
     agents: Annotated[
-        list[str] | None, typer.Argument(help="agents and models' folders; none to go on with the arena in DIR")
+        list[str] | None, typer.Argument(help="agents and model folders; none to resume the arena in DIR")
     ] = None,
-    players: Annotated[int | None, typer.Option(help="number of players, 2 if not given")] = None,
-    teams: Annotated[int | None, typer.Option(help="number of teams; none if not given")] = None,
-    rules: Annotated[str | None, typer.Option(help="preset of the rules; a model's own if no rules are given")] = None,
-    rule: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="a field of the rules to change")] = None,
-    deals: Annotated[
-        int | None, typer.Option(help=escape("deals of each match, played in all its seatings [default: 1000]"))
-    ] = None,
-    deals_from: Annotated[
-        str | None, typer.Option(metavar=LIST, help=escape("where the deals come from [default: dev]"))
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help=escape("seed of what the agents do at random [default: 0]"))] = None,
-    chunk: Annotated[
-        int | None, typer.Option(help=escape("deals that are played and written at once [default: 100]"))
-    ] = None,
+    *,
+    rules: Preset = None,
+    players: Players = None,
+    teams: Teams = None,
+    rule: RuleFields = None,
     first: Annotated[
-        int | None, typer.Option(help=escape("only matches in which one of the first N agents plays [default: all]"))
+        int | None, option(panel=AGENTS, help="only play matches with one of the first N agents", default="all matches")
     ] = None,
     pairs: Annotated[
-        bool, typer.Option("--pairs", help="with more than two sides: one agent against several of another")
+        bool, flag("--pairs", AGENTS, "with more than two sides: one agent against several copies of another")
     ] = False,
-    precision: Annotated[
-        float | None, typer.Option(metavar="POINTS", help="let a match rest when its margins are known to ± so much")
+    cheaters: Annotated[bool, flag("--cheaters", AGENTS, "allow agents that see hidden cards")] = False,
+    deals: Annotated[
+        int | None, option(panel=LENGTH, help="deals of each match, each played in all seatings", default="1000")
     ] = None,
-    cheaters: Annotated[bool, typer.Option("--cheaters", help="allow agents that see what is hidden")] = False,
-    workers: Annotated[int, typer.Option(help="processes; the figures don't depend on them")] = 1,
-    ray: Annotated[bool, typer.Option("--ray", help="play on a Ray cluster")] = False,
-    ray_address: Annotated[str | None, typer.Option(help="of the cluster, if Ray doesn't find it")] = None,
-    report: Annotated[bool, typer.Option("--report", help="write a page of all figures, DIR/report.html")] = False,
-    json_file: Json = None,
+    deals_from: Annotated[
+        str | None, option(panel=LENGTH, metavar=DEALS_FROM, help="list or seed of the deals", default="dev")
+    ] = None,
+    seed: Annotated[int | None, option(panel=LENGTH, help="seed of the agents' random choices", default="0")] = None,
+    chunk: Annotated[int | None, option(panel=LENGTH, help="deals to play and write at a time", default="100")] = None,
+    precision: Annotated[
+        float | None,
+        option(
+            panel=LENGTH,
+            metavar="POINTS",
+            help="end a match once its 95% intervals are at most ± POINTS",
+            default="play all deals",
+        ),
+    ] = None,
+    workers: Annotated[int, option(panel=LENGTH, help="processes; the figures don't depend on their number")] = 1,
+    ray: Annotated[bool, flag("--ray", RAY, "play on a Ray cluster")] = False,
+    ray_address: Annotated[
+        str | None,
+        option(
+            panel=RAY,
+            metavar="ADDRESS",
+            help="address of the cluster; implies --ray",
+            default="what Ray finds, or a new one",
+        ),
+    ] = None,
+    out: Annotated[
+        Path, option(panel=OUTPUT, metavar="DIR", help="folder of the results; an arena in this folder is resumed")
+    ],
+    report: Annotated[bool, flag("--report", OUTPUT, "write a page of all figures, DIR/report.html")] = False,
+    json_file: JsonFile = None,
 ) -> None:
-    """Let agents meet each other over duplicate deals, and print who beats whom by how much.
+    """Play a tournament of agents over duplicate deals, and print who beats whom and by how much.
 
-    The results are kept in DIR. Stopped or killed, the same command goes on where it was.
+    The results are stored in DIR. If the arena is stopped or killed, the same command resumes it.
     """
     from krypenv.training.arena.arena import ArenaSettings, run_arena
     from krypenv.training.arena.results import facts, read_header
@@ -180,9 +220,9 @@ def arena(
         typer.echo(f"forfeit: {sentence}")
 
 
-@app.command(epilog="Example: krypenv show game.krk")
+@app.command(cls=Page, rich_help_panel=PLAYING, epilog="Example: krypenv show game.krk")
 def show(
-    record: Annotated[str, typer.Argument(help="a text record of a game, or - for the standard input")],
+    record: Annotated[str, typer.Argument(help="file with a text record of a game, or - for the standard input")],
 ) -> None:
     """Print a recorded game deal by deal."""
     from krypenv.game.display import format_playthrough
@@ -191,18 +231,13 @@ def show(
     typer.echo(format_playthrough(read_text(record)))
 
 
-app.command(epilog="Example: krypenv bench --peers --json bench.json")(bench)
-app.command(epilog="Example: krypenv score tactician --quick --out scores/tactician.json")(score)
-app.command(epilog="Example: krypenv doctor --json doctor.json")(doctor)
-
-
-@app.command(add_help_option=False, context_settings=_PASSED_ON)
+@app.command(rich_help_panel=TRAINING, add_help_option=False, context_settings=_PASSED_ON)
 def train(ctx: typer.Context) -> None:
     """Train an agent by self-play."""
     from krypenv.training.selfplay.settings import Settings
 
     def start(settings: Settings) -> None:
-        """Train an agent by self-play and evaluate it."""
+        """Train an agent by self-play and evaluate it. The defaults below are those of the preset quick."""
         from krypenv.training.cli.outputs import check_folder
         from krypenv.training.selfplay.selfplay import run
 
@@ -212,14 +247,14 @@ def train(ctx: typer.Context) -> None:
     hand_over(ctx, command_of(Settings, start), "Example: krypenv train --preset good --out runs/good")
 
 
-@app.command(add_help_option=False, context_settings=_PASSED_ON)
+@app.command(rich_help_panel=TRAINING, add_help_option=False, context_settings=_PASSED_ON)
 @app.command("teach", hidden=True, add_help_option=False, context_settings=_PASSED_ON)  # the name in older versions
 def imitate(ctx: typer.Context) -> None:
     """Train a network to imitate a search: initial weights for self-play."""
     from krypenv.training.imitation.imitate import ImitationSettings
 
     def start(settings: ImitationSettings) -> None:
-        """Record games of a search against itself with its value of every move, and train a network to imitate it."""
+        """Record games of a search against itself with the values of all moves, and train a network to imitate it."""
         from krypenv.training.cli.outputs import check_folder
         from krypenv.training.evaluation.report import print_matches
         from krypenv.training.imitation.imitate import run
@@ -230,15 +265,27 @@ def imitate(ctx: typer.Context) -> None:
     hand_over(ctx, command_of(ImitationSettings, start), "Example: krypenv imitate --games 4000 --out runs/imitation")
 
 
-@app.command(epilog="Example: krypenv card runs/good/model --arena runs/arena --out card.md")
+@app.command(
+    cls=Page,
+    rich_help_panel=TRAINING,
+    epilog="Example: krypenv card runs/good/model --arena runs/arena --out card.md",
+)
 def card(
-    model: Annotated[Path, typer.Argument(help="a model's folder")],
-    arena: Annotated[Path, typer.Option(metavar="DIR", help="folder of an arena in which it played")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="the card, in Markdown")],
-    exploit: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="what exploit --json wrote of it")] = None,
-    title: Annotated[str, typer.Option(help="its heading")] = "Model card",
+    model: Annotated[Path, typer.Argument(help="model folder")],
+    arena: Annotated[Path, option(panel=INPUT, metavar="DIR", help="folder of an arena in which the model played")],
+    out: Annotated[Path, option(panel=OUTPUT, metavar="FILE", help="file to write the card to, in Markdown")],
+    exploit: Annotated[
+        list[Path] | None,
+        option(
+            panel=INPUT,
+            metavar="FILE",
+            help="a file of krypenv exploit --json for the model; repeatable",
+            default="none, exploitability not measured",
+        ),
+    ] = None,
+    title: Annotated[str, option(panel=OUTPUT, help="heading of the card")] = "Model card",
 ) -> None:
-    """Write the card of a model: how it was made, its margins, what exploiters gain, what it can't do."""
+    """Write the card of a model: its training, results, exploitability and limits."""
     from krypenv.training.cli.outputs import check_files
     from krypenv.training.experiments.model_card import model_card, write_card
 
@@ -247,13 +294,13 @@ def card(
     typer.echo(f"wrote {out}")
 
 
-@app.command(add_help_option=False, context_settings=_PASSED_ON)
+@app.command(rich_help_panel=TRAINING, add_help_option=False, context_settings=_PASSED_ON)
 def ablate(ctx: typer.Context) -> None:
-    """Measure what each part of the training is worth."""
+    """Measure what each part of training is worth."""
     from krypenv.training.experiments.ablation import AblationSettings
 
     def start(settings: AblationSettings) -> None:
-        """Train without each part in turn, over several seeds, and print what each is worth, with intervals."""
+        """Train without each part in turn, over several seeds, and print what each part is worth, with intervals."""
         from krypenv.training.cli.outputs import check_folder
         from krypenv.training.experiments.ablation import ablate
 
@@ -263,9 +310,9 @@ def ablate(ctx: typer.Context) -> None:
     hand_over(ctx, command_of(AblationSettings, start), "Example: krypenv ablate --seeds 3 --out runs/ablation")
 
 
-@app.command(add_help_option=False, context_settings=_PASSED_ON)
+@app.command(rich_help_panel=PLAYING, add_help_option=False, context_settings=_PASSED_ON)
 def exploit(ctx: typer.Context) -> None:
-    """Find lower bounds on how far an agent can be exploited."""
+    """Find lower bounds on an agent's exploitability."""
     from krypenv.training.cli.exploit import run
     from krypenv.training.exploit.exploiting import ExploitSettings
 
@@ -273,18 +320,27 @@ def exploit(ctx: typer.Context) -> None:
     hand_over(ctx, function, "Example: krypenv exploit tactician --minutes 10 --out runs/exploit")
 
 
-@app.command(add_help_option=False, context_settings=_PASSED_ON)
+@app.command(rich_help_panel=PLAYING, add_help_option=False, context_settings=_PASSED_ON)
 def analyze(ctx: typer.Context) -> None:
-    """Tell what the moves of a position are expected to bring, or what those of a game gave away."""
+    """Evaluate each legal move of a position, or the moves of a recorded game."""
     from krypenv.training.cli.analyze import analyze as start
 
     hand_over(ctx, start, "Example: krypenv analyze game.krk --worlds 200 --picture game.png")
 
 
+app.command(
+    cls=Page,
+    rich_help_panel=PLAYING,
+    epilog="Example: krypenv score tactician --quick --out scores/tactician.json",
+)(score)
+app.command(cls=Page, rich_help_panel=INSTALLATION, epilog="Example: krypenv bench --peers --json bench.json")(bench)
+app.command(cls=Page, rich_help_panel=INSTALLATION, epilog="Example: krypenv doctor --json doctor.json")(doctor)
+
+
 def _rules(
     preset: str | None, players: int | None, teams: int | None, fields: list[str] | None, agents: list[str]
 ) -> Rules:
-    """Return the rules that some options name; if none is given, those of the first model among some agents."""
+    """Return the rules that the options name; if none is given, those of the first model among the agents."""
     from krypenv.training.common.parts import GameRules
 
     return GameRules(preset or "", players, teams, tuple(fields or ())).of_agents(agents)
@@ -293,7 +349,7 @@ def _rules(
 def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what a terminal has no letter for is no reason to fail
+        if isinstance(stream, io.TextIOWrapper):  # don't fail on characters that the terminal can't show
             stream.reconfigure(errors="backslashreplace")
     app(prog_name="krypenv")
 

@@ -1,22 +1,17 @@
-"""The command `krypenv doctor`."""
+"""`krypenv doctor`."""
 
 from __future__ import annotations
-
-from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from krypenv.training.cli.options import JsonFile
 
-def doctor(
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="also write the report to this file")
-    ] = None,
-) -> None:
-    """Tell what is installed, what is missing and what is wrong: to be pasted where a fault is reported.
 
-    The exit code is 0 if krypenv works, whatever extras are missing, and 1 if not.
+def doctor(json_file: JsonFile = None) -> None:
+    """Report what is installed, what is missing and what is broken, for bug reports.
+
+    The exit code is 0 if krypenv works, even if extras are missing, and 1 if it does not.
     """
     from krypenv.doctor.report import examine, report_lines
     from krypenv.training.cli.outputs import check_files

@@ -1,4 +1,4 @@
-"""What goes wrong in a command is told in one sentence on the standard error, with an exit code."""
+"""Errors of commands: one sentence on the standard error, and an exit code."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ WRITE_ERRORS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF}
 
 
 class OneSentence(TyperGroup):
-    """Commands whose errors are told in one sentence, with exit code 2; an interruption with 130, a torn pipe with 1.
+    """Commands that report an error as one sentence. Exit codes: 2, 130 for an interruption, 1 for a broken pipe.
 
-    Whoever closes the pipe that the output goes to, as `head` does, has seen enough: that is not told.
+    A broken pipe is not reported: the reader, such as `head`, has seen enough.
     """
 
     def invoke(self, ctx: Any) -> Any:
-        """Invoke a command; what it raises becomes a sentence and an exit code."""
+        """Invoke a command; an exception becomes a sentence and an exit code."""
         code = 2
         try:
             with stopping.as_exception():
@@ -57,7 +57,7 @@ class OneSentence(TyperGroup):
 
 
 def _reason(error: OSError) -> str:
-    """Return what went wrong with which file; files are written under their names, so without one it is the output."""
+    """Return the file and the reason. Errors of files carry a name, so a write error without one is of the output."""
     reason = error.strerror or str(error)
     if error.filename is not None:
         return f"{error.filename if error.filename2 is None else error.filename2}: {reason}"
@@ -68,7 +68,7 @@ def _reason(error: OSError) -> str:
 
 
 def _drop_output() -> None:
-    """Let nobody write to the standard output any more, not even what is still kept for it when the process ends."""
+    """Discard all further output, including what is still buffered when the process ends."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Files of the commands: what is to be written is tried before the work, and what is read is text of a sane size."""
+"""Files of the commands: output paths are checked before the work, and input texts are limited in size."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import tempfile
 from pathlib import Path
 
 MOST_TEXT = 1_000_000  # characters of a record or a position
-LONGEST_NAME = 200  # bytes of a file's name, which grows while the file is written
+LONGEST_NAME = 200  # bytes of a file's name; the temporary name of an atomic write is longer
 
 
 def check_files(*paths: Path | str | None, source: Path | str | None = None) -> None:
-    """Check, before any work, that files can be written: nothing is created and nothing changed.
+    """Check before any work that files can be written, without creating or changing anything.
 
-    Raises OSError with the name of the file where it or its folder can't be written, and ValueError for what is no
-    file, for one that is named twice, and for one that is read from too, the `source`. None stands for no file.
+    Raises OSError with the file's name if it or its folder can't be written. Raises ValueError for a path that is not
+    a plain file, for a file named twice, and for one that is also the `source` to read. None stands for no file.
     """
     files = [Path(path) for path in paths if path is not None]
     for number, path in enumerate(files):
@@ -28,9 +28,9 @@ def check_files(*paths: Path | str | None, source: Path | str | None = None) -> 
 
 
 def check_folder(path: Path | str) -> None:
-    """Check, before any work, that files can be written to a folder that is there or can be made.
+    """Check before any work that files can be written to a folder that exists or can be created.
 
-    Raises OSError with its name where that is not so; nothing is created and nothing changed.
+    Raises OSError with the folder's name if not. Nothing is created or changed.
     """
     _check_room(Path(path), Path(path))
 
@@ -38,7 +38,7 @@ def check_folder(path: Path | str) -> None:
 def read_text(source: str) -> str:
     """Return the text of a file, or of the standard input for "-".
 
-    Raises OSError where it can't be read, and ValueError where it is no text or too long for a game.
+    Raises OSError if it can't be read, and ValueError if it is not text or too long for a game.
     """
     if source == "-" and (sys.stdin is None or sys.stdin.closed):
         raise ValueError("the standard input is closed; name a file")
@@ -60,14 +60,14 @@ def _check_file(path: Path) -> None:
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if _exists(path) and not path.is_file():
-        raise ValueError(f"{path} is no file that could be written anew; name a plain file")
+        raise ValueError(f"{path} is not a plain file that could be replaced; name another file")
     if len(os.fsencode(path.name)) > LONGEST_NAME:
         raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), str(path))
     _check_room(path.parent, path)
 
 
 def _check_room(folder: Path, named: Path) -> None:
-    """Raise OSError with a name unless files can be written to a folder, or to the one that it would be made in."""
+    """Raise OSError with a name unless files can be written to a folder, or to its nearest existing parent."""
     folder = Path(os.path.abspath(folder))
     while not _exists(folder) and folder != folder.parent:
         folder = folder.parent
@@ -81,7 +81,7 @@ def _check_room(folder: Path, named: Path) -> None:
 
 
 def _exists(path: Path) -> bool:
-    """Return whether there is something at a path; a link to nothing is something. OSError for an impossible name."""
+    """Return whether anything is at a path, even a broken link; raises OSError for an impossible name."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -11,44 +11,31 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-_RUN, _CHECK = "Playing for a score", "Files of scores"
+from krypenv.training.cli.options import flag, option
+from krypenv.training.common.panels import AGENTS, INPUT, LENGTH, OUTPUT
 
 
 def score(
     agent: Annotated[
-        str | None, typer.Argument(help="the agent to score: a name, a model's folder, or module:Class")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="file for the score; required to play", rich_help_panel=_RUN)
+        str | None,
+        typer.Argument(rich_help_panel=AGENTS, help="the agent to score: a name, a model's folder, or module:Class"),
     ] = None,
     table: Annotated[
         list[str] | None,
-        typer.Option(
-            help="official table to play, repeatable; all that the agent can play if not given", rich_help_panel=_RUN
-        ),
+        option(panel=LENGTH, help="official table to play; repeatable", default="all tables that the agent can play"),
     ] = None,
-    quick: Annotated[
-        bool,
-        typer.Option("--quick", help="a tenth of the deals: wider intervals in a few minutes", rich_help_panel=_RUN),
-    ] = False,
-    workers: Annotated[
-        int, typer.Option(help="processes; the score does not depend on them", rich_help_panel=_RUN)
-    ] = 1,
+    quick: Annotated[bool, flag("--quick", LENGTH, "play a tenth of the deals: minutes, and wider intervals")] = False,
+    workers: Annotated[int, option(panel=LENGTH, help="processes; the score does not depend on them")] = 1,
     check: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="verify a score file by replaying a random part of it", rich_help_panel=_CHECK
-        ),
+        Path | None, option(panel=INPUT, metavar="FILE", help="verify a score file by replaying a random part of it")
     ] = None,
-    share: Annotated[
-        float, typer.Option(help="part of the chunks that --check replays", min=0, max=1, rich_help_panel=_CHECK)
-    ] = 0.05,
-    seed: Annotated[int, typer.Option(help="seed of the choice of --check", min=0, rich_help_panel=_CHECK)] = 0,
+    share: Annotated[float, option(panel=INPUT, help="fraction that --check replays", min=0, max=1)] = 0.05,
+    seed: Annotated[int, option(panel=INPUT, help="seed that chooses the part that --check replays", min=0)] = 0,
+    out: Annotated[
+        Path | None, option(panel=OUTPUT, metavar="FILE", help="play, and write the score to this file")
+    ] = None,
     board: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER", help="write FOLDER/board.md, a page of all scores there", rich_help_panel=_CHECK
-        ),
+        Path | None, option(panel=OUTPUT, metavar="FOLDER", help="write FOLDER/board.md from all score files there")
     ] = None,
 ) -> None:
     """Score an agent by the official protocol, with a file that anyone can verify."""

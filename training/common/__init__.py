@@ -1,11 +1,12 @@
-"""What several rooms of training need: settings' fields, processes, folders, progress, tables.
+"""What several packages of training share.
 
-bounds     numbers that are asked for
+bounds     bounds of all numbers that a user can give
 fields     settings that are command lines
-parts      parts that their settings share
-machine    what a measured time depends on
-folders    folders that one process writes to
-processes  workers
-progress   what is shown while one waits
-report     tables in the terminal
+parts      parts that several settings share
+panels     panels of the help pages
+machine    the machine and versions of a measurement
+folders    folders with a single writing process
+processes  worker processes
+progress   progress of long runs
+report     tables in the terminal, and JSON files
 """

@@ -1,4 +1,4 @@
-"""Bounds of the numbers that can be asked for: those of every command are checked before any work."""
+"""Bounds of all numbers that a user can give. Every command checks them before any work."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from krypenv.inputs.words import shown
 
 
 class Bounds(NamedTuple):
-    """From where to where a number may be. Whole numbers have whole bounds; `why` tells the reason of the upper one."""
+    """The range of a number. Whole numbers have whole bounds; `why` gives the reason for the upper bound."""
 
     low: float
     high: float
     why: str = ""
-    is_above: bool = False  # the lower bound itself is too low
-    low_text: str = ""  # what is said of a number below the lower bound, if not the usual
+    is_above: bool = False  # excludes the lower bound itself
+    low_text: str = ""  # error for a number below the lower bound, instead of the usual one
 
     @property
     def is_whole(self) -> bool:
-        """Whether the numbers are whole."""
+        """Whether the number must be whole."""
         return isinstance(self.high, int)
 
 
 SEED = Bounds(0, 2**64 - 2, "as a seed has 64 bits")
 SMALL_SEED = Bounds(0, 2**32 - 1, "as NumPy's older generators take no more")
-DEALS = Bounds(1, 1_000_000, "whose scores fit into memory and tell a hundredth of a point")
+DEALS = Bounds(1, 1_000_000, "whose scores fit into memory and resolve a hundredth of a point")
 MATCH_DEALS = DEALS._replace(low_text="a match needs at least one deal")
 GAMES = Bounds(1, 1_000_000, "which fit into memory")
 DEMONSTRATIONS = Bounds(0, 10_000_000, "which fit on a disk")
 WORLDS = Bounds(2, 10_000, "which fit into memory")
 SEARCHED_WORLDS = Bounds(0, 10_000, "which fit into memory")
 PROPOSALS = Bounds(1, 1000, "which fit into memory")
-WORKERS = Bounds(1, 1024, "for more than a processor each has no use")
+WORKERS = Bounds(1, 1024, "as more than one per processor is of no use")
 WORKERS_OR_ALL = WORKERS._replace(low=0, low_text="workers is 0, for all processors, or more")
-THREADS = Bounds(1, 1024, "for more than a processor each has no use")
+THREADS = Bounds(1, 1024, "as more than one per processor is of no use")
 THREADS_OR_ALL = THREADS._replace(low=0)
 RUNS = Bounds(1, 1000, "which would take months")
 RUNS_OR_NONE = RUNS._replace(low=0)
@@ -53,19 +53,19 @@ STEPS = Bounds(1, 10_000, "which fit into memory")
 BATCH = Bounds(1, 10_000_000, "which fit into memory")
 SNAPSHOTS = Bounds(0, 1000, "which fit into memory")
 SHARE = Bounds(0.0, 1.0)
-RATE = Bounds(0.0, 10.0, "for more diverges at once", is_above=True)
-WEIGHT = Bounds(0.0, 1000.0, "for more drowns all else")
+RATE = Bounds(0.0, 10.0, "as larger ones diverge at once", is_above=True)
+WEIGHT = Bounds(0.0, 1000.0, "as larger ones drown everything else")
 
 
 def check(name: str, value: Any, bounds: Bounds) -> None:
-    """Raise ValueError with one sentence for what is not a number within some bounds."""
+    """Raise ValueError with one sentence unless a value is a number within the bounds."""
     kind = (int, np.integer) if bounds.is_whole else (int, float, np.integer, np.floating)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
         raise ValueError(f"{name} is a {'whole ' if bounds.is_whole else ''}number, not {shown(value)}")
     if not bounds.why:
         if not bounds.low <= value <= bounds.high:
             raise ValueError(f"{name} is from {bounds.low:g} to {bounds.high:g}, not {shown(value)}")
-    elif not value >= bounds.low or (bounds.is_above and value == bounds.low):  # what is no number is not above any
+    elif not value >= bounds.low or (bounds.is_above and value == bounds.low):  # false for nan, too
         usual = f"{name} is {'above' if bounds.is_above else 'at least'} {bounds.low:g}"
         raise ValueError(f"{bounds.low_text or usual}, not {shown(value)}")
     elif value > bounds.high:
@@ -74,7 +74,7 @@ def check(name: str, value: Any, bounds: Bounds) -> None:
 
 
 def check_numbers(settings: Any) -> None:
-    """Raise ValueError for the first field of a dataclass that is beyond the bounds in its metadata."""
+    """Raise ValueError for the first field of a dataclass that violates the bounds in its metadata."""
     for field in dataclasses.fields(settings):
         bounds, value = field.metadata.get("bounds"), getattr(settings, field.name)
         if bounds and not (value is None and field.default is None):

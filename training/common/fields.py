@@ -1,11 +1,11 @@
-"""Settings that are command lines: dataclasses of fields and of parts, with a sentence under each field."""
+"""Settings that are command lines: dataclasses of fields and parts, with a help text for each field."""
 
 from __future__ import annotations
 
 import dataclasses
 import typing
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from krypenv.inputs.words import check_keywords, with_new_names
 from krypenv.training.common import bounds
@@ -13,7 +13,7 @@ from krypenv.training.common.bounds import Bounds
 
 Of = TypeVar("Of", bound="Command")
 
-# Settings of older versions, by their names of today: command lines, calls and files with them still work.
+# Old names of settings and their new ones. Command lines, calls and files with the old names still work.
 RENAMED = {
     "warm": "init_from", "lessons": "demonstrations", "passes": "bc_epochs", "rows": "envs",
     "rival_rows": "opponent_envs", "rivals": "opponents", "hardness": "opponent_temperature", "discount": "gamma",
@@ -22,44 +22,49 @@ RENAMED = {
 }  # fmt: skip
 
 
-def setting(default: Any, text: str, bounds: Bounds | None = None) -> Any:
-    """Return a field of a dataclass with its default, the sentence that is its help, and the bounds of a number."""
-    return dataclasses.field(default=default, metadata={"help": text, "bounds": bounds})
+def setting(default: Any, text: str, bounds: Bounds | None = None, panel: str = "") -> Any:
+    """Return a field of a dataclass with its default, its help text, the bounds of a number, and its help panel.
+
+    Without a panel, a setting is in that of its part.
+    """
+    return dataclasses.field(default=default, metadata={"help": text, "bounds": bounds, "panel": panel})
 
 
 def part(defaults: Part, **texts: str | None) -> Any:
-    """Return a field of a command that holds a part, with the defaults that it has there.
+    """Return a field of a command that holds a part, with the defaults that this command gives it.
 
-    A text is the help of a setting where it differs in this command, and None makes no option of a setting.
+    A text replaces the help of a setting in this command. None removes the option of a setting.
     """
     return dataclasses.field(default=defaults, metadata={"texts": texts})
 
 
 class Part:
-    """Settings that belong together; a new one checks its numbers and raises ValueError with the reason."""
+    """Settings that belong together. A new instance checks its numbers and raises ValueError with the reason."""
+
+    panel: ClassVar[str] = ""  # of its options in `--help`
 
     def __post_init__(self) -> None:
         bounds.check_numbers(self)
 
 
 class Command(Part):
-    """The settings of a command: parts, and what belongs to none of them. Every field has a default.
+    """The settings of a command: its parts, and settings that belong to no part. Every field has a default.
 
-    A setting's name is unique among all parts of a command, and is the name of its option.
+    The name of a setting is the name of its option, and is unique among all parts of a command.
     """
 
     @classmethod
     def of(cls: type[Of], **given: Any) -> Of:
-        """Return settings by the names of their options; raises TypeError for an unknown one."""
+        """Return settings with values given by option name; raises TypeError for an unknown name."""
         return cls().changed(**given)
 
     @classmethod
     def renamed(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return settings under their names of today; ValueError where both names of one are given."""
+        """Return settings under their new names; raises ValueError if both names of one are given."""
         return with_new_names(given, options_of(cls), RENAMED)
 
     def changed(self: Of, **given: Any) -> Of:
-        """Return these settings with some of them changed, by the names of their options."""
+        """Return these settings with some values changed, given by option name."""
         options, given = options_of(type(self)), type(self).renamed(given)
         check_keywords(f"{type(self).__name__}.of", given, list(options))
         fields: dict[str, Any] = {}
@@ -71,7 +76,7 @@ class Command(Part):
         return dataclasses.replace(self, **fields)  # type: ignore[type-var]  # every command is a dataclass
 
     def flat(self) -> dict[str, Any]:
-        """Return the values of all settings by the names of their options: what files keep."""
+        """Return the values of all settings by option name, as files store them."""
         return {
             name: getattr(getattr(self, option.part) if option.part else self, name)
             for name, option in options_of(type(self)).items()
@@ -79,32 +84,35 @@ class Command(Part):
 
 
 class Option(NamedTuple):
-    """A setting as a command has it."""
+    """A setting as an option of a command."""
 
     name: str
-    part: str  # the field of the command that holds it, empty for one that belongs to no part
+    part: str  # the command's field that holds it; empty if it belongs to no part
     kind: Any  # its type
     default: Any
     text: str
     bounds: Bounds | None
+    panel: str  # its group in `--help`
 
 
 def options_of(command: type) -> Mapping[str, Option]:
-    """Return the options of a command by their names, in order."""
+    """Return the options of a command by name, in order."""
     found: dict[str, Option] = {}
     for field, kind in _fields(command):
         if "texts" not in field.metadata:
-            found[field.name] = _option(field, "", kind, field.default, field.metadata["help"])
+            found[field.name] = _option(field, "", kind, field.default, field.metadata["help"], "")
             continue
         for inner, its_kind in _fields(kind):
             text = field.metadata["texts"].get(inner.name, inner.metadata["help"])
             if text is not None:
-                found[inner.name] = _option(inner, field.name, its_kind, getattr(field.default, inner.name), text)
+                default = getattr(field.default, inner.name)
+                found[inner.name] = _option(inner, field.name, its_kind, default, text, kind.panel)
     return found
 
 
-def _option(field: dataclasses.Field[Any], part: str, kind: Any, default: Any, text: str) -> Option:
-    return Option(field.name, part, kind, default, text, field.metadata.get("bounds"))
+def _option(field: dataclasses.Field[Any], part: str, kind: Any, default: Any, text: str, panel: str) -> Option:
+    metadata = field.metadata
+    return Option(field.name, part, kind, default, text, metadata.get("bounds"), metadata.get("panel") or panel)
 
 
 def _fields(kind: Any) -> list[tuple[dataclasses.Field[Any], Any]]:

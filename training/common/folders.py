@@ -1,4 +1,4 @@
-"""Folders that one process at a time writes to."""
+"""Folders that only one process at a time writes to."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ LOCK = ".lock"
 
 @contextlib.contextmanager
 def writing_to(folder: Path) -> Iterator[None]:
-    """Keep other processes from writing to a folder, which is made if need be, until the block is over.
+    """Lock a folder against other writing processes for the duration of the block; create it if necessary.
 
-    The lock is the system's, and ends with the process however that ends; the file `.lock` stays and means nothing.
-    Raises ValueError where another process, or a block around this one, is writing to the folder.
+    The operating system holds the lock and releases it when the process ends, however it ends. The file `.lock`
+    stays and means nothing. Raises ValueError if another process, or an enclosing block, holds the lock.
     """
     from filelock import FileLock, Timeout
 
@@ -37,6 +37,6 @@ def writing_to(folder: Path) -> Iterator[None]:
 
 
 def is_empty(folder: Path) -> bool:
-    """Whether a folder does not exist or holds nothing but a lock; raises OSError where it is a file."""
+    """Return whether a folder is missing or empty apart from a lock; raises OSError if it is a file."""
     with naming(folder):
         return not folder.exists() or all(path.name == LOCK for path in folder.iterdir())

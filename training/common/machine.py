@@ -1,4 +1,4 @@
-"""What a measured time depends on."""
+"""The machine and versions that a measured time depends on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import krypenv
 
 
 def machine() -> dict[str, Any]:
-    """Return what the figures depend on: processor, cores, how busy they were in the last minute, versions."""
+    """Return the processor, the cores, their load in the last minute, the system and the versions."""
     info = Path("/proc/cpuinfo")
     models = [line for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
     return {

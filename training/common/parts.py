@@ -1,15 +1,15 @@
-"""Parts of settings that several commands have in common."""
+"""Parts of settings that several commands share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from krypenv.agents import rules_of
 from krypenv.agents.neural.network import Shape
 from krypenv.rules import Rules
-from krypenv.training.common import bounds
+from krypenv.training.common import bounds, panels
 from krypenv.training.common.fields import Part, setting
 
 KRYPKASINO = "krypkasino"
@@ -17,19 +17,20 @@ KRYPKASINO = "krypkasino"
 
 @dataclass(frozen=True)
 class GameRules(Part):
-    """Which rules are played."""
+    """The rules of the game."""
 
+    panel: ClassVar[str] = panels.RULES
     rules: str = setting(KRYPKASINO, "preset of the rules")
     players: int | None = setting(None, "number of players [default: 2]")
-    teams: int | None = setting(None, "number of teams [default: everyone alone]")
+    teams: int | None = setting(None, "number of teams [default: none, everyone plays alone]")
     rule: tuple[str, ...] = setting((), "a field of the rules to change, as in forced_sweep=False")
 
     def parse(self) -> Rules:
-        """Return the rules; raises ValueError where there are none."""
+        """Return the rules; raises ValueError if they are invalid."""
         return Rules.parse(" ".join([self.rules, *self._changes()]))
 
     def of_agents(self, agents: Sequence[str]) -> Rules:
-        """Return the rules; if none are given, those of the first model among some agents."""
+        """Return the rules; if none are given, those of the first model among the agents, or Krypkasino's."""
         if self.rules:
             return self.parse()
         changes = self._changes()
@@ -43,12 +44,15 @@ class GameRules(Part):
 
 @dataclass(frozen=True)
 class Length(Part):
-    """How long a training lasts."""
+    """How long training lasts."""
 
-    minutes: float = setting(2.0, "length of the training, with the evaluations on the way", bounds.MINUTES)
+    panel: ClassVar[str] = panels.LENGTH
+    minutes: float = setting(
+        2.0, "length of the run, intermediate evaluations included; replaces the preset's frames", bounds.MINUTES
+    )
     frames: int = setting(
         0,
-        "length in decisions of the learner instead of minutes, so that the result does not depend on the machine",
+        "length in decisions of the learner, which makes the result independent of the machine; 0 to use minutes",
         bounds.FRAMES,
     )
 
@@ -57,13 +61,14 @@ class Length(Part):
 class Network(Part):
     """The sizes of a network."""
 
-    context: int = setting(128, "units of the network's layer that reads the whole observation", bounds.UNITS)
-    card: int = setting(64, "units of the network's layers that score an action", bounds.UNITS)
-    embedding: int = setting(8, "entries that the network learns for each action", bounds.UNITS)
+    panel: ClassVar[str] = panels.NETWORK
+    context: int = setting(128, "units of the layer that reads the whole observation", bounds.UNITS)
+    card: int = setting(64, "units of the layers that score an action", bounds.UNITS)
+    embedding: int = setting(8, "size of the learned embedding of each action", bounds.UNITS)
 
     @property
     def shape(self) -> Shape:
-        """The sizes, as networks have them."""
+        """The sizes as a network's `Shape`."""
         return Shape(self.context, self.card, self.embedding)
 
 
@@ -71,15 +76,16 @@ class Network(Part):
 class Evaluation(Part):
     """The duplicate matches at the end."""
 
-    deals: int = setting(1000, "duplicate deals of the evaluation at the end", bounds.DEALS)
+    panel: ClassVar[str] = panels.EVALUATION
+    deals: int = setting(1000, "duplicate deals of the final evaluation", bounds.DEALS)
     against: tuple[str, ...] = setting(("greedy", "tactician"), "opponents in the evaluation")
 
 
 def a_seed() -> Any:
-    """Return the field of a command's seed."""
-    return setting(0, "seed of deals, weights and batches", bounds.SMALL_SEED)
+    """Return the field for a command's seed."""
+    return setting(0, "seed of deals, weights and batches", bounds.SMALL_SEED, panels.LENGTH)
 
 
 def some_threads() -> Any:
-    """Return the field of the threads of torch."""
-    return setting(1, "threads of torch; one is fastest for this network", bounds.THREADS)
+    """Return the field for the number of torch threads."""
+    return setting(1, "torch threads; one is fastest for this network", bounds.THREADS, panels.LENGTH)

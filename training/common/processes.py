@@ -1,4 +1,4 @@
-"""Work shared out over processes that compute on one thread each and never outlive the one that started them."""
+"""Work distributed over single-threaded processes that never outlive the process that started them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Result = TypeVar("Result")
 
 @contextlib.contextmanager
 def pool_of(function: Callable[[Task], Result], workers: int) -> Iterator[Callable[[Iterable[Task]], Iterator[Result]]]:
-    """Give what does a function's work one task after another here, or with more workers in as many new processes.
+    """Yield a map of a function over tasks: in this process with one worker, else in `workers` new processes.
 
-    Results come in the order in which they are ready. Raises ChildProcessError where a worker has died. Ctrl-C reaches
-    the workers through this process alone, which ends them, as it does when anything else is raised.
+    Results come in the order in which they are ready. Raises ChildProcessError if a worker dies. Workers ignore
+    Ctrl-C; this process ends them then, as for any other exception.
     """
     if workers == 1:
         yield lambda tasks: map(function, tasks)
@@ -32,7 +32,7 @@ def pool_of(function: Callable[[Task], Result], workers: int) -> Iterator[Callab
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin_worker)
 
     def work(tasks: Iterable[Task]) -> Iterator[Result]:
-        with _interrupts_held_back():  # in the new processes for good
+        with _interrupts_held_back():  # the new processes inherit this and keep it
             futures = [pool.submit(function, task) for task in tasks]
         for future in as_completed(futures):
             yield future.result()
@@ -43,7 +43,7 @@ def pool_of(function: Callable[[Task], Result], workers: int) -> Iterator[Callab
         for process in list((pool._processes or {}).values()):
             process.terminate()
         if isinstance(error, BrokenProcessPool):
-            raise ChildProcessError("a worker process has died; the same command goes on where it stopped") from None
+            raise ChildProcessError("a worker process has died; the same command resumes where it stopped") from None
         raise
     finally:
         pool.shutdown(cancel_futures=True)
@@ -51,11 +51,11 @@ def pool_of(function: Callable[[Task], Result], workers: int) -> Iterator[Callab
 
 @contextlib.contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Let Ctrl-C wait for the end of the block; processes that are started in it never see it."""
+    """Delay Ctrl-C to the end of the block; processes started in the block never see it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # it lets interrupts through when it starts
+    resource_tracker.ensure_running()  # its start unblocks interrupts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
@@ -64,8 +64,8 @@ def _interrupts_held_back() -> Iterator[None]:
 
 
 def use_one_thread() -> None:
-    """Let this process compute on one thread, as one of several workers."""
-    os.environ["OMP_NUM_THREADS"] = "1"  # torch reads it when it is loaded, with the first learned agent
+    """Limit this process to one thread, as one of several workers."""
+    os.environ["OMP_NUM_THREADS"] = "1"  # torch reads it when it is imported
     numba.set_num_threads(1)
 
 
@@ -76,7 +76,7 @@ def _begin_worker() -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that started it is gone, even if it was killed."""
+    """End this process when its parent ends, even if the parent was killed."""
     parent = multiprocessing.parent_process()
     if parent:
         parent.join()

@@ -1,4 +1,4 @@
-"""What is shown of long runs: how far they are, and that kernels are being compiled."""
+"""The progress of long runs, and a notice while kernels are compiled."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from krypenv.runtime.jit import compilations
 
-COMPILING = "Compiling the kernels, one to two minutes the first time; they are kept."
+COMPILING = "Compiling the kernels: one to two minutes the first time, cached afterwards."
 PAUSE = 30.0  # seconds between two lines where there is no bar
 Show = Callable[[float, str], None]
 
 
 @contextlib.contextmanager
 def progress(console: Console) -> Iterator[Show]:
-    """Give what shows how far a run is, called with the part that is done, 0 to 1, and a text.
+    """Yield a function that shows the progress of a run, called with the fraction done, 0 to 1, and a text.
 
-    In a terminal it moves a bar. In a notebook or a file it writes a line every half a minute, and one at the end.
+    In a terminal it moves a bar. In a notebook or a file it writes a line every half minute and one at the end.
     """
     if console.is_terminal:
         columns = TextColumn("{task.percentage:>3.0f}%"), BarColumn(bar_width=6), TextColumn("{task.fields[text]}")
@@ -51,7 +51,7 @@ def progress(console: Console) -> Iterator[Show]:
 
 @contextlib.contextmanager
 def compiling(console: Console) -> Iterator[None]:
-    """Say so when kernels are compiled in the block; where all are kept already, say nothing."""
+    """Show a notice if the block compiles kernels; show nothing if all of them are cached."""
     status = console.status(COMPILING) if console.is_terminal else None
     told = False
 

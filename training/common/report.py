@@ -16,11 +16,11 @@ from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import printable
 
 NAME_COLUMNS = ("agent", "against", "points a game", "what", "move", "played", "best", "training")
-NARROWEST = 12  # heading that is not folded
+NARROWEST = 12  # characters of a heading that is never folded
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; all columns but the first are set to the right. Names and headings are folded, not figures."""
+    """Print a table with all columns but the first right-aligned. Names and headings may wrap; figures don't."""
     table = Table()
     for number, column in enumerate(columns):
         is_name = column in NAME_COLUMNS
@@ -34,5 +34,5 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def write_json(path: Path, data: dict[str, Any]) -> None:
-    """Write plain values as JSON; the file is there whole or not at all."""
+    """Write plain values as JSON, atomically."""
     write_whole(path, (json.dumps(data, indent=2, allow_nan=False) + "\n").encode())

@@ -1,9 +1,9 @@
-"""Matches between agents, by duplicate deals.
+"""Matches between agents over duplicate deals.
 
-matches  matches of two agents, with intervals
+matches  matches of two agents, with confidence intervals
 deals    lists of deals
-report   as tables in the terminal
-table    many games played by some agents at once
+report   tables in the terminal
+table    many games of several agents at once
 """
 
 from typing import TYPE_CHECKING

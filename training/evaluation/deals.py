@@ -1,4 +1,4 @@
-"""Lists of deals: fixed, versioned ones, so that figures of different people compare, and those of any seed."""
+"""Lists of deals: fixed, versioned lists, so that results by different people compare, and the deals of any seed."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy.typing as npt
 from krypenv.engine import row_seeds
 from krypenv.inputs.words import is_whole, shown
 
-# Version and seed of each list. A list never changes: other deals would be a new version with a new seed.
+# Version and seed of each list. A list never changes: other deals get a new version with a new seed.
 LISTS = {"dev": (1, 0x6B72_7970_6465_7631), "test": (1, 0x6B72_7970_7465_7331)}
 
 
 def deal_seeds(source: str | int, count: int) -> npt.NDArray[np.uint64]:
     """Return the seeds of the first deals of a list, (count,) uint64: deal i is that of `Game(rules, seed=seeds[i])`.
 
-    `source` is "dev", to develop with, "test", to report with, or a seed from 0 on, as a number or in digits. A longer
-    list begins with the shorter one. Raises ValueError for anything else.
+    `source` is "dev" for development, "test" for reported results, or a seed from 0 on, as a number or in digits. A
+    longer list begins with the shorter one. Raises ValueError for anything else.
 
     >>> len(deal_seeds("test", 1000))
     1000
@@ -28,7 +28,7 @@ def deal_seeds(source: str | int, count: int) -> npt.NDArray[np.uint64]:
 
 
 def describe_list(source: str | int) -> str:
-    """Return the name of a list with its version, as it stands beside results.
+    """Return the name of a list with its version, as shown with results.
 
     >>> describe_list("dev"), describe_list("7")
     ('dev v1', 'seed 7')

@@ -21,27 +21,27 @@ from krypenv.training.evaluation.deals import deal_seeds, describe_list
 from krypenv.training.evaluation.table import Played, by_side, check_agent, milliseconds, play_table
 
 CHUNK = 8192  # games in play at once, at most
-Progress = Callable[[int, int], None]  # called with the games that are over and with all games
+Progress = Callable[[int, int], None]  # called with the number of finished games and of all games
 
 
 @dataclass(frozen=True)
 class Points:
-    """What a side's score is made of, in points a game (where the rules make sessions, a session)."""
+    """The components of a side's score, in points a game; under rules with sessions, in points a session."""
 
     cards: float  # of the cards captured
-    sweeps_taken: float  # for own sweeps (R9)
-    sweeps_set_up: float  # off for sweeps of the next seat; zero or negative
+    sweeps_taken: float  # for the side's own sweeps (R9)
+    sweeps_set_up: float  # deducted for sweeps of the next seat; zero or negative
     bonus: float  # initial match (H5) and last capture (V2)
 
     @property
     def score(self) -> float:
-        """The score that they add up to; low is good."""
+        """The score, their sum; low is good."""
         return self.cards + self.sweeps_taken + self.sweeps_set_up + self.bonus
 
 
 @dataclass(frozen=True)
 class MatchResult:
-    """A match of one agent against another over duplicate deals. A game is a session where the rules say so (R15)."""
+    """A match of two agents over duplicate deals. Under rules with sessions (R15), games are sessions."""
 
     agent: str
     opponent: str
@@ -50,18 +50,18 @@ class MatchResult:
     games: int  # deals x rotations of the seats
     seed: int
     deals_from: str  # the list of deals
-    margin: float  # mean score of the other sides minus own score, a game
-    low: float  # the 95% interval of the margin; infinite after a single deal
+    margin: float  # mean score of the other sides minus own score, points a game
+    low: float  # of the 95% interval of the margin; infinite after a single deal
     high: float
-    win_rate: float  # share of the games in which the own score is the best
-    tie_rate: float  # share of the games in which it is the best together with another
+    win_rate: float  # share of games in which the own score alone is best
+    tie_rate: float  # share of games in which it is tied for best
     own: Points
     opponents: Points  # mean of the other sides
-    own_ms: float  # milliseconds a decision; nan where none was measured
+    own_ms: float  # milliseconds per decision; nan if not measured
     opponent_ms: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return the figures as plain JSON values; an infinite bound and a time that was not measured are None."""
+        """Return the figures as plain JSON values; infinite bounds and unmeasured times are None."""
         figures = dataclasses.asdict(self)
         for name in ("low", "high", "own_ms", "opponent_ms"):
             if not math.isfinite(figures[name]):
@@ -83,15 +83,15 @@ def duplicate_match(
     progress: Progress | None = None,
     deals_from: str | int | None = None,
 ) -> MatchResult:
-    """Play each deal once from every side of the table, and return how the agent does against the opponent.
+    """Play each deal once from every side of the table, and return the agent's results against the opponent.
 
-    In rotation k the agent plays side k (a seat, or all seats of a team, R16) and the opponent plays all others; the
+    In rotation k the agent plays side k (a seat, or all seats of a team, R16) and the opponent plays all others. The
     margins of a deal's rotations are averaged, and the 95% interval is over deals (Student's t). Agents are objects, or
-    strings for `krypenv.agents.make`. The deals are those of `seed`, or of the list that `deals_from` names ("dev",
-    "test" or a seed; `deal_seeds`). All figures but the times depend on the arguments alone, without `threads`.
+    strings for `krypenv.agents.make`. The deals are those of `seed`, or of the list named by `deals_from` ("dev",
+    "test" or a seed; see `deal_seeds`). All figures but the times depend only on the arguments, and not on `threads`.
 
-    Raises ValueError for less than one deal, a negative seed, an unknown list or agent, an agent made for other rules,
-    and `krypenv.training.evaluation.table.Fault` for an agent that raises or answers with something illegal.
+    Raises ValueError for fewer than one deal, a negative seed, an unknown list or agent, or an agent made for other
+    rules; `krypenv.training.evaluation.table.Fault` for an agent that raises or returns an illegal action.
     """
     source = seed if deals_from is None else deals_from
     players = check_match(agent, opponent, rules, deals, seed, threads, deals_from)
@@ -120,7 +120,7 @@ def evaluate(
     threads: int = 1,
     deals_from: str | int | None = None,
 ) -> list[MatchResult]:
-    """Return a duplicate match of an agent against each of some opponents, over the same deals."""
+    """Return the duplicate matches of an agent against each opponent, all over the same deals."""
     return [
         duplicate_match(agent, opponent, rules, deals, seed, threads, deals_from=deals_from) for opponent in opponents
     ]
@@ -135,7 +135,7 @@ def check_match(
     threads: int = 1,
     deals_from: str | int | None = None,
 ) -> list[Agent]:
-    """Return the two agents of a `duplicate_match`; raises ValueError where that can't be played."""
+    """Return the two agents of a `duplicate_match`; raises ValueError if it can't be played."""
     bounds.check("deals", deals, bounds.MATCH_DEALS)
     deal_seeds(seed if deals_from is None else deals_from, 1)
     bounds.check("seed", seed, bounds.SEED)
@@ -144,9 +144,9 @@ def check_match(
 
 
 def make_player(agent: Agent | str, rules: Rules, seed: int) -> Agent:
-    """Return an agent by its string, or an agent as it is.
+    """Return the agent for a string, or an agent object unchanged.
 
-    Raises ValueError where it is no agent, and where it was made for other rules.
+    Raises ValueError if it is not an agent, or made for other rules.
     """
     if isinstance(agent, str):
         return agents.make(agent, rules, seed)
@@ -188,7 +188,7 @@ def _summarize(
 
 
 def _from_own_side(seats: np.ndarray, sides: int) -> np.ndarray:
-    """Return the sums of the sides, (games, P) to (games, S), from the agent's side on: in game i side i mod S."""
+    """Return the sums of the sides, (games, P) to (games, S), starting at the agent's side: i mod S in game i."""
     turned = (np.arange(sides) + np.arange(len(seats))[:, None]) % sides
     return np.take_along_axis(by_side(seats, sides), turned, axis=1)
 
@@ -197,7 +197,7 @@ def _from_own_side(seats: np.ndarray, sides: int) -> np.ndarray:
 
 
 def confidence_interval(samples: np.ndarray, level: float = 0.95) -> tuple[float, float, float]:
-    """Return the mean of independent samples, (n,) floats, and its Student-t interval; infinite for one sample."""
+    """Return the mean of independent samples, (n,) floats, and its Student-t interval, infinite for one sample."""
     mean = float(np.mean(samples))
     if len(samples) == 1:
         return mean, -math.inf, math.inf
@@ -207,10 +207,10 @@ def confidence_interval(samples: np.ndarray, level: float = 0.95) -> tuple[float
 
 
 def student_quantile(probability: float, freedom: int) -> float:
-    """Return a quantile of Student's t distribution, for probabilities from 0.5 to 0.99.
+    """Return a quantile of Student's t distribution for probabilities from 0.5 to 0.99.
 
-    Exact for 1 and 2 degrees of freedom; from 3 on the expansion of Abramowitz and Stegun 26.7.5, whose error at 0.975
-    is below 0.13% at 3 and below 0.001% from 10 on.
+    Exact for 1 and 2 degrees of freedom. From 3 on it uses the expansion of Abramowitz and Stegun 26.7.5, whose error
+    at 0.975 is below 0.13% for 3 degrees and below 0.001% from 10 on.
     """
     if freedom == 1:
         return math.tan(math.pi * (probability - 0.5))
@@ -234,7 +234,7 @@ POINTS_COLUMNS = ("points a game", "cards", "sweeps taken", "set up", "bonus", "
 
 
 def match_rows(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
-    """Return one row of texts for each match, under `MATCH_COLUMNS`."""
+    """Return a row of texts for each match, under `MATCH_COLUMNS`."""
     return [
         (
             result.agent,
@@ -249,7 +249,7 @@ def match_rows(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
 
 
 def points_rows(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
-    """Return two rows of texts for each match, the agent's and the opponent's, under `POINTS_COLUMNS`."""
+    """Return two rows of texts for each match, one per agent, under `POINTS_COLUMNS`."""
     rows = []
     for result in results:
         for name, points, ms in (
@@ -262,7 +262,7 @@ def points_rows(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
 
 
 def format_table(results: Sequence[MatchResult]) -> str:
-    """Return matches as two plain text tables: the margins, and the points by kind."""
+    """Return matches as two plain text tables: the margins, and the components of the scores."""
     compiled = ((MATCH_COLUMNS, match_rows(results)), (POINTS_COLUMNS, points_rows(results)))
     return "\n\n".join(_format_rows([columns, *rows]) for columns, rows in compiled)
 

@@ -9,7 +9,7 @@ from krypenv.training.evaluation.matches import MATCH_COLUMNS, POINTS_COLUMNS, M
 
 
 def print_matches(results: Sequence[MatchResult]) -> None:
-    """Print matches as two tables: the margins, and the points by kind."""
+    """Print matches as two tables: the margins, and the components of the scores."""
     print_table(MATCH_COLUMNS, match_rows(results))
     print_table(POINTS_COLUMNS, points_rows(results))
-    print("margin: the opponents' mean score less the own one, in points a game; a low score is good")
+    print("margin: the opponents' mean score minus the agent's, in points a game; low scores are good")

@@ -1,4 +1,4 @@
-"""Tables: the rows of an engine played to their ends, with an agent on each side; faults are errors or forfeits."""
+"""Tables: play all rows of an engine to the end, with an agent on each side. Faults are errors or forfeits."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ IntArray = npt.NDArray[np.int64]
 
 
 class Fault(ValueError):
-    """An agent raised, or answered with something that is no legal action; the message says which agent did what."""
+    """An agent raised, or returned something other than a legal action; the message says which agent did what."""
 
 
 class Forfeit(NamedTuple):
-    """A row that was taken out of play, and why."""
+    """A row taken out of play, and the reason."""
 
     row: int
     agent: int  # index of the agent at fault
@@ -34,28 +34,28 @@ class Forfeit(NamedTuple):
 
 @dataclass(frozen=True)
 class Played:
-    """What B rows came to. In a forfeited row the arrays of the first three fields mean nothing."""
+    """The results of B rows. The first three arrays are meaningless in a forfeited row."""
 
     scores: IntArray  # (B, P) final score of each seat
-    points: IntArray  # (B, P) of them those of the cards captured
+    points: IntArray  # (B, P) points of captured cards within that score
     sweeps: IntArray  # (B, P) sweeps made
-    decisions: IntArray  # (B, A) decisions of each agent whose time was taken
-    seconds: npt.NDArray[np.float64]  # (A,) what these decisions took
+    decisions: IntArray  # (B, A) timed decisions of each agent
+    seconds: npt.NDArray[np.float64]  # (A,) total time of these decisions
     forfeits: list[Forfeit]
 
 
 def play_table(engine: Engine, agents: Sequence[Agent], lineup: npt.ArrayLike, forfeits: bool = False) -> Played:
     """Play every row of a fresh engine to the end of its session.
 
-    Each round asks each of the A agents once, for all rows in which it is to act. The first call of each agent, which
-    may compile, is not timed. An agent with a true attribute `cheats` is asked by `act_on(state, action_masks)`, with a
-    copy of the rows' `krypenv.kernels.state.State`, and not by `act`.
+    Each round calls each of the A agents once, with all rows in which it is to act. The first call of each agent, which
+    may compile, is not timed. An agent with a true attribute `cheats` is called as `act_on(state, action_masks)` with a
+    copy of the rows' `krypenv.kernels.state.State`, instead of `act`.
 
     Args:
-        engine: B rows that have been dealt and not played.
+        engine: B rows, dealt and not yet played.
         agents: A agents.
         lineup: (B, S) ints, the index of the agent on each side of each row (R16).
-        forfeits: take the rows at fault out of play and go on with the others; else a fault is raised as `Fault`.
+        forfeits: take rows at fault out of play and continue with the others; without it, a fault raises `Fault`.
     """
     sides = engine.rules.num_teams
     lineup = np.asarray(lineup)
@@ -101,12 +101,12 @@ def by_side(seats: IntArray, sides: int) -> IntArray:
 
 
 def milliseconds(seconds: npt.ArrayLike, decisions: IntArray) -> npt.NDArray[np.float64]:
-    """Return the mean milliseconds of a decision of each agent, (A,) and (A,) to (A,); nan where there was none."""
+    """Return each agent's mean milliseconds per decision, (A,) and (A,) to (A,); nan without decisions."""
     return 1000 * np.asarray(seconds) / np.where(decisions == 0, np.nan, decisions)
 
 
 def check_agent(agent: Any, rules: Rules, name: str = "") -> Agent:
-    """Return an agent; raises ValueError where it is none, with its name if there is one, or is for other rules."""
+    """Return an agent; raises ValueError, with its name if known, if it is not an agent or made for other rules."""
     try:
         its_name, its_rules, cheats = agent.name, agent.rules, bool(getattr(agent, "cheats", False))
         is_agent = callable(agent.act_on if cheats else agent.act)
@@ -115,7 +115,7 @@ def check_agent(agent: Any, rules: Rules, name: str = "") -> Agent:
             raise
         raise ValueError(f"{name or shown(agent)} is no agent: it {describe_error(error)}") from None
     if not is_agent:
-        raise ValueError(f"{name or shown(agent)} is no agent: what it acts with can't be called")
+        raise ValueError(f"{name or shown(agent)} is no agent: its method for acting can't be called")
     if not isinstance(its_name, str):
         raise ValueError(f"{name or shown(agent)} is no agent: its name is {shown(its_name)}, and not a string")
     if not isinstance(its_rules, Rules):
@@ -126,10 +126,10 @@ def check_agent(agent: Any, rules: Rules, name: str = "") -> Agent:
 
 
 def answer(agent: Agent, sees: np.ndarray, masks: np.ndarray, cheats: bool = False) -> IntArray:
-    """Return what an agent answers to M rows, (M,) int64: their observations or, with `cheats`, their states.
+    """Return an agent's answer to M rows, (M,) int64, given their observations or, with `cheats`, their states.
 
-    Raises Fault where the agent raises or where the answer is not one whole number a row. An interruption and a lack of
-    memory are no faults, and raised as they are.
+    Raises Fault if the agent raises or the answer is not one whole number per row. KeyboardInterrupt and MemoryError
+    are not faults and propagate.
     """
     try:
         act = agent.act_on if cheats else agent.act  # type: ignore[attr-defined]
@@ -148,7 +148,7 @@ def answer(agent: Agent, sees: np.ndarray, masks: np.ndarray, cheats: bool = Fal
 
 
 def legal_answer(agent: Agent, observations: np.ndarray, masks: np.ndarray) -> IntArray:
-    """Return a legal action of an agent for each of M rows, (M,) int64; raises Fault, which names it, for any other."""
+    """Return an agent's legal actions for M rows, (M,) int64; raises Fault, with its name, for anything else."""
     try:
         actions = answer(agent, observations, masks)
         illegal = _illegal_rows(actions, masks)
@@ -160,15 +160,15 @@ def legal_answer(agent: Agent, observations: np.ndarray, masks: np.ndarray) -> I
 
 
 def _illegal_rows(actions: IntArray, masks: np.ndarray) -> IntArray:
-    """Return the places among (M,) actions of those that are not legal."""
+    """Return the indices of the illegal ones among (M,) actions."""
     known = (actions >= 0) & (actions < NUM_ACTIONS)
     return np.flatnonzero(~(known & (masks[np.arange(len(masks)), np.where(known, actions, 0)] == 1)))
 
 
 def _ask(agent: Agent, engine: Engine, rows: IntArray, forfeits: bool) -> tuple[IntArray, dict[int, str], float]:
-    """Return an action for each of some rows, what is wrong with those that are not legal, by place, and the seconds.
+    """Return an action for each row, the faults by index among the rows, and the seconds.
 
-    Where the call as a whole fails, each row is asked for alone. Without `forfeits` all that is wrong is raised.
+    If the call as a whole fails, each row is tried alone. Without `forfeits`, any fault is raised.
     """
     masks = engine.action_mask[rows]
     try:
@@ -196,7 +196,7 @@ def _name_of(agent: Agent) -> str:
 
 
 def _call(agent: Agent, engine: Engine, rows: IntArray, masks: np.ndarray) -> tuple[IntArray, float]:
-    """Return what an agent answers for some rows, (M,) int64, and the seconds it took; Fault as `answer` raises it."""
+    """Return an agent's answer for some rows, (M,) int64, and the seconds it took; raises Fault as `answer` does."""
     cheats = _cheats(agent)
     sees = engine.state[rows] if cheats else engine.observation[rows]
     began = time.perf_counter()

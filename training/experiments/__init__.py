@@ -1,9 +1,9 @@
-"""What is measured of the project itself: speed, and what each part of training brings.
+"""Measurements of the project itself: speed, and what each part of training is worth.
 
 benchmark    `krypenv bench`
-bench_lines  its lines
+bench_lines  the lines of the benchmark
 beside       two installations side by side
-first_use    how long the first use takes
+first_use    times of the first use
 ablation     `krypenv ablate`
 model_card   `krypenv card`
 """

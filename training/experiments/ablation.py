@@ -1,4 +1,4 @@
-"""`krypenv ablate`: what each part of the training is worth: runs without it, over several seeds, with intervals."""
+"""`krypenv ablate`: what each part of training is worth, from runs without it over several seeds, with intervals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from krypenv.agents.neural.model_file import CARD
 from krypenv.inputs.files import read_json, write_whole
 from krypenv.inputs.schema import a_record, a_table, number, sentence_of, whole
 from krypenv.rules import Rules
-from krypenv.training.common import bounds
+from krypenv.training.common import bounds, panels
 from krypenv.training.common.fields import Command, part, setting
 from krypenv.training.common.folders import writing_to
 from krypenv.training.common.parts import Evaluation, GameRules, Network
@@ -33,47 +33,66 @@ from krypenv.training.selfplay.settings import Settings
 
 ALL = "all of it"
 IMITATION, RUNS, RESULT, PICTURE = "imitation", "runs", "ablation.json", "ablation.png"
-VARIANTS: dict[str, dict[str, Any]] = {  # settings that differ from those of the whole
+VARIANTS: dict[str, dict[str, Any]] = {  # settings that differ from those of `ALL`
     ALL: {},
-    "no warm start": {"init_from": ""},
+    "no imitation": {"init_from": ""},
     "no self-play": {"frames": 1},
-    "no pull towards the EMA policy": {"kl_coef": 0.0},
+    "no KL to the EMA policy": {"kl_coef": 0.0},
     "no entropy bonus": {"ent_coef": 0.0},
     "no hidden hands for the critic": {"critic": False},
     "no opponents, all seats learn": {"envs": 512, "opponent_envs": 0},
     "snapshots all alike": {"opponent_temperature": 0.0},
 }
-WHOLE: dict[str, Any] = {"curve_every": 1e9, "deals": 1, "curve_deals": 1, "metagame_deals": 50}  # of every run
+OLD_NAMES = {  # of variants; runs stored under them and command lines with them still work
+    "no warm start": "no imitation",
+    "no pull towards the slow copy": "no KL to the EMA policy",
+    "no pull towards the EMA policy": "no KL to the EMA policy",
+    "no rivals, all seats learn": "no opponents, all seats learn",
+}
+WHOLE: dict[str, Any] = {
+    "curve_every": 1e9,
+    "deals": 1,
+    "curve_deals": 1,
+    "metagame_deals": 50,
+}  # settings of every run
 RESAMPLES = 2000
 _check_result = a_record({"deals": whole(1), "margins": a_table(number())})
-MODEL = f"model/{CARD}"  # written last: where it is there, the run is finished
+MODEL = f"model/{CARD}"  # written last, so its presence marks a finished run
 
 
 @dataclass(frozen=True)
 class AblationSettings(Command):
-    """All that decides an ablation. A new one checks itself and raises ValueError with the reason."""
+    """All settings of an ablation. A new instance checks itself and raises ValueError with the reason."""
 
     game: GameRules = part(GameRules())
-    out: str = setting("runs/ablation", "folder of all runs; the same command goes on with what is missing")
-    seeds: int = setting(3, "runs of each variant", bounds.RUNS)
-    frames: int = setting(2_000_000, "length of each run in decisions of the learner", bounds.FRAMES._replace(low=1))
+    out: str = setting(
+        "runs/ablation", "folder of all runs; the same command resumes an unfinished ablation", panel=panels.OUTPUT
+    )
+    seeds: int = setting(3, "runs of each variant", bounds.RUNS, panels.LENGTH)
+    frames: int = setting(
+        2_000_000, "length of each run in decisions of the learner", bounds.FRAMES._replace(low=1), panels.LENGTH
+    )
     games: int = setting(
         1000,
-        "games to demonstrate; all runs with a warm start share them",
+        "games to demonstrate; all runs that begin with imitation share them",
         bounds.DEMONSTRATIONS._replace(low=1),
+        panels.DEMONSTRATIONS,
     )
-    bc_epochs: int = setting(3, "passes over the demonstrations", bounds.PASSES)
+    bc_epochs: int = setting(3, "passes over the demonstrations", bounds.PASSES, panels.DEMONSTRATIONS)
     network: Network = part(Network(), embedding=None)
-    workers: int = setting(2, "runs at a time, each on one thread", bounds.WORKERS)
+    workers: int = setting(2, "runs at a time, each on one thread", bounds.WORKERS, panels.LENGTH)
     evaluation: Evaluation = part(
         Evaluation(2000, ("tactician", "tactician(shed=True)", "search")),
         deals="duplicate deals of each run against each opponent",
-        against="opponents",
+        against="opponents in the evaluation",
     )
-    only: tuple[str, ...] = setting((), "variants to run [default: all]")
+    only: tuple[str, ...] = setting(
+        (), "variants to run, besides the full training [default: all]", panel=panels.LENGTH
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        object.__setattr__(self, "only", tuple(OLD_NAMES.get(name, name) for name in self.only))
         for name in self.only:
             if name not in VARIANTS:
                 raise ValueError(f"there is no variant {name!r}; there are {', '.join(VARIANTS)}")
@@ -87,7 +106,7 @@ class AblationSettings(Command):
 
     @property
     def variants(self) -> list[str]:
-        """The variants that are run, the whole first."""
+        """The variants to run, `ALL` first."""
         return [name for name in VARIANTS if name == ALL or not self.only or name in self.only]
 
 
@@ -100,7 +119,7 @@ class _Task:
 
 
 def _train(task: _Task) -> str:
-    """Do a run, or go on with it, and keep its margins; return its folder. What is finished is not done again.
+    """Do or resume a run, store its margins, and return its folder. Finished work is not repeated.
 
     Raises ValueError where the folder holds a run with other settings.
     """
@@ -121,9 +140,9 @@ def _train(task: _Task) -> str:
 
 
 def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
-    """Run all variants that have not been run, print the table, write it as JSON and as a picture, and return it.
+    """Run all unfinished variants, print the table, write it as JSON and as a picture, and return it.
 
-    Raises ValueError where a folder holds a run with other settings, or where another process is writing to it.
+    Raises ValueError if a folder holds a run with other settings, or if another process is writing to it.
     """
     console, out = Console(), Path(settings.out)
     imitation = ImitationSettings(
@@ -145,7 +164,7 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
 
 
 def _tell(settings: AblationSettings, command: str) -> dict[str, Any]:
-    """Print, write and return what all runs came to."""
+    """Print, write and return the results of all runs."""
     out, rules = Path(settings.out), str(settings.game_rules())
     margins = {
         variant: [
@@ -173,7 +192,14 @@ def _settings_of(settings: AblationSettings, variant: str, seed: int) -> Setting
 
 
 def _folder(settings: AblationSettings, variant: str) -> str:
-    return str(Path(settings.out) / RUNS / variant.replace(",", "").replace(" ", "-")) + "-"
+    """Return the folder of a variant's runs without the seed; that of an old name if it has runs."""
+    runs = Path(settings.out) / RUNS
+    names = [name.replace(",", "").replace(" ", "-") for name in (variant, *_old_names(variant))]
+    return str(runs / next((name for name in names if list(runs.glob(f"{name}-[0-9]*"))), names[0])) + "-"
+
+
+def _old_names(variant: str) -> list[str]:
+    return [old for old, new in OLD_NAMES.items() if new == variant]
 
 
 def _margins(folder: Path) -> dict[str, float]:
@@ -181,7 +207,7 @@ def _margins(folder: Path) -> dict[str, float]:
 
 
 def _read_result(folder: Path) -> dict[str, Any]:
-    """Return the margins that a run's folder keeps; raises ValueError with the file's name where they are none."""
+    """Return the margins stored in a run's folder; raises ValueError with the file's name if they are invalid."""
     path = folder / RESULT
     result: dict[str, Any] = read_json(path)
     try:
@@ -192,11 +218,12 @@ def _read_result(folder: Path) -> dict[str, Any]:
 
 
 def summarize(margins: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
-    """Return for each variant the margins of its runs, and what it gains on the first one, the whole, with an interval.
+    """Return the margins of each variant's runs, and its gain over the first variant, `ALL`, with an interval.
 
-    The gain is the interquartile mean over runs and opponents of the margin less the whole's mean against the same
-    opponent, so that opponents of unlike strength count alike. Agarwal et al. 2021 (rliable): opponents are tasks; the
-    runs of each are resampled on their own. It is None for the whole, and bounds are None for single runs.
+    The gain is the interquartile mean, over runs and opponents, of the margin minus the mean margin of `ALL` against
+    the same opponent, so that opponents of different strength count equally. As in Agarwal et al. 2021 (rliable),
+    opponents are tasks, and the runs of each task are resampled separately. The gain of `ALL` is None. The bounds are
+    None for single runs.
     """
     summary: dict[str, Any] = {}
     whole: list[list[float]] = []
@@ -210,9 +237,9 @@ def summarize(margins: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
 
 
 def interquartile_gain(scores: list[list[float]], whole: list[list[float]]) -> tuple[float, float | None, float | None]:
-    """Return the mean of the middle half of all gains on the mean of the whole, with its stratified bootstrap interval.
+    """Return the interquartile mean of all gains over the mean of `ALL`, with a stratified bootstrap interval.
 
-    `scores` and `whole` hold the runs of each task; with a single run of each there is no interval.
+    `scores` and `whole`, those of `ALL`, hold the runs of each task. With a single run per task there is no interval.
     """
     tasks = [np.asarray(runs, np.float64) for runs in (*scores, *whole)]
 
@@ -231,7 +258,7 @@ def interquartile_gain(scores: list[list[float]], whole: list[list[float]]) -> t
 
 
 def print_ablation(variants: dict[str, Any], against: tuple[str, ...]) -> None:
-    """Print a line for each variant: the mean margin against each opponent, and its gain on the whole over all."""
+    """Print a row for each variant: its mean margin against each opponent, and its gain over the full training."""
     rows = [
         (
             name,
@@ -245,7 +272,7 @@ def print_ablation(variants: dict[str, Any], against: tuple[str, ...]) -> None:
 
 
 def draw(path: Path, variants: dict[str, Any], title: str) -> None:
-    """Draw the gains on the whole with their intervals, and every run, over all opponents, as a dot."""
+    """Draw the gains over the full training with their intervals, and each run, averaged over opponents, as a dot."""
     figure = Figure(figsize=(8, 1.4 + 0.45 * len(variants)), layout="constrained")
     axes = figure.subplots()
     whole = next(iter(variants.values()))["margins"]

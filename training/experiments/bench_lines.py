@@ -1,11 +1,12 @@
-"""The lines of the benchmark: what each measures. Another installation of krypenv runs this file too, as a program.
+"""The lines of the benchmark: what each measures. Another installation of krypenv also runs this file, as a program.
 
-So it takes only what every version has, and each line imports what it needs when it is made: what a version lacks
-raises then, and is told.
+So it imports nothing at the top that a version may lack. Each line imports what it needs when it is made; what is
+missing raises an error then, which is reported.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -27,18 +28,22 @@ BATCHES = 8  # of positions, from the first cards of a game to the last, that an
 
 
 class Block(NamedTuple):
-    """A piece of work that is done again and again."""
+    """A piece of work to repeat."""
 
     run: Callable[[], int]  # returns how many steps it made
     batch: int = 1  # games at once
     threads: int = 1
-    share: Callable[[], float] | None = None  # of its time that games and opponents took, where that is known
+    share: Callable[[], float] | None = None  # of its time spent on games and opponents, if known
 
 
 def lines(games: int, threads: int) -> dict[str, Callable[[], Block]]:
-    """Return the makers of all lines by name, for so many games at once and so many threads on several threads.
+    """Return the makers of all lines by name.
 
-    A maker raises ImportError where something that is not installed is missing.
+    Args:
+        games: games at once in the engine's lines.
+        threads: threads of the multi-threaded line.
+
+    A maker raises ImportError if something that it needs is not installed.
     """
     return {
         LEARNER: _learner,
@@ -69,7 +74,7 @@ def lines(games: int, threads: int) -> dict[str, Callable[[], Block]]:
 
 
 def _engine(games: int, players: int = 2, **options: Any) -> Block:
-    """Steps of the engine from Python with random actions, which the engine draws in a second call."""
+    """Steps of the engine from Python with random actions, which the engine samples in a second call."""
     from krypenv import Engine, Rules
 
     engine = Engine(Rules.preset("krypkasino", players=players), games, **options)
@@ -122,7 +127,7 @@ def _play(env: Any) -> Callable[[], int]:
 
 
 def _vector(games: int) -> Block:
-    """Decisions of one learner, the first legal action of each, against random opponents."""
+    """Decisions of one learner, which takes the first legal action, against random opponents."""
     import gymnasium
 
     import krypenv  # noqa: F401  # registers the environment
@@ -171,7 +176,7 @@ def _positions(rows: int) -> list[tuple[Any, Any]]:
 
 
 def _determinize(rows: int) -> Block:
-    """Worlds drawn, one for each position."""
+    """Worlds, one sampled for each position."""
     from krypenv import Rules, determinize
 
     rules, batches = Rules.preset("krypkasino"), [seen for seen, _ in _positions(rows)]
@@ -185,13 +190,14 @@ def _determinize(rows: int) -> Block:
 
 
 def _decisions(name: str, rows: int) -> Block:
-    """Decisions of an agent, in the same positions again and again; a network computes on one thread."""
+    """Decisions of an agent in the same positions each time; a network computes on one thread."""
     from krypenv import Rules, agents
 
-    if name in ("learned", "champion"):
-        import torch
+    if name in ("learned", "champion"):  # in older versions they compute with torch
+        with contextlib.suppress(ImportError):
+            import torch
 
-        torch.set_num_threads(1)
+            torch.set_num_threads(1)
     if name == "learned":
         name = f"learned(model={str(Path(agents.__file__).parent / 'models' / 'two')!r})"
     agent, batches = agents.make(name, Rules.preset("krypkasino"), seed=0), _positions(rows)
@@ -218,14 +224,14 @@ def _match() -> Block:
 
 
 def _learner() -> Block:
-    """Self-play as `krypenv train` has it: a rollout and an update."""
+    """Self-play as in `krypenv train`: a rollout and an update."""
     from stable_baselines3.common.logger import Logger
 
     from krypenv.training.selfplay import Run
     from krypenv.training.settings import Settings
 
     settings = Settings()
-    model = Run(settings, Path(), None).model  # not gone on with; older versions want to be told
+    model = Run(settings, Path(), None).model  # None: not resumed; older versions require it
     model.set_logger(Logger(None, []))
     spent = 0.0
 
@@ -244,7 +250,7 @@ def _learner() -> Block:
 
 
 def _hearts(observe: bool) -> Block:
-    """One game of OpenSpiel's hearts; only players' decisions count as steps, the chance nodes that deal do not."""
+    """One game of OpenSpiel's hearts. Only players' decisions count as steps, not the chance nodes that deal."""
     import pyspiel
 
     game, rng = pyspiel.load_game("hearts"), random.Random(0)
@@ -274,27 +280,27 @@ def _connect_four() -> Block:
 
 
 class Worker:
-    """What another process asks for: who is here, to make a line, to try how fast it is, to run it."""
+    """The requests of another process: identify the installation, and make, count or run a line."""
 
     def hello(self) -> dict[str, Any]:
-        """Return what is measured here."""
+        """Return which krypenv is measured here."""
         import platform
 
         import krypenv
-        from krypenv import Engine  # noqa: F401  # a folder that happens to have this name has none
+        from krypenv import Engine  # noqa: F401  # fails for an unrelated folder named krypenv
 
         folder = os.path.dirname(os.path.abspath(krypenv.__file__))
         return {"krypenv": krypenv.__version__, "folder": folder, "python": platform.python_version()}
 
     def make(self, line: str, games: int, threads: int) -> dict[str, Any]:
         """Make a line, and run it once so that its kernels are compiled."""
-        self.block: Any = None  # two at a time need not fit into memory
+        self.block: Any = None  # two at a time may not fit into memory
         self.block = lines(games, threads)[line]()
         self.block.run()
         return {"batch": self.block.batch, "threads": self.block.threads}
 
     def count(self, seconds: float) -> dict[str, Any]:
-        """Return how many blocks are run in so many seconds of CPU time, at least one."""
+        """Return how many blocks run in some seconds of CPU time, at least one."""
         blocks, began = 0, time.process_time()
         while not blocks or time.process_time() - began < seconds:
             self.block.run()
@@ -302,7 +308,7 @@ class Worker:
         return {"blocks": blocks, "seconds": time.process_time() - began}
 
     def run(self, blocks: int, processor: int | None) -> dict[str, Any]:
-        """Run so many blocks, on one processor if it is named; return their steps and their CPU time of all threads."""
+        """Run blocks, on one processor if given; return their steps and the CPU time of all threads."""
         if processor is not None:
             before = os.sched_getaffinity(0)
             os.sched_setaffinity(0, {processor})
@@ -315,11 +321,11 @@ class Worker:
 
 
 def serve() -> None:
-    """Answer questions on the standard input, a line of JSON each, until there are no more."""
+    """Answer requests from the standard input, one line of JSON each, until it ends."""
     here = os.path.dirname(os.path.realpath(__file__))
     sys.path[:] = [folder for folder in sys.path if os.path.realpath(folder) != here]
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # keeps the prints of libraries out of the answers
     worker = Worker()
     for question in sys.stdin:
         asked, arguments = json.loads(question)

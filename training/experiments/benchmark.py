@@ -1,4 +1,4 @@
-"""The benchmark: how many steps a second, of the engine, of the environment, and of their peers in the same run."""
+"""The benchmark: steps a second of the engine, the environments, the agents and their peers, in the same run."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ _IMPORT = "import time; began = time.perf_counter(); import krypenv; print(time.
 
 @dataclass(frozen=True)
 class Line:
-    """One figure of the benchmark, a median: two rates of steps, or a time, or a ratio of two rates."""
+    """A median of the benchmark: two rates of steps, a time, or a ratio of two rates."""
 
     what: str
-    per_cpu_second: float | None = None  # steps a second of CPU time, all threads together
-    per_second: float | None = None  # steps a second on the clock
+    per_cpu_second: float | None = None  # steps per second of CPU time, all threads together
+    per_second: float | None = None  # steps per second of wall-clock time
     seconds: float | None = None
     ratio: float | None = None
     batch: int | None = None  # games at once
@@ -77,17 +77,17 @@ def benchmark(
 ) -> dict[str, Any]:
     """Measure lines and return them with the machine, as plain JSON values.
 
-    The rates are measured in three rounds, each over all lines, so that a ratio compares what ran side by side.
+    The rates are measured in three rounds, each over all lines, so that a ratio compares measurements close in time.
 
     Args:
-        games: B of the batch engine.
-        seconds: how long each rate is measured in a round.
-        threads: how many threads the line on several threads has.
-        peers: measure OpenSpiel's hearts and PettingZoo's connect_four too, where they are installed.
-        progress: called with what is about to be measured.
-        only: patterns, as in `engine*`, of the lines to measure; all if there are none.
+        games: games B of the batch engine.
+        seconds: seconds to measure each rate in a round.
+        threads: threads of the multi-threaded line.
+        peers: also measure OpenSpiel's hearts and PettingZoo's connect_four, if installed.
+        progress: called with the name of the next measurement.
+        only: patterns, as in `engine*`, of the lines to measure; all without patterns.
 
-    Raises ValueError for numbers that can't be measured with, and for a pattern that no line fits.
+    Raises ValueError for numbers out of bounds, and for a pattern that fits no line.
     """
     bounds.check("games", games, bounds.GAMES)
     bounds.check("seconds", seconds, bounds.SECONDS)
@@ -122,9 +122,9 @@ def _measure(
 
 
 def chosen(names: Iterable[str], only: Sequence[str]) -> list[str]:
-    """Return the names that fit one of some patterns, as the shell has them (`engine*`); all of them without patterns.
+    """Return the names that fit any of some shell patterns (`engine*`); all names without patterns.
 
-    Raises ValueError for a pattern that none fits.
+    Raises ValueError for a pattern that fits no name.
     """
     names = list(names)
     for pattern in only:
@@ -140,7 +140,7 @@ def _fits(name: str, pattern: str) -> bool:
 def _make(
     makers: dict[str, Callable[[], Block]], names: Sequence[str], tell: Callable[[str], None]
 ) -> dict[str, Block]:
-    """Make lines, and run each once, which compiles its kernels; those are left out that need what is not installed."""
+    """Make lines and run each once to compile its kernels; skip lines that need something not installed."""
     blocks = {}
     for name in names:
         tell(f"getting ready: {name}")
@@ -151,7 +151,7 @@ def _make(
 
 
 def _rates(block: Block, seconds: float) -> Rates:
-    """Run a block again and again; return its steps per CPU second and per second."""
+    """Run a block repeatedly; return its steps per CPU second and per second."""
     steps, began, began_cpu = 0, time.perf_counter(), time.process_time()
     while time.perf_counter() - began < seconds:
         steps += block.run()
@@ -164,7 +164,7 @@ def _rate_line(what: str, block: Block, rounds: list[Rates]) -> Line:
 
 
 def _ratio_line(what: str, rounds: list[Rates], base: list[Rates]) -> Line:
-    """Return the ratio of two rates; on the clock where `what` says so, else of CPU time."""
+    """Return the ratio of two rates: of wall-clock time if `what` says so, else of CPU time."""
     clock = int(what.endswith(ON_THE_CLOCK))
     return Line(
         what, ratio=statistics.median(one[clock] / other[clock] for one, other in zip(rounds, base, strict=True))
@@ -175,9 +175,9 @@ def _ratio_line(what: str, rounds: list[Rates], base: list[Rates]) -> Line:
 
 
 def _process_lines(names: Sequence[str]) -> list[Line]:
-    """Time in new processes the first step, with and without compiled code in the cache, and the import."""
+    """Time the first step, with and without cached kernels, and the import, in new processes."""
     with tempfile.TemporaryDirectory() as cache:
-        not_cached = _timed(_FIRST_STEP, cache)  # whoever asks for the others needs the cache it leaves
+        not_cached = _timed(_FIRST_STEP, cache)  # always measured, as it fills the cache for the others
         seconds = {
             FIRST_STEP: lambda: not_cached,
             FIRST_STEP_CACHED: lambda: statistics.median(_timed(_FIRST_STEP, cache) for _ in range(ROUNDS)),

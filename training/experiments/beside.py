@@ -1,9 +1,9 @@
 """This installation measured beside another one: both take turns at each line of the benchmark, in one run.
 
-A machine's speed drifts by more than what is looked for. So the two run the same work in turns shorter than the
-drift, in processes that live through all of them, and only what ran side by side is compared: by CPU time, a ratio
-for each pair of turns, and of these the median. Processors differ too, by who else uses them: both turns of a pair are
-on the same one, where the system lets a process choose (Linux).
+A machine's speed drifts by more than the differences of interest. So the two installations run the same work in turns
+shorter than the drift, in processes that stay alive throughout, and only neighbouring turns are compared: by the ratio
+of CPU times for each pair of turns, and the median of these ratios. Processors also differ, depending on their other
+load, so both turns of a pair run on the same processor if the system allows that (Linux).
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from krypenv.training.experiments.bench_lines import PEERS
 from krypenv.training.experiments.benchmark import chosen
 
 PAIRS = 40
-FEWEST_PAIRS = 12  # of a line whose shortest turn lasts longer than was asked for
-TURNS_PER_ROUND = 10  # the turns of this many pairs last as long as a round of the plain benchmark
+FEWEST_PAIRS = 12  # for a line whose shortest turn takes longer than requested
+TURNS_PER_ROUND = 10  # turns that together last as long as a round of the plain benchmark
 SURE = 0.95
 NOT_THERE = "not there"
 COLUMNS = ("what", "steps/CPU s", "ratio", "95% interval", "verdict")
@@ -42,21 +42,21 @@ COLUMNS = ("what", "steps/CPU s", "ratio", "95% interval", "verdict")
 
 @dataclass(frozen=True)
 class Compared:
-    """A line of both installations; all figures are None where one of them lacks it.
+    """A line of both installations; all figures are None if one of them lacks it.
 
-    `ratio` is how many steps this installation makes in the time of one step of the other, the median of `pairs` pairs
-    of turns; `low` to `high` is its 95% interval.
+    `ratio` is the number of steps of this installation in the time of one step of the other, the median of `pairs`
+    pairs of turns; `low` to `high` is its 95% interval.
     """
 
     what: str
-    verdict: str  # "faster", "slower", "same", or what is not there
+    verdict: str  # "faster", "slower", "same", or where the line is missing
     this: float | None = None  # steps per CPU second, all threads together
     other: float | None = None
     ratio: float | None = None
     low: float | None = None
     high: float | None = None
     pairs: int = 0
-    reason: str | None = None  # why it is not there
+    reason: str | None = None  # why it is missing
 
 
 def beside(
@@ -71,11 +71,11 @@ def beside(
 
     Args:
         python: the other interpreter, as in `../before/.venv/bin/python`.
-        seconds: how long ten turns of a line last; it has forty in each installation.
+        seconds: total seconds of ten turns of a line; a line has forty turns in each installation.
         games, threads, only, progress: as in `krypenv.training.experiments.benchmark.benchmark`.
 
-    Raises ValueError for numbers that can't be measured with, for a pattern that no line fits, and where there is no
-    interpreter or no krypenv in it; ChildProcessError where one of them has died.
+    Raises ValueError for numbers out of bounds, a pattern that fits no line, a missing interpreter, or one without
+    krypenv; ChildProcessError if one of the processes dies.
     """
     bounds.check("games", games, bounds.GAMES)
     bounds.check("seconds", seconds, bounds.SECONDS)
@@ -97,7 +97,7 @@ def _measure(
 
 
 def _compare(this: Installation, other: Installation, name: str, games: int, seconds: float, threads: int) -> Compared:
-    """Let two installations take turns at a line."""
+    """Measure a line in two installations, in turns."""
     lacking = {}
     for who, installation in (("here", this), ("there", other)):
         reason = installation.make(name, games, threads)
@@ -113,7 +113,7 @@ def _compare(this: Installation, other: Installation, name: str, games: int, sec
     processors = _processors() if this.threads == 1 else [None]
     rates = np.empty((pairs, 2))
     for pair in range(pairs):
-        order = (0, 1) if pair % 4 in (0, 3) else (1, 0)  # neither is the first more often, nor before a drift
+        order = (0, 1) if pair % 4 in (0, 3) else (1, 0)  # balances who is first, and linear drift
         for side in order:
             processor = processors[pair // 4 % len(processors)]
             answer = (this, other)[side].ask("run", blocks=blocks, processor=processor)
@@ -124,7 +124,7 @@ def _compare(this: Installation, other: Installation, name: str, games: int, sec
 
 
 def _processors() -> Sequence[int | None]:
-    """Return the processors that a process can choose from."""
+    """Return the processors that this process may use, or None for no choice."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else [None]
 
 
@@ -134,8 +134,8 @@ def ratio_of(rates: npt.ArrayLike, others: npt.ArrayLike) -> tuple[float, float,
     Args:
         rates, others: (n,) steps a second, above 0; n is 6 or more.
 
-    The interval is that of the sign test: it reaches from one of the sorted ratios to another, and supposes nothing
-    about how they are spread. So a pair that something else on the machine has spoilt does no harm.
+    The interval is that of the sign test: its bounds are two of the sorted ratios, and it assumes nothing about their
+    distribution. So a few pairs disturbed by other work on the machine do no harm.
 
     >>> ratio_of([2.0, 4.0, 6.0, 8.0, 2.2, 1.9], [1.0, 2.0, 3.0, 4.0, 1.0, 1.0])
     (2.0, 1.9, 2.2)
@@ -146,7 +146,7 @@ def ratio_of(rates: npt.ArrayLike, others: npt.ArrayLike) -> tuple[float, float,
 
 
 def verdict_of(low: float, high: float) -> str:
-    """Return what an interval of a ratio says: "faster", "slower", or "same" where it holds 1."""
+    """Return the verdict on an interval of a ratio: "faster", "slower", or "same" if it contains 1."""
     return "faster" if low > 1 else "slower" if high < 1 else "same"
 
 
@@ -173,27 +173,27 @@ def _find(python: str) -> str:
 
 
 class Installation:
-    """A process of an interpreter that measures what its krypenv does."""
+    """A process of an interpreter that measures its krypenv."""
 
     def __init__(self, python: str, process: subprocess.Popen[str], errors: Any) -> None:
         self.python, self._process, self._errors = python, process, errors
         self.threads = 1  # of the line
 
     def hello(self) -> dict[str, Any]:
-        """Return which krypenv this is; ValueError where there is none."""
+        """Return which krypenv this is; raises ValueError if there is none."""
         answer = self._answer("hello", {})
         if "error" in answer:
             raise ValueError(f"{self.python} has no krypenv that can be imported: {one_line(answer['error'])}")
         return answer
 
     def make(self, line: str, games: int, threads: int) -> str | None:
-        """Make a line; return why that can't be done, or None."""
+        """Make a line; return why that fails, or None."""
         answer = self._answer("make", {"line": line, "games": games, "threads": threads})
         self.threads = answer.get("threads", 1)
         return one_line(answer["error"]) if "error" in answer else None
 
     def ask(self, what: str, **arguments: Any) -> dict[str, Any]:
-        """Return the answer to a question about the line; ChildProcessError where it raised something or died."""
+        """Return the answer to a request about the line; ChildProcessError if it raised or the process died."""
         answer = self._answer(what, arguments)
         if "error" in answer:
             raise ChildProcessError(f"{self.python} failed: {one_line(answer['error'])}")
@@ -202,7 +202,7 @@ class Installation:
     def _answer(self, what: str, arguments: dict[str, Any]) -> dict[str, Any]:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        with contextlib.suppress(BrokenPipeError):  # the answer tells it
+        with contextlib.suppress(BrokenPipeError):  # reported when the answer is read
             self._process.stdin.write(json.dumps([what, arguments]) + "\n")
             self._process.stdin.flush()
         line = self._process.stdout.readline()
@@ -213,7 +213,7 @@ class Installation:
         raise ChildProcessError(self._end() if not line else f"{self.python} is no Python: it says {shown(line)}")
 
     def _end(self) -> str:
-        """Return how a process has died, with the last line of what it wrote of it."""
+        """Return how the process died, with the last line of its error output."""
         code = self._process.wait()
         self._errors.seek(0)
         last = self._errors.read().strip().splitlines()[-1:]
@@ -222,10 +222,10 @@ class Installation:
 
 @contextlib.contextmanager
 def _installation(python: str, is_other: bool = False) -> Iterator[Installation]:
-    """Start a process that answers until the block ends, or this process does."""
+    """Start a process that answers until the block or this process ends."""
     environment = {key: value for key, value in os.environ.items() if not (is_other and key.startswith("PYTHON"))}
     if not is_other:
-        environment["PYTHONPATH"] = os.pathsep.join(sys.path)  # where this krypenv was found, however it was
+        environment["PYTHONPATH"] = os.pathsep.join(sys.path)  # finds the same krypenv as this process
     with tempfile.TemporaryFile("w+", errors="replace") as errors:
         process = subprocess.Popen(
             [python, bench_lines.__file__],

@@ -1,4 +1,4 @@
-"""How long the first use of something takes in a new process: with kernels to compile, and with those that are kept."""
+"""Times of the first use of each part in a new process, with kernels to compile and with cached kernels."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from krypenv.rules import Rules
 from krypenv.training.common.machine import machine
 from krypenv.training.common.report import print_table, write_json
 
-ROUNDS = 3  # a time with kept kernels is their median
+ROUNDS = 3  # a time with cached kernels is their median
 AGENTS = ("random", "greedy", "tactician", "rollout", "ismcts", "search", "champion(worlds=0)", "champion")
-COLUMNS = ("what", "first of all", "kernels kept")
+COLUMNS = ("what", "kernels not compiled yet", "kernels cached")
 _STEP = """
 from krypenv import Engine, Rules
 engine = Engine(Rules.preset("krypkasino"), 1)
@@ -43,29 +43,29 @@ agents.make({agent!r}, engine.rules).act(engine.observation, engine.action_mask)
 
 @dataclass(frozen=True)
 class FirstUse:
-    """What is used first in a new process, and the seconds that it takes."""
+    """A part used for the first time in a new process, and the seconds it takes."""
 
     what: str
-    compiled: float  # with no kernel compiled before, or for an agent with those of the engine only
-    kept: float  # with all of them kept on disk by an earlier process
+    compiled: float  # with no cached kernels; for an agent, with only those of the engine cached
+    kept: float  # with all kernels cached on disk by an earlier process
 
 
 def first_uses(names: Sequence[str] = AGENTS, progress: Callable[[str], None] = lambda _: None) -> list[FirstUse]:
     """Measure the import, the first step of engine and environment, and the first decision of some agents.
 
-    All play Krypkasino for two. The steps count from the import on; a decision from the making of the agent on, in a
-    process in which the engine has made its first step. Each has processes of its own, and kernels are kept in
-    temporary folders: those of this installation are neither used nor changed.
+    All of them play Krypkasino for two. The time of a step includes the import. The time of a decision includes making
+    the agent, in a process in which the engine has made its first step. Each measurement uses new processes and
+    temporary kernel caches; the cache of this installation is neither used nor changed.
 
     Args:
-        names: the agents' strings, for `krypenv.agents.make`.
-        progress: called with what is about to be measured.
+        names: strings for `krypenv.agents.make`.
+        progress: called with the name of the next measurement.
 
-    Raises ValueError for a string that names no agent, or one that is shown whole games.
+    Raises ValueError for an unknown agent, and for one that sees hidden cards.
     """
     for name in names:
         if getattr(agents.make(name, Rules.preset("krypkasino")), "cheats", False):
-            raise ValueError(f"{name} is shown whole games; the first decision of such an agent is not measured")
+            raise ValueError(f"{name} sees hidden cards; the first decision of such an agent is not measured")
     found = []
 
     def measure(what: str, before: str, code: str, cache: Path) -> None:
@@ -86,7 +86,7 @@ def first_uses(names: Sequence[str] = AGENTS, progress: Callable[[str], None] = 
 
 
 def run(json_file: Path | None) -> None:
-    """Measure all first uses, write them to a file if one is given, and print them."""
+    """Measure all first uses, write them to a file if given, and print them."""
     console = Console(stderr=True)
     with console.status("measuring") as status:
         found = first_uses(progress=status.update)
@@ -98,7 +98,7 @@ def run(json_file: Path | None) -> None:
 
 
 def _seconds(before: str, code: str, cache: Path) -> float:
-    """Return the time that some code takes in a new process, after other code."""
+    """Return the seconds that some code takes in a new process, after other code."""
     clock = "import time\nbegan = time.perf_counter()"
     done = subprocess.run(
         [sys.executable, "-c", f"{before}\n{clock}\n{code}\nprint(time.perf_counter() - began)"],

@@ -1,4 +1,4 @@
-"""Model cards: how a model was made, how it does against everybody, what exploiters gain, and what it can't do."""
+"""Model cards: a model's training, results, exploitability and limits."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from krypenv.inputs.schema import a_list, a_record, line, number, optional, sent
 from krypenv.training.arena.payoffs import Payoffs, payoffs
 from krypenv.training.arena.results import label, read_results
 from krypenv.training.arena.standings import format_milliseconds
+from krypenv.training.common.fields import RENAMED
 
 _FIGURES = {"margin": number(), "low": optional(number()), "high": optional(number())}
 _EXPLOITER = a_record({"kind": line, "name": line, "budget": line, **_FIGURES})
@@ -22,13 +23,17 @@ _check_exploit = a_record(
     })}
 )  # fmt: skip
 LIMITS = """\
-- It plays the rules above and no others; `agents.make` refuses it elsewhere with one sentence.
-- The network acts on one observation and remembers nothing: what the others' earlier plays tell of their hands is \
-lost on it, apart from the ranks that forced sweeps exclude (R10). With two players `champion` makes up for it in part.
-- It plays one fixed way. Who knows it can plan against it: see the lower bound above; how much more there is to gain, \
-nobody knows.
-- It plays for points, not for the place: it does not gamble when it is behind, nor play safe when it is ahead.
+- It plays the rules above and no others; `agents.make` refuses other rules.
+- The network acts on one observation and remembers nothing. Apart from the ranks that forced sweeps exclude (R10), it \
+learns nothing from what the others have played. With two players, `champion` makes up for part of this.
+- It plays one fixed policy, so an opponent that knows it can exploit it: see the lower bound above. How much more \
+there is to gain, nobody knows.
+- It plays for points, not for the place: it takes no extra risk when behind and plays no safer when ahead.
 - It was trained and measured against programs. How it does against people was not measured."""
+OLD_NAMES = (
+    "Some of the command's options have the names that they had in the version that made the model. These names still "
+    "work."
+)
 
 
 def model_card(model: Path, arena: Path, exploits: list[Path], title: str) -> str:
@@ -37,10 +42,10 @@ def model_card(model: Path, arena: Path, exploits: list[Path], title: str) -> st
     Args:
         model: the model's folder.
         arena: the folder of an arena in which it played.
-        exploits: what `krypenv exploit --json` wrote of it, if anything.
+        exploits: files of `krypenv exploit --json` for it, if any.
         title: the heading.
 
-    Raises ValueError where the model is not in the arena, or where a file is not what it should be.
+    Raises ValueError if the model did not play in the arena, or if a file is invalid.
     """
     _, card = load_model(model)
     results = read_results(arena)
@@ -54,11 +59,12 @@ def model_card(model: Path, arena: Path, exploits: list[Path], title: str) -> st
     sections = [
         f"# {title}",
         _made(model, card),
-        f"## Against others\n\nDuplicate deals of {results.header['deals_list']}; margins in points a game.\n\n"
+        f"## Results\n\nMargins in points a game over duplicate deals of the list {results.header['deals_list']}; "
+        "above zero is good.\n\n"
         f"```bash\n{results.header.get('command', '')}\n```",
         *(_margins(table, place, names, games.milliseconds) for place in mine),
-        "## What exploiters gain\n\n" + ("\n".join(map(_exploit, exploits)) or "Not measured."),
-        f"## What it can't do\n\n{LIMITS}",
+        "## Exploitability\n\n" + ("\n".join(map(_exploit, exploits)) or "Not measured."),
+        f"## Limits\n\n{LIMITS}",
     ]
     return "\n\n".join(sections) + "\n"
 
@@ -76,14 +82,22 @@ def _made(model: Path, card: dict[str, Any]) -> str:
         "SHA-256 of the weights": f"`{card['weights_sha256']}`",
     }
     lines = [f"| {key} | {value} |" for key, value in rows.items() if value is not None]
-    return "\n".join(["## How it was made", "", "| | |", "|---|---|", *lines, "", f"All settings are in its `{CARD}`."])
+    notes = [f"All settings are in its `{CARD}`.", *([OLD_NAMES] if _has_old_names(card.get("command")) else [])]
+    return "\n".join(["## Training", "", "| | |", "|---|---|", *lines, "", " ".join(notes)])
+
+
+def _has_old_names(command: Any) -> bool:
+    """Return whether a command has options that were renamed later."""
+    words = command.split() if isinstance(command, str) else []
+    given = {word.partition("=")[0].removeprefix("--") for word in words if word.startswith("--")}
+    return any(old.replace("_", "-") in given for old in RENAMED)
 
 
 def _time(card: dict[str, Any]) -> str | None:
     settings = card.get("settings") or {}
     if card.get("seconds") is None:
         return None
-    apart = ", the warm start not included" if (settings.get("init_from") or settings.get("warm")) else ""
+    apart = ", imitation not included" if (settings.get("init_from") or settings.get("warm")) else ""
     return f"{card['seconds'] / 60:.0f} minutes{apart}"
 
 
@@ -108,15 +122,16 @@ def _exploit(path: Path) -> str:
     except ValueError as error:
         raise ValueError(f"{path} is not what krypenv exploit --json writes: {sentence_of(error)}") from None
     best = found["exploiters"][found["best"]]
+    kind = best["kind"].replace("knowing search", "policy-aware search")  # its name in older files
     single = found["low"] is None or found["high"] is None
     interval = "no interval" if single else f"{found['low']:.1f} to {found['high']:.1f}"
     return (
         f"`{found['agent']}` loses at least {found['margin']:.1f} points a game ({interval}, {found['measured']}) "
-        f"to the best of {len(found['exploiters'])} exploiters: {best['kind']} {best['name']}, {best['budget']}. "
+        f"to the best of {len(found['exploiters'])} exploiters: {kind} {best['name']}, {best['budget']}. "
         "This is a lower bound."
     )
 
 
 def write_card(path: Path, text: str) -> None:
-    """Write a card, whole or not at all."""
+    """Write a card atomically."""
     write_whole(path, text.encode())

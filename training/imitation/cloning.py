@@ -1,10 +1,11 @@
-"""Behaviour cloning: supervised learning of a teacher's values, before self-play begins."""
+"""Behaviour cloning: supervised learning from a teacher's values, before self-play begins."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -13,7 +14,7 @@ from torch import Tensor
 from krypenv.agents.neural.action_features import ActionFeatures
 from krypenv.agents.neural.inference import REWARD_SCALE
 from krypenv.agents.neural.network import ILLEGAL
-from krypenv.training.common import bounds
+from krypenv.training.common import bounds, panels
 from krypenv.training.common.fields import Part, setting
 from krypenv.training.imitation.demonstrations import Plan, read_demonstrations
 from krypenv.training.learner.buffer import Decisions, select
@@ -21,17 +22,18 @@ from krypenv.training.learner.network import Scores
 from krypenv.training.learner.policy import CardPolicy, Position
 
 SHUFFLED = 8  # files whose decisions are shuffled together
-LAST_RATE = 0.03  # of the learning rate, at the end
-WORST = 20.0  # points behind the best action that one counts as at most; those that the teacher dropped are as bad
+LAST_RATE = 0.03  # part of the learning rate at the end
+WORST = 20.0  # points behind the best action, at most; an action that the teacher pruned counts as this bad
 
 
 @dataclass(frozen=True)
 class BehaviourCloning(Part):
     """How a network learns from demonstrations."""
 
+    panel: ClassVar[str] = panels.CLONING
     bc_epochs: int = setting(6, "passes over the demonstrations", bounds.PASSES)
     batch: int = setting(2048, "decisions in a minibatch", bounds.BATCH)
-    learning_rate: float = setting(2e-3, "of Adam at the start; it falls linearly", bounds.RATE)
+    learning_rate: float = setting(2e-3, "learning rate of Adam at the start, falling linearly to 3%", bounds.RATE)
     target_temperature: float = setting(
         1.5, "in points: the target policy is softmax(value / target_temperature)", bounds.POINTS
     )
@@ -49,11 +51,11 @@ def clone_behaviour(
     seed: int,
     progress: Callable[[float, float], None] = lambda done, regret: None,
 ) -> float:
-    """Let a policy, its value head and its critic learn from files of demonstrations.
+    """Train a policy, its value head and its critic on files of demonstrations.
 
-    Returns the regret of its best actions in the last pass: the points a decision by the teacher's values that they
-    are behind its best ones. `progress` is told the part that is done and the regret so far. The result depends on the
-    arguments alone.
+    Returns the regret in the last epoch, in points a decision: how far the policy's best actions are behind the
+    teacher's best ones, by the teacher's values. `progress` receives the part that is done and the regret so far. The
+    result depends only on the arguments.
     """
     optimizer = torch.optim.Adam([each for each in policy.parameters() if each.requires_grad], lr=how.learning_rate)
     policy.set_training_mode(True)
@@ -89,7 +91,7 @@ def _batches(
     random: np.random.Generator,
     device: torch.device,
 ) -> Iterator[Batch]:
-    """Yield the decisions of some files that had a choice, shuffled."""
+    """Yield shuffled minibatches of the decisions in some files, without those that had no choice."""
     demonstrations = [read_demonstrations(folder, plan, int(number), how.gamma) for number in numbers]
     features = ActionFeatures(*map(np.concatenate, zip(*(each.features for each in demonstrations), strict=True)))
     observations, hidden, values, returns = (

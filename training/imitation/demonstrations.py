@@ -1,7 +1,7 @@
-"""Demonstrations: games of a searching teacher against itself, with its value of every legal action.
+"""Demonstrations: games of a search agent against itself, with its value of every legal action.
 
-A file holds a few hundred games as actions and values; observations are made again by replaying the games from their
-seeds. Nothing in a file is executed.
+A file holds a few hundred games as actions and values. Replaying the games from their seeds restores the observations.
+Nothing in a file is executed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from krypenv.training.common.processes import pool_of
 FORMAT = 1
 INDEX = "demonstrations.json"
 LARGEST_FILE = 1 << 30  # bytes in a file of demonstrations, unpacked
-MOST_POINTS = 2000.0  # in size, that a teacher expects of an action
+MOST_POINTS = 2000.0  # the largest absolute value of an action
 _check_index = a_record(
     {
         "format": whole(FORMAT, FORMAT), "rules": rules_text, "teacher": text, "seed": whole(0, None),
@@ -68,7 +68,9 @@ class Plan:
         """Return the teacher for a file; raises ValueError for an agent that does not value actions."""
         teacher = agents.make_known(self.teacher, Rules.parse(self.rules), int(self.stream(number).integers(1 << 62)))
         if not isinstance(teacher, Sampler) or not teacher.gives_values:
-            raise ValueError(f"{self.teacher} can't teach, as it does not value actions; search and rollout can")
+            raise ValueError(
+                f"{self.teacher} can't teach, as it does not value actions; search, rollout and guided can"
+            )
         return teacher
 
     def stream(self, number: int) -> np.random.Generator:
@@ -83,12 +85,12 @@ class Plan:
 
 @dataclass(frozen=True)
 class Demonstrations:
-    """N decisions of whole games, in the order in which they were made, with L legal actions in all."""
+    """N decisions of whole games, in the order of play, with L legal actions in all."""
 
     observations: npt.NDArray[np.int8]  # (N, 433)
     features: ActionFeatures
     hidden: npt.NDArray[np.int8]  # (N, (P - 1) * 52) the others' hands, the seat to the left first
-    values: npt.NDArray[np.float32]  # (L,) what the teacher expected of each legal action, -inf where it was dropped
+    values: npt.NDArray[np.float32]  # (L,) the teacher's value of each legal action, -inf if it was pruned
     returns: npt.NDArray[np.float32]  # (N,) what the seat earned from there on, discounted per own decision
 
 
@@ -98,7 +100,7 @@ def file_of(folder: Path, number: int) -> Path:
 
 
 def play_demonstrations(plan: Plan, number: int) -> bytes:
-    """Let the teacher play the games of a file, and return the file."""
+    """Play the games of a file with the teacher, and return the bytes of the file."""
     teacher, random, engine = plan.make_teacher(number), plan.stream(number), plan.deal(number)
     rows = np.arange(engine.num_games)
     played, valued = [], []
@@ -119,7 +121,7 @@ def play_demonstrations(plan: Plan, number: int) -> bytes:
 
 
 def read_demonstrations(folder: Path, plan: Plan, number: int, gamma: float) -> Demonstrations:
-    """Play the games of a file again and return what was seen in them; ValueError where the file is torn or changed."""
+    """Replay the games of a file and return their decisions; raises ValueError if the file is torn or was changed."""
     path = file_of(folder, number)
     try:
         actions, values = _parse(read_file(path))
@@ -134,7 +136,7 @@ def _parse(data: bytes) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]
         if sum(each.file_size for each in packed.infolist()) > LARGEST_FILE:
             raise ValueError("too large")
         if any(each.compress_type != zipfile.ZIP_DEFLATED for each in packed.infolist()):
-            raise ValueError("packed in another way")  # whose errors are of other types
+            raise ValueError("packed in another way")  # unpacking it may raise errors of other types
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         actions, values = file["actions"], file["values"]
     if (actions.dtype, values.dtype, actions.ndim, values.ndim) != (np.uint8, np.float16, 1, 1):
@@ -193,9 +195,10 @@ def _replay(engine: Engine, actions: np.ndarray, values: np.ndarray, gamma: floa
 def make_demonstrations(
     folder: Path, plan: Plan, games: int, workers: int, progress: Callable[[int, int], None] = lambda done, games: None
 ) -> int:
-    """Write the demonstrations that a folder lacks; return the number of files. If killed, it loses one file at most.
+    """Write the demonstrations that a folder lacks; return the number of files.
 
-    The files depend on the plan alone. Raises ValueError where the folder holds demonstrations of another plan.
+    The files depend only on the plan. If the process is killed, each worker loses one file at most. Raises ValueError
+    if the folder holds demonstrations of another plan.
     """
     check_demonstrations(folder, plan)
     index = {"format": FORMAT, **dataclasses.asdict(plan)}
@@ -212,7 +215,7 @@ def make_demonstrations(
 
 
 def check_demonstrations(folder: Path, plan: Plan) -> None:
-    """Raise ValueError where a folder holds demonstrations of another plan; adopt files of older versions."""
+    """Raise ValueError if a folder holds demonstrations of another plan; rename the files of older versions."""
     rename_older_files(folder)
     if (folder / INDEX).exists():
         there = read_index(folder)
@@ -227,13 +230,13 @@ def check_demonstrations(folder: Path, plan: Plan) -> None:
 
 
 def rename_older_files(folder: Path) -> None:
-    """Give the files of older versions, which called demonstrations lessons, their present names."""
+    """Rename the files of older versions, which called demonstrations lessons."""
     for path in [*folder.glob("lessons-*.npz"), *folder.glob("lessons.json")]:
         path.rename(path.with_name(path.name.replace("lessons", "demonstrations")))
 
 
 def read_index(folder: Path) -> Plan:
-    """Return what the demonstrations in a folder are; raises ValueError where there are none."""
+    """Return the plan of the demonstrations in a folder; raises ValueError if there are none."""
     path = folder / INDEX
     if not path.is_file():
         raise ValueError(f"{folder} holds no demonstrations; krypenv imitate makes them")
@@ -250,7 +253,7 @@ def read_index(folder: Path) -> Plan:
 
 @dataclass(frozen=True)
 class _Writer:
-    """Makes files, in any process."""
+    """Writes files of demonstrations, in any process."""
 
     folder: Path
     plan: Plan

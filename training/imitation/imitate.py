@@ -6,7 +6,7 @@ import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium as gym
 import safetensors.numpy
@@ -20,7 +20,7 @@ from krypenv.envs.vector import observation_space
 from krypenv.inputs.files import read_file, write_whole
 from krypenv.kernels.observation import SIZE
 from krypenv.rules import Rules
-from krypenv.training.common import bounds
+from krypenv.training.common import bounds, panels
 from krypenv.training.common.fields import Command, Part, part, setting
 from krypenv.training.common.folders import writing_to
 from krypenv.training.common.parts import Evaluation, GameRules, Network, a_seed, some_threads
@@ -38,27 +38,27 @@ CHUNK = 250  # games in a file of demonstrations
 
 @dataclass(frozen=True)
 class Demonstrating(Part):
-    """Which demonstrations are made."""
+    """Which demonstrations to make."""
 
+    panel: ClassVar[str] = panels.DEMONSTRATIONS
     teacher: str = setting(TEACHER, "agent to imitate; it plays every seat and values every legal action")
     games: int = setting(4000, "games to demonstrate", bounds.DEMONSTRATIONS._replace(low=1))
     temperature: float = setting(
         1.5, "in points: the teacher samples actions from softmax(value / temperature)", bounds.POINTS
     )
-    epsilon: float = setting(
-        0.03, "probability of a random action instead, so that other positions are seen too", bounds.SHARE
-    )
-    workers: int = setting(0, "processes that generate demonstrations; 0 for one per processor", bounds.WORKERS_OR_ALL)
+    epsilon: float = setting(0.03, "probability of a random action instead, for more varied positions", bounds.SHARE)
+    workers: int = setting(0, "processes that play demonstrations; 0 for one per processor", bounds.WORKERS_OR_ALL)
 
 
 @dataclass(frozen=True)
 class ImitationSettings(Command):
-    """The settings of `krypenv imitate`. Raises ValueError for one that is out of bounds."""
+    """The settings of `krypenv imitate`. Raises ValueError if one is out of bounds."""
 
     game: GameRules = part(GameRules())
     out: str = setting(
         "runs/imitation",
-        "folder of the demonstrations and the model; demonstrations that it already holds are reused",
+        "folder for the demonstrations and the model; demonstrations that it already holds are reused",
+        panel=panels.OUTPUT,
     )
     demonstrating: Demonstrating = part(Demonstrating())
     cloning: BehaviourCloning = part(BehaviourCloning())
@@ -82,7 +82,7 @@ class ImitationSettings(Command):
 
 
 def imitate(settings: ImitationSettings, policy: CardPolicy, folder: Path, console: Console) -> float:
-    """Make the demonstrations that a folder lacks, clone them, and return the regret of the clone."""
+    """Make the demonstrations that a folder lacks, train the policy on all of them, and return its regret."""
     with progress(console) as show:
 
         def played(done: int, games: int) -> None:
@@ -114,9 +114,9 @@ def save_start(folder: Path, policy: CardPolicy, rules: Rules, **facts: Any) -> 
 
 
 def load_start(policy: CardPolicy, folder: Path) -> None:
-    """Put the network of a model, or of what `save_start` wrote, into a policy, and the critic if there is one.
+    """Load initial weights into a policy: the network of a model, or what `save_start` wrote, with its critic.
 
-    Raises ValueError where it is of other sizes.
+    Raises ValueError if the sizes differ.
     """
     arrays, _ = load_model(folder / MODEL if (folder / MODEL).is_dir() else folder)
     network = CardNetwork.of(arrays)
@@ -147,9 +147,9 @@ def _rehearse(settings: ImitationSettings, console: Console) -> None:
 
 
 def run(settings: ImitationSettings, command: str) -> list[MatchResult]:
-    """Make demonstrations, clone them, write the model, and return its evaluation.
+    """Make demonstrations, train a network on them, write the model, and return its evaluation.
 
-    Raises ValueError where the folder holds other demonstrations, or where another process is writing to it.
+    Raises ValueError if the folder holds other demonstrations, or another process is writing to it.
     """
     console = Console()
     torch.set_num_threads(settings.threads)

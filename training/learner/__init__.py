@@ -1,8 +1,8 @@
-"""The learner: a policy over the actions of a decision, trained by PPO.
+"""The learner: a policy over the legal actions of a decision, trained by PPO.
 
 network      the network in torch
 policy       the policy that Stable-Baselines3 trains
-buffer       what has been played
+buffer       the rollout buffer, with a stream for each seat
 ppo          PPO over self-play
-sb3_private  what that needs of Stable-Baselines3's private parts
+sb3_private  all use of Stable-Baselines3's private names
 """

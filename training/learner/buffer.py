@@ -1,4 +1,4 @@
-"""A rollout buffer for rows in which several seats act: advantages are computed along each seat's own decisions."""
+"""A rollout buffer for games in which several seats act: advantages are computed along each seat's own decisions."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ from krypenv.training.learner.policy import Position
 
 
 class Decisions(NamedTuple):
-    """What B rows show to the seats that are to act."""
+    """What the seats to act in B games decide on."""
 
     observations: np.ndarray  # (B, 433) int8
     features: ActionFeatures  # of their legal actions
     hidden: np.ndarray  # (B, H) int8, the others' hands
-    seats: np.ndarray  # (B,) ints, who is to act
+    seats: np.ndarray  # (B,) ints, the seat to act
 
     def tensors(self, device: torch.device | str) -> Position:
-        """Return all that the policy is asked with."""
+        """Return the policy's input as tensors."""
         observations, hidden = (torch.as_tensor(each, device=device) for each in (self.observations, self.hidden))
         return Position(observations, Choices.of(self.features, device), hidden)
 
 
 class SeatRolloutBuffer(MaskableRolloutBuffer):
-    """T steps of B rows; in each step of a row one of P seats decides.
+    """T steps of B games; in each step of a game one of P seats decides.
 
-    A decision of a seat is followed, in its stream, by that seat's next decision in the row; what the seat earns until
-    then is the decision's reward. Streams of different seats never mix (Schulman et al. 2016 for the estimator). The
-    last decision of a seat that is not to act when the rollout ends has no successor yet and is left out of training.
+    Each seat has its own stream: a decision is followed by the same seat's next decision in the game, and what the seat
+    earns until then is the decision's reward. The streams never mix. Advantages are estimated along them as in Schulman
+    et al. 2016. The last decision of a seat that is not to act when the rollout ends has no successor yet and is left
+    out of training.
 
     Extra arrays: `hidden` (T, B, H) int8, the others' hands; `features`, those of each step; `seats` (T, B) ints, who
     decided; `earned` (T, B, P) float32, what each seat earned from that step on to the next; `ends` (T, B) bool,
@@ -60,7 +61,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         self.valid = np.ones((steps, rows), np.bool_)
 
     def put(self, decisions: Decisions, actions: np.ndarray, values: np.ndarray, log_probs: np.ndarray) -> None:
-        """Add one decision a row; `earned` and `ends` of the step are written when it has been played."""
+        """Add one decision for each game; the caller writes `earned` and `ends` after playing the step."""
         at = self.pos
         self.observations[at], self.hidden[at], self.seats[at] = (
             decisions.observations, decisions.hidden, decisions.seats,
@@ -71,7 +72,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         self.full = self.pos == self.buffer_size
 
     def compute_seat_advantages(self, last_seats: np.ndarray, last_values: np.ndarray) -> None:
-        """Fill `advantages` and `returns`, given who is to act in each row now, (B,), and what it expects, (B,)."""
+        """Fill `advantages` and `returns`, given the seat to act in each game now, (B,), and its state value, (B,)."""
         rows = np.arange(self.n_envs)
         shape = (self.n_envs, self.num_seats)
         reward, next_value, next_advantage = (np.zeros(shape, np.float32) for _ in range(3))
@@ -92,7 +93,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         self.returns = self.advantages + self.values
 
     def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:  # type: ignore[override]
-        """Yield random batches of the decisions that are valid; a rest of less than half a batch joins none."""
+        """Yield random minibatches of the valid decisions; a remainder of less than half a batch is left out."""
         indices = self.rng.permutation(np.flatnonzero(self.valid))
         features = ActionFeatures(*(np.concatenate(parts) for parts in zip(*self.features, strict=True)))
         starts = np.cumsum(features.counts) - features.counts
@@ -105,7 +106,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
             chosen = indices[start : start + size]
             *targets, observations, hidden = (torch.as_tensor(array[chosen], device=self.device) for array in flat)
             choices = Choices.of(select(features, starts, chosen), self.device)
-            position: Any = Position(observations, choices, hidden)  # which holds the legal actions: no masks
+            position: Any = Position(observations, choices, hidden)  # needs no masks: it holds the legal actions
             yield MaskableRolloutBufferSamples(position, *targets, None)  # type: ignore[call-arg]
 
 

@@ -44,17 +44,17 @@ class Choices(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """What the network says of B decisions with at most K legal actions each, in the order of their numbers."""
+    """The network's outputs for B decisions with at most K legal actions each, in the order of their numbers."""
 
     logits: Tensor  # (B, K) float32: ILLEGAL where a row has fewer
-    values: Tensor  # (B,) float32: the expected return
-    summary: Tensor  # (B, context + card) float32: what the value is judged from
+    values: Tensor  # (B,) float32: the state values
+    summary: Tensor  # (B, context + card) float32: the input of the value head
 
 
 class CardNetwork(nn.Module):
-    """Scores each legal action from what is known of it (`neural.action_features`) and the context; and the position.
+    """Scores each legal action from its features (`neural.action_features`) and the context, and values the state.
 
-    It works for any number of players and any rules, for the observation has one layout.
+    It works for any number of players and any rules, because the observation has one layout.
     """
 
     feature_scale: Tensor
@@ -104,15 +104,15 @@ class CardNetwork(nn.Module):
 
 
 class NetworkAgent(NetworkPlayer):
-    """Plays what a network says that is trained: with its weights as they are at the time, and on its device.
+    """Plays the choices of a network in training, with its current weights and on its device.
 
-    `krypenv.agents.neural.LearnedAgent` plays without torch. What this one draws comes from torch's generator, so that
-    a run of a seed stays what it was.
+    `krypenv.agents.neural.LearnedAgent` plays without torch. This one samples with torch's generator, so that a seeded
+    run gives the same results as in older versions.
 
     Args:
-        network: what scores the actions.
-        rules, name, seed, solver: as of `NetworkPlayer`.
-        temperature: what the scores are divided by before they are drawn from; 0 for the best one.
+        network: the network that scores the actions.
+        rules, name, seed, solver: as in `NetworkPlayer`.
+        temperature: divides the scores before an action is sampled; 0 for the best one.
     """
 
     def __init__(

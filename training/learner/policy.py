@@ -24,7 +24,7 @@ from krypenv.training.learner.sb3_private import OwnPolicy
 
 
 class Position(NamedTuple):
-    """B decisions as the learner's own collector hands them to the policy."""
+    """B decisions as `SelfPlayPPO` passes them to the policy."""
 
     observations: Tensor  # (B, 433) int8
     choices: Choices
@@ -34,11 +34,12 @@ class Position(NamedTuple):
 class CardPolicy(OwnPolicy):
     """MaskablePPO's interface around a `CardNetwork`, which scores the legal actions only.
 
-    Observations are (B, 433 or more) int8 and action masks (B, 105); or, from `SelfPlayPPO`, a `Position` and no masks.
-    Then the value is that of a critic that sees the hidden hands too, which is not part of the network.
+    Observations are (B, 433 or more) int8 and action masks (B, 105). `SelfPlayPPO` passes a `Position` and no masks
+    instead. The values are then those of a critic that also sees the hidden hands and is not part of the network.
 
-    What MaskablePPO calls the entropy, and weighs by `ent_coef`, is 1 to it here: the sum of the weighted entropy, the
-    pull towards the EMA policy, and what the network's own value head has to learn from the critic.
+    `evaluate_actions` returns a bonus in place of MaskablePPO's entropy, whose weight there is 1. The bonus is the
+    entropy times `ent_coef`, less the KL divergence times `kl_coef`, less half the squared error of the network's own
+    value head, which learns from the critic.
 
     Args:
         rules: the rules of all games, where observations are arrays.
@@ -46,7 +47,7 @@ class CardPolicy(OwnPolicy):
         hidden: entries of `Position.hidden`, 0 for no critic.
         ent_coef: weight of the entropy bonus.
         kl_coef: weight of the divergence KL(policy || EMA policy).
-        ema_decay: what the EMA policy keeps of itself in each `follow`.
+        ema_decay: decay of the EMA policy in each `follow`.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class CardPolicy(OwnPolicy):
             "rules": rules, "shape": shape, "hidden": hidden, "ent_coef": ent_coef, "kl_coef": kl_coef,
             "ema_decay": ema_decay,
         }  # fmt: skip
-        self.notes: defaultdict[str, list[float]] = defaultdict(list)  # what the last updates came to, by scalar
+        self.notes: defaultdict[str, list[float]] = defaultdict(list)  # values of the last update for the log, by name
         super().__init__(*args, **kwargs)
 
     def make_networks(self) -> None:
@@ -83,13 +84,13 @@ class CardPolicy(OwnPolicy):
 
     @torch.no_grad()
     def follow(self) -> None:
-        """Let the EMA policy follow the network."""
+        """Move the EMA policy towards the network."""
         keep = self._settings["ema_decay"]
         for ema, now in zip(self.ema.parameters(), self.network.parameters(), strict=True):
             ema.lerp_(now, 1 - keep)
 
     def own_settings(self) -> dict[str, Any]:
-        """Return what the constructor was given besides what all policies are."""
+        """Return the constructor's arguments besides those of all policies."""
         return self._settings
 
     def _position(self, obs: Any, action_masks: Any) -> Position:
@@ -104,11 +105,14 @@ class CardPolicy(OwnPolicy):
         return Position(torch.from_numpy(seen[:, :SIZE]).to(self.device), choices, torch.zeros(0))
 
     def has_critic(self, position: Position) -> bool:
-        """Return whether a critic judges these decisions: there is one, and hidden hands are given."""
+        """Return whether the critic values these decisions: there is one, and the hidden hands are given."""
         return bool(self._settings["hidden"]) and position.hidden.numel() > 0
 
     def state_value(self, position: Position, scores: Scores) -> Tensor:
-        """Return the critic's values, (B,), or without one the network's own; hands that nobody has may be left out."""
+        """Return the state values, (B,), by the critic, or by the network without one.
+
+        `position.hidden` may lack the hands of players that its games don't have.
+        """
         if not self.has_critic(position):
             return scores.values
         missing = self._settings["hidden"] - position.hidden.shape[1]
@@ -133,7 +137,7 @@ class CardPolicy(OwnPolicy):
     def evaluate_actions(
         self, obs: Any, actions: Tensor, action_masks: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return values, log probabilities of the actions, and what is to be raised besides them, (B,) each."""
+        """Return values, log probabilities of the actions, and the bonus in place of the entropy, (B,) each."""
         it, position = self._settings, self._position(obs, action_masks)
         scores: Scores = self.network(position.observations, position.choices)
         log_probs = torch.log_softmax(scores.logits, 1)
@@ -171,7 +175,7 @@ class CardPolicy(OwnPolicy):
         return distribution
 
     def predict_values(self, obs: Any) -> Tensor:
-        """Return the values alone, (B,); where no masks come with observations, the legal actions are worked out."""
+        """Return the values alone, (B,). Observations come without masks here, so it works out the legal actions."""
         masks = None
         if not isinstance(obs, Position):
             seen, rules = obs.cpu().numpy().astype(np.int8)[:, :SIZE], self._settings["rules"]

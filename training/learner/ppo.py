@@ -1,4 +1,4 @@
-"""MaskablePPO whose rollouts are self-play: all seats of some rows learn, in others one side against a pool."""
+"""MaskablePPO with self-play rollouts: in some games all seats learn, in others one side plays against opponents."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from krypenv.training.learner.network import CardNetwork
 from krypenv.training.learner.policy import CardPolicy
 from krypenv.training.learner.sb3_private import OwnLoop
 
-OPPONENT_GAMES = 1000  # whose mean return is told
+OPPONENT_GAMES = 1000  # games whose mean return is reported
 
 
 class SelfPlayPPO(OwnLoop):
-    """MaskablePPO over rows of two kinds: in some all seats learn, in others one against a pool of opponents.
+    """MaskablePPO over games of two kinds: in some all seats learn, in others one side plays against opponents.
 
     Only the collection of rollouts differs; losses, schedules and logging are MaskablePPO's. Time steps count decisions
-    of the learner. The rows of different parts may play different rules.
+    of the learner. Different parts may play different rules.
 
     Args:
-        envs: the parts, one at least; those whose `batch.seat` is not "all" are against opponents.
-        critic: let the value function of the training see the hidden hands.
+        envs: the parts, at least one; if `batch.seat` is not "all", the part is played against opponents.
+        critic: whether the training's value function sees the hidden hands.
         policy: further settings of `CardPolicy`.
-        settings: those of MaskablePPO.
+        settings: settings of MaskablePPO.
     """
 
     rollout_buffer: SeatRolloutBuffer
@@ -51,16 +51,16 @@ class SelfPlayPPO(OwnLoop):
         )  # fmt: skip
         self.games_played = 0
         self.environment_seconds = 0.0  # spent on games, opponents, observations, masks and features so far
-        self.opponent_returns: deque[float] = deque(maxlen=OPPONENT_GAMES)  # of the learner, last ones first
+        self.opponent_returns: deque[float] = deque(maxlen=OPPONENT_GAMES)  # of the learner, the latest last
         self.opponent_earned = [np.zeros(part.num_games) for part in self.parts]  # in the games under way
 
     @property
     def network(self) -> CardNetwork:
-        """The network that is trained."""
+        """The network in training."""
         return self.policy.network
 
     def decisions(self) -> Decisions:
-        """Return what all rows show to the seats that are to act."""
+        """Return what the seats to act in all games decide on."""
         features = [gather_action_features(part.rules, part.observation, part.action_mask) for part in self.parts]
         return Decisions(
             np.concatenate([part.observation for part in self.parts]),
@@ -81,7 +81,7 @@ class SelfPlayPPO(OwnLoop):
 
     @torch.no_grad()
     def collect(self) -> None:
-        """Fill the buffer with `n_steps` decisions of each row."""
+        """Fill the buffer with `n_steps` decisions of each game."""
         buffer = self.rollout_buffer
         self.policy.set_training_mode(False)
         buffer.reset()
@@ -111,7 +111,7 @@ class SelfPlayPPO(OwnLoop):
         buffer.compute_seat_advantages(decisions.seats, last_values)
 
     def train(self) -> None:
-        """Learn from the buffer, as MaskablePPO does; the EMA policy follows."""
+        """Learn from the buffer as MaskablePPO does, then update the EMA policy."""
         self.policy.notes.clear()
         super().train()
         for name, values in self.policy.notes.items():

@@ -1,8 +1,8 @@
-"""What the learner needs of the insides of Stable-Baselines3 and sb3-contrib: their private names stand here alone.
+"""All use of private names of Stable-Baselines3 and sb3-contrib.
 
-Read from version 2.9.2 of both. `MaskablePPO.train` hands the observations and masks of the buffer's samples to
-`evaluate_actions` as they are, and adds `ent_coef` times what that gives as entropy to the loss: `CardPolicy` and
-`SeatRolloutBuffer` build on it. Of `learn` and its preparations nothing is used.
+Written for version 2.9.2 of both. `MaskablePPO.train` passes the observations and masks of the buffer's samples to
+`evaluate_actions` unchanged, and subtracts from the loss `ent_coef` times the entropy that this returns. `CardPolicy`
+and `SeatRolloutBuffer` rely on that. `learn` and its setup are not used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PRIVATE = {MaskablePPO: ["_setup_model"], MaskableActorCriticPolicy: ["_build",
 
 
 def check_versions(versions: dict[str, str]) -> None:
-    """Raise ValueError with one sentence unless packages are of versions that this file fits."""
+    """Raise ValueError with one sentence unless the packages have versions that this module supports."""
     for package, version in versions.items():
         if not _numbers(READ) <= _numbers(version) < _numbers(TOO_NEW):
             raise ValueError(
@@ -45,14 +45,14 @@ check_versions({"stable-baselines3": stable_baselines3.__version__, "sb3-contrib
 
 
 class OwnPolicy(MaskableActorCriticPolicy):
-    """A policy that makes its networks itself, with an optimizer for those of their weights that are trained."""
+    """A policy that makes its own networks, with an optimizer for their trainable weights."""
 
     def make_networks(self) -> None:
         """Make all networks."""
         raise NotImplementedError
 
     def own_settings(self) -> dict[str, Any]:
-        """Return what the constructor was given besides what all policies are."""
+        """Return the constructor's arguments besides those of all policies."""
         raise NotImplementedError
 
     def _build(self, lr_schedule: Schedule) -> None:
@@ -65,9 +65,9 @@ class OwnPolicy(MaskableActorCriticPolicy):
 
 
 class OwnLoop(MaskablePPO):
-    """MaskablePPO whose buffer is filled, and whose `train` is called, by a loop of one's own.
+    """MaskablePPO with a custom training loop, which fills the buffer and calls `train`.
 
-    `rows` is what the buffer has of them, whatever the environment has.
+    `rows` is the number of rows in the buffer, whatever the environment has.
     """
 
     def __init__(self, policy: type[OwnPolicy], env: Any, rows: int, **settings: Any) -> None:
@@ -76,7 +76,7 @@ class OwnLoop(MaskablePPO):
         self._setup_model()
 
     def set_done(self, done: float) -> None:
-        """Say which part of the training is over, 0 to 1, for what falls with it."""
+        """Set the part of the training that is over, 0 to 1, for the schedules."""
         self._current_progress_remaining = 1 - done
 
     @property
@@ -89,5 +89,5 @@ class OwnLoop(MaskablePPO):
         self._n_updates = passes
 
     def collect_rollouts(self, *arguments: Any, **settings: Any) -> bool:
-        """Do nothing but refuse: `learn` would play without the loop."""
-        raise NotImplementedError("this learner is trained by a loop of its own; call no learn()")
+        """Raise NotImplementedError: `learn` would bypass the custom loop."""
+        raise NotImplementedError("this learner has its own training loop; don't call learn()")

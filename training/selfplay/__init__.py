@@ -3,11 +3,11 @@
 settings           the settings of a run
 selfplay           a run
 rehearsal          compiling before its clock starts
-checkpoint         where it stands, on disk
+checkpoint         its state on disk
 checkpoint_checks  what a checkpoint may hold
-opponents             who plays against the learner
+opponents          who plays against the learner
 metagame           its snapshots against each other
-curve              its picture
+curve              its learning curve, as a picture
 """
 
 from typing import TYPE_CHECKING

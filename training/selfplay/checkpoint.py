@@ -1,4 +1,4 @@
-"""Checkpoints: all that a run needs to go on, in one safetensors file, written whole or not at all. No pickle."""
+"""Checkpoints: all that a run needs to resume, in one safetensors file, written whole or not at all. No pickle."""
 
 from __future__ import annotations
 
@@ -47,27 +47,27 @@ def save_checkpoint(folder: Path, model: SelfPlayPPO, snapshots: list[CardNetwor
 
 
 def encode_checkpoint(arrays: Arrays, texts: dict[str, str]) -> bytes:
-    """Return the bytes of a checkpoint with a checksum of all that is in it."""
+    """Return the bytes of a checkpoint, with a checksum of its contents."""
     arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     return safetensors.numpy.save(arrays, metadata={**texts, "sha256": digest(arrays, texts)})
 
 
 def _signed(array: np.ndarray) -> np.ndarray:
-    """Return an array with signed words of the same bits in place of unsigned ones, as checkpoints have them."""
+    """Return an array with unsigned words as signed ones of the same bits, which is how checkpoints store them."""
     return array.view(np.int64) if array.dtype == np.uint64 else array
 
 
 def read_progress(folder: Path) -> dict[str, Any]:
-    """Return the plain values of a run's checkpoint; ValueError where there is none or it can't be gone on with."""
+    """Return the plain values of a run's checkpoint; raises ValueError if there is none or it can't be resumed."""
     return read_checkpoint(folder).progress
 
 
 def read_checkpoint(folder: Path) -> Kept:
-    """Return a run's checkpoint; raises ValueError with the file's name where there is none, or any of it is wrong."""
+    """Return a run's checkpoint; raises ValueError with the file's name if there is none, or any of it is wrong."""
     path = folder / CHECKPOINT
     if not path.is_file():
-        raise ValueError(f"there is no run to go on with in {folder}: {CHECKPOINT} is missing")
-    data = read_file(path)  # at once: a run may be writing the next one
+        raise ValueError(f"there is no run to resume in {folder}: {CHECKPOINT} is missing")
+    data = read_file(path)  # in one read: a run may be writing the next one
     try:
         return parse_checkpoint(data)
     except ValueError as error:
@@ -75,7 +75,7 @@ def read_checkpoint(folder: Path) -> Kept:
 
 
 def parse_checkpoint(data: bytes) -> Kept:
-    """Return what the bytes of a checkpoint hold; ValueError, without the file's name, where any of it is wrong."""
+    """Return the checkpoint in some bytes; raises ValueError, without the file's name, if any of it is wrong."""
     try:
         arrays = parse_arrays(data)
     except ValueError:
@@ -91,7 +91,7 @@ def parse_checkpoint(data: bytes) -> Kept:
         progress = parse_json(texts.get("progress", ""), infinite=True)
         settings = check_progress(progress)
     except ValueError as error:
-        raise ValueError(f"has progress that can't be gone on with: {sentence_of(error)}") from None
+        raise ValueError(f"has progress that can't be resumed: {sentence_of(error)}") from None
     arrays = {_with_new_words(name): array for name, array in arrays.items()}
     if texts.get("snapshots") != str(len(progress["snapshots"])):
         raise ValueError(f"is to have {len(progress['snapshots'])} snapshots, not {shown(texts.get('snapshots'))}")
@@ -100,14 +100,14 @@ def parse_checkpoint(data: bytes) -> Kept:
 
 
 def _with_new_words(name: str) -> str:
-    """Return the name of an array of today for that of an older version, which had a slow copy and rivals."""
+    """Return the current name of an array; older versions called the EMA policy slow and the opponents rivals."""
     return name.replace("policy.slow.", "policy.ema.").replace("rival_", "opponent_")
 
 
 def load_checkpoint(kept: Kept, model: SelfPlayPPO) -> dict[str, CardNetwork]:
-    """Put a checkpoint into a fresh model of the same settings and return the snapshots by their names.
+    """Load a checkpoint into a fresh model of the same settings and return the snapshots by their names.
 
-    What only exists once the opponents are known, `load_games` puts back after that.
+    The games need the opponents: call `load_games` once these are set.
     """
     model.policy.load_state_dict(tensors_of(part_of(kept.arrays, "policy.")))
     optimizer = model.policy.optimizer.state_dict()
@@ -124,7 +124,7 @@ def load_checkpoint(kept: Kept, model: SelfPlayPPO) -> dict[str, CardNetwork]:
 
 
 def load_games(kept: Kept, model: SelfPlayPPO) -> None:
-    """Put the games under way into a model that knows its opponents already."""
+    """Load the games under way into a model whose opponents are set."""
     for place, part in enumerate(model.parts):
         arrays = part_of(kept.arrays, f"games.{place}.")
         model.opponent_earned[place][:] = arrays.pop("opponent_earned")

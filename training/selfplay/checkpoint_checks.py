@@ -1,6 +1,6 @@
-"""What a checkpoint is checked for before a run goes on from it: every value, every tensor, and that they agree.
+"""Checks of a checkpoint before a run resumes from it: every value, every tensor, and that they agree.
 
-Nothing is made of the sizes that a file asks for before its tensors are seen to be of them.
+Nothing of a size that a file claims is allocated before its tensors are known to have that size.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from krypenv.kernels.state import GAME
 from krypenv.rules import Rules
 from krypenv.training.selfplay.settings import Settings
 
-OPPONENT_GAMES = 1000  # whose mean return is told
+OPPONENT_GAMES = 1000  # games whose mean return is reported
 _INF = float("inf")
 
 Part = tuple[Rules, int, str]  # rules, environments, and who learns in them
 
-_interval = a_list(number(-_INF, _INF), 3, 3)  # of a single deal it is infinite
+_interval = a_list(number(-_INF, _INF), 3, 3)  # infinite for a single deal
 _check_progress = a_record(
     {
         "settings": anything, "seconds": number(0), "frames": whole(0), "games": whole(0), "updates": whole(0),
@@ -52,13 +52,13 @@ def parts_of(settings: Settings) -> list[Part]:
 
 
 def hidden_of(settings: Settings) -> int:
-    """Return the entries that the critic sees of hidden hands, 0 for no critic."""
+    """Return the number of entries of hidden hands that the critic sees, 0 without a critic."""
     most = max(rules.players for rules, envs, _ in parts_of(settings) if envs)
     return (most - 1) * NUM_KINDS if settings.ppo.critic else 0
 
 
 def check_progress(progress: Any) -> Settings:
-    """Return the settings among the plain values of a checkpoint; raises ValueError where any is not right."""
+    """Check the plain values of a checkpoint and return the settings among them; raises ValueError if any is wrong."""
     _check_progress(progress, "")
     settings = Settings.from_json(progress["settings"])
     a_round = settings.decisions
@@ -78,7 +78,7 @@ def check_progress(progress: Any) -> Settings:
 
 
 def _check_metagame(progress: dict[str, Any], settings: Settings) -> None:
-    """Raise ValueError unless snapshots and margins are of updates that were made, in their order."""
+    """Raise ValueError unless snapshots and margins belong to past updates, in order."""
     names, margins, kept = progress["metagame"]["names"], progress["metagame"]["margins"], progress["snapshots"]
     updates = [name for name in names if name not in settings.games.opponents]
     numbers = [int(name[7:]) if re.fullmatch("update [1-9][0-9]{0,15}", name) else -1 for name in updates]
@@ -99,7 +99,7 @@ def _check_metagame(progress: dict[str, Any], settings: Settings) -> None:
 
 
 def _check_curve(progress: dict[str, Any], settings: Settings) -> None:
-    """Raise ValueError unless the points of the curve are in order and of the run's opponents."""
+    """Raise ValueError unless the points of the curve are in order and against the run's opponents."""
     before = (0.0, 0)
     for at, point in enumerate(progress["curve"]):
         place = f"curve[{at}]"
@@ -118,7 +118,7 @@ def _check_curve(progress: dict[str, Any], settings: Settings) -> None:
 
 @cache
 def _name_of(dtype: np.dtype[Any]) -> str:
-    """Return torch's name of a type of numbers; numpy takes long to make it."""
+    """Return torch's name of a dtype; cached, because NumPy is slow to spell it."""
     return f"torch.{dtype}"
 
 
@@ -157,7 +157,7 @@ def _games_specs(part: Part) -> dict[str, Spec]:
 
 
 def check_content(arrays: Arrays, settings: Settings, snapshots: int) -> None:
-    """Raise ValueError unless arrays are all that a run of some settings with so many snapshots goes on with."""
+    """Raise ValueError unless arrays are what a run of these settings with `snapshots` snapshots resumes from."""
     shape = settings.network.shape
     policy, trained = _policy_specs(shape, hidden_of(settings))
     specs = {f"policy.{name}": spec for name, spec in policy.items()}
@@ -188,7 +188,7 @@ def check_content(arrays: Arrays, settings: Settings, snapshots: int) -> None:
 
 
 def _check_games(arrays: Arrays, part: Part, opponents: int, place: str) -> None:
-    """Raise ValueError unless arrays are games that the learner is to act in, among so many opponents."""
+    """Raise ValueError unless arrays are games in which the learner is to act, with `opponents` opponents to draw."""
     rules, rows, learns = part
     players, viewers = arrays["players"], arrays["viewers"]
     if (arrays["episodes"] < 0).any() or not ((viewers >= 0) & (viewers < rules.players)).all():

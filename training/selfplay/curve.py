@@ -18,7 +18,7 @@ SHORT = 120.0  # seconds of a run whose curve has its time in seconds
 
 @dataclass
 class CurvePoint:
-    """What an evaluation on the way found."""
+    """The results of one evaluation during the run."""
 
     seconds: float
     frames: int

@@ -22,18 +22,18 @@ LONGEST = 28  # letters of a name in the picture; of a longer one its end is sho
 
 @dataclass
 class Metagame:
-    """Margins between all that ever sat among a run's opponents; nan where two did not meet."""
+    """Margins between all scripted opponents and snapshots that a run has had; nan where two did not meet."""
 
     names: list[str] = field(default_factory=list)
     margins: dict[str, dict[str, float]] = field(default_factory=dict)  # of a player against each that was there before
 
     @classmethod
     def from_json(cls, kept: dict[str, Any]) -> Metagame:
-        """Return what `dataclasses.asdict` was taken of."""
+        """Return the meta-game that `dataclasses.asdict` made plain values of."""
         return cls(**kept)
 
     def add(self, name: str, player: Agent, others: Sequence[tuple[str, Agent]], deals: int, seed: int) -> None:
-        """Let a new player meet the others over duplicate deals, the same ones for all."""
+        """Add a new player and its margins over the others, in duplicate deals that are the same for all."""
         self.names += [each for each, _ in [*others, (name, player)] if each not in self.names]
         self.margins[name] = {
             other: duplicate_match(player, agent, player.rules, deals, seed=seed).margin for other, agent in others
@@ -46,7 +46,10 @@ class Metagame:
         return -self.margins.get(other, {}).get(name, math.nan)
 
     def weights(self, name: str, others: Sequence[str], temperature: float) -> list[float]:
-        """Return how often a player meets the others: softmax(their margin / temperature), or uniformly for 0."""
+        """Return how often to draw each of the others: softmax(its margin over `name` / temperature), 0 for uniformly.
+
+        Players that did not meet `name`, and `name` itself, count as level with it.
+        """
         if not others:
             return []
         margins = np.array([self.margin(other, name) for other in others])

@@ -1,4 +1,4 @@
-"""The opponents of a run: scripted agents, the learner as it is, and snapshots of it; who is drawn how often."""
+"""The opponents of a run: scripted agents, the current learner and its snapshots, and how often each is drawn."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from krypenv.training.learner.network import CardNetwork, NetworkAgent
 from krypenv.training.selfplay.metagame import Metagame
 from krypenv.training.selfplay.settings import Settings
 
-NOW = "learner"  # among the opponents: the learner as it is
+NOW = "learner"  # the name of the current learner among the opponents
 
 
 class OpponentPool:
-    """Who plays against the learner in those games in which it holds one seat.
+    """The opponents in the games in which only one seat learns.
 
     Args:
-        settings: of the run.
-        rules: that are played.
-        learner: the network that is trained.
+        settings: the settings of the run.
+        rules: the rules of the run.
+        learner: the network in training.
         games: all games of the run; those in which all seats learn need no opponents.
-        metagame: how the snapshots have done so far.
+        metagame: the results of the snapshots so far.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class OpponentPool:
         self.drawn: list[tuple[str, float]] = []  # from whom the games draw, and how often
 
     def choose(self, update: int) -> None:
-        """Decide whom the games draw from: a snapshot the more often, the better it did against the last one."""
+        """Set how often each opponent is drawn: the better a snapshot did against the latest one, the more often."""
         it, names = self.settings.games, list(self.snapshots)
         share = it.scripted_share if it.opponents else 0.0
         latest = names[-1] if names else NOW
@@ -52,12 +52,12 @@ class OpponentPool:
             games.set_opponents(self._make(update))
 
     def refresh(self, update: int) -> None:
-        """Let all opponents draw from an update's random numbers."""
+        """Give all opponents new seeds for an update."""
         for games in self.games:
             games.pool = self._make(update)
 
     def add_snapshot(self, update: int) -> dict[str, float]:
-        """Keep the learner as it is among the opponents; return its margins over those that are there, by name."""
+        """Add a snapshot of the learner; return its margins over scripted opponents and earlier snapshots, by name."""
         it, name, seed = self.settings.games, f"update {update}", self.settings.seed
         network = copy.deepcopy(self.learner).eval()
         scripted = [(opponent, agents.make_known(opponent, self.rules, seed=seed)) for opponent in it.opponents]

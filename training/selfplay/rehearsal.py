@@ -1,4 +1,4 @@
-"""A rehearsal: a run in small, on throwaway copies, that has every kernel compiled before a clock starts."""
+"""A rehearsal: a small throwaway run that compiles every kernel before the clock starts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SMALL: dict[str, Any] = {
 
 
 def rehearse(kind: Make, settings: Settings, console: Console) -> None:
-    """Do in small all that a run of some settings will do, once a process; say so where that compiles kernels.
+    """Do in small what a run of these settings will do, once per process; say so if that compiles kernels.
 
     The run itself, its folder and its random numbers are not touched.
     """
@@ -40,9 +40,9 @@ def _rehearse(kind: Make, settings: Settings) -> None:
 
 
 def in_small(settings: Settings) -> Settings:
-    """Return settings for two short updates with a snapshot between them, by whoever takes part in a run.
+    """Return settings for two short updates with a snapshot between them, by the same agents.
 
-    Only what decides which kernels are called is taken over.
+    Only settings that decide which kernels are called are kept.
     """
     its = settings.flat()
     taken = {name: its[name] for name in PLAYED}

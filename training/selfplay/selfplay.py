@@ -1,4 +1,4 @@
-"""A training run: warm start, self-play, snapshots, checkpoints, learning curve, and the evaluation at the end."""
+"""A training run: initial weights, self-play, snapshots, checkpoints, learning curve, and the final evaluation."""
 
 from __future__ import annotations
 
@@ -48,27 +48,27 @@ from krypenv.training.selfplay.rehearsal import rehearse
 from krypenv.training.selfplay.settings import Settings
 
 IMITATION = "imitation"  # folder of the demonstrations within that of a run
-LAST_RATE = 0.05  # of the learning rate, at the end
+LAST_RATE = 0.05  # part of the learning rate at the end
 
 
 class Run:
-    """A run in a folder, from its beginning or from its last checkpoint, `kept`.
+    """A run in a folder: new, or resumed from its last checkpoint, `kept`.
 
-    Each update draws all that is random from its own stream, which follows from the seed and the number of the update.
-    So with a length in frames, and on one thread, a run that is gone on with makes the same weights, bit by bit, as an
-    unbroken one.
+    Each update draws its random numbers from its own stream, which follows from the seed and the number of the update.
+    So with a length in frames, and on one thread, a resumed run ends with the same weights, bit by bit, as an unbroken
+    one.
     """
 
     def __init__(self, settings: Settings, folder: Path, kept: Kept | None = None) -> None:
         self.settings, self.folder, self.rules = settings, folder, settings.game_rules()
         for name in (*settings.games.opponents, *settings.evaluation.against):
-            agents.make_known(name, self.rules)  # unknown ones are told now, not after the training
+            agents.make_known(name, self.rules)  # refuse unknown ones now, not after the training
         if settings.start.demonstrations:
             self._imitation()
         torch.set_num_threads(settings.threads)
         past: dict[str, Any] = kept.progress if kept else {}
-        self.seconds: float = past.get("seconds", 0.0)  # trained before this process began
-        self._began: float | None = None  # when it did, once all is compiled
+        self.seconds: float = past.get("seconds", 0.0)  # of training in earlier processes
+        self._began: float | None = None  # when this process began to train, with everything compiled
         self.curve = [CurvePoint(**point) for point in past.get("curve", [])]
         self.updates: int = past.get("updates", 0)
         self.is_warm: bool = past.get("is_warm", not (settings.start.init_from or settings.start.demonstrations))
@@ -88,12 +88,12 @@ class Run:
         self._snapshots_due = self._count_due()
 
     def _make_games(self, rules: Rules, rows: int, seat: str, seed: int) -> KrypkasinoVecEnv:
-        """Return games in which all seats learn, or one at random."""
+        """Return games in which all seats learn, or one random seat."""
         it = self.settings.rewards
         return KrypkasinoVecEnv(rules, rows, seat=seat, reward=it.reward, dense=it.dense, seed=seed)
 
     def _make_model(self) -> SelfPlayPPO:
-        """Build environments and learner."""
+        """Return a fresh learner with its environments."""
         settings, it = self.settings, self.settings.ppo
         parts = [(at, part) for at, part in enumerate(parts_of(settings)) if part[1]]
         return SelfPlayPPO(
@@ -108,7 +108,7 @@ class Run:
 
     @property
     def elapsed(self) -> float:
-        """Seconds of training, over all processes of the run, without those in which kernels were compiled."""
+        """Seconds of training in all processes of the run, without the time to compile kernels."""
         return self.seconds + (0.0 if self._began is None else time.perf_counter() - self._began)
 
     @property
@@ -120,9 +120,9 @@ class Run:
         return min(self.elapsed / (60 * length.minutes), 1.0)
 
     def train(self, console: Console) -> None:
-        """Train to the end of the budget, whose clock starts when all is compiled.
+        """Train to the end of the budget, whose clock starts when everything is compiled.
 
-        Raises FloatingPointError where the learner diverges.
+        Raises FloatingPointError if the learner diverges.
         """
         if not self.curve:
             self.save()
@@ -130,7 +130,7 @@ class Run:
         self.play(console)
 
     def play(self, console: Console) -> None:
-        """Do what `train` does, with the clock started now."""
+        """Train as `train` does, but start the clock now."""
         self._began = time.perf_counter()
         if not self.is_warm:
             self._warm_up(console)
@@ -157,11 +157,11 @@ class Run:
         self.save()
 
     def _count_due(self) -> int:
-        """Return how many times a snapshot was due up to now."""
+        """Return how many snapshots have been due so far."""
         return math.floor(self.done / self.settings.games.snapshot_every)
 
     def _imitation(self) -> ImitationSettings:
-        """Return how the run starts; raises ValueError for a teacher that does not value actions."""
+        """Return the settings of the imitation; raises ValueError if the teacher does not value actions."""
         it, start = self.settings, self.settings.start
         return ImitationSettings(
             game=it.game,
@@ -172,7 +172,7 @@ class Run:
         )
 
     def _warm_up(self, console: Console) -> None:
-        """Imitate the teacher; interrupted, this starts over with the demonstrations made so far."""
+        """Imitate the teacher. After an interruption this starts over, but keeps the demonstrations made so far."""
         folder = self.folder / IMITATION
         with writing_to(folder):
             imitate(self._imitation(), self.model.policy, folder, console)
@@ -214,7 +214,7 @@ class Run:
         self.curve.append(point)
 
     def _take_snapshot(self) -> None:
-        """Keep the learner as it is among the opponents, and log how it does against those that are there."""
+        """Add a snapshot of the learner to the opponents, and log its margins over the earlier ones."""
         for other, margin in self.pool.add_snapshot(self.updates).items():
             self.model.logger.record(f"metagame/{other}", margin)
         self.pool.metagame.write(self.folder)
@@ -293,7 +293,7 @@ def _commit() -> str | None:
 
 
 def open_run(settings: Settings) -> Run:
-    """Return a new run, or the one to resume; raises ValueError where the folder does not fit."""
+    """Return a new run, or the one to resume; raises ValueError if the folder does not fit."""
     if settings.resume:
         folder = Path(settings.resume)
         kept = read_checkpoint(folder)
@@ -307,12 +307,12 @@ def open_run(settings: Settings) -> Run:
 
 def _check_empty(folder: Path) -> None:
     if not is_empty(folder):
-        raise ValueError(f"{folder} is not empty; go on with that run by --resume {folder}, or choose another --out")
+        raise ValueError(f"{folder} is not empty; resume that run with --resume {folder}, or choose another --out")
 
 
 @contextlib.contextmanager
 def _opened(settings: Settings) -> Iterator[Run]:
-    """Give a run whose folder no other process writes to meanwhile; where it is refused nothing is written."""
+    """Yield a run, with its folder locked against other processes. If the run is refused, nothing is written."""
     if settings.resume:
         read_checkpoint(Path(settings.resume))
         with writing_to(Path(settings.resume)):
@@ -320,14 +320,14 @@ def _opened(settings: Settings) -> Iterator[Run]:
     else:
         new = open_run(settings)
         with writing_to(new.folder):
-            _check_empty(new.folder)  # of what another process has written while this one got ready
+            _check_empty(new.folder)  # another process may have written to it in the meantime
             yield new
 
 
 def run(settings: Settings, command: str = "", quiet: bool = False) -> list[MatchResult]:
-    """Train as the settings say, print the evaluation and where everything is, and return the evaluation.
+    """Train as the settings say, print the evaluation and the paths of the results, and return the evaluation.
 
-    Raises ValueError where the folder does not fit, where another process is writing to it, and where training stops.
+    Raises ValueError if the folder does not fit, another process is writing to it, or training stops early.
     """
     with _opened(settings) as session:
         return _train(session, command, quiet)
@@ -340,8 +340,8 @@ def _train(session: Run, command: str, quiet: bool) -> list[MatchResult]:
     console.print(f"Training on '{rules}' in {session.folder}")
     try:
         session.train(console)
-    except KeyboardInterrupt:  # in the middle of an update: what counts is the last checkpoint
-        console.print(f"Stopped. Go on from the last checkpoint with: krypenv train --resume {session.folder}")
+    except KeyboardInterrupt:  # in the middle of an update, so the state is not saved
+        console.print(f"Stopped. Resume from the last checkpoint with: krypenv train --resume {session.folder}")
         raise SystemExit(130) from None
     except FloatingPointError as error:
         raise ValueError(f"training has diverged: {error}; the last good checkpoint is {kept}") from None
@@ -349,7 +349,7 @@ def _train(session: Run, command: str, quiet: bool) -> list[MatchResult]:
         reason = f"{error.strerror or error}{f' ({error.filename})' if error.filename else ''}"
         raise ValueError(
             f"training has stopped: {reason}; the last good checkpoint is {kept}; "
-            f"go on with: krypenv train --resume {session.folder}"
+            f"resume with: krypenv train --resume {session.folder}"
         ) from None
     results = session.finish(command or shlex.join(["krypenv", *sys.argv[1:]]))
     write_json(session.folder / "evaluation.json", {"matches": [result.to_json() for result in results]})

@@ -5,18 +5,18 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from krypenv.agents.own import Typed, is_own, refuse_import, typed
 from krypenv.inputs.schema import Check, of_types
 from krypenv.inputs.words import shown
 from krypenv.rewards import check_reward
 from krypenv.rules import Rules
-from krypenv.training.common import bounds
+from krypenv.training.common import bounds, panels
 from krypenv.training.common.fields import Command, Part, options_of, part, setting
 from krypenv.training.common.parts import Evaluation, GameRules, Length, Network, a_seed, some_threads
 
-_HARD: dict[str, Any] = {  # longer runs: softer, so that there is something left to learn, and with harder opponents
+_HARD: dict[str, Any] = {  # longer runs: more entropy, so that they don't stop learning early, and harder opponents
     "ent_coef": 0.05,
     "opponents": ("tactician(shed=True)", "search(worlds=8, plies=2)"),
     "against": ("tactician", "tactician(shed=True)", "search"),
@@ -35,15 +35,16 @@ PRESETS: dict[str, dict[str, Any]] = {  # frames and not minutes, so that a pres
 
 @dataclass(frozen=True)
 class Start(Part):
-    """What a run begins with: a network that is there, or demonstrations; else a network that knows nothing."""
+    """The initial weights of a run: those of a model, those that imitate a teacher, or else random ones."""
 
-    init_from: str = setting("", "model folder, or folder of krypenv imitate, whose weights to start from")
+    panel: ClassVar[str] = panels.START
+    init_from: str = setting("", "folder of a model or of krypenv imitate whose weights to start from")
     demonstrations: int = setting(
-        0, "games of the teacher to clone before self-play; 0 starts from random weights", bounds.DEMONSTRATIONS
+        0, "games of the teacher to imitate before self-play; 0 for none", bounds.DEMONSTRATIONS
     )
     teacher: str = setting("search(worlds=16, plies=2)", "agent to imitate")
     bc_epochs: int = setting(4, "passes over the demonstrations", bounds.PASSES)
-    workers: int = setting(0, "processes that generate demonstrations; 0 for one per processor", bounds.WORKERS_OR_ALL)
+    workers: int = setting(0, "processes that play demonstrations; 0 for one per processor", bounds.WORKERS_OR_ALL)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,22 +54,30 @@ class Start(Part):
 
 @dataclass(frozen=True)
 class Games(Part):
-    """The games that run side by side, and who the learner plays against."""
+    """The parallel games, and who the learner plays against."""
 
-    envs: int = setting(384, "games side by side in which every seat learns", bounds.ROWS)
-    opponent_envs: int = setting(128, "games side by side in which one seat plays the opponents", bounds.ROWS)
-    opponents: tuple[str, ...] = setting(("tactician(shed=True)",), "scripted or search agents in the opponent pool")
-    scripted_share: float = setting(
-        0.25, "share of games against one of them; the rest are against the learner and its snapshots", bounds.SHARE
+    panel: ClassVar[str] = panels.OPPONENTS
+    envs: int = setting(384, "parallel games in which every seat learns", bounds.ROWS)
+    opponent_envs: int = setting(
+        128, "parallel games in which one seat learns and opponents play the others", bounds.ROWS
     )
-    snapshots: int = setting(6, "past versions of the learner to keep in the pool", bounds.SNAPSHOTS)
+    opponents: tuple[str, ...] = setting(("tactician(shed=True)",), "scripted or search agents among the opponents")
+    scripted_share: float = setting(
+        0.25,
+        "probability that an opponent is one of --opponents; otherwise it is the learner or one of its snapshots",
+        bounds.SHARE,
+    )
+    snapshots: int = setting(6, "past versions of the learner to keep as opponents", bounds.SNAPSHOTS)
     snapshot_every: float = setting(0.1, "fraction of the run between snapshots", bounds.PAUSE)
     opponent_temperature: float = setting(
         5.0,
-        "in points: snapshots are sampled from softmax(margin against the learner / temperature); 0 for uniformly",
+        "in points: snapshots are sampled from softmax(margin against the latest snapshot / temperature); "
+        "0 samples uniformly",
         bounds.POINTS_OR_NONE,
     )
-    metagame_deals: int = setting(200, "duplicate deals between each new snapshot and each opponent", bounds.DEALS)
+    metagame_deals: int = setting(
+        200, "duplicate deals of each new snapshot against each scripted opponent and earlier snapshot", bounds.DEALS
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -80,25 +89,29 @@ class Games(Part):
 class Ppo(Part):
     """How the learner learns from what it has played."""
 
-    steps: int = setting(32, "decisions of each row between updates", bounds.STEPS)
+    panel: ClassVar[str] = panels.PPO
+    steps: int = setting(32, "decisions in each game between updates", bounds.STEPS)
     batch: int = setting(1024, "decisions in a minibatch", bounds.BATCH)
     epochs: int = setting(2, "passes over the decisions in an update", bounds.PASSES)
-    learning_rate: float = setting(1e-3, "of Adam at the start; it falls linearly to a twentieth", bounds.RATE)
-    gamma: float = setting(0.95, "of rewards, per decision of a seat", bounds.SHARE)
-    gae_lambda: float = setting(0.8, "of generalized advantage estimation", bounds.SHARE)
-    clip: float = setting(0.2, "range of PPO's probability ratios", bounds.RATE)
+    learning_rate: float = setting(
+        1e-3, "learning rate of Adam at the start, falling linearly to a twentieth", bounds.RATE
+    )
+    gamma: float = setting(0.95, "discount of rewards per decision of a seat", bounds.SHARE)
+    gae_lambda: float = setting(0.8, "lambda of generalized advantage estimation", bounds.SHARE)
+    clip: float = setting(0.2, "clip range of PPO's probability ratios", bounds.RATE)
     ent_coef: float = setting(0.01, "weight of the entropy bonus", bounds.WEIGHT)
     kl_coef: float = setting(0.05, "weight of the KL divergence from the EMA policy", bounds.WEIGHT)
-    ema_decay: float = setting(0.98, "part of itself that the EMA policy keeps in each update", bounds.SHARE)
+    ema_decay: float = setting(0.98, "decay of the EMA policy in each update", bounds.SHARE)
     vf_coef: float = setting(0.5, "weight of the value loss", bounds.WEIGHT)
-    critic: bool = setting(True, "let the value function of the training see the hidden hands")
+    critic: bool = setting(True, "show the hidden hands to the training's value function")
 
 
 @dataclass(frozen=True)
 class Rewards(Part):
-    """What the learner is paid."""
+    """The learner's rewards."""
 
-    reward: str = setting("centred", "centred, points or win")
+    panel: ClassVar[str] = panels.REWARDS
+    reward: str = setting("centred", "what the learner maximises: centred, points or win")
     dense: bool = setting(True, "pay rewards as points fall, not at the end of the game")
 
     def __post_init__(self) -> None:
@@ -108,8 +121,9 @@ class Rewards(Part):
 
 @dataclass(frozen=True)
 class Records(Part):
-    """What a run writes down on the way."""
+    """What a run records on the way."""
 
+    panel: ClassVar[str] = panels.RECORDS
     checkpoint_every: float = setting(30.0, "seconds between checkpoints", bounds.PAUSE)
     curve_every: float = setting(30.0, "seconds between points of the learning curve", bounds.PAUSE)
     curve_deals: int = setting(200, "duplicate deals for a point of the learning curve", bounds.DEALS)
@@ -119,14 +133,27 @@ class Records(Part):
 class Settings(Command):
     """All that decides a training run. A new one checks itself and raises ValueError with the reason."""
 
-    preset: str = setting("", "quick (2 minutes on two cores), good (10), strong (60) or long: sets what is not given")
+    preset: str = setting(
+        "",
+        "settings for options that are not given: quick (2 minutes on two cores), good (7), strong (53) or long "
+        "[default: quick]",
+        panel=panels.LENGTH,
+    )
     game: GameRules = part(GameRules())
-    also: tuple[str, ...] = setting((), "other rules that the network learns too, as in 'krypkasino players=4'")
-    out: str = setting("", "folder of the run; it must not exist yet [default: runs/ and the time]")
-    resume: str = setting("", "folder of a run to go on with, with its own settings")
-    length: Length = part(Length())
+    also: tuple[str, ...] = setting(
+        (), "further rules for the same network, as in 'krypkasino players=4'", panel=panels.RULES
+    )
+    out: str = setting(
+        "", "folder of the run; it must be new or empty [default: runs/ and the time]", panel=panels.OUTPUT
+    )
+    resume: str = setting("", "folder of a run to resume, with its own settings", panel=panels.OUTPUT)
+    length: Length = part(
+        Length(),
+        minutes="length in minutes, with the evaluations on the way; applies only when given, as presets set frames",
+        frames="length in decisions of the learner instead of minutes, so that the result does not depend on the clock",
+    )
     seed: int = a_seed()
-    device: str = setting("auto", "cpu, cuda, or auto: a GPU where there is one")
+    device: str = setting("auto", "cpu, cuda, or auto: a GPU where there is one", panel=panels.LENGTH)
     threads: int = some_threads()
     start: Start = part(Start())
     games: Games = part(Games())
@@ -155,10 +182,10 @@ class Settings(Command):
 
     @classmethod
     def of(cls, **given: Any) -> Settings:
-        """Return settings that a person gives, by the names of the options, as `krypenv train` takes them.
+        """Return settings from options by name, as `krypenv train` takes them.
 
-        What is not given the preset decides, which is quick if none is named. A length in minutes takes the place of
-        the preset's frames, and `init_from` of its demonstrations. With `preset=""` the rest is as in `Settings()`.
+        The preset, `quick` by default, decides the rest. `minutes` replaces its frames, and `init_from` its
+        demonstrations. With `preset=""` the rest is as in `Settings()`.
         """
         given = {"preset": "quick", **cls.renamed(given)}
         _check_preset(given["preset"])
@@ -176,7 +203,7 @@ class Settings(Command):
         return (envs + opponent_envs + len(self.also) * (envs or opponent_envs)) * self.ppo.steps
 
     def game_rules(self) -> Rules:
-        """Return the rules that the run is about."""
+        """Return the main rules of the run."""
         return self.game.parse()
 
     def other_rules(self) -> tuple[Rules, ...]:
@@ -184,9 +211,10 @@ class Settings(Command):
         return tuple(map(Rules.parse, self.also))
 
     def with_own_of(self, given: Settings) -> Settings:
-        """Return these settings of a file, in which agents of one's own are typed if they are in those a person gives.
+        """Return these settings, read from a file, with all agents marked as typed.
 
-        Raises ValueError for one that only the file names, for nothing that a file names is imported.
+        Raises ValueError for a custom agent that `given`, from a person, does not name too: nothing that only a file
+        names is imported.
         """
         kept, typed_ones = self.flat(), given.flat()
         theirs = {name for each in AGENTS for name in _names(typed_ones[each]) if isinstance(name, Typed)}
@@ -194,12 +222,12 @@ class Settings(Command):
             for name in _names(kept[option]):
                 if is_own(name) and name not in theirs:
                     again = f"krypenv train --resume {given.resume} --{option} {shlex.quote(name)}"
-                    refuse_import(name, f"to go on with the run, name it again: {again}")
+                    refuse_import(name, f"to resume the run, name it again: {again}")
         return self.changed(**{name: _typed(kept[name]) for name in AGENTS})
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Settings:
-        """Return settings from the plain values of `flat`; raises ValueError where they are none."""
+        """Return settings from the plain values of `flat`; raises ValueError if any is invalid."""
         if isinstance(fields, dict):
             fields = cls.renamed(fields)
         _check_fields()(fields, "settings")
@@ -216,7 +244,7 @@ def _names(value: Any) -> tuple[Any, ...]:
 
 
 def _typed(value: Any) -> Any:
-    """Mark what names one agent or several as typed by a person."""
+    """Mark the string of one agent, or those of several, as typed by a person."""
     return tuple(map(typed, value)) if isinstance(value, (tuple, list)) else typed(value)
 
 
