@@ -6,6 +6,7 @@ bench     `krypenv bench`
 doctor    `krypenv doctor`
 exploit   `krypenv exploit`
 score     `krypenv score`
+study     `krypenv study`
 options   shared options, and commands made from settings
 outputs   checks of output files, and input texts
 errors    errors as one sentence

@@ -33,6 +33,7 @@ from krypenv.training.cli.options import (
     option,
 )
 from krypenv.training.cli.score import score
+from krypenv.training.cli.study import study
 from krypenv.training.common.panels import AGENTS, INPUT, LENGTH, OUTPUT, RAY
 
 
@@ -333,6 +334,7 @@ app.command(
     rich_help_panel=PLAYING,
     epilog="Example: krypenv score tactician --quick --out scores/tactician.json",
 )(score)
+app.command(cls=Page, rich_help_panel=PLAYING, epilog="Example: krypenv study creep --deals 500")(study)
 app.command(cls=Page, rich_help_panel=INSTALLATION, epilog="Example: krypenv bench --peers --json bench.json")(bench)
 app.command(cls=Page, rich_help_panel=INSTALLATION, epilog="Example: krypenv doctor --json doctor.json")(doctor)
 

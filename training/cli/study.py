@@ -1,0 +1,66 @@
+"""`krypenv study`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from krypenv.training.cli.options import Players, Teams, option
+from krypenv.training.common.panels import AGENTS, LENGTH, OUTPUT
+
+
+def study(
+    name: Annotated[str, typer.Argument(rich_help_panel=AGENTS, help="the study: creep, luck or seat")],
+    players: Players = None,
+    teams: Teams = None,
+    agent: Annotated[
+        str | None,
+        option(panel=AGENTS, help="whose play is studied", default="the package's network, or tactician(shed=True)"),
+    ] = None,
+    deals: Annotated[int | None, option(panel=LENGTH, help="number of deals", default="the study's own")] = None,
+    seed: Annotated[int, option(panel=LENGTH, help="seed of the deals and of the agents' random choices")] = 0,
+    workers: Annotated[int, option(panel=LENGTH, help="processes; the answer does not depend on them")] = 1,
+    out: Annotated[
+        Path | None,
+        option(panel=OUTPUT, metavar="FOLDER", help="folder of the answer", default="runs/studies/NAME-players"),
+    ] = None,
+) -> None:
+    """Answer a question about good play: a table with intervals, a figure, and a sentence.
+
+    If the study is stopped or killed, the same command resumes it.
+    """
+    from krypenv.agents.own import typed
+    from krypenv.rules import Rules
+    from krypenv.training.common import bounds
+    from krypenv.training.common.folders import writing_to
+    from krypenv.training.common.report import print_table
+    from krypenv.training.studies.play import strong_agent
+    from krypenv.training.studies.registry import study_of
+    from krypenv.training.studies.study import FIGURE, RESULT, Setup, run_study
+
+    found = study_of(name)
+    rules = Rules.preset("krypkasino", players=players or 2, teams=teams)
+    if rules.players not in found.players:
+        raise ValueError(f"the study {name} is for {', '.join(map(str, found.players))} players, not {rules.players}")
+    bounds.check("deals", deals or found.deals, bounds.DEALS)
+    bounds.check("seed", seed, bounds.SEED)
+    bounds.check("workers", workers, bounds.WORKERS)
+    setup = Setup(rules, typed(agent) if agent else strong_agent(rules), deals or found.deals, seed)
+    folder = out or Path("runs/studies") / f"{name}-{rules.players}"
+    console = Console(stderr=True)
+    with writing_to(folder), Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(name)
+        answer = run_study(
+            found, setup, folder, shlex.join(["krypenv", *sys.argv[1:]]), workers,
+            lambda done, tasks: bar.update(task, completed=done, total=tasks),
+        )  # fmt: skip
+    typer.echo(f"{found.question} ({setup.rules}, {setup.agent}, {setup.deals} deals)")
+    print_table(answer.columns, answer.rows)
+    typer.echo(answer.sentence)
+    typer.echo(f"wrote {folder / RESULT} and {folder / FIGURE}")

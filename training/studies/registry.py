@@ -1,0 +1,16 @@
+"""Studies by name."""
+
+from __future__ import annotations
+
+from krypenv.inputs.words import did_you_mean, shown
+from krypenv.training.studies import creep, luck, seat
+from krypenv.training.studies.study import Study
+
+STUDIES: dict[str, Study] = {module.STUDY.name: module.STUDY for module in (creep, luck, seat)}
+
+
+def study_of(name: str) -> Study:
+    """Return a study; raises ValueError for an unknown name."""
+    if name not in STUDIES:
+        raise ValueError(f"there is no study {shown(name)}{did_you_mean(name, STUDIES)}; they are {', '.join(STUDIES)}")
+    return STUDIES[name]

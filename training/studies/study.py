@@ -1,0 +1,146 @@
+"""What every study is: independent pieces of work, and an answer that is made from all their results.
+
+The runner writes each result to a journal as it comes, so that a study that was stopped is resumed, and then the
+answer's table, sentence and figure.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from krypenv import agents
+from krypenv.inputs.files import append_whole, naming, parse_json, write_whole
+from krypenv.rules import Rules
+from krypenv.training.common.machine import machine
+from krypenv.training.common.processes import pool_of
+from krypenv.training.common.report import write_json
+
+JOURNAL, RESULT, FIGURE = "journal.jsonl", "result.json", "figure.png"
+Progress = Callable[[int, int], None]  # pieces of work done, of how many
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a study is run with: whose play, by which rules, how much, from which seed."""
+
+    rules: Rules
+    agent: str  # who plays in general; interventions change one habit of it
+    deals: int
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        agents.make_known(self.agent, self.rules)  # raises ValueError where there is none
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        return {**dataclasses.asdict(self), "rules": str(self.rules)}
+
+
+@dataclass(frozen=True)
+class Task:
+    """A piece of work: `function(**arguments)` returns plain JSON values; any process can do it."""
+
+    key: str
+    function: Callable[..., Any]
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came out."""
+
+    sentence: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    figures: dict[str, Any]  # the numbers behind it, as plain JSON values
+    draw: Callable[[Axes], None]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A question, the work that it takes, and how the results answer it."""
+
+    name: str
+    question: str
+    tasks: Callable[[Setup], Sequence[Task]]
+    answer: Callable[[Setup, dict[str, Any]], Answer]  # from the tasks' results by their keys
+    deals: int  # by default
+    players: tuple[int, ...] = (2, 4)  # numbers of players for which it makes sense
+
+
+def run_study(
+    study: Study, setup: Setup, folder: Path, command: str, workers: int = 1,
+    progress: Progress = lambda done, tasks: None,
+) -> Answer:  # fmt: skip
+    """Run a study, or resume one in the same folder, write its files, and return its answer.
+
+    Raises ValueError, and changes nothing, where the folder has a study with another setup.
+    """
+    tasks = list(study.tasks(setup))
+    header = {"study": study.name, **setup.to_json()}
+    done = _read_journal(folder / JOURNAL, header)
+    left = [task for task in tasks if task.key not in done]
+    progress(len(done), len(tasks))
+    folder.mkdir(parents=True, exist_ok=True)
+    with naming(folder / JOURNAL), (folder / JOURNAL).open("ab", buffering=0) as file, pool_of(_do, workers) as do:
+        if not done and not file.tell():
+            append_whole(file, (json.dumps(header) + "\n").encode())
+        for key, result in do(left):
+            done[key] = result
+            append_whole(file, (json.dumps([key, result]) + "\n").encode())
+            progress(len(done), len(tasks))
+    answer = study.answer(setup, done)
+    write_json(
+        folder / RESULT,
+        {
+            **header, "question": study.question, "answer": answer.sentence, "columns": answer.columns,
+            "rows": answer.rows, "figures": answer.figures, "command": command, "machine": machine(),
+        },
+    )  # fmt: skip
+    write_whole(folder / FIGURE, picture(study, answer))
+    return answer
+
+
+def picture(study: Study, answer: Answer) -> bytes:
+    """Return the figure of an answer as PNG."""
+    import io
+
+    figure = Figure(figsize=(8, 4.5), dpi=110, layout="constrained")
+    axes = figure.subplots()
+    answer.draw(axes)
+    axes.set_title(study.question, fontsize=11, wrap=True)
+    data = io.BytesIO()
+    figure.savefig(data, format="png", metadata={"Software": None})
+    return data.getvalue()
+
+
+def _do(task: Task) -> tuple[str, Any]:
+    return task.key, partial(task.function, **task.arguments)()
+
+
+def _read_journal(path: Path, header: dict[str, Any]) -> dict[str, Any]:
+    """Return the results of a journal by key, without a last line that was cut off."""
+    if not path.exists():
+        return {}
+    with naming(path):
+        data = path.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+    try:
+        there, *rest = [parse_json(line) for line in whole.splitlines()]
+        done = {str(key): result for key, result in rest}
+    except (ValueError, TypeError):
+        raise ValueError(f"{path} is torn or of another version; remove it to begin anew") from None
+    if there != header:
+        raise ValueError(f"{path.parent} has a study with another setup; give another --out, or remove it")
+    if len(whole) < len(data):
+        write_whole(path, whole)
+    return done
