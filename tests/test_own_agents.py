@@ -288,6 +288,8 @@ def test_only_what_is_typed_is_made_by_make():
         "settings.py",  # Settings.of, and with_own_of after its check
         "exploiting.py",  # ExploitSettings
         "options.py",  # the values of options
+        "run.py",  # ScoreSettings, and the agent that check_score is given
+        "study.py",  # the command's agent
         "bench_lines.py",  # names that stand in it
         "first_use.py",  # likewise
     }

@@ -37,6 +37,7 @@ class ScoreSettings:
     workers: int = 1  # processes; the score does not depend on them
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "agent", typed(self.agent))
         bounds.check("workers", self.workers, bounds.WORKERS)
         if self.deals % CHUNK or not 0 < self.deals <= DEALS:
             raise ValueError(f"deals is a multiple of {CHUNK} up to {DEALS}, not {self.deals}")
@@ -45,15 +46,14 @@ class ScoreSettings:
 
     def chosen(self) -> list[Table]:
         """Return the tables to play; raises ValueError for an agent that can't play one of them."""
-        agent = typed(self.agent)
         named = [table_of(name) for name in self.tables]
         for table in named:
-            _check_plays(agent, table)
+            _check_plays(self.agent, table)
         if named:
             return named
-        found = [table for table in TABLES.values() if _plays(agent, table)]
+        found = [table for table in TABLES.values() if _plays(self.agent, table)]
         if not found:
-            _check_plays(agent, next(iter(TABLES.values())))  # raises what is wrong with it
+            _check_plays(self.agent, next(iter(TABLES.values())))  # raises what is wrong with it
         return found
 
 
@@ -71,7 +71,7 @@ def play_score(settings: ScoreSettings, command: str, progress: Progress = lambd
         "protocol": VERSION, "agent": _described(settings.agent, tables), "deals": settings.deals,
         "tables": [table.name for table in tables],
     }  # fmt: skip
-    shards = [shard for table in tables for shard in shards_of(typed(settings.agent), table, settings.deals)]
+    shards = [shard for table in tables for shard in shards_of(settings.agent, table, settings.deals)]
     journal = path.with_name(path.name + JOURNAL)
     with writing_to(path.parent):
         done = _read_journal(journal, header)
@@ -108,13 +108,14 @@ def check_score(
             f"{path} is of the agent {score.agent}; to have it imported, name it: "
             f"krypenv score {score.agent!r} --check {path}"
         )
-    described = _described(agent or score.agent, [TABLES[name] for name in score.tables])
+    player = typed(agent) if agent else score.agent
+    described = _described(player, [TABLES[name] for name in score.tables])
     if list(score.weights) != described["weights_sha256"]:
         raise ValueError(f"{path} was made with other weights than {score.agent} has here")
     random = np.random.default_rng(seed)
     chosen: list[Shard] = []
     for name, table in score.tables.items():
-        shards = list(shards_of(typed(agent) if agent else score.agent, TABLES[name], table.deals))
+        shards = list(shards_of(player, TABLES[name], table.deals))
         count = max(1, round(share * len(shards)))
         chosen += [shards[at] for at in sorted(random.choice(len(shards), count, replace=False))]
     games, played = sum(shard.num_games for shard in chosen), 0
@@ -182,8 +183,8 @@ def _table_fields(table: Table, done: dict[Key, list[Line]], deals: int) -> dict
 
 
 def _described(agent: str, tables: Sequence[Table]) -> dict[str, Any]:
-    made = make_agent(typed(agent), tables[0].rules, 0)
-    weights = {each for table in tables for each in weights_of(agent, make_agent(typed(agent), table.rules, 0))}
+    made = make_agent(agent, tables[0].rules, 0)
+    weights = {each for table in tables for each in weights_of(agent, make_agent(agent, table.rules, 0))}
     return {"name": agent if is_own(agent) else made.name, "weights_sha256": sorted(weights)}
 
 
