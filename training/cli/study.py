@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from krypenv.training.cli.options import Players, Teams, option
-from krypenv.training.common.panels import AGENTS, LENGTH, OUTPUT
+from krypenv.training.common.panels import AGENTS, LENGTH, OUTPUT, STUDY
 
 
 def study(
-    name: Annotated[str, typer.Argument(rich_help_panel=AGENTS, help="the study: creep, luck or seat")],
+    name: Annotated[str, typer.Argument(rich_help_panel=STUDY, help="the study: creep, luck or seat")],
     players: Players = None,
     teams: Teams = None,
     agent: Annotated[
