@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from typer.testing import CliRunner
 
 from krypenv import Engine, Game, Rules, agents
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS, parse_card
+from krypenv.observation import LAYOUT
 from krypenv.training.cli.commands import app
 from krypenv.training.evaluation.deals import deal_seeds
-from krypenv.training.studies import creep, luck, play, seat, setups, shed
-from krypenv.training.studies.play import WithHabit, by_deal, match_tasks, play_chunk
+from krypenv.training.studies import creep, luck, memory, play, seat, setups, shed
+from krypenv.training.studies.play import WithHabit, by_deal, match_tasks, play_chunk, with_habit
 from krypenv.training.studies.registry import STUDIES, study_of
 from krypenv.training.studies.study import FIGURE, JOURNAL, RESULT, Answer, Setup, Study, Task, run_study
 
@@ -61,7 +63,7 @@ class TestHabits:
         plain = agents.make(STRONG, TWO, 1).act(engine.observation, engine.action_mask)
         twin = WithHabit(agents.make(STRONG, TWO, 1), habit, "h").act(engine.observation, engine.action_mask)
         assert (plain == twin).all()
-        assert play_chunk(str(TWO), STRONG, 0, 5, 0, habit) == [0.0] * 5
+        assert play_chunk(str(TWO), STRONG, 0, 5, 0, partial(with_habit, habit)) == [0.0] * 5
 
     def test_agents_without_values_can_have_no_habit(self) -> None:
         with pytest.raises(ValueError, match="tactician does not value its actions; champion, guided, search and"):
@@ -184,7 +186,7 @@ class TestRunning:
     def test_a_match_in_chunks_has_a_margin_for_each_deal(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(play, "CHUNK", 3)
         setup = Setup(TWO, STRONG, 7, 4)
-        tasks = match_tasks("x", setup, creep.creep_always)
+        tasks = match_tasks("x", setup, partial(with_habit, creep.creep_always))
         results = {task.key: task.function(**task.arguments) for task in tasks}
         assert [len(each) for each in results.values()] == [3, 3, 1]
         assert len(by_deal(results, "x", setup)) == 7
@@ -245,6 +247,39 @@ def test_seats_of_one_agent_sum_to_nothing() -> None:
     answer = seat.answer(setup, results)
     assert sum(each["mean"] for each in answer.figures.values()) == pytest.approx(0)
     assert [row[0] for row in answer.rows] == ["the leader", "2 after the dealer", "the dealer"]
+
+
+class TestMemory:
+    def test_who_remembers_all_plays_as_the_network_does(self) -> None:
+        engine = positions(TWO)
+        plain = memory.forgetful(np.ones(NUM_KINDS, np.bool_), True, 1, STRONG, TWO, 0)
+        network = agents.make(f"learned(model={agents.make(STRONG, TWO).models[0]!r}, solver=False)", TWO)
+        seen = engine.observation, engine.action_mask
+        assert (plain.act(*seen) == network.act(*seen)).all()
+
+    @pytest.mark.parametrize("kept", [memory._NONE, memory._HIGH])
+    def test_what_is_imagined_agrees_with_what_is_known(self, kept: np.ndarray) -> None:
+        """What lies there, the cards kept in mind, and how many have been seen; the rest is any of the other cards."""
+        rules = Rules.preset("krypkasino", players=4)
+        engine = positions(rules, 100)
+        player = memory.forgetful(kept, False, 1, STRONG, rules, 0)
+        before, part = engine.observation, LAYOUT["seen"]
+        draws = [player._imagine(before) for _ in range(30)]
+        lying = sum(before[:, LAYOUT[name]] for name in ("hand", "table", "set_aside", "pending"))
+        for after in draws:
+            assert (after[:, part] >= lying).all()
+            assert (after[:, part] <= rules.deck_counts).all()
+            assert (after[:, part].sum(axis=1) == before[:, part].sum(axis=1)).all()
+            assert (after[:, part][:, kept] == before[:, part][:, kept]).all()
+            assert not after[:, LAYOUT["cannot_hold"]].any()
+            same = np.ones(before.shape[1], np.bool_)
+            same[part] = same[LAYOUT["cannot_hold"]] = False
+            assert (after[:, same] == before[:, same]).all()
+        assert len({after.tobytes() for after in draws}) == 30
+
+    def test_a_search_has_no_network_to_make_forget(self) -> None:
+        with pytest.raises(ValueError, match=r"greedy is no network, which a study of memory needs"):
+            memory.forgetful(memory._NONE, True, 1, "greedy", TWO, 0)
 
 
 def test_kinds_of_tables() -> None:

@@ -16,7 +16,9 @@ from krypenv.training.common.panels import AGENTS, LENGTH, OUTPUT
 
 
 def study(
-    name: Annotated[str, typer.Argument(rich_help_panel=AGENTS, help="the study: creep, luck, seat, setups or shed")],
+    name: Annotated[
+        str, typer.Argument(rich_help_panel=AGENTS, help="the study: creep, luck, memory, seat, setups or shed")
+    ],
     players: Players = None,
     teams: Teams = None,
     agent: Annotated[

@@ -7,6 +7,7 @@ creep  creep or capture
 setups  what is left to the next player
 seat   the lead and the seat
 shed   high cards and aces
+memory  what forgetting costs
 luck   luck and skill
 """
 

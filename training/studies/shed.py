@@ -12,7 +12,7 @@ from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import capture_values
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches import confidence_interval
-from krypenv.training.studies.play import BoolArray, Habit, by_deal, column, match_tasks, only_plays, told
+from krypenv.training.studies.play import BoolArray, Habit, by_deal, column, habit_tasks, only_plays, told
 from krypenv.training.studies.study import Answer, Setup, Study, Task
 
 _ACES = np.arange(NUM_KINDS) % NUM_RANKS == 0
@@ -61,7 +61,7 @@ HABITS: dict[str, Habit] = {
 
 def tasks(setup: Setup) -> list[Task]:
     """Return the matches of the agent with each habit against the agent without."""
-    return [task for name, habit in HABITS.items() for task in match_tasks(name, setup, habit)]
+    return habit_tasks(HABITS, setup)
 
 
 def answer(setup: Setup, results: dict[str, Any]) -> Answer:
