@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.progress import Progress
 
 from krypenv.training.cli.options import Players, Teams, option
-from krypenv.training.common.panels import AGENTS, LENGTH, OUTPUT
+from krypenv.training.common.panels import AGENTS, LENGTH, OUTPUT, STUDY
 
 
 def study(
     name: Annotated[
-        str, typer.Argument(rich_help_panel=AGENTS, help="the study: creep, luck, memory, seat, setups or shed")
+        str, typer.Argument(rich_help_panel=STUDY, help="the study: creep, luck, memory, seat, setups or shed")
     ],
     players: Players = None,
     teams: Teams = None,
