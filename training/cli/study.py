@@ -16,7 +16,9 @@ from krypenv.training.common.panels import AGENTS, LENGTH, OUTPUT, STUDY
 
 
 def study(
-    name: Annotated[str, typer.Argument(rich_help_panel=STUDY, help="the study: creep, luck or seat")],
+    name: Annotated[
+        str, typer.Argument(rich_help_panel=STUDY, help="the study: creep, luck, memory, seat, setups or shed")
+    ],
     players: Players = None,
     teams: Teams = None,
     agent: Annotated[

@@ -4,7 +4,10 @@ study  what every study is, and the runner
 registry  studies by name
 play   habits, matches and self-play that they share
 creep  creep or capture
+setups  what is left to the next player
 seat   the lead and the seat
+shed   high cards and aces
+memory  what forgetting costs
 luck   luck and skill
 """
 

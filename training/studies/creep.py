@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches import confidence_interval
-from krypenv.training.studies.play import BoolArray, Habit, column, margins_of, match_tasks, only_plays, told
+from krypenv.training.studies.play import BoolArray, Habit, by_deal, column, habit_tasks, only_plays, told
 from krypenv.training.studies.study import Answer, Setup, Study, Task
 
 LIMITS = (0, 1, 2, 3, 4, 6)  # points
@@ -46,12 +46,12 @@ HABITS: dict[str, Habit] = {
 
 def tasks(setup: Setup) -> list[Task]:
     """Return the matches of the agent with each habit against the agent without."""
-    return [task for name, habit in HABITS.items() for task in match_tasks(name, setup, habit)]
+    return habit_tasks(HABITS, setup)
 
 
 def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     """Tell what each habit costs."""
-    margins = {name: margins_of(results, name, setup) for name in HABITS}
+    margins = {name: np.array(by_deal(results, name, setup)) for name in HABITS}
     intervals = {name: confidence_interval(each) for name, each in margins.items()}
     harmless = [limit for limit in LIMITS if intervals[f"capture for {limit} points at most"][2] >= 0]
     always = intervals["creep whenever possible"]

@@ -15,11 +15,11 @@ from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
 from krypenv.training.evaluation.deals import deal_seeds
 from krypenv.training.evaluation.table import play_table
+from krypenv.training.studies.play import by_deal, chunk_tasks
 from krypenv.training.studies.study import Answer, Setup, Study, Task
 
 WEAKER = "search(worlds=4, plies=2)"  # who draws its worlds at random, and so plays a deal in different ways
 PLAYS = 4  # times that each deal is played in each seating, with other random numbers of the agents
-CHUNK = 100
 SURE = 1.645  # standard errors at which the better one is ahead with 95%
 
 
@@ -43,14 +43,7 @@ def play_deals(rules: str, agent: str, first: int, deals: int, seed: int) -> lis
 
 def tasks(setup: Setup) -> list[Task]:
     """Return chunks of deals."""
-    return [
-        Task(
-            f"{first}", play_deals,
-            {"rules": str(setup.rules), "agent": setup.agent, "first": first,
-             "deals": min(CHUNK, setup.deals - first), "seed": setup.seed},
-        )
-        for first in range(0, setup.deals, CHUNK)
-    ]  # fmt: skip
+    return chunk_tasks("deals", setup, play_deals)
 
 
 def variances(margins: npt.NDArray[np.float64]) -> dict[str, float]:
@@ -70,7 +63,7 @@ def variances(margins: npt.NDArray[np.float64]) -> dict[str, float]:
 
 def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     """Tell the parts of the variance, and how many games and deals it takes to tell the better player."""
-    margins = np.concatenate([results[f"{first}"] for first in range(0, setup.deals, CHUNK)])
+    margins = np.array(by_deal(results, "deals", setup))
     parts = variances(margins)
     skill = float(margins.mean())
     total = sum(parts.values())

@@ -29,6 +29,7 @@ BoolArray = npt.NDArray[np.bool_]
 # Which of the legal actions a habit allows, (B, 105) bool, from rules, observations and masks. A row in which it allows
 # none, or all, is one that it does not concern.
 Habit = Callable[[Rules, npt.NDArray[np.int8], npt.NDArray[np.int8]], BoolArray]
+Change = Callable[[str, Rules, int], Agent]  # makes a changed agent from the string of one, rules and a seed
 
 
 def strong_agent(rules: Rules) -> str:
@@ -82,26 +83,44 @@ def only_plays(plays: BoolArray, masks: npt.NDArray[np.int8]) -> BoolArray:
     return allowed
 
 
-def match_tasks(key: str, setup: Setup, habit: Habit, opponent: str = "") -> list[Task]:
-    """Return the tasks of a duplicate match of the setup's agent with a habit against it without, in chunks."""
+def chunk_tasks(key: str, setup: Setup, function: Callable[..., list[Any]], **more: Any) -> list[Task]:
+    """Return tasks over the deals of a setup, in chunks.
+
+    Each calls `function(rules, agent, first, deals, seed, **more)`, which returns a list with an item for each deal.
+    """
     return [
         Task(
-            f"{key} {first}", play_chunk,
+            f"{key} {first}", function,
             {
-                "rules": str(setup.rules), "agent": setup.agent, "habit": habit, "opponent": opponent or setup.agent,
-                "first": first, "deals": min(CHUNK, setup.deals - first), "seed": setup.seed,
+                "rules": str(setup.rules), "agent": setup.agent, "first": first,
+                "deals": min(CHUNK, setup.deals - first), "seed": setup.seed, **more,
             },
         )
         for first in range(0, setup.deals, CHUNK)
     ]  # fmt: skip
 
 
-def play_chunk(rules: str, agent: str, habit: Habit, opponent: str, first: int, deals: int, seed: int) -> list[float]:
-    """Return the margins of an agent with a habit against an opponent on all other sides, by deal."""
+def by_deal(results: dict[str, Any], key: str, setup: Setup) -> list[Any]:
+    """Return the items of all deals from the results of `chunk_tasks`."""
+    return [item for first in range(0, setup.deals, CHUNK) for item in results[f"{key} {first}"]]
+
+
+def match_tasks(key: str, setup: Setup, change: Change) -> list[Task]:
+    """Return the tasks of a duplicate match of the setup's agent, changed, against itself as it is."""
+    return chunk_tasks(key, setup, play_chunk, change=change)
+
+
+def habit_tasks(habits: dict[str, Habit], setup: Setup) -> list[Task]:
+    """Return the tasks of the matches of the agent with each habit against itself without, under the habits' names."""
+    return [task for name, habit in habits.items() for task in match_tasks(name, setup, partial(with_habit, habit))]
+
+
+def play_chunk(rules: str, agent: str, first: int, deals: int, seed: int, change: Change) -> list[float]:
+    """Return the margins of a changed agent against the agent as it is on all other sides, by deal."""
     game = Rules.parse(rules)
     sides = game.num_teams
     seatings = tuple(tuple(int(side != own) for side in range(sides)) for own in range(sides))
-    members: dict[int, AgentSource] = {0: ("habit", partial(_with_habit, agent, habit)), 1: opponent}
+    members: dict[int, AgentSource] = {0: ("changed", partial(change, agent)), 1: agent}
     seeds = deal_seeds(seed, first + deals)[first:]
     lines = play_shard(Shard(0, first // CHUNK, first, seeds, seatings, members, game, seed))
     if any(line["forfeits"] for line in lines):
@@ -112,13 +131,9 @@ def play_chunk(rules: str, agent: str, habit: Habit, opponent: str, first: int, 
     return [round(margin, 9) for margin in margins.tolist()]
 
 
-def _with_habit(agent: str, habit: Habit, rules: Rules, seed: int) -> Agent:
+def with_habit(habit: Habit, agent: str, rules: Rules, seed: int) -> Agent:
+    """Return an agent with a habit; a change of an agent for `match_tasks`."""
     return WithHabit(agents.make_known(agent, rules, seed), habit, "habit")
-
-
-def margins_of(results: dict[str, Any], key: str, setup: Setup) -> npt.NDArray[np.float64]:
-    """Return the margins by deal of the tasks of `match_tasks`, (deals,)."""
-    return np.concatenate([results[f"{key} {first}"] for first in range(0, setup.deals, CHUNK)])
 
 
 def told(samples: Sequence[float] | npt.NDArray[np.float64]) -> tuple[str, str]:

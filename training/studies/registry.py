@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from krypenv.inputs.words import did_you_mean, shown
-from krypenv.training.studies import creep, luck, seat
+from krypenv.training.studies import creep, luck, memory, seat, setups, shed
 from krypenv.training.studies.study import Study
 
-STUDIES: dict[str, Study] = {module.STUDY.name: module.STUDY for module in (creep, luck, seat)}
+STUDIES: dict[str, Study] = {module.STUDY.name: module.STUDY for module in (creep, luck, memory, seat, setups, shed)}
 
 
 def study_of(name: str) -> Study:

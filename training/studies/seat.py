@@ -13,7 +13,7 @@ from krypenv.rules import Rules
 from krypenv.training.evaluation.deals import deal_seeds
 from krypenv.training.evaluation.matches import confidence_interval
 from krypenv.training.evaluation.table import play_table
-from krypenv.training.studies.play import CHUNK, told
+from krypenv.training.studies.play import by_deal, chunk_tasks, told
 from krypenv.training.studies.study import Answer, Setup, Study, Task
 
 
@@ -28,19 +28,12 @@ def play_deals(rules: str, agent: str, first: int, deals: int, seed: int) -> lis
 
 def tasks(setup: Setup) -> list[Task]:
     """Return chunks of deals in which the agent plays every seat."""
-    return [
-        Task(
-            f"{first}", play_deals,
-            {"rules": str(setup.rules), "agent": setup.agent, "first": first,
-             "deals": min(CHUNK, setup.deals - first), "seed": setup.seed},
-        )
-        for first in range(0, setup.deals, CHUNK)
-    ]  # fmt: skip
+    return chunk_tasks("deals", setup, play_deals)
 
 
 def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     """Tell by how much each seat is ahead of the mean of all."""
-    scores = np.concatenate([results[f"{first}"] for first in range(0, setup.deals, CHUNK)]).astype(float)
+    scores = np.array(by_deal(results, "deals", setup)).astype(float)
     ahead = scores.mean(axis=1, keepdims=True) - scores
     intervals = [confidence_interval(ahead[:, seat]) for seat in range(scores.shape[1])]
     names = [f"{seat} after the dealer" for seat in range(1, scores.shape[1])] + ["the dealer"]
