@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 from reference import Reference
@@ -43,6 +44,37 @@ RULES = {
         "mini-high players=3",
     )
 }
+
+FIELDS = {  # of rules, as environments take them
+    "two": {},
+    "three": {"players": 3},
+    "teams": {"players": 4, "teams": 2},
+    "session": {"variant": "mini-low", "games": 3, "last_capture_points": 1},
+    "howto": {"variant": "howto", "players": 3, "initial_match_bonus": -5},
+}
+
+
+def rules_of(fields: dict[str, Any]) -> Rules:
+    """Return the rules of `FIELDS`, or of others."""
+    return Rules.preset(fields.get("variant", "krypkasino"), **{k: v for k, v in fields.items() if k != "variant"})
+
+
+class Recorder:
+    """Plays the legal action with the highest (or lowest) number, and keeps what it was shown."""
+
+    def __init__(self, step: int = -1) -> None:
+        self.step = step
+        self.seen: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
+        self.seen.append((observations.copy(), action_masks.copy()))
+        return pick(action_masks, self.step)
+
+
+def pick(masks: np.ndarray, step: int = 1) -> np.ndarray:
+    """Return the first legal action of each row, or with step -1 the last."""
+    first = masks[:, ::step].argmax(axis=1)
+    return first if step == 1 else masks.shape[1] - 1 - first
 
 
 def lay(
