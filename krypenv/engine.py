@@ -15,7 +15,6 @@ from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.features import width_of
 from krypenv.kernels.invariants import check_state
-from krypenv.kernels.play import mix
 from krypenv.kernels.state import State, allocate
 from krypenv.kernels.stepping import (
     LOOK,
@@ -29,6 +28,7 @@ from krypenv.kernels.stepping import (
     step_parts,
     step_rows,
 )
+from krypenv.kernels.streams import mix
 from krypenv.rewards import FloatArray, Payments
 from krypenv.rules import Rules, check_rules
 from krypenv.runtime.jit import handle
@@ -59,7 +59,7 @@ def row_seeds(seed: int | npt.ArrayLike, num_games: int) -> npt.NDArray[np.uint6
 
 
 def mix_array(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Scramble each word of an array as `krypenv.kernels.play.mix` does."""
+    """Scramble each word of an array as `krypenv.kernels.streams.mix` does."""
     return np.array([mix(word) for word in words], np.uint64)
 
 

@@ -13,7 +13,7 @@ from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.compiled import NUM_VALUES
 from krypenv.kernels.features import FEATURE_SCRATCH, look
 from krypenv.kernels.observation import SIZE
-from krypenv.kernels.play import mix
+from krypenv.kernels.streams import mix
 from krypenv.runtime.jit import handle, kernel, records
 
 _S12 = np.uint64(12)

@@ -12,9 +12,10 @@ from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import Job, begin, next_world, write_best
 from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.observation import write_observation
-from krypenv.kernels.play import act, random_below
+from krypenv.kernels.play import act
 from krypenv.kernels.scoring import margin_of
 from krypenv.kernels.state import ACTIONS
+from krypenv.kernels.streams import random_below
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 

@@ -1,6 +1,7 @@
 """The rules as compiled functions over one game's row, and the state that they work on.
 
 state        the record of a game
+streams      random streams of a game
 compiled     rules, compiled into a record that the kernels read
 captures     what a card can take
 scoring      points, sweeps, scores and margins

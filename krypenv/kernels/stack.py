@@ -9,9 +9,10 @@ from krypenv.kernels.checks import SOUND
 from krypenv.kernels.features import write_features
 from krypenv.kernels.invariants import fault_of_course
 from krypenv.kernels.observation import SIZE, write_mask, write_observation
-from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare, seed_game, shuffle_deck
+from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare, shuffle_deck
 from krypenv.kernels.scoring import score_of
 from krypenv.kernels.stepping import is_legal
+from krypenv.kernels.streams import seed_game
 from krypenv.runtime.jit import kernel
 
 

@@ -15,8 +15,9 @@ from krypenv.kernels.checks import HOLDS, MASK, SHOWN, SOUND, fault_of, tell_fau
 from krypenv.kernels.compiled import NIBBLE, compile_rules, ranks_of_values
 from krypenv.kernels.invariants import fault_of_state, is_mask_of
 from krypenv.kernels.observation import LAYOUT, SIZE, write_observation
-from krypenv.kernels.play import add_to_table, leader_of, prepare, random_below, seed_game, sweep_values_of
+from krypenv.kernels.play import add_to_table, leader_of, prepare, sweep_values_of
 from krypenv.kernels.state import DEALS, MAX_DECK, State, allocate
+from krypenv.kernels.streams import random_below, seed_game
 from krypenv.rules import MAX_PLAYERS, Rules, check_rules
 from krypenv.runtime.jit import handle, kernel
 
