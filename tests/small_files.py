@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import safetensors.numpy
@@ -19,6 +22,7 @@ from krypenv.agents.neural.network import Arrays, Shape
 from krypenv.training.arena.arena import ArenaSettings, run_arena
 from krypenv.training.arena.results import FILE
 from krypenv.training.imitation.demonstrations import Plan, make_demonstrations
+from krypenv.training.score import board, journal, protocol, report, results, run
 from krypenv.training.selfplay.checkpoint import CHECKPOINT
 from krypenv.training.selfplay.selfplay import Run
 from krypenv.training.selfplay.settings import Settings
@@ -78,6 +82,15 @@ class Absent:
         return action_masks.argmax(axis=1)
 
 
+class Failing(Absent):
+    """Has no answer ever."""
+
+    name = "failing"
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
+        raise RuntimeError("no")
+
+
 def without_checksums(data: bytes) -> bytes:
     """The file as earlier versions wrote it."""
     values = [json.loads(line) for line in data.split(b"\n")[:-1]]
@@ -114,6 +127,35 @@ def demonstrations() -> Path:
     folder = scratch() / "demonstrations"
     make_demonstrations(folder, PLAN, games=6, workers=1)
     return folder
+
+
+@contextlib.contextmanager
+def tiny_protocol() -> Iterator[None]:
+    """Make the official score a matter of a moment: two tables, two quick opponents at each, chunks of two deals."""
+    tables = {
+        name: protocol.Table(name, text, ("greedy", "tactician(shed=True)"))
+        for name, text in (("two", RULES), ("three", "mini-low players=3"))
+    }
+    with contextlib.ExitStack() as stack:
+        for module in (board, journal, protocol, report, results, run):
+            for name, value in (("TABLES", tables), ("CHUNK", 2), ("QUICK", 4)):
+                if hasattr(module, name):
+                    stack.enter_context(mock.patch.object(module, name, value))
+        yield
+
+
+@functools.cache
+def scores() -> list[bytes]:
+    """Score files by the tiny protocol: of both tables, of one with forfeits, and of other deals."""
+    made = []
+    with tiny_protocol():
+        for number, (agent, tables, deals) in enumerate(
+            (("tactician", (), 4), ("small_files:Failing", ("two",), 2), ("greedy", ("three",), 2))
+        ):
+            path = scratch() / "scores" / f"{number}.json"
+            run.play_score(run.ScoreSettings(agent, path, tables, deals), "krypenv score")
+            made.append(path.read_bytes())
+    return made
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
+from small_files import scores, tiny_protocol
 from typer.testing import CliRunner
 
 from krypenv import agents
+from krypenv.agents.champion import MODELS
+from krypenv.training.arena.result_lines import encode
 from krypenv.training.arena.shards import play_shard
 from krypenv.training.cli.commands import app
 from krypenv.training.score import board, protocol, results, run
+from krypenv.training.score.journal import journal_of
 from krypenv.training.score.protocol import TABLES, Table, deals_of, table_of
 from krypenv.training.score.results import TableScore, read_score
 from krypenv.training.score.run import ScoreSettings, check_score, play_score, shards_of
@@ -51,17 +58,9 @@ def test_a_longer_list_of_deals_begins_with_the_shorter_one() -> None:
 
 
 @pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A protocol of two tables with two quick opponents each and chunks of two deals."""
-    tables = {
-        name: Table(name, text, ("greedy", "tactician(shed=True)"))
-        for name, text in (("two", "mini-low players=2"), ("three", "mini-low players=3"))
-    }
-    for module in (protocol, results, run, board):
-        monkeypatch.setattr(module, "TABLES", tables, raising=False)
-    for module in (run, results):
-        monkeypatch.setattr(module, "CHUNK", 2)
-    monkeypatch.setattr("krypenv.training.score.report.TABLES", tables)
+def tiny() -> Iterator[None]:
+    with tiny_protocol():
+        yield
 
 
 def plain(path: Path) -> dict[str, Any]:
@@ -70,6 +69,29 @@ def plain(path: Path) -> dict[str, Any]:
     for table in fields["tables"].values():
         del table["milliseconds"]
     return {key: fields[key] for key in ("agent", "protocol", "tables")}
+
+
+def shards_played(settings: ScoreSettings, stop: int = -1) -> list[Any]:
+    """Play for a score; return the shards that were played until it was done, or interrupted after so many."""
+    played: list[Any] = []
+    play = run._play
+
+    def playing(shard: Any) -> Any:
+        if len(played) == stop:
+            raise KeyboardInterrupt
+        played.append(shard)
+        return play(shard)
+
+    with mock.patch.object(run, "_play", playing), contextlib.suppress(KeyboardInterrupt):
+        play_score(settings, "")
+    return played
+
+
+def stopped_after(chunks: int, settings: ScoreSettings) -> Path:
+    """Interrupt a score after some chunks; return its journal."""
+    assert len(shards_played(settings, chunks)) == chunks
+    assert not settings.out.exists()
+    return journal_of(settings.out)
 
 
 @pytest.mark.usefixtures("tiny")
@@ -101,43 +123,56 @@ class TestScores:
         assert mean == pytest.approx(one.tables["two"].margins.mean())
 
     @pytest.mark.parametrize("chunks", [0, 1, 5])
-    def test_a_killed_run_is_resumed(self, chunks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize("cut", [b'{"table":"two","opp', b'{"table":"two","opponent":0,"chunk":0}', b""])
+    def test_a_killed_run_is_resumed(self, chunks: int, cut: bytes, tmp_path: Path) -> None:
         settings = ScoreSettings("tactician", tmp_path / "one.json", (), 6)
         play_score(settings, "")
-        again, played, play = dataclasses.replace(settings, out=tmp_path / "two.json"), [], run._play
-
-        def stopping(shard: Any) -> Any:
-            if len(played) == chunks:
-                raise KeyboardInterrupt
-            played.append(shard)
-            return play(shard)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(run, "_play", stopping)
-            with pytest.raises(KeyboardInterrupt):
-                play_score(again, "")
-        assert not again.out.exists()
-        journal = again.out.with_name("two.json.part")
+        again = dataclasses.replace(settings, out=tmp_path / "two.json")
+        journal = stopped_after(chunks, again)
         with journal.open("ab") as file:
-            file.write(b'[["two",0,')  # what a kill within a line leaves
-        monkeypatch.setattr(run, "_play", lambda shard: (played.append(shard), play(shard))[1])
-        play_score(again, "")
-        assert len(played) == 12
+            file.write(cut)  # what a kill within a line leaves
+        assert len(shards_played(again)) == 12 - chunks
         assert plain(again.out) == plain(settings.out)
         assert not journal.exists()
 
+    def test_a_run_that_was_killed_before_its_first_chunk_is_resumed(self, tmp_path: Path) -> None:
+        settings = ScoreSettings("greedy", tmp_path / "a.json", ("two",), 2)
+        journal = stopped_after(0, settings)
+        header = journal.read_bytes()
+        for size in (0, 1, len(header) // 2, len(header) - 1):
+            journal.write_bytes(header[:size])
+            assert len(shards_played(settings)) == 2
+            settings.out.unlink()
+
     def test_a_journal_of_another_run_is_refused(self, tmp_path: Path) -> None:
-        path = tmp_path / "a.json.part"
-        for text, reason in (
-            ("{}\n", "is of another run; remove it to begin anew, or give another --out"),
-            ("no\n", "is torn or of another version"),
-            ("", "is torn or of another version"),
+        settings = ScoreSettings("greedy", tmp_path / "a.json", (), 4)
+        path = stopped_after(3, settings)
+        good = path.read_bytes()
+        header, *lines = good.splitlines(keepends=True)
+        other = "is of another run; remove it to begin anew, or give another --out"
+        torn = "is torn or of another version; remove it to begin anew"
+        for agent, deals, tables in (("tactician", 4, ()), ("greedy", 2, ()), ("greedy", 4, ("two",))):
+            with pytest.raises(ValueError, match=other):
+                play_score(ScoreSettings(agent, settings.out, tables, deals), "")
+        chunk = json.loads(lines[0])
+        for data in (
+            b"no\n",
+            b"{}\n",
+            b"\xff\xfe\n",
+            b"".join(lines),
+            header + lines[0].replace(b'"points":[[', b'"points":[[1', 1) + lines[1],
+            header + lines[0][:-20] + b"\n" + lines[1],
+            header + encode({**chunk, "points": chunk["points"][:1]}),
+            header + encode({**chunk, "points": 5}),
+            header + encode({**chunk, "seconds": "1"}),
         ):
-            path.write_text(text)
-            with pytest.raises(ValueError, match=reason):
-                play_score(ScoreSettings("greedy", tmp_path / "a.json", (), 2), "")
-            assert path.read_text() == text
-            assert not (tmp_path / "a.json").exists()
+            path.write_bytes(data)
+            with pytest.raises(ValueError, match=f"{other}|{torn}"):
+                play_score(settings, "")
+            assert path.read_bytes() == data
+            assert not settings.out.exists()
+        path.write_bytes(good)
+        assert len(shards_played(settings)) == 8 - 3
 
     def test_a_score_is_verified_by_replaying_it(self, tmp_path: Path) -> None:
         path = tmp_path / "a.json"
@@ -217,8 +252,6 @@ class TestScores:
         assert check_score(path, agent="failing:Failing") == (2, 4)
 
     def test_the_command_plays_checks_and_makes_a_board(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(protocol, "QUICK", 4)
-
         def krypenv(*words: str) -> str:
             done = CliRunner(env={"COLUMNS": "100"}).invoke(app, ["score", *words])
             assert done.exit_code == 0, done.output
@@ -235,22 +268,75 @@ class TestScores:
         for name in ("two", "three"):
             part = page.partition(f"## {name}")[2].partition("## ")[0]
             assert part.index("`tactician(shed=True)`") < part.index("`greedy`")
-        for words, reason in (
-            ((), "give one of --out FILE to play, --check FILE to verify and --board FOLDER"),
-            (("greedy", "--out", "x", "--check", "y"), "give one of"),
-            (("--out", str(folder / "x.json")), "name the agent to score"),
-            (("--board", str(tmp_path)), "has no score files; krypenv score writes them"),
-            (("--check", str(folder / "none.json")), "none.json"),
+
+    @pytest.mark.parametrize(
+        ("words", "reason"),
+        [
+            ("", "give one of --out FILE to play, --check FILE to verify and --board FOLDER"),
+            ("greedy --out x --check y", "give one of"),
+            ("--out x.json", "name the agent to score"),
+            ("gredy --out x.json", "unknown agent 'gredy' (did you mean 'greedy'?)"),
+            ("greedy --table tow --out x.json", "no table 'tow' (did you mean 'two'?); they are two, three"),
+            (f"{MODELS / 'two'} --table three --out x.json", "can't play table three"),
+            (f"{MODELS / 'two'} --out x.json", "can't play table two"),
+            ("oracle-hand --out x.json", "sees what is hidden"),
+            ("oracle-hand --table two --out x.json", "sees what is hidden"),
+            ("greedy --workers 0 --out x.json", "workers is at least 1, not 0"),
+            ("greedy --out good.json", "good.json is there already, and a score is not overwritten"),
+            ("greedy --out good.json/x.json", "good.json/x.json: Not a directory"),
+            ("greedy --out .", ".: Is a directory"),
+            (f"greedy --out {'n' * 199}", "File name too long"),
+            ("greedy --out nowhere", "nowhere is not a plain file that could be replaced"),
+            ("--board none", "none has no score files; krypenv score writes them"),
+            ("--board twice", "tactician has two scores at table two, in twice/a.json and in twice/b.json; keep one"),
+            ("--check none.json", "none.json: No such file or directory"),
+            ("--check .", ".: not a plain file"),
+            ("--check good.json --share 1.5", "share is from 0 to 1, not 1.5"),
+            ("--check good.json --share -0.1", "share is from 0 to 1, not -0.1"),
+            ("--check good.json --share nan", "share is from 0 to 1, not nan"),
+            ("--check good.json --seed -1", "seed is at least 0, not -1"),
+            ("greedy --check good.json", "good.json is of the agent tactician, not of greedy"),
+            ("--check odd.json", "of protocol 'krypenv-score-0', and this version of krypenv knows krypenv-score-1"),
+            ("--check points.json --share 1", "table three, against greedy, deal 1 has"),
+            ("--check forfeits.json --share 1", "table two has 1 forfeited games, and the replay 0"),
+            ("--check oracle.json", "oracle-hand sees what is hidden"),
+            ("--check gone.json", "unknown agent 'gone'"),
+            ("--check own.json", "to have it imported, name it: krypenv score 'small_files:Failing' --check own.json"),
+            (
+                "small_files:Absent --check own.json",
+                "own.json is of the agent small_files:Failing; to have it imported",
+            ),
+            ("--check own_forfeits.json small_files:Failing", "table two has 1 forfeited games, and the replay 4"),
+        ],
+    )
+    def test_bad_input_to_the_command(
+        self, words: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        good, own, _ = scores()
+        (tmp_path / "nowhere").symlink_to("nowhere/at/all")
+        (tmp_path / "twice").mkdir()
+        for name, data in (("good", good), ("own", own), ("twice/a", good), ("twice/b", good)):
+            (tmp_path / f"{name}.json").write_bytes(data)
+        for name, base, change in (
+            ("odd", good, lambda it: it.update(protocol="krypenv-score-0")),
+            ("points", good, lambda it: it["tables"]["three"]["opponents"]["greedy"][1].reverse()),
+            ("forfeits", good, lambda it: it["tables"]["two"].update(forfeits=1)),
+            ("own_forfeits", own, lambda it: it["tables"]["two"].update(forfeits=1)),
+            ("oracle", good, lambda it: it["agent"].update(name="oracle-hand")),
+            ("gone", good, lambda it: it["agent"].update(name="gone")),
         ):
-            done = CliRunner().invoke(app, ["score", *words])
-            assert done.exit_code != 0
-            assert reason in done.stderr
-            assert len(done.stderr.splitlines()) == 1
-        (folder / "twice.json").write_bytes((folder / "0.json").read_bytes())
-        assert (
-            "greedy has two scores at table two; keep one"
-            in CliRunner().invoke(app, ["score", "--board", str(folder)]).stderr
-        )
+            fields = json.loads(base)
+            del fields["checksum"]
+            change(fields)
+            (tmp_path / f"{name}.json").write_bytes(results.encode(fields))  # by somebody who knows how
+        before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
+        done = CliRunner(env={"COLUMNS": "160"}).invoke(app, ["score", *words.split()])
+        assert done.exit_code == 2
+        assert reason in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert done.stderr.startswith("krypenv: ")
+        assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
 
 
 def test_a_board_ranks_by_paired_differences() -> None:

@@ -29,8 +29,8 @@ def score(
     check: Annotated[
         Path | None, option(panel=INPUT, metavar="FILE", help="verify a score file by replaying a random part of it")
     ] = None,
-    share: Annotated[float, option(panel=INPUT, help="fraction that --check replays", min=0, max=1)] = 0.05,
-    seed: Annotated[int, option(panel=INPUT, help="seed that chooses the part that --check replays", min=0)] = 0,
+    share: Annotated[float, option(panel=INPUT, help="fraction that --check replays, from 0 to 1")] = 0.05,
+    seed: Annotated[int, option(panel=INPUT, help="seed that chooses the part that --check replays")] = 0,
     out: Annotated[
         Path | None, option(panel=OUTPUT, metavar="FILE", help="play, and write the score to this file")
     ] = None,
@@ -39,7 +39,9 @@ def score(
     ] = None,
 ) -> None:
     """Score an agent by the official protocol, with a file that anyone can verify."""
+    from krypenv.training.cli.outputs import check_files
     from krypenv.training.score.board import make_board
+    from krypenv.training.score.journal import journal_of
     from krypenv.training.score.protocol import DEALS, QUICK
     from krypenv.training.score.run import ScoreSettings, check_score, play_score
 
@@ -48,6 +50,9 @@ def score(
     if board is not None:
         typer.echo(f"wrote {make_board(board)}")
         return
+    if out is not None:
+        check_files(out)
+        check_files(journal_of(out))
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("games")

@@ -39,6 +39,7 @@ def study(
     """
     from krypenv.agents.own import typed
     from krypenv.rules import Rules
+    from krypenv.training.cli.outputs import check_folder
     from krypenv.training.common import bounds
     from krypenv.training.common.folders import writing_to
     from krypenv.training.common.report import print_table
@@ -47,14 +48,16 @@ def study(
     from krypenv.training.studies.study import FIGURE, RESULT, Setup, run_study
 
     found = study_of(name)
-    rules = Rules.preset("krypkasino", players=players or 2, teams=teams)
+    rules = Rules.preset("krypkasino", players=2 if players is None else players, teams=teams)
     if rules.players not in found.players:
         raise ValueError(f"the study {name} is for {', '.join(map(str, found.players))} players, not {rules.players}")
-    bounds.check("deals", deals or found.deals, bounds.DEALS)
+    deals = found.deals if deals is None else deals
+    bounds.check("deals", deals, bounds.DEALS)
     bounds.check("seed", seed, bounds.SEED)
     bounds.check("workers", workers, bounds.WORKERS)
-    setup = Setup(rules, typed(agent) if agent else strong_agent(rules), deals or found.deals, seed)
+    setup = Setup(rules, strong_agent(rules) if agent is None else typed(agent), deals, seed)
     folder = out or Path("runs/studies") / f"{name}-{rules.players}"
+    check_folder(folder)
     console = Console(stderr=True)
     with writing_to(folder), Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(name)

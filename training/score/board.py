@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from krypenv.inputs.files import write_whole
@@ -23,10 +23,11 @@ def make_board(folder: Path) -> Path:
 
     Raises ValueError where a file is no score, or two are of one agent at one table, or there are none.
     """
-    scores = [read_score(path) for path in sorted(folder.glob("*.json"))]
-    if not scores:
+    found = {path: read_score(path) for path in sorted(folder.glob("*.json"))}
+    if not found:
         raise ValueError(f"{folder} has no score files; krypenv score writes them")
-    _check_once(scores)
+    _check_once(found)
+    scores = list(found.values())
     parts = [
         f"# Scores\n\nProtocol {VERSION}. Points a game ahead of the panel's opponents, with 95% intervals. {_RULE}"
     ]
@@ -66,11 +67,12 @@ def _table(rows: list[tuple[str, TableScore]]) -> str:
     return "\n".join(lines)
 
 
-def _check_once(scores: Sequence[Score]) -> None:
-    seen: set[tuple[str, tuple[str, ...], str]] = set()
-    for score in scores:
+def _check_once(scores: Mapping[Path, Score]) -> None:
+    seen: dict[tuple[str, tuple[str, ...], str], Path] = {}
+    for path, score in scores.items():
         for name in score.tables:
-            key = score.agent, score.weights, name
-            if key in seen:
-                raise ValueError(f"{score.agent} has two scores at table {name}; keep one of the files")
-            seen.add(key)
+            other = seen.setdefault((score.agent, score.weights, name), path)
+            if other != path:
+                raise ValueError(
+                    f"{score.agent} has two scores at table {name}, in {other} and in {path}; keep one of the files"
+                )

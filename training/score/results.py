@@ -13,13 +13,14 @@ import numpy.typing as npt
 
 from krypenv.inputs.files import read_json, write_whole
 from krypenv.inputs.schema import a_list, a_record, a_table, line, number, sentence_of, text, whole
+from krypenv.inputs.words import shown
 from krypenv.kernels.scoring import leads
 from krypenv.training.evaluation.matches import confidence_interval
+from krypenv.training.score.journal import MOST_POINTS
 from krypenv.training.score.protocol import CHUNK, DEALS, TABLES, VERSION
 
 FORMAT = 1
 FloatArray = npt.NDArray[np.float64]
-_MOST = 1_000_000  # points on one side of a deal, over its seatings
 _check_header = a_record(
     {
         "format": whole(FORMAT, FORMAT), "protocol": line,
@@ -29,7 +30,7 @@ _check_header = a_record(
             a_record(
                 {
                     "deals": whole(1, DEALS), "milliseconds": number(0), "forfeits": whole(0),
-                    "opponents": a_table(a_list(a_list(whole(-_MOST, _MOST), 2, 2), 1, DEALS)),
+                    "opponents": a_table(a_list(a_list(whole(-MOST_POINTS, MOST_POINTS), 2, 2), 1, DEALS)),
                 }
             )
         ),
@@ -106,7 +107,7 @@ def read_score(path: Path) -> Score:
 
 def _parse(fields: Any) -> Score:
     if isinstance(fields, dict) and fields.get("protocol", VERSION) != VERSION:
-        raise ValueError(f"it is of protocol {fields['protocol']!r}, and this version of krypenv knows {VERSION}")
+        raise ValueError(f"it is of protocol {shown(fields['protocol'])}, and this version of krypenv knows {VERSION}")
     _check_header(fields, "")
     if _digest({key: value for key, value in fields.items() if key != "checksum"}) != fields["checksum"]:
         raise ValueError("it was changed, for it does not agree with its checksum")

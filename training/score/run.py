@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,17 +10,16 @@ from typing import Any
 import numpy as np
 
 from krypenv.agents.own import is_own, typed
-from krypenv.inputs.files import append_whole, naming, parse_json
 from krypenv.training.arena.arena import weights_of
 from krypenv.training.arena.shards import Line, Shard, make_agent, name_of, play_shard
 from krypenv.training.common import bounds
 from krypenv.training.common.folders import writing_to
 from krypenv.training.common.machine import machine
 from krypenv.training.common.processes import pool_of
+from krypenv.training.score.journal import Chunk, Key, append, journal_of, opened, read_journal
 from krypenv.training.score.protocol import CHUNK, DEALS, TABLES, VERSION, Table, deals_of, table_of
 from krypenv.training.score.results import FORMAT, Score, read_score, write_score
 
-JOURNAL = ".part"  # after the name of the file: the chunks that were played so far
 Progress = Callable[[int, int], None]  # games played, of how many
 
 
@@ -52,8 +49,7 @@ class ScoreSettings:
         if named:
             return named
         found = [table for table in TABLES.values() if _plays(self.agent, table)]
-        if not found:
-            _check_plays(self.agent, next(iter(TABLES.values())))  # raises what is wrong with it
+        _check_plays(self.agent, (found or list(TABLES.values()))[0])  # raises what is wrong with it
         return found
 
 
@@ -72,18 +68,18 @@ def play_score(settings: ScoreSettings, command: str, progress: Progress = lambd
         "tables": [table.name for table in tables],
     }  # fmt: skip
     shards = [shard for table in tables for shard in shards_of(settings.agent, table, settings.deals)]
-    journal = path.with_name(path.name + JOURNAL)
+    journal = journal_of(path)
     with writing_to(path.parent):
-        done = _read_journal(journal, header)
-        left = [shard for shard in shards if _key(shard) not in done]
-        games, played = sum(shard.num_games for shard in shards), sum(shard.num_games for shard in shards)
-        played -= sum(shard.num_games for shard in left)
+        done = read_journal(journal, header)
+        left = {_key(shard): shard for shard in shards if _key(shard) not in done}
+        games = sum(shard.num_games for shard in shards)
+        played = games - sum(shard.num_games for shard in left.values())
         progress(played, games)
-        with _opened(journal, header, bool(done)) as file, pool_of(_play, settings.workers) as play:
-            for key, lines in play(left):
-                done[key] = lines
-                append_whole(file, (json.dumps([list(key), lines], separators=(",", ":")) + "\n").encode())
-                played += sum(len(line["scores"]) for line in lines)
+        with opened(journal, header, bool(done)) as file, pool_of(_play, settings.workers) as play:
+            for key, chunk in play(left.values()):
+                done[key] = chunk
+                append(file, key, chunk)
+                played += left[key].num_games
                 progress(played, games)
         fields = {
             "format": FORMAT, "protocol": VERSION, "agent": header["agent"], "command": command, "machine": machine(),
@@ -102,16 +98,10 @@ def check_score(
     At least one chunk of each table is replayed. An agent of one's own is named again, for nothing that a file names is
     imported. Raises ValueError with the first deal that differs.
     """
+    bounds.check("share", share, bounds.SHARE)
+    bounds.check("seed", seed, bounds.SEED)
     score = read_score(path)
-    if is_own(score.agent) and agent != score.agent:
-        raise ValueError(
-            f"{path} is of the agent {score.agent}; to have it imported, name it: "
-            f"krypenv score {score.agent!r} --check {path}"
-        )
-    player = typed(agent) if agent else score.agent
-    described = _described(player, [TABLES[name] for name in score.tables])
-    if list(score.weights) != described["weights_sha256"]:
-        raise ValueError(f"{path} was made with other weights than {score.agent} has here")
+    player = _player_of(path, score, agent)
     random = np.random.default_rng(seed)
     chosen: list[Shard] = []
     for name, table in score.tables.items():
@@ -119,21 +109,47 @@ def check_score(
         count = max(1, round(share * len(shards)))
         chosen += [shards[at] for at in sorted(random.choice(len(shards), count, replace=False))]
     games, played = sum(shard.num_games for shard in chosen), 0
+    forfeits = dict.fromkeys(score.tables, 0)
     progress(played, games)
     for shard in chosen:
-        (name, opponent, chunk), lines = _play(shard)
-        points = score.points[name][TABLES[name].opponents[opponent]][chunk * CHUNK : (chunk + 1) * CHUNK]
-        for deal, (line, there) in enumerate(zip(lines, points.tolist(), strict=True)):
-            if _points(line) != there:
+        (name, opponent, number), chunk = _play(shard)
+        points = score.points[name][TABLES[name].opponents[opponent]][number * CHUNK : (number + 1) * CHUNK]
+        for deal, (own, there) in enumerate(zip(chunk.points, points.tolist(), strict=True)):
+            if own != there:
                 raise ValueError(
                     f"{path} differs from a replay: table {name}, against {TABLES[name].opponents[opponent]}, "
-                    f"deal {chunk * CHUNK + deal} has {there[0]} to {there[1]} points and not "
-                    f"{_points(line)[0]} to {_points(line)[1]}"
+                    f"deal {number * CHUNK + deal} has {there[0]} to {there[1]} points and not {own[0]} to {own[1]}"
                 )
+        forfeits[name] += chunk.forfeits
         played += shard.num_games
         progress(played, games)
     total = sum(table.deals * len(TABLES[name].opponents) for name, table in score.tables.items())
+    for name, found in forfeits.items():
+        told = score.tables[name].forfeits
+        if found > told or (found < told and CHUNK * len(chosen) == total):
+            raise ValueError(
+                f"{path} differs from a replay: table {name} has {told} forfeited games, and the replay {found}"
+            )
     return CHUNK * len(chosen), total
+
+
+def _player_of(path: Path, score: Score, agent: str) -> str:
+    """Return the agent to replay a score with, where one may be named; raises ValueError if it is not the score's."""
+    if is_own(score.agent) and agent != score.agent:
+        raise ValueError(
+            f"{path} is of the agent {score.agent}; to have it imported, name it: "
+            f"krypenv score {score.agent!r} --check {path}"
+        )
+    player = typed(agent) if agent else score.agent
+    tables = [TABLES[name] for name in score.tables]
+    for table in tables:
+        _check_plays(player, table)
+    described = _described(player, tables)
+    if list(score.weights) != described["weights_sha256"]:
+        raise ValueError(f"{path} was made with other weights than {name_of(player)} has here")
+    if not score.weights and described["name"] != score.agent:
+        raise ValueError(f"{path} is of the agent {score.agent}, not of {described['name']}")
+    return player
 
 
 def shards_of(agent: str, table: Table, deals: int) -> Iterator[Shard]:
@@ -148,16 +164,18 @@ def shards_of(agent: str, table: Table, deals: int) -> Iterator[Shard]:
             )  # fmt: skip
 
 
-Key = tuple[str, int, int]  # table, opponent, chunk
-
-
 def _key(shard: Shard) -> Key:
     return list(TABLES)[shard.seed], shard.match, shard.chunk
 
 
-def _play(shard: Shard) -> tuple[Key, list[Line]]:
-    kept = ("scores", "forfeits", "decisions", "seconds", "seats")
-    return _key(shard), [{name: line[name] for name in kept} for line in play_shard(shard)]
+def _play(shard: Shard) -> tuple[Key, Chunk]:
+    lines = play_shard(shard)
+    return _key(shard), Chunk(
+        points=[_points(line) for line in lines],
+        forfeits=sum(agent == 0 for line in lines for _, agent, _ in line["forfeits"]),
+        decisions=sum(line["decisions"][0] for line in lines),
+        seconds=round(sum(line["seconds"][0] for line in lines), 9),
+    )
 
 
 def _points(line: Line) -> list[int]:
@@ -166,19 +184,18 @@ def _points(line: Line) -> list[int]:
     return [own, sum(map(sum, line["scores"])) - own]
 
 
-def _table_fields(table: Table, done: dict[Key, list[Line]], deals: int) -> dict[str, Any]:
-    chunks = range(deals // CHUNK)
-    lines = {
-        opponent: [line for chunk in chunks for line in done[table.name, at, chunk]]
+def _table_fields(table: Table, done: dict[Key, Chunk], deals: int) -> dict[str, Any]:
+    chunks = {
+        opponent: [done[table.name, at, number] for number in range(deals // CHUNK)]
         for at, opponent in enumerate(table.opponents)
     }
-    every = [line for played in lines.values() for line in played]
-    seconds, decisions = sum(line["seconds"][0] for line in every), sum(line["decisions"][0] for line in every)
+    every = [chunk for played in chunks.values() for chunk in played]
+    seconds, decisions = sum(chunk.seconds for chunk in every), sum(chunk.decisions for chunk in every)
     return {
         "deals": deals,
         "milliseconds": round(1000 * seconds / max(1, decisions), 6),
-        "forfeits": sum(agent == 0 for line in every for _, agent, _ in line["forfeits"]),
-        "opponents": {opponent: [_points(line) for line in played] for opponent, played in lines.items()},
+        "forfeits": sum(chunk.forfeits for chunk in every),
+        "opponents": {name: [points for chunk in played for points in chunk.points] for name, played in chunks.items()},
     }
 
 
@@ -203,34 +220,3 @@ def _check_plays(agent: str, table: Table) -> None:
         raise ValueError(f"{name_of(agent)} can't play table {table.name}: {error}") from None
     if getattr(made, "cheats", False):
         raise ValueError(f"{name_of(agent)} sees what is hidden; a score is for agents that don't")
-
-
-# ---------------------------------------------------------------------- the journal
-
-
-def _read_journal(path: Path, header: dict[str, Any]) -> dict[Key, list[Line]]:
-    """Return the chunks of a journal by their keys, without a last line that was cut off."""
-    if not path.exists():
-        return {}
-    with naming(path):
-        lines = path.read_bytes().split(b"\n")[:-1]
-    try:
-        there, *rest = [parse_json(line) for line in lines]
-        same = there == header
-        done = {(name, int(opponent), int(chunk)): played for (name, opponent, chunk), played in rest}
-    except (ValueError, TypeError):
-        raise ValueError(f"{path} is torn or of another version; remove it to begin anew") from None
-    if not same:
-        raise ValueError(f"{path} is of another run; remove it to begin anew, or give another --out")
-    return done
-
-
-@contextlib.contextmanager
-def _opened(path: Path, header: dict[str, Any], resumed: bool) -> Iterator[Any]:
-    with naming(path), path.open("ab" if resumed else "wb", buffering=0) as file:
-        if resumed:
-            size = path.read_bytes().rfind(b"\n") + 1
-            file.truncate(size)
-        else:
-            append_whole(file, (json.dumps(header, separators=(",", ":")) + "\n").encode())
-        yield file
