@@ -20,6 +20,7 @@ from unittest import mock
 
 import typer
 from fuzzing import NASTY_WORDS, Fuzzer, Tally, check_sentence
+from small_files import scores, tiny_protocol
 from typer.testing import CliRunner
 
 from krypenv import Game, Rules
@@ -48,6 +49,11 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
         "analyze game.krk --worlds 2 --seat 0 --inaccuracy 1 --mistake 2 --blunder 3 --annotate out.krk"
     ),
     "analyze open": "analyze position.krk --open --worlds 2",
+    "score": "score greedy --table two --table three --quick --workers 1 --out score.json",
+    "score check": "score --check scores/2.json --share 0.5 --seed 1",
+    "score board": "score --board scores",
+    "study": "study seat --players 3 --agent greedy --deals 2 --seed 1 --workers 1 --out study",
+    "study teams": "study seat --players 4 --teams 2 --agent greedy --deals 2",
     "card": "card model --arena arena --out card.md --exploit out.json --title x",
 }
 COMMANDS = {name: line.split() for name, line in LINES.items()}
@@ -58,6 +64,7 @@ SETTINGS = {  # commands whose options are those of settings
     "ablate": ("krypenv.training.experiments.ablation", "AblationSettings"),
     "exploit": ("krypenv.training.exploit.exploiting", "ExploitSettings"),
 }
+GIVEN = {"position.krk", "game.krk", "scores"}  # what `folder_with_games` has in it
 NUMBERS = ("0", "-1", "1000000000000", "1" + "0" * 30, "nan", "inf", "-inf", "1e999", "x", "", "1.5", "-0.0")
 
 SMALL_WORDS = ("1", "2", "0.5", "7", "greedy", "out.json", "mini-low", "mini-high players=3", "dev", "test", "centred")
@@ -91,8 +98,11 @@ def tiny_work() -> Iterator[None]:
     from krypenv.training.experiments import ablation, benchmark, beside
     from krypenv.training.exploit import exploiting as exploit
     from krypenv.training.imitation import imitate
+    from krypenv.training.score import run as score
     from krypenv.training.selfplay import selfplay
+    from krypenv.training.studies import study
 
+    play_score, run_study = score.play_score, study.run_study
     match, run_arena, decide = evaluation.duplicate_match, arena.run_arena, analysis._decide
 
     def one_deal(agent: Any, opponent: Any, rules: Rules, deals: int, seed: int, threads: int, *rest: Any) -> Any:
@@ -101,6 +111,13 @@ def tiny_work() -> Iterator[None]:
     def few_deals(settings: Any, progress: Any) -> Any:
         tiny = dict.fromkeys(("deals", "chunk"), min(settings.deals, 2))
         return run_arena(dataclasses.replace(settings, **tiny, workers=1, ray=False), progress)
+
+    def one_process(settings: Any, *rest: Any) -> Any:
+        return play_score(dataclasses.replace(settings, workers=1), *rest)
+
+    def two_deals(which: Any, setup: Any, folder: Any, command: str, workers: int, progress: Any) -> Any:
+        tiny = dataclasses.replace(setup, deals=min(setup.deals, 2))
+        return run_study(which, tiny, folder, command, 1, progress)
 
     def two_worlds(game: Game, player: Any, worlds: int, seed: int, open_hands: bool) -> Any:
         if hasattr(player, "worlds"):
@@ -112,11 +129,14 @@ def tiny_work() -> Iterator[None]:
     )
     line = {"peers": False, "machine": {}, "lines": [dataclasses.asdict(benchmark.Line("x", ratio=1.0))]}
     pair = {"machine": {}, "this": {}, "other": {}, "lines": [dataclasses.asdict(beside.Compared("x", "not there"))]}
-    with contextlib.ExitStack() as stack:
+    with tiny_protocol(), contextlib.ExitStack() as stack:
         for target, name, instead in (
             (evaluation, "duplicate_match", one_deal),
             (arena, "run_arena", few_deals),
             (analysis, "_decide", two_worlds),
+            (score, "play_score", one_process),
+            (study, "run_study", two_deals),
+            (study, "picture", lambda which, answer: b"no picture"),
             (selfplay, "run", lambda settings: None),
             (imitate, "run", lambda settings, command: []),
             (ablation, "ablate", lambda settings, command: {}),
@@ -134,7 +154,7 @@ def tiny_work() -> Iterator[None]:
 
 @contextlib.contextmanager
 def folder_with_games() -> Iterator[Path]:
-    """Go to a folder deep in a temporary one, with a record and a position."""
+    """Go to a folder deep in a temporary one, with a record, a position, and scores."""
     game = Game(LOW, seed=1)
     for _ in range(3):
         game.push(game.legal_moves()[0])
@@ -144,6 +164,9 @@ def folder_with_games() -> Iterator[Path]:
         folder.mkdir(parents=True)
         (folder / "position.krk").write_text(game.position(), encoding="utf-8")
         (folder / "game.krk").write_text(game.record(), encoding="utf-8")
+        (folder / "scores").mkdir()
+        for number, data in enumerate(scores()):
+            (folder / "scores" / f"{number}.json").write_bytes(data)
         os.chdir(folder)
         try:
             yield folder
@@ -154,7 +177,7 @@ def folder_with_games() -> Iterator[Path]:
 def clear(folder: Path) -> None:
     """Remove what commands have written."""
     for path in sorted(folder.rglob("*"), reverse=True):
-        if path.name not in ("position.krk", "game.krk"):
+        if path.name not in GIVEN and (path.parent.name != "scores" or path.suffix != ".json"):
             path.rmdir() if path.is_dir() else path.unlink()
 
 

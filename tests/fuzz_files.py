@@ -42,8 +42,8 @@ def changed_bytes(data: bytes, rng: random.Random) -> bytes:
 # ---------------------------------------------------------------------- an arena
 
 
-def change_results(data: bytes, rng: random.Random) -> tuple[bytes, bool]:
-    """Change the lines of an arena's file; return them and whether what was changed has a right checksum again."""
+def change_lines(data: bytes, others: list[bytes], rng: random.Random) -> tuple[bytes, bool]:
+    """Change the lines of a file, also to those of others; return them and whether one was changed and signed again."""
     lines = data.split(b"\n")[:-1]
     at, other = rng.randrange(len(lines)), rng.randrange(len(lines))
     kind = rng.randrange(8)
@@ -54,7 +54,7 @@ def change_results(data: bytes, rng: random.Random) -> tuple[bytes, bool]:
     elif kind == 2:
         del lines[at : at + rng.choice((1, 1, 3))]
     elif kind == 3:
-        strange = rng.choice(arenas())[1].split(b"\n")[:-1]
+        strange = rng.choice(others).split(b"\n")[:-1]
         lines[at] = rng.choice(strange)
     elif kind == 4:
         return changed_bytes(data, rng), False
@@ -89,7 +89,8 @@ def fuzz_arena(seed: int, mutants: int) -> Tally:
     for number in range(mutants):
         home, good = arenas()[number % len(arenas())]
         is_old = rng.random() < 0.3
-        data, signed = change_results(without_checksums(good) if is_old else good, rng)
+        others = [lines for _, lines in arenas()]
+        data, signed = change_lines(without_checksums(good) if is_old else good, others, rng)
         (folder / FILE).write_bytes(data)
 
         def read() -> Any:

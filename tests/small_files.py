@@ -158,6 +158,23 @@ def scores() -> list[bytes]:
     return made
 
 
+@functools.cache
+def stopped_score() -> tuple[run.ScoreSettings, bytes, bytes]:
+    """A score by the tiny protocol, its journal when it was stopped in the middle, and its file when it was done."""
+
+    def stop(done: int, games: int) -> None:
+        if done > games / 2:
+            raise KeyboardInterrupt
+
+    with tiny_protocol():
+        settings = run.ScoreSettings("tactician", scratch() / "stopped" / "score.json", (), 4)
+        with contextlib.suppress(KeyboardInterrupt):
+            run.play_score(settings, "krypenv score", stop)
+        stopped = journal.journal_of(settings.out).read_bytes()
+        run.play_score(settings, "krypenv score")
+    return settings, stopped, settings.out.read_bytes()
+
+
 def files_of(folder: Path) -> dict[str, bytes]:
     """The files in a folder and below it, by their paths in it."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

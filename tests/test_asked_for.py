@@ -14,7 +14,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fuzz_agents import NAMES, ODD_PARTS, every_deed, make_odd, play_odd
-from fuzz_cli import COMMANDS, SETTINGS, clear, every_number, folder_with_games, run_line, settings_command, tiny_work
+from fuzz_cli import (
+    COMMANDS,
+    GIVEN,
+    SETTINGS,
+    clear,
+    every_number,
+    folder_with_games,
+    run_line,
+    settings_command,
+    tiny_work,
+)
 from fuzz_environments import ENVIRONMENTS, WORDS, every_argument, make_env, refuse_keyword
 from fuzzing import Tally
 from typer.testing import CliRunner
@@ -86,7 +96,23 @@ def test_every_number_of_every_command_is_tried():
         assert options - tried <= {"--players", "--teams", "--demonstrations"}, name
 
 
-SHOWN = ("evaluate", "arena", "bench", "analyze", "train", "imitate", "ablate", "exploit")
+@pytest.mark.parametrize(
+    ("option", "value", "sentence"),
+    [
+        ("--players", 0, "is not played by 0 players"),
+        ("--deals", 0, "deals is at least 1, not 0"),
+        ("--workers", 0, "workers is at least 1, not 0"),
+        ("--agent", "", "'' names no agent"),
+    ],
+)
+def test_nothing_is_not_the_default_of_a_study(tmp_path, option, value, sentence):
+    done = krypenv("study", "seat", option, value, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert sentence in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+SHOWN = ("evaluate", "arena", "bench", "analyze", "score", "study", "train", "imitate", "ablate", "exploit")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +163,7 @@ def test_a_file_that_can_not_be_written_is_told_before_the_work(tmp_path, monkey
 
 @pytest.mark.parametrize("words", [*COMMANDS.values(), *map(settings_command, SETTINGS)], ids=lambda words: words[0])
 def test_every_output_of_every_command_is_tried_before_the_work(words):
-    outputs = {"--json", "--out", "--picture", "--annotate"}
+    outputs = {"--json", "--out", "--picture", "--annotate", "--board"}
     with folder_with_games() as folder:
         (folder / "taken").touch()
         for at in [at + 1 for at, word in enumerate(words) if word in outputs]:
@@ -146,7 +172,7 @@ def test_every_output_of_every_command_is_tried_before_the_work(words):
             assert done.exit_code == 2, words[at - 1]
             assert "taken/below" in done.stderr
             assert len(done.stderr.splitlines()) == 1
-            assert {path.name for path in folder.iterdir()} == {"taken", "game.krk", "position.krk"}
+            assert {path.name for path in folder.iterdir()} == GIVEN | {"taken"}
 
 
 def test_what_can_be_written_is_left_alone(tmp_path):

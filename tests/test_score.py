@@ -350,6 +350,8 @@ def test_a_board_ranks_by_paired_differences() -> None:
     unlike = TableScore("two", 400, 1.2 + np.random.default_rng(1).normal(size=(2, 400)) * 5, 1.0, 0)
     assert board.ranks([best, unlike]) == [1, 1]
     assert not board.is_better(best, best)
+    line = board._table([("mine:Careful(way='a|b')", best)]).splitlines()[-1]
+    assert line.startswith(r"| 1 | `mine:Careful(way='a\|b')` | +0.97 |")
 
 
 def test_every_table_can_be_played_by_the_shipped_agents() -> None:

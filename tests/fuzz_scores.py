@@ -1,0 +1,101 @@
+"""Fuzzers of scores and studies: their files and journals give what they were, or one sentence."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+from collections import Counter
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from fuzz_files import change_lines, changed_bytes
+from fuzzing import REFUSED, Fuzzer, Tally, attempt, mutate_json
+from small_files import arenas, dumped, scores, scratch, stopped_score, tiny_protocol
+
+from krypenv.training.score import run
+from krypenv.training.score.board import make_board
+from krypenv.training.score.journal import Chunk, Key, journal_of
+from krypenv.training.score.results import Score, encode, read_score
+
+
+def change_score(good: bytes, rng: random.Random) -> tuple[bytes, bool]:
+    """Change the file of a score; return it and whether it has a right checksum again."""
+    if rng.random() < 0.3:
+        return changed_bytes(good, rng), False
+    fields = json.loads(good)
+    signed = rng.random() < 0.7
+    if signed:
+        del fields["checksum"]
+    changed = mutate_json(fields, rng)
+    if signed and isinstance(changed, dict):
+        with contextlib.suppress(ValueError):  # no number in JSON
+            return encode(changed), True
+    return dumped(changed), False
+
+
+def figures(score: Score) -> Any:
+    """What a score says."""
+    tables = {
+        name: (table.deals, table.margins.tolist(), table.milliseconds, table.forfeits)
+        for name, table in score.tables.items()
+    }
+    return score.agent, score.weights, tables
+
+
+def fuzz_score(seed: int, mutants: int) -> Tally:
+    """A score that is read is what was written; a forged one with a right checksum has figures too."""
+    rng, tally = random.Random(seed), Counter()
+    path, whole = scratch() / "board" / "score.json", scratch() / "whole.json"
+    path.parent.mkdir(exist_ok=True)
+    for _ in range(mutants):
+        good = rng.choice(scores())
+        data, signed = change_score(good, rng)
+        path.write_bytes(data)
+        whole.write_bytes(good)
+        with tiny_protocol():
+            found = attempt(lambda: (read_score(path), make_board(path.parent))[0], tally, data)
+            if found is REFUSED:
+                continue
+            assert all(np.isfinite(table.interval).all() for table in found.tables.values())
+            assert signed or figures(found) == figures(read_score(whole)), f"other figures: {data!r}"
+    return tally
+
+
+def fuzz_score_journal(seed: int, mutants: int) -> Tally:
+    """A score that was stopped comes to the same file, or its journal is refused and left alone."""
+    rng, tally = random.Random(seed), Counter()
+    settings, stopped, whole = stopped_score()
+    journal, play = journal_of(settings.out), run._play
+    played: dict[tuple[str, int, int], tuple[Key, Chunk]] = {}
+
+    def play_once(shard: Any) -> tuple[Key, Chunk]:
+        key = run._key(shard)
+        played[key] = played.get(key) or play(shard)
+        return played[key]
+
+    with tiny_protocol(), mock.patch.object(run, "_play", play_once):
+        for _ in range(mutants):
+            data, signed = change_lines(stopped, [whole, arenas()[0][1]], rng)
+            journal.write_bytes(data)
+            settings.out.unlink(missing_ok=True)
+            found = attempt(lambda: run.play_score(settings, ""), tally, data)
+            if found is REFUSED:
+                assert journal.read_bytes() == data
+                assert not settings.out.exists()
+            else:
+                assert not journal.exists()
+                assert signed or points(settings.out.read_bytes()) == points(whole), f"other points: {data!r}"
+    return tally
+
+
+def points(data: bytes) -> Any:
+    """What a score's file says of every deal."""
+    return {name: table["opponents"] for name, table in json.loads(data)["tables"].items()}
+
+
+FUZZERS: dict[str, Fuzzer] = {
+    "score": fuzz_score,
+    "score_journal": fuzz_score_journal,
+}
