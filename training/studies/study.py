@@ -7,7 +7,6 @@ answer's table, sentence and figure.
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,8 +17,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from krypenv import agents
-from krypenv.inputs.files import append_whole, naming, parse_json, write_whole
+from krypenv.inputs.files import append_whole, naming, read_file, write_whole
 from krypenv.rules import Rules
+from krypenv.training.arena.result_lines import encode, parse
 from krypenv.training.common.machine import machine
 from krypenv.training.common.processes import pool_of
 from krypenv.training.common.report import write_json
@@ -93,10 +93,10 @@ def run_study(
     folder.mkdir(parents=True, exist_ok=True)
     with naming(folder / JOURNAL), (folder / JOURNAL).open("ab", buffering=0) as file, pool_of(_do, workers) as do:
         if not done and not file.tell():
-            append_whole(file, (json.dumps(header) + "\n").encode())
+            append_whole(file, encode(header))
         for key, result in do(left):
             done[key] = result
-            append_whole(file, (json.dumps([key, result]) + "\n").encode())
+            append_whole(file, encode({"key": key, "result": result}))
             progress(len(done), len(tasks))
     answer = study.answer(setup, done)
     write_json(
@@ -128,19 +128,25 @@ def _do(task: Task) -> tuple[str, Any]:
 
 
 def _read_journal(path: Path, header: dict[str, Any]) -> dict[str, Any]:
-    """Return the results of a journal by key, without a last line that was cut off."""
+    """Return the results of a journal by key, without a last line that was cut off.
+
+    A journal without results is no study yet: another one may begin in its place.
+    """
     if not path.exists():
         return {}
-    with naming(path):
-        data = path.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
+    data = read_file(path)
+    whole = data[: data.rfind(b"\n") + 1]
     try:
-        there, *rest = [parse_json(line) for line in whole.splitlines()]
-        done = {str(key): result for key, result in rest}
-    except (ValueError, TypeError):
+        if not whole and not encode(header).startswith(data):
+            raise ValueError("no journal of this study")
+        lines = [parse(line, signed=True) for line in whole.split(b"\n")[:-1]]
+        done = {each["key"]: each["result"] for each in lines[1:]}
+    except (ValueError, KeyError, TypeError):
         raise ValueError(f"{path} is torn or of another version; remove it to begin anew") from None
-    if there != header:
-        raise ValueError(f"{path.parent} has a study with another setup; give another --out, or remove it")
+    if lines and {key: each for key, each in lines[0].items() if key != "crc"} != header:
+        if done:
+            raise ValueError(f"{path.parent} has a study with another setup; give another --out, or remove it")
+        whole = b""
     if len(whole) < len(data):
         write_whole(path, whole)
     return done
