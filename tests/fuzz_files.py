@@ -42,7 +42,7 @@ def changed_bytes(data: bytes, rng: random.Random) -> bytes:
 # ---------------------------------------------------------------------- an arena
 
 
-def change_lines(data: bytes, others: list[bytes], rng: random.Random) -> tuple[bytes, bool]:
+def change_lines(data: bytes, others: list[bytes], rng: random.Random, sign: bool = True) -> tuple[bytes, bool]:
     """Change the lines of a file, also to those of others; return them and whether one was changed and signed again."""
     lines = data.split(b"\n")[:-1]
     at, other = rng.randrange(len(lines)), rng.randrange(len(lines))
@@ -59,7 +59,7 @@ def change_lines(data: bytes, others: list[bytes], rng: random.Random) -> tuple[
     elif kind == 4:
         return changed_bytes(data, rng), False
     else:
-        signed = rng.random() < 0.7
+        signed = sign and rng.random() < 0.7
         values = json.loads(lines[at])
         changed = mutate_json(values, rng)
         if signed and isinstance(changed, dict):

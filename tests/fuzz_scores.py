@@ -12,12 +12,15 @@ from unittest import mock
 import numpy as np
 from fuzz_files import change_lines, changed_bytes
 from fuzzing import REFUSED, Fuzzer, Tally, attempt, mutate_json
-from small_files import arenas, dumped, scores, scratch, stopped_score, tiny_protocol
+from small_files import RULES, arenas, dumped, scores, scratch, stopped_score, tiny_protocol
 
+from krypenv import Rules
 from krypenv.training.score import run
 from krypenv.training.score.board import make_board
 from krypenv.training.score.journal import Chunk, Key, journal_of
 from krypenv.training.score.results import Score, encode, read_score
+from krypenv.training.studies import study
+from krypenv.training.studies.study import JOURNAL, RESULT, Answer, Setup, Study, Task, run_study
 
 
 def change_score(good: bytes, rng: random.Random) -> tuple[bytes, bool]:
@@ -95,7 +98,58 @@ def points(data: bytes) -> Any:
     return {name: table["opponents"] for name, table in json.loads(data)["tables"].items()}
 
 
+# ---------------------------------------------------------------------- a study
+
+
+SETUP = Setup(Rules.parse(RULES), "greedy", 4)
+
+
+def two_numbers(number: int) -> list[float]:
+    """Return the result of a task."""
+    return [number / 7, float(number)]
+
+
+def sum_up(setup: Setup, results: dict[str, Any]) -> Answer:
+    """Return what fails where a result is not what it was."""
+    total = sum(sum(results[f"{number}"]) for number in range(setup.deals))
+    return Answer(f"{total:.3f}.", ("sum",), [(f"{total:.3f}",)], {"sum": total}, lambda axes: None)
+
+
+STUDY = Study(
+    "sum", "What is the sum?",
+    lambda setup: [Task(f"{number}", two_numbers, {"number": number}) for number in range(setup.deals)], sum_up, 4,
+)  # fmt: skip
+
+
+def fuzz_study_journal(seed: int, mutants: int) -> Tally:
+    """A study that was stopped comes to the same answer, or its journal is refused and left alone."""
+    rng, tally = random.Random(seed), Counter()
+    folder = scratch() / "study"
+    journal, result = folder / JOURNAL, folder / RESULT
+    journal.unlink(missing_ok=True)
+    with mock.patch.object(study, "picture", return_value=b"no picture"):
+        right = run_study(STUDY, SETUP, folder, "krypenv study")
+        lines = journal.read_bytes().splitlines(keepends=True)
+        for _ in range(mutants):
+            stopped = b"".join(lines[: rng.randrange(1, len(lines) + 1)])
+            if rng.random() < 0.5:
+                data = changed_bytes(stopped, rng)
+            else:
+                data = change_lines(stopped, [stopped_score()[1], arenas()[0][1]], rng, sign=False)[0]
+            journal.write_bytes(data)
+            result.unlink(missing_ok=True)
+            found = attempt(lambda: run_study(STUDY, SETUP, folder, "krypenv study"), tally, data)
+            if found is REFUSED:
+                assert journal.read_bytes() == data
+                assert not result.exists()
+            else:
+                assert found.sentence == right.sentence, f"another answer: {data!r}"
+                assert json.loads(result.read_bytes())["figures"] == right.figures
+    return tally
+
+
 FUZZERS: dict[str, Fuzzer] = {
     "score": fuzz_score,
     "score_journal": fuzz_score_journal,
+    "study_journal": fuzz_study_journal,
 }
