@@ -137,9 +137,10 @@ def _read_journal(path: Path, header: dict[str, Any]) -> dict[str, Any]:
     data = read_file(path)
     whole = data[: data.rfind(b"\n") + 1]
     try:
-        if not whole and not encode(header).startswith(data):
-            raise ValueError("no journal of this study")
         lines = [parse(line, signed=True) for line in whole.split(b"\n")[:-1]]
+        has_header = lines[0].keys() - {"crc"} == header.keys() if lines else encode(header).startswith(data)
+        if not has_header:
+            raise ValueError("no header of a study")
         done = {each["key"]: each["result"] for each in lines[1:]}
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{path} is torn or of another version; remove it to begin anew") from None
