@@ -112,6 +112,28 @@ def test_nothing_is_not_the_default_of_a_study(tmp_path, option, value, sentence
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.usefixtures("no_pictures")
+def test_a_study_that_was_stopped_or_refused_before_its_first_result_leaves_room_for_one(tmp_path):
+    words = ["study", "seat", "--agent", "greedy", "--deals", 2, "--out", tmp_path]
+    refused = krypenv("study", "creep", *words[2:])
+    assert refused.exit_code == 2
+    assert "greedy does not value its actions" in refused.stderr
+    done = krypenv(*words)
+    assert done.exit_code == 0, done.output
+    journal = tmp_path / "journal.jsonl"
+    whole = journal.read_bytes()
+    for size in (0, 1, 50, whole.index(b"\n"), len(whole) - 1):
+        journal.write_bytes(whole[:size])
+        assert krypenv(*words).stdout == done.stdout
+        assert journal.read_bytes() == whole
+    for data in (b"my notes", b"{}\n", whole.replace(b"[[", b"[[1", 1), whole[whole.index(b"\n") + 1 :]):
+        journal.write_bytes(data)
+        torn = krypenv(*words)
+        assert torn.exit_code == 2
+        assert "journal.jsonl is torn or of another version; remove it to begin anew" in torn.stderr
+        assert journal.read_bytes() == data
+
+
 SHOWN = ("evaluate", "arena", "bench", "analyze", "score", "study", "train", "imitate", "ablate", "exploit")
 
 

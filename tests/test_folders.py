@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
-from small_files import TINY, checkpoint, files_of
+from small_files import TINY, checkpoint, files_of, tiny_protocol
 from test_cli import krypenv
 
 from krypenv import Rules
@@ -28,6 +28,8 @@ from krypenv.training.exploit.best_response import response_settings, train_resp
 from krypenv.training.exploit.exploiting import ExploitSettings
 from krypenv.training.imitation.imitate import ImitationSettings
 from krypenv.training.imitation.imitate import run as teach
+from krypenv.training.score.results import read_score
+from krypenv.training.score.run import ScoreSettings, play_score
 from krypenv.training.selfplay.checkpoint import CHECKPOINT, read_progress
 from krypenv.training.selfplay.selfplay import run
 from krypenv.training.selfplay.settings import Settings
@@ -37,7 +39,7 @@ from krypenv.training.selfplay.settings import Settings
 HELD = "another process is writing to .*; wait for its end"
 
 
-@pytest.mark.parametrize("what", ["train", "resume", "teach", "exploit", "ablate", "response"])
+@pytest.mark.parametrize("what", ["train", "resume", "teach", "exploit", "ablate", "response", "score"])
 def test_a_folder_that_another_process_writes_to_is_refused(tmp_path: Path, what: str) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
@@ -52,6 +54,7 @@ def test_a_folder_that_another_process_writes_to_is_refused(tmp_path: Path, what
             ExploitSettings.of(agent="greedy", seeds=1, frames=1, out=str(folder)), None
         ),  # type: ignore[arg-type]
         "ablate": lambda: ablate(AblationSettings(out=str(folder))),
+        "score": lambda: play_score(ScoreSettings("greedy", folder / "score.json", ("two",)), ""),
         "response": lambda: train_response(response_settings("greedy", rules, folder, Length(frames=1)), None),  # type: ignore[arg-type]
     }
     with FileLock(folder / LOCK):
@@ -133,6 +136,30 @@ def test_an_arena_on_a_full_disk_keeps_whole_chunks(tmp_path: Path, monkeypatch:
     assert (done.exit_code, done.stderr) == (2, f"krypenv: {tmp_path / FILE}: No space left on device\n")
     assert (tmp_path / FILE).read_bytes().count(b"\n") == 1 + 2 * 3
     assert (tmp_path / FILE).read_bytes().endswith(b"\n")
+
+
+@pytest.mark.parametrize("calls", [1, 2, 4])
+def test_a_score_on_a_full_disk_goes_on_where_it_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    fsync, left = os.fsync, [calls]
+
+    def filling(number: int) -> None:
+        left[0] -= 1
+        return fsync(number) if left[0] > 0 else full()
+
+    words = ["score", "tactician", "--quick", "--out"]
+    with tiny_protocol():
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", filling)
+            done = krypenv(*words, str(tmp_path / "a.json"))
+        assert (done.exit_code, done.stderr) == (2, f"krypenv: {tmp_path / 'a.json.part'}: No space left on device\n")
+        assert (tmp_path / "a.json.part").read_bytes().count(b"\n") == calls - 1  # the header, and whole chunks
+        for name in ("a", "b"):
+            assert krypenv(*words, str(tmp_path / f"{name}.json")).exit_code == 0
+        one, other = (read_score(tmp_path / f"{name}.json").tables for name in ("a", "b"))
+        assert all((one[name].margins == other[name].margins).all() for name in one)
+    assert not (tmp_path / "a.json.part").exists()
 
 
 def test_an_append_that_does_not_fit_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
