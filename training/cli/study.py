@@ -11,16 +11,22 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from krypenv.training.cli.options import Players, Teams, option
+from krypenv.training.cli.options import Players, Preset, RuleFields, Teams, option
 from krypenv.training.common.panels import AGENTS, LENGTH, OUTPUT, STUDY
 
 
 def study(
     name: Annotated[
-        str, typer.Argument(rich_help_panel=STUDY, help="the study: creep, luck, memory, seat, setups or shed")
+        str,
+        typer.Argument(
+            rich_help_panel=STUDY,
+            help="the study: advice, creep, example, last, luck, memory, partners, seat, setups, shed or variants",
+        ),
     ],
+    rules: Preset = None,
     players: Players = None,
     teams: Teams = None,
+    rule: RuleFields = None,
     agent: Annotated[
         str | None,
         option(panel=AGENTS, help="whose play is studied", default="the package's network, or tactician(shed=True)"),
@@ -37,24 +43,26 @@ def study(
 
     If the study is stopped or killed, the same command resumes it.
     """
+    from krypenv.agents import rules_of
     from krypenv.agents.own import typed
-    from krypenv.rules import Rules
     from krypenv.training.common import bounds
     from krypenv.training.common.folders import writing_to
+    from krypenv.training.common.parts import GameRules
     from krypenv.training.common.report import print_table
     from krypenv.training.studies.play import strong_agent
     from krypenv.training.studies.registry import study_of
     from krypenv.training.studies.study import FIGURE, RESULT, Setup, run_study
 
     found = study_of(name)
-    rules = Rules.preset("krypkasino", players=players or 2, teams=teams)
-    if rules.players not in found.players:
-        raise ValueError(f"the study {name} is for {', '.join(map(str, found.players))} players, not {rules.players}")
+    if rules or players or teams or rule or not (agent and rules_of(agent)):
+        players, teams = players or found.players[0], found.teams if teams is None else teams
+    game = GameRules(rules or "", players, teams, tuple(rule or ())).of_agents([agent] if agent else [])
     bounds.check("deals", deals or found.deals, bounds.DEALS)
     bounds.check("seed", seed, bounds.SEED)
     bounds.check("workers", workers, bounds.WORKERS)
-    setup = Setup(rules, typed(agent) if agent else strong_agent(rules), deals or found.deals, seed)
-    folder = out or Path("runs/studies") / f"{name}-{rules.players}"
+    setup = Setup(game, typed(agent) if agent else strong_agent(game), deals or found.deals, seed)
+    found.check(setup)
+    folder = out or Path("runs/studies") / f"{name}-{game.players}"
     console = Console(stderr=True)
     with writing_to(folder), Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(name)

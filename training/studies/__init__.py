@@ -2,13 +2,22 @@
 
 study  what every study is, and the runner
 registry  studies by name
-play   habits, matches and self-play that they share
+play   chunks of deals, duplicate matches, one agent in every seat
+habits  an agent with one habit changed
+positions  positions from strong play, with every card played out
+comparison  studies of changed players against themselves
+intervals  samples as tables, figures and words
 creep  creep or capture
 setups  what is left to the next player
-seat   the lead and the seat
+example  example M of the rulebook
 shed   high cards and aces
+last   the cards set aside and the last capture
+seat   the lead and the seat
 memory  what forgetting costs
+partners  pairs of one kind and of strangers
+variants  house rules
 luck   luck and skill
+advice  the rulebooks' advice
 """
 
 from typing import TYPE_CHECKING

@@ -1,86 +1,32 @@
-"""Play that studies have in common: an agent with one habit changed, duplicate matches in chunks, self-play."""
+"""Play that studies have in common: work in chunks of deals, duplicate matches, and one agent in every seat."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from krypenv import agents
 from krypenv.agents import Agent
-from krypenv.agents.champion import Champion, shipped_model
-from krypenv.agents.neural.learned import LearnedAgent
-from krypenv.agents.search.sampler import Sampler
-from krypenv.cards import NUM_KINDS
-from krypenv.features import COLUMNS, WIDTH, append_features
+from krypenv.agents.champion import shipped_model
+from krypenv.engine import Engine
 from krypenv.kernels.scoring import leads
-from krypenv.observation import SIZE
+from krypenv.kernels.state import State
 from krypenv.rules import Rules
 from krypenv.training.arena.shards import AgentSource, Shard, play_shard
 from krypenv.training.evaluation.deals import deal_seeds
-from krypenv.training.evaluation.matches import confidence_interval
 from krypenv.training.studies.study import Setup, Task
 
 CHUNK = 100  # deals of a task
-BoolArray = npt.NDArray[np.bool_]
-# Which of the legal actions a habit allows, (B, 105) bool, from rules, observations and masks. A row in which it allows
-# none, or all, is one that it does not concern.
-Habit = Callable[[Rules, npt.NDArray[np.int8], npt.NDArray[np.int8]], BoolArray]
 Change = Callable[[str, Rules, int], Agent]  # makes a changed agent from the string of one, rules and a seed
 
 
 def strong_agent(rules: Rules) -> str:
-    """Return the string of a strong agent that decides in microseconds: the package's network, or the best script."""
-    return "champion(worlds=0)" if shipped_model(rules) else "tactician(shed=True)"
-
-
-class WithHabit:
-    """Plays as another agent, but for one habit: where that forbids its choice, its best allowed action.
-
-    The other agent must value actions: a network does by its logits, and a search by its expected margins.
-    """
-
-    def __init__(self, base: Agent, habit: Habit, name: str) -> None:
-        self.base, self.habit, self.name, self.rules = base, habit, name, base.rules
-        judge = base.player if isinstance(base, Champion) else base
-        if not isinstance(judge, (LearnedAgent, Sampler)):
-            raise ValueError(f"{base.name} does not value its actions; champion, guided, search and networks do")
-        self._judge: LearnedAgent | Sampler = judge
-
-    def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
-        """Return an action for each row, (B,) int64."""
-        chosen = self.base.act(observations, action_masks)
-        allowed = self.habit(self.rules, observations, action_masks) & (action_masks > 0)
-        forbidden = np.flatnonzero(allowed.any(axis=1) & ~allowed[np.arange(len(chosen)), chosen])
-        if len(forbidden):
-            values = self._values(observations[forbidden], action_masks[forbidden])
-            chosen[forbidden] = np.where(allowed[forbidden], values, -np.inf).argmax(axis=1)
-        return chosen
-
-    def _values(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> npt.NDArray[Any]:
-        if isinstance(self._judge, LearnedAgent):
-            return self._judge.evaluate(observations, masks)[0]
-        values = self._judge.action_values(observations, masks)
-        return np.where(np.isfinite(values), values, -1e6)  # pruned actions come last, and are there
-
-
-def column(
-    rules: Rules, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8], name: str
-) -> npt.NDArray[np.int8]:
-    """Return an entry of the features block for each card, (B, 52) int8; see `krypenv.features.COLUMNS`."""
-    block = append_features(rules, observations, masks)[:, SIZE:].reshape(len(masks), NUM_KINDS, WIDTH)
-    entries: npt.NDArray[np.int8] = block[:, :, COLUMNS[name].start]
-    return entries
-
-
-def only_plays(plays: BoolArray, masks: npt.NDArray[np.int8]) -> BoolArray:
-    """Return a habit's answer that concerns the play of cards alone: (B, 52) bool to (B, 105)."""
-    allowed = masks > 0
-    allowed[:, :NUM_KINDS] &= plays
-    return allowed
+    """Return the string of a strong agent that is quick: the package's network for the rules, or a small search."""
+    return "champion(worlds=0)" if shipped_model(rules) else "search(worlds=10, plies=0)"
 
 
 def chunk_tasks(key: str, setup: Setup, function: Callable[..., list[Any]], **more: Any) -> list[Task]:
@@ -110,11 +56,6 @@ def match_tasks(key: str, setup: Setup, change: Change) -> list[Task]:
     return chunk_tasks(key, setup, play_chunk, change=change)
 
 
-def habit_tasks(habits: dict[str, Habit], setup: Setup) -> list[Task]:
-    """Return the tasks of the matches of the agent with each habit against itself without, under the habits' names."""
-    return [task for name, habit in habits.items() for task in match_tasks(name, setup, partial(with_habit, habit))]
-
-
 def play_chunk(rules: str, agent: str, first: int, deals: int, seed: int, change: Change) -> list[float]:
     """Return the margins of a changed agent against the agent as it is on all other sides, by deal."""
     game = Rules.parse(rules)
@@ -126,17 +67,57 @@ def play_chunk(rules: str, agent: str, first: int, deals: int, seed: int, change
     if any(line["forfeits"] for line in lines):
         raise RuntimeError(f"a player failed: {next(line['forfeits'] for line in lines if line['forfeits'])}")
     scores = np.array([line["scores"] for line in lines], float)  # (deals, seatings, sides)
+    return own_margins(game, scores).mean(axis=1).round(9).tolist()
+
+
+def own_margins(rules: Rules, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return by how much an agent that is on side k in seating k is ahead of the others' mean.
+
+    `scores` is (deals, sides, sides), by seating and side; the result is (deals, sides).
+    """
+    sides = rules.num_teams
     own = scores[:, np.arange(sides), np.arange(sides)]
-    margins = leads(game, own, (scores.sum(axis=2) - own) / (sides - 1)).mean(axis=1)
-    return [round(margin, 9) for margin in margins.tolist()]
+    margins: npt.NDArray[np.float64] = leads(rules, own, (scores.sum(axis=2) - own) / (sides - 1))
+    return margins
 
 
-def with_habit(habit: Habit, agent: str, rules: Rules, seed: int) -> Agent:
-    """Return an agent with a habit; a change of an agent for `match_tasks`."""
-    return WithHabit(agents.make_known(agent, rules, seed), habit, "habit")
+def instead(other: str) -> Change:
+    """Return the change of an agent that puts another one in its place."""
+    return partial(_instead, other)
 
 
-def told(samples: Sequence[float] | npt.NDArray[np.float64]) -> tuple[str, str]:
-    """Return a mean and its 95% interval as two cells of a table."""
-    mean, low, high = confidence_interval(np.asarray(samples))
-    return f"{mean:+.2f}", f"{low:+.2f} to {high:+.2f}"
+def _instead(other: str, agent: str, rules: Rules, seed: int) -> Agent:
+    return agents.make_known(other, rules, seed)
+
+
+class Round(NamedTuple):
+    """A decision in each of some games, just made; a game that it has finished is in the engine no more."""
+
+    engine: Engine  # after the decision
+    rows: npt.NDArray[np.int64]  # (M,) the games that are not over
+    before: State  # (M,) what they were before
+    ended: npt.NDArray[np.int64]  # (K,) the games that it has ended
+    ends: State  # (K,) what they were before
+
+
+def watch(rules: str, agent: str, first: int, deals: int, seed: int) -> Iterator[Round]:
+    """Play deals with an agent in every seat, and yield each round of decisions."""
+    game = Rules.parse(rules)
+    engine = Engine(game, deals, deal_seeds(seed, first + deals)[first:])
+    player = agents.make_known(agent, game, stream(seed, first))
+    rows = np.arange(deals)
+    while len(rows):
+        before = _some(engine.state, rows)
+        engine.step(player.act(engine.observation[rows], engine.action_mask[rows]), rows)
+        over = engine.finished[rows]
+        yield Round(engine, rows[~over], _some(before, ~over), rows[over], _some(before, over))
+        rows = rows[~over]
+
+
+def _some(state: State, rows: npt.NDArray[Any]) -> State:
+    return state[rows].view(np.recarray)
+
+
+def stream(*numbers: int) -> int:
+    """Return the seed of an agent's random choices in one piece of work."""
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0])
