@@ -13,9 +13,9 @@ from sampled import HAND_VALUES, STRONG, TWO, games, names_of, points_of, positi
 from krypenv import Game, Rules, agents
 from krypenv.cards import NUM_KINDS, card_name
 from krypenv.observation import LAYOUT
+from krypenv.training.lab.habits import WithHabit, cards_left, column, creeping, values_of, with_habit
+from krypenv.training.lab.play import play_chunk
 from krypenv.training.studies import advice, creep, last, setups, shed
-from krypenv.training.studies.habits import WithHabit, cards_left, column, creeping, values_of, with_habit
-from krypenv.training.studies.play import play_chunk
 
 HABITS = {**creep.HABITS, **shed.HABITS, **last.HABITS, **setups.HABITS, **advice.HABITS}
 

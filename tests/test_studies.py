@@ -11,11 +11,12 @@ from sampled import STRONG, TWO
 from typer.testing import CliRunner
 
 from krypenv.training.cli.commands import app
-from krypenv.training.studies import creep, play
-from krypenv.training.studies.habits import with_habit
-from krypenv.training.studies.play import by_deal, match_tasks
+from krypenv.training.lab import play
+from krypenv.training.lab.habits import with_habit
+from krypenv.training.lab.play import by_deal, match_tasks
+from krypenv.training.lab.study import FIGURE, JOURNAL, RESULT, Answer, Setup, Study, Task, run_study
+from krypenv.training.studies import creep
 from krypenv.training.studies.registry import STUDIES, study_of
-from krypenv.training.studies.study import FIGURE, JOURNAL, RESULT, Answer, Setup, Study, Task, run_study
 
 
 def square(number: int, fail: bool = False) -> int:

@@ -13,6 +13,10 @@ from krypenv import Engine, Game, Rules, agents
 from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.observation import LAYOUT
 from krypenv.training.evaluation.deals import deal_seeds
+from krypenv.training.lab import positions as sampling
+from krypenv.training.lab.intervals import gains, points, ratio_interval
+from krypenv.training.lab.positions import Play, Position, kinds_of_tables, play_each, sample_positions
+from krypenv.training.lab.study import Setup
 from krypenv.training.studies import (
     advice,
     creep,
@@ -25,10 +29,6 @@ from krypenv.training.studies import (
     setups,
     variants,
 )
-from krypenv.training.studies import positions as sampling
-from krypenv.training.studies.intervals import gains, points, ratio_interval
-from krypenv.training.studies.positions import Play, Position, kinds_of_tables, play_each, sample_positions
-from krypenv.training.studies.study import Setup
 
 FOUR = Rules.preset("krypkasino", players=4)
 

@@ -49,9 +49,9 @@ def study(
     from krypenv.training.common.folders import writing_to
     from krypenv.training.common.parts import GameRules
     from krypenv.training.common.report import print_table
-    from krypenv.training.studies.play import strong_agent
+    from krypenv.training.lab.play import strong_agent
+    from krypenv.training.lab.study import FIGURE, RESULT, Setup, run_study
     from krypenv.training.studies.registry import study_of
-    from krypenv.training.studies.study import FIGURE, RESULT, Setup, run_study
 
     found = study_of(name)
     if rules or players or teams or rule or not (agent and rules_of(agent)):

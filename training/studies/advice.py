@@ -11,8 +11,7 @@ import numpy as np
 from krypenv.cards import ACE, DIAMONDS, KING, NUM_KINDS, NUM_RANKS, TEN, card_of
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
-from krypenv.training.studies import creep, example, last, memory, setups, shed
-from krypenv.training.studies.habits import (
+from krypenv.training.lab.habits import (
     BoolArray,
     Habit,
     Int8Array,
@@ -25,9 +24,10 @@ from krypenv.training.studies.habits import (
     values_of,
     with_habit,
 )
-from krypenv.training.studies.intervals import Interval, bars, cells, figures_of, interval
-from krypenv.training.studies.play import Change, by_deal, chunk_tasks, match_tasks
-from krypenv.training.studies.study import Answer, Setup, Study, Task
+from krypenv.training.lab.intervals import Interval, bars, cells, figures_of, interval
+from krypenv.training.lab.play import Change, by_deal, chunk_tasks, match_tasks
+from krypenv.training.lab.study import Answer, Setup, Study, Task
+from krypenv.training.studies import creep, example, last, memory, setups, shed
 
 _RANKS = np.arange(NUM_KINDS) % NUM_RANKS + 1
 _STORAN = LAYOUT["table"].start + card_of(TEN, DIAMONDS)
@@ -110,7 +110,7 @@ class Advice:
 ENGLISH, SECOND = "rulebook", "second"
 ADVICE: tuple[Advice, ...] = (
     Advice(ENGLISH, "avoid taking in scoring cards by creeping, or by capturing cards that don't score",
-           "capture for 0 points at most", "capture whenever possible", "creep"),
+           "pays 0 at most for a capture", "capture whenever possible", "creep"),
     Advice(ENGLISH, "get rid of your higher cards early", "creep the highest card", "creep the lowest card", "shed"),
     Advice(ENGLISH, "get rid of aces early", "creep aces first", "creep aces last", "shed"),
     Advice(ENGLISH, "it is not always best to creep", UNCHANGED, "creep whenever possible", "creep"),

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from krypenv.rules import Rules
-from krypenv.training.studies.habits import (
+from krypenv.training.lab.habits import (
     BoolArray,
     Habit,
     Int8Array,
@@ -21,13 +21,14 @@ from krypenv.training.studies.habits import (
     values_of,
     with_habit,
 )
-from krypenv.training.studies.intervals import cells, figures_of, gains, interval
-from krypenv.training.studies.play import by_deal, match_tasks
-from krypenv.training.studies.positions import CARD, PICTURE, Play, Position, position_tasks, positions_of
-from krypenv.training.studies.study import Answer, Setup, Study, Task
+from krypenv.training.lab.intervals import cells, figures_of, gains, interval
+from krypenv.training.lab.play import by_deal, match_tasks
+from krypenv.training.lab.positions import CARD, PICTURE, Play, Position, position_tasks, positions_of
+from krypenv.training.lab.study import Answer, Setup, Study, Task
 
 LIMITS = (0, 1, 2, 3, 4, 6)  # points
 COSTS = (0, 1, 2, 3)  # points of a capture; the last stands for more, too
+WIDEST = 15  # points; cases with wider intervals are not drawn
 Case = Callable[[Position, Play], bool]  # of a position and its best capture
 CASES: dict[str, Case] = {
     "in general": lambda position, play: True,
@@ -59,7 +60,7 @@ def capture_up_to(limit: int, rules: Rules, observations: Int8Array, masks: Int8
 HABITS: dict[str, Habit] = {
     "creep whenever possible": creep_always,
     "capture whenever possible": capture_always,
-    **{f"capture for {limit} points at most": partial(capture_up_to, limit) for limit in LIMITS},
+    **{f"pays {limit} at most for a capture": partial(capture_up_to, limit) for limit in LIMITS},
 }
 
 
@@ -84,36 +85,27 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     habits = {name: interval(by_deal(results, name, setup)) for name in HABITS}
     positions = positions_of(setup, results)
     cases = {name: differences(positions, case) for name, case in CASES.items()}
-    prices = {
-        f"{_points(cost)}, {name}": interval(each) for name, found in cases.items() for cost, each in found.items()
-    }
-    worth_it = [cost for cost in COSTS if prices[f"{_points(cost)}, in general"][1] > 0]
-    harmful = [limit for limit in LIMITS if habits[f"capture for {limit} points at most"][2] < 0]
-    up_to = f"a capture is better on average up to {_points(max(worth_it))}" if worth_it else (
-        "at no price is a capture surely better on average"
-    )  # fmt: skip
-    limits = (
-        f"a player that never pays more than {_points(max(harmful))} where it could creep "
-        f"{gains(habits[f'capture for {max(harmful)} points at most'])}"
-        if harmful
-        else "no limit to what a capture may cost makes a difference that can be told"
-    )
+    prices = {_price(cost, name): interval(each) for name, found in cases.items() for cost, each in found.items()}
+    by_price = {cost: each for cost in COSTS if np.isfinite(each := prices[_price(cost, "in general")]).all()}
     sentence = (
-        f"A player that creeps whenever possible {gains(habits['creep whenever possible'])}; where both are possible "
-        f"{up_to}, and {limits}."
+        f"A player that creeps whenever possible {gains(habits['creep whenever possible'])}, and one that captures "
+        f"whenever possible {gains(habits['capture whenever possible'])}. Where both are possible, "
+        + "; ".join(f"a capture of {_points(cost)} {gains(each)}" for cost, each in by_price.items())
+        + "."
     )
 
     def draw(axes: Axes) -> None:
         for at, (name, found) in enumerate(cases.items()):
             means = [(cost, *interval(each)) for cost, each in found.items() if len(each) > 1]
-            if means:
-                cost, mean, low, high = np.array(means).T
+            cost, mean, low, high = np.array(means).reshape(-1, 4).T
+            if len(means) and (high - low < WIDEST).all():
                 axes.errorbar(cost + 0.04 * at, mean, yerr=[mean - low, high - mean], fmt="o-", capsize=3, label=name)
         axes.axhline(0, color="black", linewidth=0.8)
         axes.set_xticks(COSTS, [*map(str, COSTS[:-1]), f"{COSTS[-1]} or more"])
         axes.set_xlabel("points that the best capture takes")
         axes.set_ylabel("points by which it is better than to creep")
-        axes.legend(fontsize=8)
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(fontsize=8)
 
     rows = [(f"habit: {name}", "", *cells(each)) for name, each in habits.items()]
     for name, by_cost in cases.items():
@@ -125,6 +117,10 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         sentence, ("what", "positions", "margin", "95% interval"), rows,
         figures_of({**habits, **prices}), draw,
     )  # fmt: skip
+
+
+def _price(cost: int, name: str) -> str:
+    return f"{_points(cost)}: {name}"
 
 
 def _points(cost: int) -> str:

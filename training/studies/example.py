@@ -9,11 +9,11 @@ import numpy as np
 from krypenv.cards import NUM_KINDS, NUM_RANKS, card_name
 from krypenv.game.game import Game
 from krypenv.rules import Rules
-from krypenv.training.studies.habits import values_of
-from krypenv.training.studies.intervals import bars, cells, figures_of, gains, interval
-from krypenv.training.studies.play import by_deal, chunk_tasks, stream
-from krypenv.training.studies.positions import play_each
-from krypenv.training.studies.study import Answer, Setup, Study, Task
+from krypenv.training.lab.habits import values_of
+from krypenv.training.lab.intervals import bars, cells, figures_of, gains, interval
+from krypenv.training.lab.play import by_deal, chunk_tasks, stream
+from krypenv.training.lab.positions import play_each
+from krypenv.training.lab.study import Answer, Setup, Study, Task
 
 TABLE, HAND = (2, 6, 12), (7, 8, 11, 13)  # ranks
 NAMES = {7: "7 creeps", 8: "8 takes 6 and 2", 11: "J creeps", 13: "K creeps"}

@@ -11,8 +11,8 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
-from krypenv.training.studies.comparison import LABEL
-from krypenv.training.studies.habits import (
+from krypenv.training.lab.comparison import LABEL
+from krypenv.training.lab.habits import (
     BoolArray,
     Habit,
     Int8Array,
@@ -25,9 +25,9 @@ from krypenv.training.studies.habits import (
     values_of,
     with_habit,
 )
-from krypenv.training.studies.intervals import bars, cells, figures_of, gains, interval, percents, points
-from krypenv.training.studies.play import Change, by_deal, chunk_tasks, match_tasks, watch
-from krypenv.training.studies.study import Answer, Setup, Study, Task
+from krypenv.training.lab.intervals import bars, cells, figures_of, gains, interval, percents, points
+from krypenv.training.lab.play import Change, by_deal, chunk_tasks, match_tasks, watch
+from krypenv.training.lab.study import Answer, Setup, Study, Task
 
 LEFT = (24, 16, 12, 8, 6, 4, 3, 2, 1)  # cards still to be played in all hands
 ALWAYS = 99  # deals: ignores the cards set aside to the end

@@ -14,8 +14,8 @@ from krypenv.engine import Engine
 from krypenv.rules import Rules
 from krypenv.training.evaluation.deals import deal_seeds
 from krypenv.training.evaluation.table import by_side, play_table
-from krypenv.training.studies.play import by_deal, chunk_tasks, own_margins
-from krypenv.training.studies.study import Answer, Setup, Study, Task
+from krypenv.training.lab.play import by_deal, chunk_tasks, own_margins
+from krypenv.training.lab.study import Answer, Setup, Study, Task
 
 WEAKER = "search(worlds=4, plies=2)"  # who draws its worlds at random, and so plays a deal in different ways
 PLAYS = 4  # times that each deal is played in each seating, with other random numbers of the agents

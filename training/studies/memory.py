@@ -15,10 +15,10 @@ from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.state import State
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
-from krypenv.training.studies.comparison import comparison
-from krypenv.training.studies.habits import BoolArray, Int8Array, network_of
-from krypenv.training.studies.intervals import Samples, interval, points
-from krypenv.training.studies.play import Change
+from krypenv.training.lab.comparison import comparison
+from krypenv.training.lab.habits import BoolArray, Int8Array, network_of
+from krypenv.training.lab.intervals import Samples, interval, points
+from krypenv.training.lab.play import Change
 
 DRAWS = 8  # memories that a forgetful player imagines for a decision
 _LYING = ("hand", "table", "set_aside", "pending")  # cards that a player sees without any memory

@@ -13,11 +13,11 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
-from krypenv.training.studies.comparison import LABEL
-from krypenv.training.studies.habits import Int8Array
-from krypenv.training.studies.intervals import bars, cells, figures_of, gains, interval
-from krypenv.training.studies.play import Change, by_deal, chunk_tasks, instead, match_tasks, strong_agent, watch
-from krypenv.training.studies.study import Answer, Setup, Study, Task
+from krypenv.training.lab.comparison import LABEL
+from krypenv.training.lab.habits import Int8Array
+from krypenv.training.lab.intervals import bars, cells, figures_of, gains, interval
+from krypenv.training.lab.play import Change, by_deal, chunk_tasks, instead, match_tasks, strong_agent, watch
+from krypenv.training.lab.study import Answer, Setup, Study, Task
 
 STRANGERS = ("search(worlds=10, plies=2)", "tactician(shed=True)", "greedy")
 

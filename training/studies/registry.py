@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from krypenv.inputs.words import did_you_mean, shown
+from krypenv.training.lab.study import Study
 from krypenv.training.studies import (
     advice,
     creep,
@@ -16,7 +17,6 @@ from krypenv.training.studies import (
     shed,
     variants,
 )
-from krypenv.training.studies.study import Study
 
 STUDIES: dict[str, Study] = {
     module.STUDY.name: module.STUDY

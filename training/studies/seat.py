@@ -9,9 +9,9 @@ import numpy as np
 from krypenv.cards import NO_CARD
 from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
-from krypenv.training.studies.intervals import bars, cells, figures_of, interval, points
-from krypenv.training.studies.play import by_deal, chunk_tasks, watch
-from krypenv.training.studies.study import Answer, Setup, Study, Task
+from krypenv.training.lab.intervals import bars, cells, figures_of, interval, points
+from krypenv.training.lab.play import by_deal, chunk_tasks, watch
+from krypenv.training.lab.study import Answer, Setup, Study, Task
 
 
 def play_deals(rules: str, agent: str, first: int, deals: int, seed: int) -> list[list[int]]:

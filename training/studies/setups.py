@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 
 from krypenv.cards import NO_CARD
 from krypenv.rules import Rules
-from krypenv.training.studies.habits import BoolArray, Habit, Int8Array, column, only_plays, values_of, with_habit
-from krypenv.training.studies.intervals import cells, figures_of, gains, interval, percents, ratio_interval
-from krypenv.training.studies.play import by_deal, chunk_tasks, match_tasks, watch
-from krypenv.training.studies.positions import EMPTY, TABLES, kinds_of_tables, position_tasks, positions_of
-from krypenv.training.studies.study import Answer, Setup, Study, Task
+from krypenv.training.lab.habits import BoolArray, Habit, Int8Array, column, only_plays, values_of, with_habit
+from krypenv.training.lab.intervals import cells, figures_of, gains, interval, percents, ratio_interval
+from krypenv.training.lab.play import by_deal, chunk_tasks, match_tasks, watch
+from krypenv.training.lab.positions import EMPTY, TABLES, kinds_of_tables, position_tasks, positions_of
+from krypenv.training.lab.study import Answer, Setup, Study, Task
 
 KINDS = {at: name for at, name in enumerate(TABLES) if at != EMPTY}
 

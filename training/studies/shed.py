@@ -8,9 +8,9 @@ import numpy.typing as npt
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import capture_values
 from krypenv.rules import Rules
-from krypenv.training.studies.comparison import comparison
-from krypenv.training.studies.habits import BoolArray, Habit, Int8Array, creeping, first_of, values_of, with_habit
-from krypenv.training.studies.intervals import Samples, gains, interval
+from krypenv.training.lab.comparison import comparison
+from krypenv.training.lab.habits import BoolArray, Habit, Int8Array, creeping, first_of, values_of, with_habit
+from krypenv.training.lab.intervals import Samples, gains, interval
 
 _ACES = np.arange(NUM_KINDS) % NUM_RANKS == 0
 

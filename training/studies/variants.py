@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
 from krypenv.training.evaluation.table import by_side
-from krypenv.training.studies.intervals import Interval, figures_of, interval
-from krypenv.training.studies.play import by_deal, chunk_tasks, instead, match_tasks, watch
-from krypenv.training.studies.study import Answer, Setup, Study, Task
+from krypenv.training.lab.intervals import Interval, figures_of, interval
+from krypenv.training.lab.play import by_deal, chunk_tasks, instead, match_tasks, watch
+from krypenv.training.lab.study import Answer, Setup, Study, Task
 
 FIELD = "tactician(shed=True)"  # whom the others meet, and who plays where points are counted
 SKILLED = "search(worlds=10, plies=0)"  # by whose margin skill is measured

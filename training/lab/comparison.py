@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from krypenv.rules import Rules
-from krypenv.training.studies.intervals import Samples, bars, figures_of, interval, rows_of
-from krypenv.training.studies.play import Change, by_deal, match_tasks
-from krypenv.training.studies.study import Answer, Setup, Study, Task
+from krypenv.training.lab.intervals import Samples, bars, figures_of, interval, rows_of
+from krypenv.training.lab.play import Change, by_deal, match_tasks
+from krypenv.training.lab.study import Answer, Setup, Study, Task
 
 LABEL = "points a game against the same player unchanged"
 

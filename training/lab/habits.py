@@ -21,7 +21,7 @@ from krypenv.kernels.observation import LAYOUT
 from krypenv.kernels.worlds import determinize
 from krypenv.observation import SIZE
 from krypenv.rules import Rules
-from krypenv.training.studies.play import Change
+from krypenv.training.lab.play import Change
 
 BoolArray = npt.NDArray[np.bool_]
 Int8Array = npt.NDArray[np.int8]

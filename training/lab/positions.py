@@ -21,10 +21,10 @@ from krypenv.kernels.state import State
 from krypenv.rules import Rules
 from krypenv.training.evaluation.deals import deal_seeds
 from krypenv.training.evaluation.table import by_side, play_table
-from krypenv.training.studies.habits import values_of
-from krypenv.training.studies.intervals import FloatArray
-from krypenv.training.studies.play import by_deal, chunk_tasks, stream
-from krypenv.training.studies.study import Setup, Task
+from krypenv.training.lab.habits import values_of
+from krypenv.training.lab.intervals import FloatArray
+from krypenv.training.lab.play import by_deal, chunk_tasks, stream
+from krypenv.training.lab.study import Setup, Task
 
 TIMES = 5  # positions for each deal of a match, for they tell less
 EMPTY, PICTURE, CARD, PAIR, SUM_14, MORE = range(6)

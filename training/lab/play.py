@@ -18,7 +18,7 @@ from krypenv.kernels.state import State
 from krypenv.rules import Rules
 from krypenv.training.arena.shards import AgentSource, Shard, play_shard
 from krypenv.training.evaluation.deals import deal_seeds
-from krypenv.training.studies.study import Setup, Task
+from krypenv.training.lab.study import Setup, Task
 
 CHUNK = 100  # deals of a task
 Change = Callable[[str, Rules, int], Agent]  # makes a changed agent from the string of one, rules and a seed
