@@ -52,7 +52,10 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     "score": "score greedy --table two --table three --quick --workers 1 --out score.json",
     "score check": "score --check scores/2.json --share 0.5 --seed 1",
     "score board": "score --board scores",
-    "study": "study seat --players 3 --agent greedy --deals 2 --seed 1 --workers 1 --out study",
+    "study": (
+        "study seat --players 3 --rules mini-low --rule games=1 --agent greedy --deals 2 --seed 1 --workers 1 "
+        "--out study"
+    ),
     "study teams": "study seat --players 4 --teams 2 --agent greedy --deals 2",
     "card": "card model --arena arena --out card.md --exploit out.json --title x",
 }
@@ -98,9 +101,9 @@ def tiny_work() -> Iterator[None]:
     from krypenv.training.experiments import ablation, benchmark, beside
     from krypenv.training.exploit import exploiting as exploit
     from krypenv.training.imitation import imitate
+    from krypenv.training.lab import study
     from krypenv.training.score import run as score
     from krypenv.training.selfplay import selfplay
-    from krypenv.training.studies import study
 
     play_score, run_study = score.play_score, study.run_study
     match, run_arena, decide = evaluation.duplicate_match, arena.run_arena, analysis._decide

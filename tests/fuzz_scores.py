@@ -15,12 +15,12 @@ from fuzzing import REFUSED, Fuzzer, Tally, attempt, mutate_json
 from small_files import RULES, arenas, dumped, scores, scratch, stopped_score, tiny_protocol
 
 from krypenv import Rules
+from krypenv.training.lab import study
+from krypenv.training.lab.study import JOURNAL, RESULT, Answer, Setup, Study, Task, run_study
 from krypenv.training.score import run
 from krypenv.training.score.board import make_board
 from krypenv.training.score.journal import Chunk, Key, journal_of
 from krypenv.training.score.results import Score, encode, read_score
-from krypenv.training.studies import study
-from krypenv.training.studies.study import JOURNAL, RESULT, Answer, Setup, Study, Task, run_study
 
 
 def change_score(good: bytes, rng: random.Random) -> tuple[bytes, bool]:

@@ -126,6 +126,12 @@ def test_a_study_that_was_stopped_or_refused_before_its_first_result_leaves_room
         journal.write_bytes(whole[:size])
         assert krypenv(*words).stdout == done.stdout
         assert journal.read_bytes() == whole
+    journal.write_bytes(whole[: whole.index(b"\n") + 1].replace(b'"deals":2', b'"deals":3'))
+    assert "is torn" in krypenv(*words).stderr  # by its checksum
+    journal.write_bytes(whole[: whole.index(b"\n") + 1])
+    other = krypenv("study", "seat", "--agent", "greedy", "--deals", 3, "--out", tmp_path)
+    assert other.exit_code == 0, other.output
+    assert "has a study with another setup" in krypenv(*words).stderr
     for data in (b"my notes", b"{}\n", whole.replace(b"[[", b"[[1", 1), whole[whole.index(b"\n") + 1 :]):
         journal.write_bytes(data)
         torn = krypenv(*words)

@@ -42,8 +42,8 @@ FLOORS = [
     {"krypenv.training.imitation"},
     {"krypenv.training.selfplay"},
     {"krypenv.training.settings", "krypenv.training.policy", "krypenv.training.standings"},  # names that users import
-    {"krypenv.training.exploit", "krypenv.training.experiments", "krypenv.training.score"}
-    | {"krypenv.training.studies"},
+    {"krypenv.training.exploit", "krypenv.training.experiments", "krypenv.training.score", "krypenv.training.lab"},
+    {"krypenv.training.studies"},
     {"krypenv.doctor"},
     {"krypenv.training.cli"},
     {"krypenv.__main__"},

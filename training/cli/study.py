@@ -11,16 +11,22 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from krypenv.training.cli.options import Players, Teams, option
+from krypenv.training.cli.options import Players, Preset, RuleFields, Teams, option
 from krypenv.training.common.panels import AGENTS, LENGTH, OUTPUT, STUDY
 
 
 def study(
     name: Annotated[
-        str, typer.Argument(rich_help_panel=STUDY, help="the study: creep, luck, memory, seat, setups or shed")
+        str,
+        typer.Argument(
+            rich_help_panel=STUDY,
+            help="the study: advice, creep, example, last, luck, memory, partners, seat, setups, shed or variants",
+        ),
     ],
+    rules: Preset = None,
     players: Players = None,
     teams: Teams = None,
+    rule: RuleFields = None,
     agent: Annotated[
         str | None,
         option(panel=AGENTS, help="whose play is studied", default="the package's network, or tactician(shed=True)"),
@@ -37,26 +43,30 @@ def study(
 
     If the study is stopped or killed, the same command resumes it.
     """
+    from krypenv.agents import rules_of
     from krypenv.agents.own import typed
-    from krypenv.rules import Rules
     from krypenv.training.cli.outputs import check_folder
     from krypenv.training.common import bounds
     from krypenv.training.common.folders import writing_to
+    from krypenv.training.common.parts import GameRules
     from krypenv.training.common.report import print_table
-    from krypenv.training.studies.play import strong_agent
+    from krypenv.training.lab.play import strong_agent
+    from krypenv.training.lab.study import FIGURE, RESULT, Setup, run_study
     from krypenv.training.studies.registry import study_of
-    from krypenv.training.studies.study import FIGURE, RESULT, Setup, run_study
 
     found = study_of(name)
-    rules = Rules.preset("krypkasino", players=2 if players is None else players, teams=teams)
-    if rules.players not in found.players:
-        raise ValueError(f"the study {name} is for {', '.join(map(str, found.players))} players, not {rules.players}")
+    is_named = bool(rule) or any(each is not None for each in (rules, players, teams))
+    if is_named or not (agent and rules_of(agent)):  # else the rules are those that the model was trained for
+        players = found.players[0] if players is None else players
+        teams = found.teams if teams is None else teams
+    game = GameRules(rules or "", players, teams, tuple(rule or ())).of_agents([agent] if agent else [])
     deals = found.deals if deals is None else deals
     bounds.check("deals", deals, bounds.DEALS)
     bounds.check("seed", seed, bounds.SEED)
     bounds.check("workers", workers, bounds.WORKERS)
-    setup = Setup(rules, strong_agent(rules) if agent is None else typed(agent), deals, seed)
-    folder = out or Path("runs/studies") / f"{name}-{rules.players}"
+    setup = Setup(game, strong_agent(game) if agent is None else typed(agent), deals, seed)
+    found.check(setup)
+    folder = out or Path("runs/studies") / f"{name}-{game.players}"
     check_folder(folder)
     console = Console(stderr=True)
     with writing_to(folder), Progress(console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -1,14 +1,17 @@
-"""Studies: questions about good play, each a small file to copy and change, answered by interventions where possible.
+"""Studies: questions about good play, each a small file to copy and change.
 
-study  what every study is, and the runner
 registry  studies by name
-play   habits, matches and self-play that they share
 creep  creep or capture
 setups  what is left to the next player
-seat   the lead and the seat
+example  example M of the rulebook
 shed   high cards and aces
+last   the cards set aside and the last capture
+seat   the lead and the seat
 memory  what forgetting costs
+partners  pairs of one kind and of strangers
+variants  house rules
 luck   luck and skill
+advice  the rulebooks' advice
 """
 
 from typing import TYPE_CHECKING
@@ -17,11 +20,7 @@ from krypenv.runtime.lazy import importer
 
 if TYPE_CHECKING:
     from krypenv.training.studies.registry import STUDIES, study_of
-    from krypenv.training.studies.study import Answer, Setup, Study, Task, run_study
 else:
-    __getattr__ = importer(
-        __name__,
-        {"registry": ("STUDIES", "study_of"), "study": ("Answer", "Setup", "Study", "Task", "run_study")},
-    )
+    __getattr__ = importer(__name__, {"registry": ("STUDIES", "study_of")})
 
-__all__ = ["STUDIES", "Answer", "Setup", "Study", "Task", "run_study", "study_of"]
+__all__ = ["STUDIES", "study_of"]

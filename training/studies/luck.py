@@ -11,12 +11,11 @@ from matplotlib.axes import Axes
 
 from krypenv import agents
 from krypenv.engine import Engine
-from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
 from krypenv.training.evaluation.deals import deal_seeds
-from krypenv.training.evaluation.table import play_table
-from krypenv.training.studies.play import by_deal, chunk_tasks
-from krypenv.training.studies.study import Answer, Setup, Study, Task
+from krypenv.training.evaluation.table import by_side, play_table
+from krypenv.training.lab.play import by_deal, chunk_tasks, own_margins
+from krypenv.training.lab.study import Answer, Setup, Study, Task
 
 WEAKER = "search(worlds=4, plies=2)"  # who draws its worlds at random, and so plays a deal in different ways
 PLAYS = 4  # times that each deal is played in each seating, with other random numbers of the agents
@@ -34,9 +33,7 @@ def play_deals(rules: str, agent: str, first: int, deals: int, seed: int) -> lis
         streams = np.random.SeedSequence([seed, first, repetition]).generate_state(2).tolist()
         players = [agents.make_known(name, game, it) for name, it in zip((agent, WEAKER), streams, strict=True)]
         seats = play_table(Engine(game, len(seeds), seeds), players, lineup).scores
-        scores = seats.reshape(deals, sides, -1, sides).sum(axis=2).astype(float)
-        own = scores[:, np.arange(sides), np.arange(sides)]
-        found.append(leads(game, own, (scores.sum(axis=2) - own) / (sides - 1)))
+        found.append(own_margins(game, by_side(seats, sides).reshape(deals, sides, sides).astype(float)))
     margins: list[list[list[float]]] = np.stack(found, axis=2).round(9).tolist()
     return margins
 
@@ -73,7 +70,7 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     games = duplicate * margins.shape[1]
     sentence = (
         f"The better player is {skill:.1f} points a game ahead, and a single game's margin has a standard deviation of "
-        f"{math.sqrt(total):.1f}: {parts['seat'] / total:.0%} of the variance is who holds which cards, "
+        f"{math.sqrt(total):.1f}: {max(parts['seat'], 0) / total:.0%} of the variance is who holds which cards, "
         f"{parts['chance'] / total:.0%} chance in play and {max(parts['deal'], 0) / total:.0%} the deal as a whole. "
         f"To be ahead with 95% it takes {single:,.0f} games, or {duplicate:,.0f} duplicate deals ({games:,.0f} games)."
     )
@@ -94,7 +91,7 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         axes.legend()
 
     figures = {**parts, "skill": skill, "games": single, "duplicate_deals": duplicate}
-    return Answer(sentence, ("part", "variance", "share"), rows, figures, draw)
+    return Answer(sentence, ("what", "variance", "share"), rows, figures, draw)
 
 
 STUDY = Study("luck", "How many games until the better player is ahead?", tasks, answer, deals=2000, players=(2, 4))

@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 from krypenv.inputs.words import did_you_mean, shown
-from krypenv.training.studies import creep, luck, memory, seat, setups, shed
-from krypenv.training.studies.study import Study
+from krypenv.training.lab.study import Study
+from krypenv.training.studies import (
+    advice,
+    creep,
+    example,
+    last,
+    luck,
+    memory,
+    partners,
+    seat,
+    setups,
+    shed,
+    variants,
+)
 
-STUDIES: dict[str, Study] = {module.STUDY.name: module.STUDY for module in (creep, luck, memory, seat, setups, shed)}
+STUDIES: dict[str, Study] = {
+    module.STUDY.name: module.STUDY
+    for module in (creep, setups, example, shed, last, seat, memory, partners, variants, luck, advice)
+}
 
 
 def study_of(name: str) -> Study:

@@ -1,29 +1,36 @@
-"""The lead and the seat: what each place at the table is worth."""
+"""The lead and the seat: what each place at the table is worth, and what R12 gives the dealer."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
-from krypenv import agents
-from krypenv.engine import Engine
+from krypenv.cards import NO_CARD
+from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
-from krypenv.training.evaluation.deals import deal_seeds
-from krypenv.training.evaluation.matches import confidence_interval
-from krypenv.training.evaluation.table import play_table
-from krypenv.training.studies.play import by_deal, chunk_tasks, told
-from krypenv.training.studies.study import Answer, Setup, Study, Task
+from krypenv.training.lab.intervals import bars, cells, figures_of, interval, points
+from krypenv.training.lab.play import by_deal, chunk_tasks, watch
+from krypenv.training.lab.study import Answer, Setup, Study, Task
 
 
 def play_deals(rules: str, agent: str, first: int, deals: int, seed: int) -> list[list[int]]:
-    """Return the scores of an agent that plays every seat, by deal and seat; seat 0 leads, and the last one deals."""
+    """Return by deal the scores of an agent that plays every seat, and the sweeps that begin a deal.
+
+    Seat 0 leads, and the last one deals: these sweeps are credited to it across the deal (R12).
+    """
     game = Rules.parse(rules)
-    engine = Engine(game, deals, deal_seeds(seed, first + deals)[first:])
-    player = agents.make_known(agent, game, int(np.random.SeedSequence([seed, first]).generate_state(1)[0]))
-    scores: list[list[int]] = play_table(engine, [player], np.zeros((deals, game.num_teams), np.int64)).scores.tolist()
-    return scores
+    scores = np.zeros((deals, game.players), np.int64)
+    credited = np.zeros(deals, np.int64)
+    is_fresh = np.ones(deals, np.bool_)  # no card of the deal has been played
+    for engine, rows, before, ended, _ in watch(rules, agent, first, deals, seed):
+        complete = rows[engine.state.pending[rows] == NO_CARD]
+        opening = complete[is_fresh[complete]]
+        credited[opening] += engine.state.last_sweep[opening]
+        is_fresh[complete] = False
+        is_fresh[rows] |= engine.state.deal_number[rows] != before.deal_number
+        scores[ended] = engine.final_scores[ended]
+    return np.column_stack([scores, credited]).tolist()
 
 
 def tasks(setup: Setup) -> list[Task]:
@@ -33,35 +40,24 @@ def tasks(setup: Setup) -> list[Task]:
 
 def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     """Tell by how much each seat is ahead of the mean of all."""
-    scores = np.array(by_deal(results, "deals", setup)).astype(float)
-    ahead = scores.mean(axis=1, keepdims=True) - scores
-    intervals = [confidence_interval(ahead[:, seat]) for seat in range(scores.shape[1])]
-    names = [f"{seat} after the dealer" for seat in range(1, scores.shape[1])] + ["the dealer"]
-    names[0] = "the leader"
-    best, worst = int(np.argmax([each[0] for each in intervals])), int(np.argmin([each[0] for each in intervals]))
-    mean, low, high = confidence_interval(ahead[:, best] - ahead[:, worst])
-    sure = "" if low > 0 else ", which is not told apart from zero"
+    found = np.array(by_deal(results, "deals", setup)).astype(float)
+    scores, credit = found[:, :-1], found[:, -1] * setup.rules.sweep_points
+    ahead = leads(setup.rules, scores, scores.mean(axis=1, keepdims=True))
+    names = ["the leader", *(f"{seat} after the dealer" for seat in range(2, scores.shape[1])), "the dealer"]
+    seats = {name: interval(ahead[:, seat]) for seat, name in enumerate(names)}
+    best, worst = (find(seats, key=lambda name: seats[name][0]) for find in (max, min))
+    difference = interval(ahead[:, names.index(best)] - ahead[:, names.index(worst)])
+    paid = interval(credit)
     sentence = (
-        f"The best seat is {names[best]}, {mean:.2f} points a game ({low:.2f} to {high:.2f}) ahead of the worst, "
-        f"{names[worst]}{sure}."
+        f"The best seat is {best}, ahead of the worst, {worst}, by {points(difference)}. Sweeps that open a deal are "
+        f"credited to the dealer: {paid[0]:.2f} points a game ({paid[1]:.2f} to {paid[2]:.2f})."
     )
-
-    def draw(axes: Axes) -> None:
-        means = np.array(intervals)
-        axes.bar(names, means[:, 0], yerr=[means[:, 0] - means[:, 1], means[:, 2] - means[:, 0]], capsize=4)
-        axes.axhline(0, color="black", linewidth=0.8)
-        axes.set_ylabel("points a game ahead of the mean of all seats")
-
+    every = {**seats, "credited to the dealer by R12": paid}
     return Answer(
-        sentence,
-        ("seat", "ahead of the mean", "95% interval"),
-        [(name, *told(ahead[:, seat])) for seat, name in enumerate(names)],
-        {
-            name: dict(zip(("mean", "low", "high"), each, strict=True))
-            for name, each in zip(names, intervals, strict=True)
-        },
-        draw,
-    )
+        sentence, ("what", "ahead of the mean", "95% interval"),
+        [(name, *cells(each)) for name, each in every.items()], figures_of(every),
+        bars(seats, "points a game ahead of the mean of all seats"),
+    )  # fmt: skip
 
 
-STUDY = Study("seat", "What is each place at the table worth?", tasks, answer, deals=20_000, players=(2, 3, 4, 5, 6))
+STUDY = Study("seat", "What is each place at the table worth?", tasks, answer, deals=10_000, players=(2, 3, 4, 5, 6))

@@ -2,53 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
-from matplotlib.axes import Axes
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import capture_values
 from krypenv.rules import Rules
-from krypenv.training.evaluation.matches import confidence_interval
-from krypenv.training.studies.play import BoolArray, Habit, by_deal, column, habit_tasks, only_plays, told
-from krypenv.training.studies.study import Answer, Setup, Study, Task
+from krypenv.training.lab.comparison import comparison
+from krypenv.training.lab.habits import BoolArray, Habit, Int8Array, creeping, first_of, values_of, with_habit
+from krypenv.training.lab.intervals import Samples, gains, interval
 
 _ACES = np.arange(NUM_KINDS) % NUM_RANKS == 0
-
-
-def _creep_only(
-    rules: Rules, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8], order: npt.NDArray[np.int64]
-) -> BoolArray:
-    """Of the cards that creep allow those that come first in an order, (52,) ints; captures are free."""
-    creeps = (column(rules, observations, masks, "creeps") > 0) & (masks[:, :NUM_KINDS] > 0)
-    first = np.where(creeps, order, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
-    return only_plays(~creeps | (order == first), masks)
 
 
 def _values(rules: Rules) -> npt.NDArray[np.int64]:
     return np.tile(np.array(capture_values(rules)[0], np.int64), NUM_SUITS)
 
 
-def high_first(rules: Rules, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> BoolArray:
+def high_first(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
     """If a card creeps, it is the highest that can."""
-    return _creep_only(rules, observations, masks, -_values(rules))
+    return first_of(creeping(rules, observations, masks), -_values(rules), masks)
 
 
-def low_first(rules: Rules, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> BoolArray:
+def low_first(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
     """If a card creeps, it is the lowest that can."""
-    return _creep_only(rules, observations, masks, _values(rules))
+    return first_of(creeping(rules, observations, masks), _values(rules), masks)
 
 
-def aces_first(rules: Rules, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> BoolArray:
+def aces_first(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
     """If a card creeps, it is an ace where one can."""
-    return _creep_only(rules, observations, masks, (~_ACES).astype(np.int64))
+    return first_of(creeping(rules, observations, masks), ~_ACES, masks)
 
 
-def aces_last(rules: Rules, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> BoolArray:
+def aces_last(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
     """If a card creeps, it is no ace where another one can."""
-    return _creep_only(rules, observations, masks, _ACES.astype(np.int64))
+    return first_of(creeping(rules, observations, masks), _ACES, masks)
+
+
+def neutral_first(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    """If a card creeps, it is a low one without points (2 to 7) where one can."""
+    return first_of(creeping(rules, observations, masks), ~_neutral(rules), masks)
+
+
+def neutral_last(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    """If a card creeps, it is no low one without points (2 to 7) where another one can."""
+    return first_of(creeping(rules, observations, masks), _neutral(rules), masks)
+
+
+def _neutral(rules: Rules) -> BoolArray:
+    neutral: BoolArray = (rules.card_points == 0) & (_values(rules) <= 7)
+    return neutral
 
 
 HABITS: dict[str, Habit] = {
@@ -56,39 +59,23 @@ HABITS: dict[str, Habit] = {
     "creep the lowest card": low_first,
     "creep aces first": aces_first,
     "creep aces last": aces_last,
+    "creep low cards without points first": neutral_first,
+    "creep low cards without points last": neutral_last,
 }
 
 
-def tasks(setup: Setup) -> list[Task]:
-    """Return the matches of the agent with each habit against the agent without."""
-    return habit_tasks(HABITS, setup)
-
-
-def answer(setup: Setup, results: dict[str, Any]) -> Answer:
-    """Tell what each habit costs."""
-    margins = {name: np.array(by_deal(results, name, setup)) for name in HABITS}
-    intervals = {name: confidence_interval(each) for name, each in margins.items()}
-    mean, low, high = confidence_interval(margins["creep the highest card"] - margins["creep the lowest card"])
-    sure = "better" if low > 0 else "worse" if high < 0 else "neither better nor worse, as far as can be told,"
-    sentence = (
-        f"To creep the highest card is {sure} than to creep the lowest: {mean:+.1f} points a game "
-        f"({low:+.1f} to {high:+.1f}), and either rule loses against free choice what the table says."
-    )
-
-    def draw(axes: Axes) -> None:
-        means = np.array(list(intervals.values()))
-        axes.barh(list(intervals), means[:, 0], xerr=[means[:, 0] - means[:, 1], means[:, 2] - means[:, 0]], capsize=4)
-        axes.axvline(0, color="black", linewidth=0.8)
-        axes.invert_yaxis()
-        axes.set_xlabel("points a game against the same player without the rule")
-
-    return Answer(
-        sentence,
-        ("habit", "margin", "95% interval"),
-        [(name, *told(each)) for name, each in margins.items()],
-        {name: {"mean": mean, "low": low, "high": high} for name, (mean, low, high) in intervals.items()},
-        draw,
+def sentence(margins: Samples) -> str:
+    """Compare the first of each two rules with the second."""
+    high = interval(margins["creep the highest card"] - margins["creep the lowest card"])
+    aces = interval(margins["creep aces first"] - margins["creep aces last"])
+    kept = interval(margins["creep low cards without points last"] - margins["creep low cards without points first"])
+    return (
+        f"Creeping the highest card {gains(high)} over creeping the lowest, aces first {gains(aces)} over aces last, "
+        f"and keeping low cards without points {gains(kept)} over giving them away first."
     )
 
 
-STUDY = Study("shed", "Should high cards and aces leave the hand early or late?", tasks, answer, deals=2000)
+STUDY = comparison(
+    "shed", "Should high cards and aces leave the hand early or late?",
+    lambda rules: {name: with_habit(habit) for name, habit in HABITS.items()}, sentence, needs=values_of,
+)  # fmt: skip

@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from krypenv import agents
+from krypenv.agents import Agent
 from krypenv.inputs.files import append_whole, naming, read_file, write_whole
 from krypenv.rules import Rules
 from krypenv.training.arena.result_lines import encode, parse
@@ -74,7 +75,18 @@ class Study:
     tasks: Callable[[Setup], Sequence[Task]]
     answer: Callable[[Setup, dict[str, Any]], Answer]  # from the tasks' results by their keys
     deals: int  # by default
-    players: tuple[int, ...] = (2, 4)  # numbers of players for which it makes sense
+    players: tuple[int, ...] = (2, 4)  # numbers of players for which it makes sense, the default first
+    teams: int | None = None  # by default; a study with teams needs them
+    needs: Callable[[Agent], Any] = lambda agent: None  # raises ValueError for an agent that can't be studied
+
+    def check(self, setup: Setup) -> None:
+        """Raise ValueError for rules for which the study makes no sense, and for an agent that it can't change."""
+        if setup.rules.players not in self.players:
+            players = ", ".join(map(str, self.players))
+            raise ValueError(f"the study {self.name} is for {players} players, not {setup.rules.players}")
+        if self.teams and not setup.rules.teams:
+            raise ValueError(f"the study {self.name} is for teams; give --teams {self.teams}")
+        self.needs(agents.make_known(setup.agent, setup.rules))
 
 
 def run_study(
@@ -83,8 +95,9 @@ def run_study(
 ) -> Answer:  # fmt: skip
     """Run a study, or resume one in the same folder, write its files, and return its answer.
 
-    Raises ValueError, and changes nothing, where the folder has a study with another setup.
+    Raises ValueError, and changes nothing, where the folder has another setup, or the study can't use this one.
     """
+    study.check(setup)
     tasks = list(study.tasks(setup))
     header = {"study": study.name, **setup.to_json()}
     done = _read_journal(folder / JOURNAL, header)

@@ -1,0 +1,20 @@
+"""What studies share: a player with one thing changed, positions from strong play, and the runner.
+
+study  what every study is, and the runner
+play   chunks of deals, duplicate matches, one agent in every seat
+habits  an agent with one habit changed
+positions  positions from strong play, with every card played out
+comparison  studies of changed players against themselves
+intervals  samples as tables, figures and words
+"""
+
+from typing import TYPE_CHECKING
+
+from krypenv.runtime.lazy import importer
+
+if TYPE_CHECKING:
+    from krypenv.training.lab.study import Answer, Setup, Study, Task, run_study
+else:
+    __getattr__ = importer(__name__, {"study": ("Answer", "Setup", "Study", "Task", "run_study")})
+
+__all__ = ["Answer", "Setup", "Study", "Task", "run_study"]

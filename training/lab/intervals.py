@@ -1,0 +1,90 @@
+"""Samples by name, as a study's answer shows them: rows of a table, plain figures, bars with intervals, words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+
+from krypenv.training.evaluation.matches import confidence_interval
+
+FloatArray = npt.NDArray[np.float64]
+Samples = Mapping[str, FloatArray]  # independent samples, (n,), such as margins by deal
+Interval = tuple[float, float, float]  # mean, and the bounds of its 95% interval
+
+
+def interval(samples: Sequence[float] | FloatArray) -> Interval:
+    """Return the mean of independent samples and its 95% interval (Student's t); nan where there are none."""
+    found = np.asarray(samples, float)
+    return confidence_interval(found) if len(found) else (np.nan, np.nan, np.nan)
+
+
+def cells(found: Interval, sign: str = "+") -> tuple[str, str]:
+    """Return a mean and its interval as two cells of a table; with "" for `sign`, without plus signs."""
+    mean, low, high = found
+    return ("-", "-") if np.isnan(mean) else (f"{mean:{sign}.2f}", f"{low:{sign}.2f} to {high:{sign}.2f}")
+
+
+def rows_of(samples: Samples) -> list[tuple[str, ...]]:
+    """Return a row for each name: the name, the mean and its interval."""
+    return [(name, *cells(interval(each))) for name, each in samples.items()]
+
+
+def figures_of(intervals: Mapping[str, Interval]) -> dict[str, dict[str, float]]:
+    """Return intervals as plain JSON values, without those that there are no samples for."""
+    return {
+        name: {"mean": mean, "low": low, "high": high}
+        for name, (mean, low, high) in intervals.items()
+        if np.isfinite((mean, low, high)).all()
+    }
+
+
+def bars(intervals: Mapping[str, Interval], label: str) -> Callable[[Axes], None]:
+    """Return what draws a horizontal bar with its interval for each name."""
+
+    def draw(axes: Axes) -> None:
+        finite = {name: each for name, each in intervals.items() if np.isfinite(each).all()}
+        if finite:
+            means = np.array(list(finite.values()))
+            errors = [means[:, 0] - means[:, 1], means[:, 2] - means[:, 0]]
+            axes.barh(list(finite), means[:, 0], xerr=errors, capsize=4, color="#6b8fb5")
+        axes.axvline(0, color="black", linewidth=0.8)
+        axes.invert_yaxis()
+        axes.set_xlabel(label)
+
+    return draw
+
+
+def is_sure(found: Interval) -> bool:
+    """Return whether an interval lies on one side of zero."""
+    return found[1] > 0 or found[2] < 0
+
+
+def points(found: Interval) -> str:
+    """Return an interval in words: the points a game and the bounds, with a note where zero lies within."""
+    note = "" if is_sure(found) else "; not told apart from zero"
+    return f"{found[0]:.1f} points a game ({found[1]:.1f} to {found[2]:.1f}{note})"
+
+
+def gains(found: Interval) -> str:
+    """Return an interval in words, as in `gains 1.3 points a game (1.1 to 1.5)`, or `loses`."""
+    mean, low, high = found
+    return f"gains {points(found)}" if mean >= 0 else f"loses {points((-mean, -high, -low))}"
+
+
+def ratio_interval(hits: FloatArray, times: FloatArray) -> Interval:
+    """Return the ratio of two sums over deals and its 95% interval, by the delta method; nan where there were none."""
+    total = times.sum()
+    if not total:
+        return np.nan, np.nan, np.nan
+    ratio = hits.sum() / total
+    error = np.sqrt(((hits - ratio * times) ** 2).sum()) / total
+    return float(ratio), float(max(ratio - 1.96 * error, 0)), float(min(ratio + 1.96 * error, 1))
+
+
+def percents(found: Interval) -> tuple[str, str]:
+    """Return a share and its interval as two cells of a table, in percent."""
+    share, low, high = found[0], max(found[1], 0.0), min(found[2], 1.0)
+    return ("-", "-") if np.isnan(share) else (f"{share:.1%}", f"{low:.1%} to {high:.1%}")

@@ -1,0 +1,208 @@
+"""The advice of the rulebooks, each piece tested: play that follows it, less play that does the opposite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from krypenv.cards import ACE, DIAMONDS, KING, NUM_KINDS, NUM_RANKS, TEN, card_of
+from krypenv.observation import LAYOUT
+from krypenv.rules import Rules
+from krypenv.training.lab.habits import (
+    BoolArray,
+    Habit,
+    Int8Array,
+    capturing,
+    cards_left,
+    column,
+    creeping,
+    first_of,
+    is_network,
+    values_of,
+    with_habit,
+)
+from krypenv.training.lab.intervals import Interval, bars, cells, figures_of, interval
+from krypenv.training.lab.play import Change, by_deal, chunk_tasks, match_tasks
+from krypenv.training.lab.study import Answer, Setup, Study, Task
+from krypenv.training.studies import creep, example, last, memory, setups, shed
+
+_RANKS = np.arange(NUM_KINDS) % NUM_RANKS + 1
+_STORAN = LAYOUT["table"].start + card_of(TEN, DIAMONDS)
+
+
+def least_points(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    """If a card captures, it is one that takes the fewest points."""
+    return first_of(capturing(rules, observations, masks), column(rules, observations, masks, "least_points"), masks)
+
+
+def most_points(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    """If a card captures, it is one that takes the most points."""
+    return first_of(capturing(rules, observations, masks), -column(rules, observations, masks, "least_points"), masks)
+
+
+def fewest_cards(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    """If a card captures, it is one that takes the fewest cards."""
+    return first_of(capturing(rules, observations, masks), -cards_left(rules, observations, masks), masks)
+
+
+def most_cards(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    """If a card captures, it is one that takes the most cards."""
+    return first_of(capturing(rules, observations, masks), cards_left(rules, observations, masks), masks)
+
+
+def fouls_storan(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    """While the ten of diamonds lies on the table, creep an ace or a king where one can creep."""
+    fouls = creeping(rules, observations, masks) & np.isin(_RANKS, (ACE, KING))
+    return only_while_storan(fouls, observations, masks)
+
+
+def spares_storan(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    """While the ten of diamonds lies on the table, creep no ace and no king where there is another play."""
+    legal = masks[:, :NUM_KINDS] > 0
+    fouls = creeping(rules, observations, masks) & np.isin(_RANKS, (ACE, KING))
+    return only_while_storan(legal & ~fouls, observations, masks)
+
+
+def only_while_storan(plays: BoolArray, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    """Allow some plays alone, (B, 52), in rows in which the ten of diamonds lies on the table."""
+    allowed = masks > 0
+    allowed[:, :NUM_KINDS] &= plays | (observations[:, [_STORAN]] == 0)
+    return allowed
+
+
+def leaves_two(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    """Leave two cards on the table where a play does."""
+    return first_of(masks[:, :NUM_KINDS] > 0, cards_left(rules, observations, masks) != 2, masks)
+
+
+def never_leaves_two(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    """Leave one, three or more cards on the table where a play does."""
+    return first_of(masks[:, :NUM_KINDS] > 0, cards_left(rules, observations, masks) == 2, masks)
+
+
+HABITS: dict[str, Habit] = {
+    "capture the fewest points": least_points,
+    "capture the most points": most_points,
+    "capture the fewest cards": fewest_cards,
+    "capture the most cards": most_cards,
+    "creep an ace or king beside a ten of diamonds": fouls_storan,
+    "creep no ace or king beside a ten of diamonds": spares_storan,
+    "leave two cards if it can": leaves_two,
+    "never leave two cards if it can": never_leaves_two,
+}
+UNCHANGED, EXAMPLE = "plays as it likes", "example"
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A piece of advice, and the two players whose difference tests it: changes of a study, or the unchanged player."""
+
+    source: str
+    words: str
+    does: str
+    rather: str
+    study: str  # where the changes come from, and where more is said
+
+
+ENGLISH, SECOND = "rulebook", "second"
+ADVICE: tuple[Advice, ...] = (
+    Advice(ENGLISH, "avoid taking in scoring cards by creeping, or by capturing cards that don't score",
+           "pays 0 at most for a capture", "capture whenever possible", "creep"),
+    Advice(ENGLISH, "get rid of your higher cards early", "creep the highest card", "creep the lowest card", "shed"),
+    Advice(ENGLISH, "get rid of aces early", "creep aces first", "creep aces last", "shed"),
+    Advice(ENGLISH, "it is not always best to creep", UNCHANGED, "creep whenever possible", "creep"),
+    Advice(ENGLISH, "Example M, capture with the 8 to set up a queen", EXAMPLE, "the best creeping card", "example"),
+    Advice(ENGLISH, "keep track of what cards have been played", memory.WHOLE, memory.NOTHING, "memory"),
+    Advice(ENGLISH, "pay attention to the play of your left-hand opponent",
+           memory.WHOLE, memory.NEXT_REVEALS, "memory"),
+    Advice(SECOND, "creep whenever possible", "creep whenever possible", UNCHANGED, "creep"),
+    Advice(SECOND, "take a neutral card rather than a spade or ace",
+           "capture the fewest points", "capture the most points", "advice"),
+    Advice(SECOND, "keep your captures tiny", "capture the fewest cards", "capture the most cards", "advice"),
+    Advice(SECOND, "if the ten of diamonds lies there, foul the layout with aces or kings",
+           "creep an ace or king beside a ten of diamonds", "creep no ace or king beside a ten of diamonds", "advice"),
+    Advice(SECOND, "aim for the very last capture", "seeks the last capture with two cards",
+           "avoids the last capture with two cards", "last"),
+    Advice(SECOND, "avoid being two below full layout (read as: leave no two cards)",
+           "never leave two cards if it can", "leave two cards if it can", "advice"),
+    Advice(SECOND, "keep spare neutral cards for creeping", "creep low cards without points last",
+           "creep low cards without points first", "shed"),
+    Advice(SECOND, "count aces as they appear", memory.WHOLE, memory.NO_ACES, "memory"),
+    Advice(SECOND, "track the ten of diamonds", memory.WHOLE, memory.NO_STORAN, "memory"),
+    Advice(SECOND, "skill lies in forcing opponents into sweeps", UNCHANGED,
+           "never sets up a sweep if it can", "setups"),
+)  # fmt: skip
+
+
+def changes(setup: Setup) -> dict[str, Change]:
+    """Return all changes of a player that the advice needs, and that this one can have."""
+    every = {**creep.HABITS, **shed.HABITS, **last.HABITS, **setups.HABITS, **HABITS}
+    found = {name: with_habit(habit) for name, habit in every.items()}
+    if is_network(setup.agent, setup.rules):
+        found |= memory.CHANGES
+        if setup.rules.players == 2:
+            found[memory.NEXT_REVEALS] = memory.CHANGES[memory.NO_REVEALS]
+    named = {name for advice in ADVICE for name in (advice.does, advice.rather)}
+    return {name: change for name, change in found.items() if name in named}
+
+
+def has_example(setup: Setup) -> bool:
+    """Return whether the position of example M can arise in the first deal."""
+    return sum(to_hand for to_hand, _ in setup.rules.first_batches) > len(example.HAND)
+
+
+def tasks(setup: Setup) -> list[Task]:
+    """Return the matches of all changes, and the example."""
+    found = [task for name, change in changes(setup).items() for task in match_tasks(name, setup, change)]
+    return [*found, *(chunk_tasks(EXAMPLE, setup, example.play_examples) if has_example(setup) else [])]
+
+
+def verdicts(setup: Setup, results: dict[str, Any]) -> list[tuple[Advice, Interval]]:
+    """Return by how many points each piece of advice is better than its opposite, of those that could be tested."""
+    margins = {name: np.array(by_deal(results, name, setup)) for name in changes(setup)}
+    margins[UNCHANGED] = np.zeros(setup.deals)
+    found = []
+    for advice in ADVICE:
+        if advice.does in margins and advice.rather in margins:
+            found.append((advice, interval(margins[advice.does] - margins[advice.rather])))
+        elif advice.does == EXAMPLE and has_example(setup):
+            plays = dict(zip(example.NAMES.values(), np.array(by_deal(results, EXAMPLE, setup)).T, strict=True))
+            eight = plays.pop(example.ADVICE)
+            found.append((advice, interval(eight - max(plays.values(), key=np.mean))))
+    return found
+
+
+def verdict(found: Interval) -> str:
+    """Return what an interval says about a piece of advice."""
+    return "confirmed" if found[1] > 0 else "refuted" if found[2] < 0 else "undecided"
+
+
+def answer(setup: Setup, results: dict[str, Any]) -> Answer:
+    """Tell which advice is right."""
+    found = verdicts(setup, results)
+    said: dict[str, list[str]] = {"confirmed": [], "refuted": [], "undecided": []}
+    for advice, each in found:
+        said[verdict(each)].append(advice.words)
+    told = "; ".join(f"{len(names)} {word}{_list(names, word)}" for word, names in said.items())
+    intervals = {advice.words: each for advice, each in found}
+    figures: dict[str, Any] = dict(figures_of(intervals))
+    figures["tests"] = {advice.words: f"{advice.does}, less: {advice.rather}" for advice, _ in found}
+    return Answer(
+        f"Of {len(found)} pieces of advice {told}.",
+        ("what", "better by", "95% interval", "verdict", "study"),
+        [
+            (f"{advice.source}: {advice.words}", *cells(each), verdict(each), advice.study)
+            for advice, each in found
+        ],
+        figures, bars(intervals, "points a game by which following it is better than the opposite"),
+    )  # fmt: skip
+
+
+def _list(names: Sequence[str], word: str) -> str:
+    return f" ({'; '.join(names)})" if names and word == "refuted" else ""
+
+
+STUDY = Study("advice", "Is the advice of the rulebooks right?", tasks, answer, deals=2000, needs=values_of)
