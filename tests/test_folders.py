@@ -57,7 +57,7 @@ def test_a_folder_that_another_process_writes_to_is_refused(tmp_path: Path, what
         "score": lambda: play_score(ScoreSettings("greedy", folder / "score.json", ("two",)), ""),
         "response": lambda: train_response(response_settings("greedy", rules, folder, Length(frames=1)), None),  # type: ignore[arg-type]
     }
-    with FileLock(folder / LOCK):
+    with FileLock(folder / (f".score.json{LOCK}" if what == "score" else LOCK)):  # a score locks its file alone
         before = files_of(folder)
         with pytest.raises(ValueError, match=HELD):
             starts[what]()

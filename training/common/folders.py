@@ -12,23 +12,25 @@ LOCK = ".lock"
 
 
 @contextlib.contextmanager
-def writing_to(folder: Path) -> Iterator[None]:
+def writing_to(folder: Path, file: str = "") -> Iterator[None]:
     """Lock a folder against other writing processes for the duration of the block; create it if necessary.
 
-    The operating system holds the lock and releases it when the process ends, however it ends. The file `.lock`
-    stays and means nothing. Raises ValueError if another process, or an enclosing block, holds the lock.
+    With `file` only that file of the folder is locked. The operating system holds the lock and releases it when the
+    process ends, however it ends. The file `.lock`, or `.FILE.lock`, stays and means nothing. Raises ValueError if
+    another process, or an enclosing block, holds the lock.
     """
     from filelock import FileLock, Timeout
 
     with naming(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / LOCK)
-    with naming(folder / LOCK):
+    path = folder / (f".{file}{LOCK}" if file else LOCK)
+    lock = FileLock(path)
+    with naming(path):
         try:
             lock.acquire(timeout=0)
         except Timeout:
             raise ValueError(
-                f"another process is writing to {folder}; wait for its end, or give another --out"
+                f"another process is writing to {folder / file}; wait for its end, or give another --out"
             ) from None
     try:
         yield

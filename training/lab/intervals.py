@@ -86,5 +86,5 @@ def ratio_interval(hits: FloatArray, times: FloatArray) -> Interval:
 
 def percents(found: Interval) -> tuple[str, str]:
     """Return a share and its interval as two cells of a table, in percent."""
-    share, low, high = found[0], max(found[1], 0.0), min(found[2], 1.0)
+    share, low, high = np.clip(found, 0, 1)
     return ("-", "-") if np.isnan(share) else (f"{share:.1%}", f"{low:.1%} to {high:.1%}")

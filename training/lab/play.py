@@ -13,6 +13,7 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.agents.champion import shipped_model
 from krypenv.engine import Engine
+from krypenv.inputs.words import describe_error
 from krypenv.kernels.scoring import leads
 from krypenv.kernels.state import State
 from krypenv.rules import Rules
@@ -65,7 +66,7 @@ def play_chunk(rules: str, agent: str, first: int, deals: int, seed: int, change
     seeds = deal_seeds(seed, first + deals)[first:]
     lines = play_shard(Shard(0, first // CHUNK, first, seeds, seatings, members, game, seed))
     if any(line["forfeits"] for line in lines):
-        raise RuntimeError(f"a player failed: {next(line['forfeits'] for line in lines if line['forfeits'])}")
+        raise ValueError(f"a player {next(line['forfeits'][0][2] for line in lines if line['forfeits'])}")
     scores = np.array([line["scores"] for line in lines], float)  # (deals, seatings, sides)
     return own_margins(game, scores).mean(axis=1).round(9).tolist()
 
@@ -108,10 +109,18 @@ def watch(rules: str, agent: str, first: int, deals: int, seed: int) -> Iterator
     rows = np.arange(deals)
     while len(rows):
         before = _some(engine.state, rows)
-        engine.step(player.act(engine.observation[rows], engine.action_mask[rows]), rows)
+        step(engine, player, rows)
         over = engine.finished[rows]
         yield Round(engine, rows[~over], _some(before, ~over), rows[over], _some(before, over))
         rows = rows[~over]
+
+
+def step(engine: Engine, player: Agent, rows: npt.NDArray[Any]) -> None:
+    """Play a decision in some games; raises ValueError for an agent that fails."""
+    try:
+        engine.step(player.act(engine.observation[rows], engine.action_mask[rows]), rows)
+    except Exception as error:
+        raise ValueError(f"{player.name} {describe_error(error)}") from None
 
 
 def _some(state: State, rows: npt.NDArray[Any]) -> State:

@@ -23,7 +23,7 @@ from krypenv.training.evaluation.deals import deal_seeds
 from krypenv.training.evaluation.table import by_side, play_table
 from krypenv.training.lab.habits import values_of
 from krypenv.training.lab.intervals import FloatArray
-from krypenv.training.lab.play import by_deal, chunk_tasks, stream
+from krypenv.training.lab.play import by_deal, chunk_tasks, step, stream
 from krypenv.training.lab.study import Setup, Task
 
 TIMES = 5  # positions for each deal of a match, for they tell less
@@ -100,7 +100,7 @@ def sample_positions(rules: str, agent: str, first: int, deals: int, seed: int) 
         sampled += rows[is_choice].tolist()
         states.append(engine.state[rows[is_choice]])
         rows = rows[~is_choice]
-        engine.step(player.act(engine.observation[rows], engine.action_mask[rows]), rows)
+        step(engine, player, rows)
         rows, played = rows[~engine.finished[rows]], played + 1
     found: list[Any] = [None] * deals
     if sampled:
@@ -120,7 +120,7 @@ def play_each(rules: Rules, agent: str, seed: int, states: State) -> list[Positi
     engine = here.select(rows)
     engine.step(cards)
     while len(pending := np.flatnonzero(engine.state.pending != NO_CARD)):  # a capture is being chosen
-        engine.step(player.act(engine.observation[pending], engine.action_mask[pending]), pending)
+        step(engine, player, pending)
     points = engine.state.points[every, seats] - here.state.points[rows, seats]
     creeps = engine.state.table.sum(axis=1) > here.state.table[rows].sum(axis=1)
     leaves = kinds_of_tables(engine.state.table, engine.state.table_sum)

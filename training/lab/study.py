@@ -20,6 +20,7 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.inputs.files import append_whole, naming, read_file, write_whole
 from krypenv.rules import Rules
+from krypenv.training.arena.arena import weights_of
 from krypenv.training.arena.result_lines import encode, parse
 from krypenv.training.common.machine import machine
 from krypenv.training.common.processes import pool_of
@@ -77,6 +78,7 @@ class Study:
     deals: int  # by default
     players: tuple[int, ...] = (2, 4)  # numbers of players for which it makes sense, the default first
     teams: int | None = None  # by default; a study with teams needs them
+    fewest: int = 1  # deals
     needs: Callable[[Agent], Any] = lambda agent: None  # raises ValueError for an agent that can't be studied
 
     def check(self, setup: Setup) -> None:
@@ -86,6 +88,8 @@ class Study:
             raise ValueError(f"the study {self.name} is for {players} players, not {setup.rules.players}")
         if self.teams and not setup.rules.teams:
             raise ValueError(f"the study {self.name} is for teams; give --teams {self.teams}")
+        if setup.deals < self.fewest:
+            raise ValueError(f"the study {self.name} needs at least {self.fewest} deals, not {setup.deals}")
         self.needs(agents.make_known(setup.agent, setup.rules))
 
 
@@ -99,8 +103,11 @@ def run_study(
     """
     study.check(setup)
     tasks = list(study.tasks(setup))
-    header = {"study": study.name, **setup.to_json()}
+    weights = weights_of(setup.agent, agents.make_known(setup.agent, setup.rules))
+    header = {"study": study.name, **setup.to_json(), "weights_sha256": weights}
     done = _read_journal(folder / JOURNAL, header)
+    if not (folder / JOURNAL).exists() and (folder / RESULT).exists():
+        raise ValueError(f"{folder} has a result without its {JOURNAL}, which is not overwritten; give another --out")
     left = [task for task in tasks if task.key not in done]
     progress(len(done), len(tasks))
     folder.mkdir(parents=True, exist_ok=True)

@@ -69,7 +69,7 @@ def play_score(settings: ScoreSettings, command: str, progress: Progress = lambd
     }  # fmt: skip
     shards = [shard for table in tables for shard in shards_of(settings.agent, table, settings.deals)]
     journal = journal_of(path)
-    with writing_to(path.parent):
+    with writing_to(path.parent, path.name):
         done = read_journal(journal, header)
         left = {_key(shard): shard for shard in shards if _key(shard) not in done}
         games = sum(shard.num_games for shard in shards)

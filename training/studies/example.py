@@ -65,7 +65,7 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     others = [name for name in NAMES.values() if name != ADVICE]
     behind = {f"{ADVICE} rather than {name}": interval(margins[ADVICE] - margins[name]) for name in others}
     every = {**{name: interval(each) for name, each in margins.items()}, **behind}
-    told = ", ".join(f"{gains(each)} over the {name[0]}" for name, each in zip(others, behind.values(), strict=True))
+    told = ", ".join(f"{gains(each)} against the {name[0]}" for name, each in zip(others, behind.values(), strict=True))
     return Answer(
         f"The 8 {told}.", ("what", "margin", "95% interval"),
         [(name, *cells(each)) for name, each in every.items()], figures_of(every),

@@ -146,7 +146,7 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         pile = f"; a player that does not think of the cards set aside loses {points(lost)}"
     sentence = (
         f"The last capture takes in {costs['both'][0]:.1f} points, {costs['the pile'][0]:.1f} of them set aside; a "
-        f"player that seeks it with its last two cards {gains(seeking)} over one that avoids it{pile}."
+        f"player that seeks it with its last two cards {gains(seeking)} against one that avoids it{pile}."
     )
     rows = [(f"the last capture costs: {name}", *cells(each, "")) for name, each in costs.items()]
     rows += [(f"last capturer stays: {name}", *percents(each)) for name, each in kept.items()]

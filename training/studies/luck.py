@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 
 from krypenv import agents
@@ -14,11 +13,13 @@ from krypenv.engine import Engine
 from krypenv.rules import Rules
 from krypenv.training.evaluation.deals import deal_seeds
 from krypenv.training.evaluation.table import by_side, play_table
+from krypenv.training.lab.intervals import FloatArray, Interval, cells, figures_of, gains, percents
 from krypenv.training.lab.play import by_deal, chunk_tasks, own_margins
 from krypenv.training.lab.study import Answer, Setup, Study, Task
 
 WEAKER = "search(worlds=4, plies=2)"  # who draws its worlds at random, and so plays a deal in different ways
 PLAYS = 4  # times that each deal is played in each seating, with other random numbers of the agents
+RESAMPLES = 400  # of the deals, for intervals
 SURE = 1.645  # standard errors at which the better one is ahead with 95%
 
 
@@ -43,7 +44,7 @@ def tasks(setup: Setup) -> list[Task]:
     return chunk_tasks("deals", setup, play_deals)
 
 
-def variances(margins: npt.NDArray[np.float64]) -> dict[str, float]:
+def variances(margins: FloatArray) -> dict[str, float]:
     """Return the parts of the variance of a margin, from margins (deals, seatings, repetitions): a nested ANOVA.
 
     `chance`: between repetitions of a deal in a seating, that is, by the agents' random numbers. `seat`: between the
@@ -58,40 +59,73 @@ def variances(margins: npt.NDArray[np.float64]) -> dict[str, float]:
     return {"deal": float(deal), "seat": float(seat), "chance": float(chance)}
 
 
+def summary(margins: FloatArray) -> dict[str, float]:
+    """Return what follows from margins (deals, seatings, repetitions): skill, spread, shares, and games that it takes.
+
+    The numbers of games are infinite where the agent is not ahead.
+    """
+    parts, skill = variances(margins), float(margins.mean())
+    total = sum(parts.values())
+    a_deal = parts["deal"] + parts["chance"] / margins.shape[1]  # all seatings of a deal: `seat` cancels out
+    needed = (SURE / skill) ** 2 if skill > 0 else math.inf
+    return {
+        "skill": skill,
+        "spread": math.sqrt(total),
+        **{f"share of {name}": part / total for name, part in parts.items()},
+        "games": total * needed,
+        "duplicate deals": a_deal * needed,
+        "variance of a duplicate deal": a_deal,
+    }
+
+
+def resampled(margins: FloatArray, seed: int) -> dict[str, Interval]:
+    """Return the finite figures of `summary` with 95% intervals, by a percentile bootstrap over deals."""
+    random, found = np.random.default_rng(seed), summary(margins)
+    draws = [summary(margins[random.integers(0, len(margins), len(margins))]) for _ in range(RESAMPLES)]
+    bounds = {
+        name: np.percentile([draw[name] for draw in draws], (2.5, 97.5), method="nearest").tolist() for name in found
+    }
+    return {name: (value, *bounds[name]) for name, value in found.items() if np.isfinite(bounds[name]).all()}
+
+
 def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     """Tell the parts of the variance, and how many games and deals it takes to tell the better player."""
     margins = np.array(by_deal(results, "deals", setup))
-    parts = variances(margins)
-    skill = float(margins.mean())
-    total = sum(parts.values())
-    single = math.ceil(total * (SURE / skill) ** 2) if skill > 0 else math.inf
-    a_deal = parts["deal"] + parts["chance"] / margins.shape[1]  # all seatings of a deal: `seat` cancels out
-    duplicate = math.ceil(a_deal * (SURE / skill) ** 2) if skill > 0 else math.inf
-    games = duplicate * margins.shape[1]
+    found = resampled(margins, setup.seed)
+    skill, spread = found["skill"], found["spread"][0]
     sentence = (
-        f"The better player is {skill:.1f} points a game ahead, and a single game's margin has a standard deviation of "
-        f"{math.sqrt(total):.1f}: {max(parts['seat'], 0) / total:.0%} of the variance is who holds which cards, "
-        f"{parts['chance'] / total:.0%} chance in play and {max(parts['deal'], 0) / total:.0%} the deal as a whole. "
-        f"To be ahead with 95% it takes {single:,.0f} games, or {duplicate:,.0f} duplicate deals ({games:,.0f} games)."
+        f"Against {WEAKER} the agent {gains(skill)}, and the margin of one game has a standard deviation of "
+        f"{spread:.1f}: {percents(found['share of chance'])[0]} of its variance is chance in play, "
+        f"{percents(found['share of seat'])[0]} who holds which cards, {percents(found['share of deal'])[0]} the "
+        f"deal as a whole. "
     )
+    if "games" in found:
+        games, deals = found["games"], found["duplicate deals"]
+        sentence += (
+            f"To be ahead with 95% it takes {games[0]:.0f} games ({games[1]:.0f} to {games[2]:.0f}), or {deals[0]:.0f} "
+            f"duplicate deals ({deals[1]:.0f} to {deals[2]:.0f}) of {margins.shape[1]} games each."
+        )
+    else:
+        sentence += "So it is not ahead for certain."
     rows = [
-        ("who holds which cards", f"{parts['seat']:.1f}", f"{parts['seat'] / total:.0%}"),
-        ("chance in play", f"{parts['chance']:.1f}", f"{parts['chance'] / total:.0%}"),
-        ("the deal as a whole", f"{parts['deal']:.1f}", f"{parts['deal'] / total:.0%}"),
+        (name, *(percents(each) if name.startswith("share") else cells(each, "")))
+        for name, each in found.items()
+        if name != "variance of a duplicate deal"
     ]
 
     def draw(axes: Axes) -> None:
-        counts = np.arange(1, max(2, int(single if math.isfinite(single) else 100)) + 1)
-        for label, variance, cost in (("single games", total, 1), ("duplicate deals", a_deal, margins.shape[1])):
-            axes.plot(counts, 1.96 * np.sqrt(variance * cost / counts), label=label)
-        axes.axhline(skill, color="black", linewidth=0.8, label="the difference in skill")
-        axes.set_ylim(0, 4 * max(skill, 1))
+        most = found["games"][0] if "games" in found else 100
+        counts = np.arange(1, max(2, min(int(most), 10_000)) + 1)
+        a_deal = found["variance of a duplicate deal"][0] * margins.shape[1]
+        for label, variance in (("single games", spread**2), ("duplicate deals", a_deal)):
+            axes.plot(counts, 1.96 * np.sqrt(variance / counts), label=label)
+        axes.axhline(skill[0], color="black", linewidth=0.8, label="the difference in skill")
+        axes.set_ylim(0, 4 * max(skill[0], 1))
         axes.set_xlabel("games played")
         axes.set_ylabel("half of the 95% interval, points a game")
         axes.legend()
 
-    figures = {**parts, "skill": skill, "games": single, "duplicate_deals": duplicate}
-    return Answer(sentence, ("what", "variance", "share"), rows, figures, draw)
+    return Answer(sentence, ("what", "figure", "95% interval"), rows, dict(figures_of(found)), draw)
 
 
-STUDY = Study("luck", "How many games until the better player is ahead?", tasks, answer, deals=2000, players=(2, 4))
+STUDY = Study("luck", "How many games until the better player is ahead?", tasks, answer, deals=2000, fewest=2)

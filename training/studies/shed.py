@@ -70,8 +70,8 @@ def sentence(margins: Samples) -> str:
     aces = interval(margins["creep aces first"] - margins["creep aces last"])
     kept = interval(margins["creep low cards without points last"] - margins["creep low cards without points first"])
     return (
-        f"Creeping the highest card {gains(high)} over creeping the lowest, aces first {gains(aces)} over aces last, "
-        f"and keeping low cards without points {gains(kept)} over giving them away first."
+        f"Creeping the highest card {gains(high)} against the lowest, aces first {gains(aces)} against aces last, "
+        f"and keeping low cards without points {gains(kept)} against giving them away first."
     )
 
 
