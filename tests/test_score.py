@@ -251,6 +251,53 @@ class TestScores:
             check_score(path)
         assert check_score(path, agent="failing:Failing") == (2, 4)
 
+    def test_agents_made_in_python_are_scored_under_their_names(self, tmp_path: Path) -> None:
+        """A maker and an object play as the string of the same agent does, and are passed again to be verified."""
+        rules = protocol.TABLES["two"].rules
+        named = agents.make("greedy", rules)
+        named.name = "mine"
+        by_name = play_score(ScoreSettings("tactician", tmp_path / "string.json", ("two",), 2))
+        for number, source in enumerate((("made", lambda rules, seed: agents.make("tactician", rules, seed)), named)):
+            path = tmp_path / f"{number}.json"
+            score = play_score(ScoreSettings(source, path, ("two",), 2))
+            name = ("made", "mine")[number]
+            assert (score.agent, score.weights, score.command) == (name, (), "")
+            assert (score.tables["two"].margins == by_name.tables["two"].margins).all() == (name == "made")
+            with pytest.raises(ValueError, match=f"is of the agent '{name}', which is neither in the package nor"):
+                check_score(path)
+            assert check_score(path, share=1.0, agent=source) == (4, 4)
+            with pytest.raises(ValueError, match="is of the agent made, not of random|is of the agent mine, not of random"):
+                check_score(path, share=1.0, agent="random")
+        assert list(play_score(ScoreSettings(named, tmp_path / "all.json", (), 2)).tables) == ["two"]
+
+    def test_agents_made_in_python_have_names_of_their_own(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "folder").mkdir()
+
+        def maker(rules: Any, seed: int) -> Any:
+            return agents.make("greedy", rules, seed)
+
+        for name in ("greedy", "search(worlds=9)", "folder", "module:Class"):
+            with pytest.raises(ValueError, match="names another agent, or a folder here; give the agent a name of its"):
+                ScoreSettings((name, maker), tmp_path / "a")
+        for source in ((), (3, maker), ("", maker), ("a\nb", maker), object(), None):
+            with pytest.raises(ValueError, match="an agent is a string, a pair of a name and maker"):
+                ScoreSettings(source, tmp_path / "a")  # type: ignore[arg-type]
+        for wrong, reason in (
+            (("mine",), "mine can't play table two: an agent is a string, a pair"),
+            (("mine", "greedy"), "mine can't play table two: an agent is a string, a pair"),
+            (("mine", lambda rules, seed: 1 / 0), "mine can't be made: its maker raised ZeroDivisionError"),
+            (("mine", lambda rules, seed: 3), "mine is no agent"),
+            (("mine", lambda rules, seed: agents.make("oracle-hand", rules, seed)), "sees what is hidden"),
+        ):
+            with pytest.raises(ValueError, match=reason):
+                play_score(ScoreSettings(wrong, tmp_path / "a", ("two",), 2))
+        with pytest.raises(ValueError, match="mine can't be sent to other processes"):
+            play_score(ScoreSettings(("mine", maker), tmp_path / "a", ("two",), 2, workers=2))
+        assert [each.name for each in tmp_path.iterdir() if each.name != ".lock"] == ["folder"]
+
     def test_the_command_plays_checks_and_makes_a_board(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def krypenv(*words: str) -> str:
             done = CliRunner(env={"COLUMNS": "100"}).invoke(app, ["score", *words])
@@ -300,7 +347,7 @@ class TestScores:
             ("--check points.json --share 1", "table three, against greedy, deal 1 has"),
             ("--check forfeits.json --share 1", "table two has 1 forfeited games, and the replay 0"),
             ("--check oracle.json", "oracle-hand sees what is hidden"),
-            ("--check gone.json", "unknown agent 'gone'"),
+            ("--check gone.json", "of the agent 'gone', which is neither"),
             ("--check own.json", "to have it imported, name it: krypenv score 'small_files:Failing' --check own.json"),
             (
                 "small_files:Absent --check own.json",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from krypenv import agents
 from krypenv.agents.own import is_own, typed
+from krypenv.inputs.words import shown
 from krypenv.training.arena.arena import weights_of
-from krypenv.training.arena.shards import Line, Shard, make_agent, name_of, play_shard
+from krypenv.training.arena.shards import AgentSource, Line, Shard, check_sendable, make_agent, name_of, play_shard
 from krypenv.training.common import bounds
 from krypenv.training.common.folders import writing_to
 from krypenv.training.common.machine import machine
@@ -27,14 +30,17 @@ Progress = Callable[[int, int], None]  # games played, of how many
 class ScoreSettings:
     """Everything that determines a score. Raises ValueError for what can't be scored."""
 
-    agent: str  # a string for `krypenv.agents.make`
+    agent: AgentSource  # a string for `krypenv.agents.make`, a pair of a name and maker(rules, seed), or an agent
     out: Path
     tables: tuple[str, ...] = ()  # names of tables; none stands for all that the agent can play
     deals: int = DEALS  # a table; a multiple of CHUNK
     workers: int = 1  # processes; the score does not depend on them
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "agent", typed(self.agent))
+        if isinstance(self.agent, str):
+            object.__setattr__(self, "agent", typed(self.agent))
+        else:
+            _check_name(self.agent)
         bounds.check("workers", self.workers, bounds.WORKERS)
         if self.deals % CHUNK or not 0 < self.deals <= DEALS:
             raise ValueError(f"deals is a multiple of {CHUNK} up to {DEALS}, not {self.deals}")
@@ -53,16 +59,19 @@ class ScoreSettings:
         return found
 
 
-def play_score(settings: ScoreSettings, command: str, progress: Progress = lambda done, games: None) -> Score:
+def play_score(settings: ScoreSettings, command: str = "", progress: Progress = lambda done, games: None) -> Score:
     """Play an agent at the official tables, write the file of its score, and return what it says.
 
-    Killed, the same call resumes where it stopped, from the journal beside the file. Raises ValueError, and writes
-    nothing, for an agent that can't play a table, and where the file is there already.
+    `command` is kept in the file. Killed, the same call resumes where it stopped, from the journal beside the file.
+    Raises ValueError, and writes nothing, for an agent that can't play a table or be sent to the workers, and where the
+    file is there already.
     """
     path = Path(settings.out)
     if path.exists():
         raise ValueError(f"{path} is there already, and a score is not overwritten; give another --out")
     tables = settings.chosen()
+    if settings.workers > 1:
+        check_sendable(settings.agent, pickle.dumps)
     header = {
         "protocol": VERSION, "agent": _described(settings.agent, tables), "deals": settings.deals,
         "tables": [table.name for table in tables],
@@ -91,12 +100,16 @@ def play_score(settings: ScoreSettings, command: str, progress: Progress = lambd
 
 
 def check_score(
-    path: Path, share: float = 0.05, seed: int = 0, agent: str = "", progress: Progress = lambda done, games: None
+    path: Path,
+    share: float = 0.05,
+    seed: int = 0,
+    agent: AgentSource = "",
+    progress: Progress = lambda done, games: None,
 ) -> tuple[int, int]:
     """Replay a random part of a score file; return how many deals were replayed, and of how many.
 
     At least one chunk of each table is replayed. An agent of one's own is named again, for nothing that a file names is
-    imported. Raises ValueError with the first deal that differs.
+    imported; one that was made in Python is passed again. Raises ValueError with the first deal that differs.
     """
     bounds.check("share", share, bounds.SHARE)
     bounds.check("seed", seed, bounds.SEED)
@@ -133,14 +146,19 @@ def check_score(
     return CHUNK * len(chosen), total
 
 
-def _player_of(path: Path, score: Score, agent: str) -> str:
+def _player_of(path: Path, score: Score, agent: AgentSource) -> AgentSource:
     """Return the agent to replay a score with, where one may be named; raises ValueError if it is not the score's."""
     if is_own(score.agent) and agent != score.agent:
         raise ValueError(
             f"{path} is of the agent {score.agent}; to have it imported, name it: "
             f"krypenv score {score.agent!r} --check {path}"
         )
-    player = typed(agent) if agent else score.agent
+    if not agent and not agents.is_known(score.agent):
+        raise ValueError(
+            f"{path} is of the agent {shown(score.agent)}, which is neither in the package nor a folder here; "
+            "pass it as check_score's agent"
+        )
+    player = (typed(agent) if isinstance(agent, str) else agent) if agent else score.agent
     tables = [TABLES[name] for name in score.tables]
     for table in tables:
         _check_plays(player, table)
@@ -152,7 +170,7 @@ def _player_of(path: Path, score: Score, agent: str) -> str:
     return player
 
 
-def shards_of(agent: str, table: Table, deals: int) -> Iterator[Shard]:
+def shards_of(agent: AgentSource, table: Table, deals: int) -> Iterator[Shard]:
     """Yield what an agent plays at a table: for each opponent, chunk by chunk."""
     seeds = deals_of(deals)
     number = list(TABLES).index(table.name)
@@ -199,13 +217,26 @@ def _table_fields(table: Table, done: dict[Key, Chunk], deals: int) -> dict[str,
     }
 
 
-def _described(agent: str, tables: Sequence[Table]) -> dict[str, Any]:
+def _described(agent: AgentSource, tables: Sequence[Table]) -> dict[str, Any]:
     made = make_agent(agent, tables[0].rules, 0)
+    name = made.name if isinstance(agent, str) and not is_own(agent) else name_of(agent)
     weights = {each for table in tables for each in weights_of(agent, make_agent(agent, table.rules, 0))}
-    return {"name": agent if is_own(agent) else made.name, "weights_sha256": sorted(weights)}
+    return {"name": name, "weights_sha256": sorted(weights)}
 
 
-def _plays(agent: str, table: Table) -> bool:
+def _check_name(agent: AgentSource) -> None:
+    """Raise ValueError for an agent made in Python that has no name of its own."""
+    name = agent[0] if isinstance(agent, (tuple, list)) and agent else getattr(agent, "name", None)
+    if not isinstance(name, str) or not name or not name.isprintable():
+        raise ValueError(
+            "an agent is a string, a pair of a name and maker(rules, seed), or an object with act, name and rules, "
+            f"not {shown(agent)}"
+        )
+    if agents.is_known(name) or is_own(name):
+        raise ValueError(f"{shown(name)} names another agent, or a folder here; give the agent a name of its own")
+
+
+def _plays(agent: AgentSource, table: Table) -> bool:
     try:
         make_agent(agent, table.rules, 0)
     except ValueError:
@@ -213,7 +244,7 @@ def _plays(agent: str, table: Table) -> bool:
     return True
 
 
-def _check_plays(agent: str, table: Table) -> None:
+def _check_plays(agent: AgentSource, table: Table) -> None:
     try:
         made = make_agent(agent, table.rules, 0)
     except ValueError as error:
