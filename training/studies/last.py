@@ -25,7 +25,7 @@ from krypenv.training.lab.habits import (
     values_of,
     with_habit,
 )
-from krypenv.training.lab.intervals import bars, cells, figures_of, gains, interval, percents, points
+from krypenv.training.lab.intervals import bars, cells, figures_of, gains, interval, percents
 from krypenv.training.lab.play import Change, by_deal, chunk_tasks, match_tasks, watch
 from krypenv.training.lab.study import Answer, Setup, Study, Task
 
@@ -142,8 +142,8 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     )
     pile = ""
     if "ignores the pile in the whole game" in margins:
-        lost = interval(margins["does not solve the last deal"] - margins["ignores the pile in the whole game"])
-        pile = f"; a player that does not think of the cards set aside loses {points(lost)}"
+        lost = interval(margins["ignores the pile in the whole game"] - margins["does not solve the last deal"])
+        pile = f"; a player that does not think of the cards set aside {gains(lost)}"
     sentence = (
         f"The last capture takes in {costs['both'][0]:.1f} points, {costs['the pile'][0]:.1f} of them set aside; a "
         f"player that seeks it with its last two cards {gains(seeking)} against one that avoids it{pile}."
