@@ -130,8 +130,8 @@ ADVICE: tuple[Advice, ...] = (
            "never leave two cards if it can", "leave two cards if it can", "advice"),
     Advice(SECOND, "keep spare neutral cards for creeping", "creep low cards without points last",
            "creep low cards without points first", "shed"),
-    Advice(SECOND, "count aces as they appear", memory.WHOLE, memory.NO_ACES, "memory"),
-    Advice(SECOND, "track the ten of diamonds", memory.WHOLE, memory.NO_STORAN, "memory"),
+    Advice(SECOND, "count aces as they appear", memory.ACES, memory.NOTHING, "memory"),
+    Advice(SECOND, "track the ten of diamonds", memory.STORAN, memory.NOTHING, "memory"),
     Advice(SECOND, "skill lies in forcing opponents into sweeps", UNCHANGED,
            "never sets up a sweep if it can", "setups"),
 )  # fmt: skip

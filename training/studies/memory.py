@@ -32,8 +32,8 @@ EVERY_SEAT, NOBODY, OTHERS = "every seat", "nobody", "all but the next seat"  # 
 class Forgetful:
     """Plays as a network that does not know which cards it has seen before.
 
-    It knows how many, and what it sees now. For each decision it imagines some memories that agree with that, each as
-    likely as the next, and plays the action with the best mean log probability. It does not solve the last deal.
+    It knows how many they are, and what it sees now. For each decision it imagines some memories that agree with that,
+    each as likely as the next, and plays the action with the best mean log probability. It does not solve the last deal.
 
     Args:
         base: a network, or the champion without worlds.
@@ -116,15 +116,15 @@ def forgets_deals(agent: str, rules: Rules, seed: int) -> Agent:
 WHOLE = "remembers all, does not solve the last deal"
 NO_REVEALS = "does not use what forced sweeps reveal"
 NEXT_REVEALS = "does not use what the next seat's reveal"
-NO_ACES, NO_STORAN = "forgets aces", "forgets the tens of diamonds"
+ACES, STORAN = "remembers aces alone", "remembers the tens of diamonds alone"
 THIS_DEAL = "remembers the current deal"
 NOTHING = "remembers no card"
 CHANGES: dict[str, Change] = {
     WHOLE: partial(forgetful, ALL, EVERY_SEAT, 1),
     NO_REVEALS: partial(forgetful, ALL, NOBODY, 1),
     NEXT_REVEALS: partial(forgetful, ALL, OTHERS, 1),
-    NO_ACES: partial(forgetful, _RANKS != 1, EVERY_SEAT, DRAWS),
-    NO_STORAN: partial(forgetful, ~_STORAN, EVERY_SEAT, DRAWS),
+    ACES: partial(forgetful, _RANKS == 1, EVERY_SEAT, DRAWS),
+    STORAN: partial(forgetful, _STORAN, EVERY_SEAT, DRAWS),
     "remembers aces and pictures alone": partial(forgetful, HIGH, EVERY_SEAT, DRAWS),
     THIS_DEAL: forgets_deals,
     NOTHING: partial(forgetful, NONE, EVERY_SEAT, DRAWS),
