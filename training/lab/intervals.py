@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -13,6 +14,8 @@ from krypenv.training.evaluation.matches import confidence_interval
 FloatArray = npt.NDArray[np.float64]
 Samples = Mapping[str, FloatArray]  # independent samples, (n,), such as margins by deal
 Interval = tuple[float, float, float]  # mean, and the bounds of its 95% interval
+
+WIDEST_LABEL = 40  # characters
 
 
 def interval(samples: Sequence[float] | FloatArray) -> Interval:
@@ -49,9 +52,16 @@ def bars(intervals: Mapping[str, Interval], label: str) -> Callable[[Axes], None
         if finite:
             means = np.array(list(finite.values()))
             errors = [means[:, 0] - means[:, 1], means[:, 2] - means[:, 0]]
-            axes.barh(list(finite), means[:, 0], xerr=errors, capsize=4, color="#6b8fb5")
+            axes.barh(
+                [textwrap.fill(name, WIDEST_LABEL) for name in finite],
+                means[:, 0],
+                xerr=errors,
+                capsize=4,
+                color="#6b8fb5",
+            )
         axes.axvline(0, color="black", linewidth=0.8)
         axes.invert_yaxis()
+        axes.tick_params(axis="y", labelsize=9)
         axes.set_xlabel(label)
 
     return draw

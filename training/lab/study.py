@@ -137,7 +137,9 @@ def picture(study: Study, answer: Answer) -> bytes:
     figure = Figure(figsize=(8, 4.5), dpi=110, layout="constrained")
     axes = figure.subplots()
     answer.draw(axes)
-    axes.set_title(study.question, fontsize=11, wrap=True)
+    if axes.patches:  # bars: as high as their labels need
+        figure.set_figheight(max(4.5, 0.4 * len(axes.get_yticks())))
+    figure.suptitle(study.question, fontsize=11)
     data = io.BytesIO()
     figure.savefig(data, format="png", metadata={"Software": None})
     return data.getvalue()

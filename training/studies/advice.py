@@ -197,7 +197,7 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
             (f"{advice.source}: {advice.words}", *cells(each), verdict(each), advice.study)
             for advice, each in found
         ],
-        figures, bars(intervals, "points a game by which following it is better than the opposite"),
+        figures, bars(intervals, "points a game by which following it is better"),
     )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ class Forgetful:
     """Plays as a network that does not know which cards it has seen before.
 
     It knows how many they are, and what it sees now. For each decision it imagines some memories that agree with that,
-    each as likely as the next, and plays the action with the best mean log probability. It does not solve the last deal.
+    all equally likely, and plays the action with the best mean log probability. It does not solve the last deal.
 
     Args:
         base: a network, or the champion without worlds.

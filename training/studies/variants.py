@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
 from krypenv.training.evaluation.table import by_side
-from krypenv.training.lab.intervals import Interval, figures_of, interval
+from krypenv.training.lab.intervals import Interval, Samples, figures_of, interval
 from krypenv.training.lab.play import by_deal, chunk_tasks, instead, match_tasks, watch
 from krypenv.training.lab.study import Answer, Setup, Study, Task
 
@@ -72,38 +72,44 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     rows: list[tuple[str, ...]] = []
     figures: dict[str, Any] = {}
     margins: dict[str, dict[str, Interval]] = {}
+    better: dict[str, list[tuple[str, str]]] = {}
     for name, own in setups(setup).items():
         cards, sweeps, lead = np.array(by_deal(results, f"{name}: points", own)).T
-        margins[name] = {agent: interval(by_deal(results, f"{name}: {agent}", own)) for agent in LADDER}
-        spread = float(lead.std(ddof=1)) if len(lead) > 1 else np.nan
-        games = (SURE * spread / margins[name][SKILLED][0]) ** 2
+        samples = {agent: np.array(by_deal(results, f"{name}: {agent}", own)) for agent in LADDER}
+        margins[name] = {agent: interval(each) for agent, each in samples.items()}
+        better[name] = _told_apart({**samples, FIELD: np.zeros(own.deals)})
+        spread, skill = float(lead.std(ddof=1)), margins[name][SKILLED][0]
+        games = (SURE * spread / skill) ** 2 if skill else None
         rows.append(
             (name, f"{sweeps.mean():.1f}", f"{spread:.1f}",
              *(f"{each[0]:+.1f}\n±{(each[2] - each[1]) / 2:.1f}" for each in margins[name].values()),
-             f"{games:,.0f}")
+             f"{games:,.0f}" if games else "-")
         )  # fmt: skip
         figures[name] = {
-            "cards": float(cards.mean()), "sweeps": float(sweeps.mean()), "spread": spread, "games": float(games),
+            "cards": float(cards.mean()), "sweeps": float(sweeps.mean()), "spread": spread, "games": games,
             **figures_of(margins[name]),
         }  # fmt: skip
-    orders = {name: _order(each) for name, each in margins.items()}
-    usual = next(iter(orders.values()))
-    changed = [name for name, order in orders.items() if order != usual]
+    usual = next(iter(better.values()))
+    passed = {
+        name: [f"{one} is ahead of {other}" for one, other in pairs if (other, one) in usual]
+        for name, pairs in better.items()
+    }
+    changed = "; ".join(f"{name}: {', '.join(each)}" for name, each in passed.items() if each)
     most, least = (find(figures, key=lambda name: figures[name]["sweeps"]) for find in (max, min))
-    order = "the same in every variant" if not changed else f"another one with: {', '.join(changed)}"
     sentence = (
         f"Sweeps move from {figures[least]['sweeps']:.0f} points a game ({least}) to {figures[most]['sweeps']:.0f} "
-        f"({most}); the order of agents by their mean margins ({', '.join(usual)}) is {order}."
+        f"({most}), and the spread of a game from {figures[least]['spread']:.0f} to {figures[most]['spread']:.0f}; "
+        + (f"agents change places ({changed})." if changed else "no agent passes another for certain.")
     )
     return Answer(
         sentence, ("what", "sweeps", "spread", *(agent.partition("(")[0] for agent in LADDER), "games"), rows,
-        {"order": orders, **figures}, _draw(margins),
+        {**figures, "better": {name: [list(pair) for pair in pairs] for name, pairs in better.items()}}, _draw(margins),
     )  # fmt: skip
 
 
-def _order(margins: dict[str, Interval]) -> list[str]:
-    """Return the agents from best to worst, with the one that all others met."""
-    return sorted((*LADDER, FIELD), key=lambda agent: -margins.get(agent, (0.0, 0.0, 0.0))[0])
+def _told_apart(margins: Samples) -> list[tuple[str, str]]:
+    """Return the pairs of agents of which the first is better for certain, by the same deals against the same agent."""
+    return [(one, other) for one in margins for other in margins if interval(margins[one] - margins[other])[1] > 0]
 
 
 def _draw(margins: dict[str, dict[str, Interval]]) -> Callable[[Axes], None]:
@@ -121,4 +127,4 @@ def _draw(margins: dict[str, dict[str, Interval]]) -> Callable[[Axes], None]:
     return draw
 
 
-STUDY = Study("variants", "What do house rules change?", tasks, answer, deals=1000)
+STUDY = Study("variants", "What do house rules change?", tasks, answer, deals=1000, fewest=2)
