@@ -29,7 +29,7 @@ def study(
     rule: RuleFields = None,
     agent: Annotated[
         str | None,
-        option(panel=AGENTS, help="whose play is studied", default="the package's network, or tactician(shed=True)"),
+        option(panel=AGENTS, help="whose play is studied", default="the package's network, or a small search"),
     ] = None,
     deals: Annotated[int | None, option(panel=LENGTH, help="number of deals", default="the study's own")] = None,
     seed: Annotated[int, option(panel=LENGTH, help="seed of the deals and of the agents' random choices")] = 0,

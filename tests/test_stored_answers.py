@@ -1,0 +1,94 @@
+"""The answers and scores that the docs show are those of the stored results, with the commands that made them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from krypenv import Rules, agents
+from krypenv.training.arena.arena import weights_of
+from krypenv.training.lab.play import strong_agent
+from krypenv.training.lab.study import Setup
+from krypenv.training.score.board import make_board
+from krypenv.training.score.protocol import DEALS, QUICK, TABLES
+from krypenv.training.score.results import read_score
+from krypenv.training.studies.registry import STUDIES, study_of
+
+ROOT = Path(__file__).parents[1]
+STORED = sorted((ROOT / "docs" / "results" / "studies").iterdir())
+SCORES = sorted((ROOT / "docs" / "results" / "scores").glob("*.json"))
+PAGE = (ROOT / "docs" / "strategy.md").read_text(encoding="utf-8")
+
+
+def setup_of(command: str) -> tuple[str, Setup]:
+    """The study and the setup that a command line stands for."""
+    name, *words = shlex.split(command)[2:]
+    given = dict(zip([word.removeprefix("--") for word in words[::2]], words[1::2], strict=True))
+    study = study_of(name)
+    players = int(given.pop("players", study.players[0]))
+    rules = Rules.preset(given.pop("rules", "krypkasino"), players=players, teams=study.teams)
+    agent, deals = given.pop("agent", strong_agent(rules)), int(given.pop("deals", study.deals))
+    assert not given
+    return name, Setup(rules, agent, deals)
+
+
+@pytest.mark.parametrize("folder", STORED, ids=lambda folder: folder.name)
+class TestStudies:
+    def test_the_page_shows_the_answer_and_the_command(self, folder: Path) -> None:
+        result = json.loads((folder / "result.json").read_text())
+        assert result["answer"] in PAGE
+        assert f"\n{result['command']}\n" in PAGE
+        name, setup = setup_of(result["command"])
+        assert result["study"] == name
+        assert result["question"] == STUDIES[name].question
+        assert {key: result[key] for key in setup.to_json()} == setup.to_json()
+        assert result["weights_sha256"] == weights_of(setup.agent, agents.make(setup.agent, setup.rules))
+
+    def test_no_answer_rests_on_an_interval_with_zero_without_saying_so(self, folder: Path) -> None:
+        """As often as the sentence has an interval around zero, it says that it is not told apart."""
+        import re
+
+        answer = json.loads((folder / "result.json").read_text())["answer"]
+        around = [
+            bounds
+            for bounds in re.findall(r"points a game \((-?[\d.]+) to (-?[\d.]+)", answer)
+            if float(bounds[0]) < 0 < float(bounds[1])
+        ]
+        assert answer.count("not told apart from zero") >= len(around)
+
+
+def test_every_study_has_a_stored_answer_and_a_figure() -> None:
+    assert {json.loads((folder / "result.json").read_text())["study"] for folder in STORED} == set(STUDIES)
+    for folder in STORED:
+        assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_rows_of_advice_are_those_of_the_page() -> None:
+    rows: list[list[Any]] = json.loads((ROOT / "docs/results/studies/advice-2/result.json").read_text())["rows"]
+    assert len(rows) > 15
+    for row in rows:
+        assert f"| {' | '.join(row)} |" in PAGE
+
+
+class TestScores:
+    @pytest.mark.parametrize("path", SCORES, ids=lambda path: path.stem)
+    def test_a_stored_score_is_whole_and_of_the_weights_in_the_package(self, path: Path) -> None:
+        score = read_score(path)
+        tables = [TABLES[name] for name in score.tables]
+        weights = {each for t in tables for each in weights_of(score.agent, agents.make(score.agent, t.rules))}
+        assert sorted(weights) == list(score.weights)
+        words = shlex.split(score.command)
+        assert words[:2] == ["krypenv", "score"]
+        assert words[words.index("--out") + 1] == str(path.relative_to(ROOT))
+        assert {table.deals for table in score.tables.values()} == {QUICK if "--quick" in words else DEALS}
+        assert not any(table.forfeits for table in score.tables.values())
+
+    def test_the_board_is_that_of_the_files(self, tmp_path: Path) -> None:
+        for path in SCORES:
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+        board = make_board(tmp_path).read_text(encoding="utf-8")
+        assert (ROOT / "docs" / "results" / "scores" / "board.md").read_text(encoding="utf-8") == board
