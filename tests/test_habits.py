@@ -185,6 +185,16 @@ class TestByTheRules:
             legal = names_of(game.action_mask())
             assert allowed_by(advice.fouls_storan, game) == allowed_by(advice.spares_storan, game) == legal
 
+    def test_a_neutral_card_while_a_spade_lies(self) -> None:
+        text = "rules: krypkasino players=2; table: 5D 9S QC; hand 0: 5C 9H 2D; hand 1: 6C 6D 7C; captured 1: rest"
+        game = Game.from_position(text)  # the five takes no point, the nine takes a spade
+        assert allowed_by(advice.takes_neutral, game) == {"5C"}
+        assert allowed_by(advice.leaves_spade, game) == {"9H", "2D"}
+        for other in (text.replace("9S", "9C"), text.replace("hand 0: 5C", "hand 0: 5S")):
+            game = Game.from_position(other)
+            legal = names_of(game.action_mask())
+            assert allowed_by(advice.takes_neutral, game) == allowed_by(advice.leaves_spade, game) == legal
+
     def test_a_king_that_captures_fouls_nothing(self) -> None:
         game = Game.from_position(
             "rules: krypkasino players=2; table: TD 3C; hand 0: KC AD 4D; hand 1: 5C 6C 7C; captured 1: rest"

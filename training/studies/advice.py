@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.cards import ACE, DIAMONDS, KING, NUM_KINDS, NUM_RANKS, TEN, card_of
+from krypenv.cards import ACE, DIAMONDS, KING, NUM_KINDS, NUM_RANKS, SPADES, TEN, card_of
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 from krypenv.training.lab.habits import (
@@ -21,6 +21,7 @@ from krypenv.training.lab.habits import (
     creeping,
     first_of,
     is_network,
+    only_plays,
     values_of,
     with_habit,
 )
@@ -29,7 +30,7 @@ from krypenv.training.lab.play import Change, by_deal, chunk_tasks, match_tasks
 from krypenv.training.lab.study import Answer, Setup, Study, Task
 from krypenv.training.studies import creep, example, last, memory, setups, shed
 
-_RANKS = np.arange(NUM_KINDS) % NUM_RANKS + 1
+_RANKS, _SUITS = np.arange(NUM_KINDS) % NUM_RANKS + 1, np.arange(NUM_KINDS) // NUM_RANKS
 _STORAN = LAYOUT["table"].start + card_of(TEN, DIAMONDS)
 
 
@@ -66,11 +67,28 @@ def spares_storan(rules: Rules, observations: Int8Array, masks: Int8Array) -> Bo
     return only_while_storan(legal & ~fouls, observations, masks)
 
 
+def takes_neutral(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    """While a spade lies on the table, capture without taking points where a card can."""
+    return only_plays(~_spade_lies(observations) | _neutral(rules, observations, masks), masks)
+
+
+def leaves_spade(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    """While a spade lies on the table, don't capture without taking points where there is another play."""
+    return only_plays(~_spade_lies(observations) | ~_neutral(rules, observations, masks), masks)
+
+
+def _neutral(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    return capturing(rules, observations, masks) & (column(rules, observations, masks, "least_points") == 0)
+
+
+def _spade_lies(observations: Int8Array) -> BoolArray:
+    lies: BoolArray = observations[:, LAYOUT["table"]][:, _SUITS == SPADES].max(axis=1, keepdims=True) > 0
+    return lies
+
+
 def only_while_storan(plays: BoolArray, observations: Int8Array, masks: Int8Array) -> BoolArray:
     """Allow some plays alone, (B, 52), in rows in which the ten of diamonds lies on the table."""
-    allowed = masks > 0
-    allowed[:, :NUM_KINDS] &= plays | (observations[:, [_STORAN]] == 0)
-    return allowed
+    return only_plays(plays | (observations[:, [_STORAN]] == 0), masks)
 
 
 def leaves_two(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
@@ -88,6 +106,8 @@ HABITS: dict[str, Habit] = {
     "capture the most points": most_points,
     "capture the fewest cards": fewest_cards,
     "capture the most cards": most_cards,
+    "take a neutral card while a spade lies there": takes_neutral,
+    "take no neutral card while a spade lies there": leaves_spade,
     "creep an ace or king beside a ten of diamonds": fouls_storan,
     "creep no ace or king beside a ten of diamonds": spares_storan,
     "leave two cards if it can": leaves_two,
@@ -122,6 +142,8 @@ ADVICE: tuple[Advice, ...] = (
     Advice(SECOND, "take a neutral card rather than a spade or ace",
            "capture the fewest points", "capture the most points", "advice"),
     Advice(SECOND, "keep your captures tiny", "capture the fewest cards", "capture the most cards", "advice"),
+    Advice(SECOND, "taking one neutral card is safer than leaving a spade",
+           "take a neutral card while a spade lies there", "take no neutral card while a spade lies there", "advice"),
     Advice(SECOND, "if the ten of diamonds lies there, foul the layout with aces or kings",
            "creep an ace or king beside a ten of diamonds", "creep no ace or king beside a ten of diamonds", "advice"),
     Advice(SECOND, "aim for the very last capture", "seeks the last capture with two cards",

@@ -9,7 +9,7 @@ import numpy as np
 from krypenv.cards import NO_CARD
 from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
-from krypenv.training.lab.intervals import bars, cells, figures_of, interval, points
+from krypenv.training.lab.intervals import bars, cells, figures_of, gains, interval
 from krypenv.training.lab.play import by_deal, chunk_tasks, watch
 from krypenv.training.lab.study import Answer, Setup, Study, Task
 
@@ -45,11 +45,9 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     ahead = leads(setup.rules, scores, scores.mean(axis=1, keepdims=True))
     names = ["the leader", *(f"{seat} after the dealer" for seat in range(2, scores.shape[1])), "the dealer"]
     seats = {name: interval(ahead[:, seat]) for seat, name in enumerate(names)}
-    best, worst = (find(seats, key=lambda name: seats[name][0]) for find in (max, min))
-    difference = interval(ahead[:, names.index(best)] - ahead[:, names.index(worst)])
     paid = interval(credit)
     sentence = (
-        f"The best seat is {best}, ahead of the worst, {worst}, by {points(difference)}. Sweeps that open a deal are "
+        f"The leader {gains(interval(ahead[:, 0] - ahead[:, -1]))} against the dealer. Sweeps that open a deal are "
         f"credited to the dealer: {paid[0]:.2f} points a game ({paid[1]:.2f} to {paid[2]:.2f})."
     )
     every = {**seats, "credited to the dealer by R12": paid}
