@@ -56,14 +56,11 @@ def is_better(one: TableScore, other: TableScore) -> bool:
 def _table(rows: list[tuple[str, TableScore]]) -> str:
     placed = ranks([score for _, score in rows])
     order = sorted(range(len(rows)), key=lambda at: (placed[at], -rows[at][1].interval[0], rows[at][0]))
-    lines = ["| rank | agent | score | 95% interval | deals | ms a decision |", "|---|---|---|---|---|---|"]
+    lines = ["| rank | agent | score | 95% interval | deals |", "|---|---|---|---|---|"]
     for at in order:
         agent, score = rows[at][0].replace("|", r"\|"), rows[at][1]
         mean, low, high = score.interval
-        lines.append(
-            f"| {placed[at]} | `{agent}` | {mean:+.2f} | {low:+.2f} to {high:+.2f} | {score.deals} | "
-            f"{score.milliseconds:.3g} |"
-        )
+        lines.append(f"| {placed[at]} | `{agent}` | {mean:+.2f} | {low:+.2f} to {high:+.2f} | {score.deals} |")
     return "\n".join(lines)
 
 
