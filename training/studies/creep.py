@@ -28,7 +28,7 @@ from krypenv.training.lab.study import Answer, Setup, Study, Task
 
 LIMITS = (0, 1, 2, 3, 4, 6)  # points
 COSTS = (0, 1, 2, 3)  # points of a capture; the last stands for more, too
-WIDEST = 15  # points; cases with wider intervals are not drawn
+WIDEST = 15  # points; cases with wider intervals are not drawn, but for the first
 Case = Callable[[Position, Play], bool]  # of a position and its best capture
 CASES: dict[str, Case] = {
     "in general": lambda position, play: True,
@@ -98,14 +98,14 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         for at, (name, found) in enumerate(cases.items()):
             means = [(cost, *interval(each)) for cost, each in found.items() if len(each) > 1]
             cost, mean, low, high = np.array(means).reshape(-1, 4).T
-            if len(means) and (high - low < WIDEST).all():
+            if len(means) and (at == 0 or (high - low < WIDEST).all()):
                 axes.errorbar(cost + 0.04 * at, mean, yerr=[mean - low, high - mean], fmt="o-", capsize=3, label=name)
         axes.axhline(0, color="black", linewidth=0.8)
         axes.set_xticks(COSTS, [*map(str, COSTS[:-1]), f"{COSTS[-1]} or more"])
         axes.set_xlabel("points that the best capture takes")
         axes.set_ylabel("points by which it is better than to creep")
         if axes.get_legend_handles_labels()[0]:
-            axes.legend(fontsize=8)
+            axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.15), ncol=3)
 
     rows = [(f"habit: {name}", "", *cells(each)) for name, each in habits.items()]
     for name, by_cost in cases.items():

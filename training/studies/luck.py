@@ -118,11 +118,11 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         counts = np.arange(1, max(2, min(int(most), 10_000)) + 1)
         a_deal = found["variance of a duplicate deal"][0] * margins.shape[1]
         for label, variance in (("single games", spread**2), ("duplicate deals", a_deal)):
-            axes.plot(counts, 1.96 * np.sqrt(variance / counts), label=label)
+            axes.plot(counts, SURE * np.sqrt(variance / counts), label=label)
         axes.axhline(skill[0], color="black", linewidth=0.8, label="the difference in skill")
         axes.set_ylim(0, 4 * max(skill[0], 1))
         axes.set_xlabel("games played")
-        axes.set_ylabel("half of the 95% interval, points a game")
+        axes.set_ylabel("lead that is sure with 95%, points a game")
         axes.legend()
 
     return Answer(sentence, ("what", "figure", "95% interval"), rows, dict(figures_of(found)), draw)
