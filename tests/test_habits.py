@@ -12,8 +12,7 @@ from sampled import HAND_VALUES, STRONG, TWO, games, names_of, points_of, positi
 
 from krypenv import Game, Rules, agents
 from krypenv.cards import NUM_KINDS, card_name
-from krypenv.observation import LAYOUT
-from krypenv.training.lab.habits import WithHabit, cards_left, column, creeping, values_of, with_habit
+from krypenv.training.lab.habits import WithHabit, cards_left, values_of, with_habit
 from krypenv.training.lab.play import play_chunk
 from krypenv.training.studies import advice, creep, last, setups, shed
 
@@ -237,11 +236,3 @@ class TestByTheRules:
         game = Game.from_position(text)
         assert allowed_by(setups.always_sets_up, game) == {"8C"}
         assert allowed_by(setups.never_sets_up, game) == {"7D", "JD"}
-
-
-def test_columns_of_the_features_are_those_of_legal_cards() -> None:
-    engine = positions(TWO)
-    seen, masks = engine.observation, engine.action_mask
-    assert not (creeping(TWO, seen, masks) & (masks[:, :NUM_KINDS] == 0)).any()
-    assert column(TWO, seen, masks, "chance").max() <= 100
-    assert (seen[:, LAYOUT["deals_left"]] >= 0).all()

@@ -236,7 +236,7 @@ def test_who_ignores_the_pile_sees_none() -> None:
     engine = positions(TWO, 300)
     network = agents.make(f"learned(model={agents.make(STRONG, TWO).models[0]!r}, solver=False)", TWO)
     seen, masks = engine.observation, engine.action_mask
-    assert (last.ignores_pile(last.ALWAYS, STRONG, TWO, 0).act(seen, masks) == network.act(seen, masks)).all()
+    assert (last.ignores_pile(last.WHOLE_GAME, STRONG, TWO, 0).act(seen, masks) == network.act(seen, masks)).all()
     blind = seen.copy()
     blind[:, LAYOUT["set_aside"]] = 0
     assert (last.ignores_pile(0, STRONG, TWO, 0).act(seen, masks) == network.act(blind, masks)).all()

@@ -17,7 +17,6 @@ from krypenv.agents.search.sampler import Sampler
 from krypenv.cards import NO_CARD, NUM_KINDS
 from krypenv.engine import Engine
 from krypenv.features import COLUMNS, WIDTH, append_features
-from krypenv.kernels.observation import LAYOUT
 from krypenv.kernels.worlds import determinize
 from krypenv.observation import SIZE
 from krypenv.rules import Rules
@@ -110,11 +109,6 @@ def creeping(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArr
 def capturing(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
     """Return which cards may be played and would capture, (B, 52)."""
     return (column(rules, observations, masks, "creeps") == 0) & (masks[:, :NUM_KINDS] > 0)
-
-
-def is_last_deal(observations: Int8Array) -> BoolArray:
-    """Return which rows are in the last deal, (B, 1)."""
-    return observations[:, LAYOUT["deals_left"]] == 0
 
 
 def only_plays(plays: BoolArray, masks: Int8Array) -> BoolArray:

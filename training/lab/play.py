@@ -76,10 +76,15 @@ def own_margins(rules: Rules, scores: npt.NDArray[np.float64]) -> npt.NDArray[np
 
     `scores` is (deals, sides, sides), by seating and side; the result is (deals, sides).
     """
-    sides = rules.num_teams
-    own = scores[:, np.arange(sides), np.arange(sides)]
-    margins: npt.NDArray[np.float64] = leads(rules, own, (scores.sum(axis=2) - own) / (sides - 1))
-    return margins
+    own = np.arange(rules.num_teams)
+    return leads_over_others(rules, scores)[:, own, own]
+
+
+def leads_over_others(rules: Rules, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return by how much each side is ahead of the mean of the others, (..., S) to (..., S)."""
+    others = (scores.sum(axis=-1, keepdims=True) - scores) / (rules.num_teams - 1)
+    ahead: npt.NDArray[np.float64] = leads(rules, scores, others)
+    return ahead
 
 
 def instead(other: str) -> Change:

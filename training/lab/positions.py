@@ -16,14 +16,13 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, PICTURES
 from krypenv.engine import Engine
-from krypenv.kernels.scoring import leads
 from krypenv.kernels.state import State
 from krypenv.rules import Rules
 from krypenv.training.evaluation.deals import deal_seeds
 from krypenv.training.evaluation.table import by_side, play_table
 from krypenv.training.lab.habits import values_of
 from krypenv.training.lab.intervals import FloatArray
-from krypenv.training.lab.play import by_deal, chunk_tasks, step, stream
+from krypenv.training.lab.play import by_deal, chunk_tasks, leads_over_others, step, stream
 from krypenv.training.lab.study import Setup, Task
 
 TIMES = 5  # positions for each deal of a match, for they tell less
@@ -137,6 +136,4 @@ def _play_out(engine: Engine, player: Agent) -> FloatArray:
     """Play an engine's games to the end, and return by how much each side is ahead of the others' mean, (B, S)."""
     rules = engine.rules
     seats = play_table(engine, [player], np.zeros((engine.num_games, rules.num_teams), np.int64)).scores
-    scores = by_side(seats, rules.num_teams).astype(float)
-    margins: FloatArray = leads(rules, scores, (scores.sum(axis=1, keepdims=True) - scores) / (rules.num_teams - 1))
-    return margins
+    return leads_over_others(rules, by_side(seats, rules.num_teams).astype(float))

@@ -18,7 +18,6 @@ from krypenv.training.lab.habits import (
     Int8Array,
     capturing,
     creeping,
-    is_last_deal,
     is_network,
     network_of,
     only_plays,
@@ -30,7 +29,7 @@ from krypenv.training.lab.play import Change, by_deal, chunk_tasks, match_tasks,
 from krypenv.training.lab.study import Answer, Setup, Study, Task
 
 LEFT = (24, 16, 12, 8, 6, 4, 3, 2, 1)  # cards still to be played in all hands
-ALWAYS = 99  # deals: ignores the cards set aside to the end
+WHOLE_GAME = 99  # deals: more than any game has
 
 
 class IgnoresPile:
@@ -57,14 +56,19 @@ def ignores_pile(deals: int, agent: str, rules: Rules, seed: int) -> Agent:
 
 def seek(cards: int, rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
     """In the last deal, with so many cards in hand at most, capture if a card can."""
-    now = is_last_deal(observations) & (observations[:, LAYOUT["hand_size"]][:, :1] <= cards)
-    return only_plays(capturing(rules, observations, masks) | ~now, masks)
+    return only_plays(capturing(rules, observations, masks) | ~_is_late(cards, observations), masks)
 
 
 def avoid(cards: int, rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
     """In the last deal, with so many cards in hand at most, creep if a card can."""
-    now = is_last_deal(observations) & (observations[:, LAYOUT["hand_size"]][:, :1] <= cards)
-    return only_plays(creeping(rules, observations, masks) | ~now, masks)
+    return only_plays(creeping(rules, observations, masks) | ~_is_late(cards, observations), masks)
+
+
+def _is_late(cards: int, observations: Int8Array) -> BoolArray:
+    """Return which rows are in the last deal, with so many cards in hand at most, (B, 1)."""
+    last = observations[:, LAYOUT["deals_left"]] == 0
+    late: BoolArray = last & (observations[:, LAYOUT["hand_size"]][:, :1] <= cards)
+    return late
 
 
 HABITS: dict[str, Habit] = {
@@ -73,9 +77,8 @@ HABITS: dict[str, Habit] = {
     "captures whenever it can in the last deal": partial(seek, 99),
     "creeps whenever it can in the last deal": partial(avoid, 99),
 }
-UNTIL = "ignores the pile {}"
 PILE: dict[str, Change] = {
-    "does not solve the last deal": partial(ignores_pile, ALWAYS),
+    "does not solve the last deal": partial(ignores_pile, WHOLE_GAME),
     "ignores the pile in the whole game": partial(ignores_pile, 0),
     "ignores the pile until the last deal": partial(ignores_pile, 1),
     "ignores the pile until the last two deals": partial(ignores_pile, 2),

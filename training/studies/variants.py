@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
 from krypenv.training.evaluation.table import by_side
 from krypenv.training.lab.intervals import Interval, Samples, figures_of, interval
-from krypenv.training.lab.play import by_deal, chunk_tasks, instead, match_tasks, watch
+from krypenv.training.lab.play import by_deal, chunk_tasks, instead, leads_over_others, match_tasks, watch
 from krypenv.training.lab.study import Answer, Setup, Study, Task
 
 FIELD = "tactician(shed=True)"  # whom the others meet, and who plays where points are counted
@@ -53,7 +52,7 @@ def count_points(rules: str, agent: str, first: int, deals: int, seed: int) -> l
         found[ended, 1] = game.sweep_points * engine.final_sweeps[ended].sum(axis=1)
         if len(ended):
             scores = by_side(engine.final_scores[ended].astype(np.int64), game.num_teams).astype(float)
-            found[ended, 2] = leads(game, scores[:, 0], scores[:, 1:].mean(axis=1))
+            found[ended, 2] = leads_over_others(game, scores)[:, 0]
     return found.tolist()
 
 
