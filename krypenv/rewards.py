@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.cards import NUM_RANKS, SPADES
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import lead_sign
 from krypenv.kernels.scoring import are_best, leads, running_scores, side_scores
@@ -12,6 +15,7 @@ from krypenv.kernels.state import State
 from krypenv.rules import Rules
 
 KINDS = ("centred", "points", "win")
+LAST_GAME = 1_000_000  # the highest game number in a session without a limit
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -22,19 +26,24 @@ def check_reward(reward: str) -> None:
         raise ValueError(f"unknown reward {shown(reward)}; it is one of {', '.join(KINDS)}")
 
 
-def returns_of(rules: Rules, scores: npt.ArrayLike, reward: str) -> FloatArray:
+def returns_of(
+    rules: Rules, scores: npt.ArrayLike, reward: str, tie_breaks: npt.NDArray[Any] | None = None
+) -> FloatArray:
     """Return what scores are worth to each seat, (..., P) float64, from the seats' scores, (..., P) ints.
 
     - ``centred``: the mean score of all sides minus the score of the seat's own side; over all seats it sums to 0.
     - ``points``: minus the score of the seat's own side.
-    - ``win``: 1 for the side with the best score, otherwise 0; k sides that share the best score get 1/k each.
+    - ``win``: 1 for the side with the best score, otherwise 0; k sides that share the best score get 1/k each. With
+      `tie_breaks`, (..., P) ints such as `Engine.final_tie_breaks`, those decide between equal scores first (K6, F7).
+
+    Where the goal is "high", the first two have the other sign.
     """
     sides = side_scores(rules, scores)
     if reward == "centred":
         return leads(rules, sides, sides.mean(-1, keepdims=True))
     if reward == "points":
         return -lead_sign(rules) * sides.astype(np.float64)
-    best = are_best(rules, sides)
+    best = are_best(rules, sides, tie_breaks)
     return best * (rules.players / rules.num_teams) / best.sum(-1, keepdims=True)
 
 
@@ -58,9 +67,9 @@ class Payments:
         self.rewards: FloatArray = np.zeros((num_games, rules.players))
         self.paid: FloatArray = np.zeros_like(self.rewards)
 
-    def settle(self, rows: npt.NDArray[np.int64], scores: npt.ArrayLike) -> None:
-        """Pay what remains of the worth of final scores, (M, P) ints, in rows whose episodes have ended, (M,) ints."""
-        self.rewards[rows] = returns_of(self.rules, scores, self.reward) - self.paid[rows]
+    def settle(self, rows: npt.NDArray[np.int64], scores: npt.ArrayLike, tie_breaks: npt.NDArray[Any]) -> None:
+        """Pay what remains of the worth of final scores and tie breaks, (M, P) ints each, in rows that have ended."""
+        self.rewards[rows] = returns_of(self.rules, scores, self.reward, tie_breaks) - self.paid[rows]
         self.paid[rows] = 0
 
     def pay(self, state: State, rows: npt.NDArray[np.int64]) -> None:
@@ -80,18 +89,26 @@ class Payments:
 def illegal_reward(rules: Rules, reward: str, dense: bool) -> float:
     """Return the reward for an illegal action, which ends the episode: less than any legal episode can return.
 
-    In one game a side scores at most all the points in it, plus a double sweep with each card dealt to that side, and
-    at least minus a double sweep for each card dealt to the next side: within +-`game`. At most one game passes a
-    threshold. `mean` bounds the mean score of the sides. Dense rewards may already have paid something; no side earns
-    more than all the others lose.
+    In one game no side's score is further from 0 than all that a game can count, `game`: its points, those of
+    majorities and mulles, and a double sweep with each card that the seats of one side, or those before them, are
+    dealt. At most one game passes a threshold, unless play goes on (K6). `mean` bounds the mean score of the sides.
+    Dense rewards may already have paid something; no side earns more than all the others lose.
     """
     if reward == "win":
         return -2.0 if dense else -1.0
     hands = np.sum([hand for hand, _ in rules.deal_sizes()], axis=0)
-    points = rules.total_points + abs(rules.initial_match_bonus)
-    game = points + 2 * rules.sweep_points * int(side_scores(rules, hands).max())
-    most, mean = rules.games * game, rules.games * points / rules.num_teams
+    spades = int(rules.deck_counts[SPADES * NUM_RANKS :].sum())
+    points = rules.total_points + abs(rules.initial_match_bonus) + rules.most_spades_points + rules.most_cards_points
+    if rules.spades_above is not None:
+        points += max(spades - rules.spades_above, 0)
+    points += rules.mulle_points * rules.deck_size // 2
+    sweeps = int(side_scores(rules, hands).max() if rules.sweep_payer == "seat_before" else hands.sum())
+    game = points + (1 + (rules.double_sweep != "none")) * rules.sweep_points * sweeps
+    swept = 0 if rules.sweep_payer == "seat_before" else game - points
+    most, mean = rules.games * game, rules.games * (points + swept) / rules.num_teams
     if not rules.games:
         most = mean = (rules.threshold or 0) + game
+    if rules.tie_break == "play_on" and not rules.games:
+        most = mean = LAST_GAME * game
     bound = most + (mean if reward == "centred" else 0)
     return -float(np.floor(bound * (1 + rules.num_teams if dense else 1)) + 1)

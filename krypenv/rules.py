@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,16 +22,18 @@ from krypenv.cards import (
     TWO,
     card_of,
 )
-from krypenv.families.bounds import MAX_PLAYERS, check_bounds
-from krypenv.families.krypkasino import PRESETS
-from krypenv.families.layout import OBSERVATION, OBSERVATION_SIZE
+from krypenv.families.bounds import MAX_PLAYERS as MAX_PLAYERS
+from krypenv.families.bounds import check_bounds
+from krypenv.families.checks import find_fault
+from krypenv.families.layout import layout_of
+from krypenv.families.presets import PRESETS
 from krypenv.inputs import schema
-from krypenv.inputs.words import check_keywords, check_text, did_you_mean, is_whole, parse_value, shown
+from krypenv.inputs.words import check_keywords, check_text, did_you_mean, parse_value, shown
 
 Batches = tuple[tuple[int, int], ...]  # one pair per round of dealing: cards to each hand, then cards to the table
+Values = tuple[int | tuple[int, int], ...]  # by rank: a value, or the two that the player may choose from
 
 MAX_HAND = 26  # cards in a hand, at most
-MAX_BATCHES = 104  # rounds of dealing in a deal
 _RULEBOOK_FIRST_DEAL: dict[int, Batches] = {
     2: ((3, 2), (3, 2)),
     3: ((3, 3), (2, 2)),
@@ -63,21 +65,39 @@ class Rules:
     later_deal: Batches = ((2, 0), (2, 0))  # batches of every later deal (R4)
     short_last_deal: bool = False  # deal a rest too small for a whole deal one card at a time (H3)
     set_aside: str = "pictures"  # what is set aside between deals: "pictures" (R6), "spades" (V3), "none" (H1)
-    hand_values: tuple[int, ...] = (14, *range(2, NUM_RANKS + 1))  # capture value from the hand, by rank (R2)
-    table_values: tuple[int, ...] = tuple(range(1, NUM_RANKS + 1))  # capture value on the table, by rank (R2)
+    capture: str = "maximal"  # what a card may take: a "maximal" capture (R7), or an "optional" one or nothing (K2)
+    hand_values: Values = (14, *range(2, NUM_RANKS + 1))  # capture value from the hand, by rank (R2, S1)
+    table_values: Values = tuple(range(1, NUM_RANKS + 1))  # capture value on the table, by rank (R2, S1)
+    lillan_hand_value: int | None = None  # of the two of spades, where it differs from that of other twos (F1)
+    storan_hand_value: int | None = None  # of the ten of diamonds, where it differs from that of other tens (F1)
     pictures_in_sums: bool = True  # False: J, Q and K match only their own rank (H2)
-    forced_sweep: bool = True  # a player who can sweep must (R10, H5)
-    double_sweep: str = "identical"  # what doubles a lone card's sweep: its "identical" copy (R11) or its "rank" (H4)
-    storan_points: int = 3  # the ten of diamonds (R3, H5)
-    lillan_points: int = 2  # the two of spades (R3)
+    forced_sweep: bool = True  # a player who can sweep must (R10, H5, K3)
+    double_sweep: str = "identical"  # what doubles a lone card's sweep: its "identical" copy (R11), its "rank" (H4), or
+    # "none" does (K3)
+    sweep_payer: str = "seat_before"  # who loses what a sweep brings: the "seat_before" (R9) or "nobody" (K3)
+    sweeps_cancel: bool = False  # every side loses as many sweeps as the side with the fewest has (F4)
+    last_deal_sweeps: bool = True  # whether sweeps of the last deal count (F5)
+    sweep_limit: int | None = None  # sweeps don't count once some side's running score has reached this (F5)
+    storan_points: int = 3  # the ten of diamonds (R3, H5, S3)
+    lillan_points: int = 2  # the two of spades (R3, S3)
     spade_points: int = 1  # any other spade; the ace of spades is a spade and an ace (R3)
-    ace_points: int = 1  # any ace (R3)
-    goal: str = "low"  # "low": the lowest score wins (R15)
-    sweep_points: int = 5  # added for a sweep, and taken off the seat before (R9)
-    last_capture_points: int = 0  # added for the last capture (V2)
+    ace_points: int = 1  # any ace (R3, S3)
+    goal: str = "low"  # "low": the lowest score wins (R15); "high": the highest does (K6)
+    sweep_points: int = 5  # for a sweep (R9, K3)
+    last_capture_points: int = 0  # added for the last capture (V2, S3)
     initial_match_bonus: int = 0  # added for the leader if the first layout is all of one rank (H5)
-    games: int = 1  # games in a session; 0: no limit, only the threshold ends it (R15)
-    threshold: int | None = None  # the session ends after the game in which a side's total reaches this (H5)
+    most_spades_points: int = 0  # for the side with the most spades (K5, S3, F3, M3)
+    spades_tie: str = (
+        "nobody"  # who gets them in a tie: "nobody" (S3), or "two_share" if just two of more sides tie (F3)
+    )
+    most_cards_points: int = 0  # for the side with the most cards, nobody in a tie (K5, S3, M3)
+    spades_above: int | None = None  # a side gets a point for each spade above this number (O1)
+    mulle_points: int = 0  # for capturing just one card, by its identical copy (M2)
+    games: int = 1  # games in a session; 0: no limit, only the threshold ends it (R15, K6)
+    threshold: int | None = None  # the session ends after the game in which a side's total reaches this (H5, K6)
+    threshold_at_once: bool = False  # or already in the middle of it, and then no majorities count (F6)
+    tie_break: str = "share"  # equal totals at the end: "share" the win (R15), most "spades" in the last game (K6), the
+    # "finnish" way (F7), or "play_on" (K6)
 
     # ------------------------------------------------------------------ presets and text
 
@@ -146,7 +166,7 @@ class Rules:
 
     @property
     def card_points(self) -> np.ndarray:
-        """Penalty points of each kind, (52,) int8 (R3)."""
+        """Points of each kind, (52,) int8 (R3, S3)."""
         points = np.zeros(NUM_KINDS, np.int8)
         points[[card_of(rank, SPADES) for rank in range(1, NUM_RANKS + 1)]] = self.spade_points
         points[card_of(TWO, SPADES)] = self.lillan_points
@@ -157,9 +177,10 @@ class Rules:
 
     @property
     def total_points(self) -> int:
-        """The points of all cards in the deck and of the last capture: what the scores of a game sum to (R14).
+        """The points of all cards in the deck and of the last capture: what the scores of Krypkasino sum to (R14).
 
-        An `initial_match_bonus` comes on top if it is paid.
+        An `initial_match_bonus` comes on top if it is paid, and so do majorities (K5), mulles (M2) and sweeps that
+        nobody pays for (K3).
         """
         return int(self.deck_counts @ self.card_points.astype(int)) + self.last_capture_points
 
@@ -185,15 +206,15 @@ class Rules:
         """A, the number of actions."""
         return NUM_ACTIONS
 
-    @property
+    @cached_property
     def layout(self) -> dict[str, slice]:
-        """The named blocks of an observation, as slices of it."""
-        return OBSERVATION
+        """The named blocks of an observation, as slices of it; the first ones are the same for all rules."""
+        return layout_of(self)
 
-    @property
+    @cached_property
     def observation_size(self) -> int:
         """N, the number of entries of an observation without the features."""
-        return OBSERVATION_SIZE
+        return max(block.stop for block in self.layout.values())
 
     @property
     def first_batches(self) -> Batches:
@@ -231,10 +252,8 @@ class Rules:
         fields = [field.name for field in dataclasses.fields(self)]
         for name in fields:
             object.__setattr__(self, name, _frozen(getattr(self, name)))
-        for faulty, reason in _CHECKS:
-            if faulty(self):
-                told = {name: shown(getattr(self, name)) for name in fields}
-                raise ValueError(reason.format(**{**told, "name": self.name}))
+        if reason := find_fault(self):
+            raise ValueError(reason)
         self._check_deal()
 
     def _check_deal(self) -> None:
@@ -286,99 +305,3 @@ def _frozen(value: Any, depth: int = 3) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         return int(value)
     return str.__str__(value) if isinstance(value, str) else value
-
-
-def _is_choice(values: Any, high: int, low: int = 0) -> bool:
-    return (
-        isinstance(values, tuple)
-        and len(values) > 0
-        and all(is_whole(value, low, high) for value in values)
-        and list(values) == sorted(set(values))
-    )
-
-
-def _are_batches(batches: Any) -> bool:
-    return (
-        isinstance(batches, tuple)
-        and len(batches) <= MAX_BATCHES
-        and all(
-            isinstance(pair, tuple) and len(pair) == 2 and all(is_whole(n, 0, 104) for n in pair) for pair in batches
-        )
-        and sum(pair[0] for pair in batches) > 0
-    )
-
-
-_POINT_FIELDS = (
-    ("storan_points", 0), ("lillan_points", 0), ("spade_points", 0), ("ace_points", 0),
-    ("sweep_points", 0), ("last_capture_points", 0), ("initial_match_bonus", -20),
-)  # fmt: skip
-_MOST_PLAYERS = {"howto": 4}  # the second description is for 2 to 4 players
-
-_CHECKS: tuple[tuple[Callable[[Rules], bool], str], ...] = (
-    (
-        lambda r: not is_whole(r.players, 2, _MOST_PLAYERS.get(r.name, MAX_PLAYERS)),
-        "{name} is not played by {players} players; it takes 2 to 6 (2 to 4 in howto)",
-    ),
-    (
-        lambda r: r.teams is not None and not (is_whole(r.teams, 2, r.players - 1) and r.players % r.teams == 0),
-        "{players} players can't form {teams} equal teams; there are 2 teams of 2 or 3, or 3 teams of 2",
-    ),
-    (
-        lambda r: not _is_choice(r.ranks, NUM_RANKS, 1),
-        "ranks are ascending numbers from 1 (ace) to 13 (king), not {ranks}",
-    ),
-    (
-        lambda r: not _is_choice(r.suits, NUM_SUITS - 1),
-        "suits are ascending numbers from 0 (clubs) to 3 (spades), not {suits}",
-    ),
-    (lambda r: not is_whole(r.packs, 1, 2), "packs is 1 or 2, not {packs}"),
-    (
-        lambda r: not _are_batches(r.first_deal) and r.first_deal not in ("standard", "six_table"),
-        "first_deal is 'standard', 'six_table' or batches such as ((3,2),(3,2)), not {first_deal}",
-    ),
-    (
-        lambda r: r.first_deal == "six_table" and r.players != 2,
-        "first_deal='six_table' is for 2 players, not {players}",
-    ),
-    (lambda r: not _are_batches(r.later_deal), "later_deal is batches such as ((2,0),(2,0)), not {later_deal}"),
-    (
-        lambda r: r.set_aside not in ("pictures", "spades", "none"),
-        "set_aside is 'pictures', 'spades' or 'none', not {set_aside}",
-    ),
-    (
-        lambda r: r.double_sweep not in ("identical", "rank"),
-        "double_sweep is 'identical' or 'rank', not {double_sweep}",
-    ),
-    (
-        lambda r: (
-            not all(
-                isinstance(values, tuple)
-                and len(values) == NUM_RANKS
-                and all(is_whole(value, 1, 16) for value in values)
-                for values in (r.hand_values, r.table_values)
-            )
-        ),
-        "hand_values and table_values are 13 whole numbers from 1 to 16, by rank",
-    ),
-    (
-        lambda r: r.goal != "low",
-        "goal is 'low', because the lowest score wins, not {goal}",
-    ),
-    (
-        lambda r: any(type(flag) is not bool for flag in (r.short_last_deal, r.pictures_in_sums, r.forced_sweep)),
-        "short_last_deal, pictures_in_sums and forced_sweep are True or False",
-    ),
-    (
-        lambda r: any(not is_whole(getattr(r, field), low, 20) for field, low in _POINT_FIELDS),
-        "points are whole numbers from 0 to 20 (initial_match_bonus from -20 to 20)",
-    ),
-    (lambda r: not is_whole(r.games, 0, 1000), "games is a whole number from 0 to 1000, not {games}"),
-    (
-        lambda r: r.threshold is not None and not is_whole(r.threshold, 1, 10_000),
-        "threshold is a number of points from 1 to 10000, not {threshold}",
-    ),
-    (
-        lambda r: r.games == 0 and (r.threshold is None or r.total_points <= 0),
-        "a session without a number of games needs a threshold and cards that count points",
-    ),
-)

@@ -16,10 +16,10 @@ from krypenv.kernels.compiled import (
     FIRST_LONER,
     NIBBLE,
     NUM_VALUES,
+    classes_of_values,
     compile_rules,
     rank_in_hand,
     rank_on_table,
-    ranks_of_values,
 )
 from krypenv.kernels.features import COLUMNS as FEATURES
 from krypenv.kernels.features import chance_of_hit, look, make_feature_scratch, weigh, write_entries
@@ -148,7 +148,7 @@ def write_action_features(
             after = left + (np.int64(1) << NIBBLE * rank)
             sweeping = np.int64(0)
             values = np.int64(find_sweep_values(compiled, after, total + rank_on_table(compiled, rank), scratch))
-            ranks = ranks_of_values(compiled, values)
+            ranks = classes_of_values(compiled, values)
             while ranks != 0:
                 bit = ranks & -ranks
                 ranks ^= bit

@@ -7,7 +7,7 @@ import numpy as np
 from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.inputs.words import shown
 from krypenv.kernels.captures import bit_index
-from krypenv.kernels.compiled import ranks_of_values
+from krypenv.kernels.compiled import classes_of_values
 from krypenv.kernels.features import chance_of_hit
 from krypenv.kernels.play import leader_of
 from krypenv.kernels.scoring import sweep_gain
@@ -40,7 +40,7 @@ def make_model(value: str) -> np.ndarray:
 @kernel
 def sweep_chance(compiled: np.record, game: np.record, number: int) -> float:
     """Return the probability that the leader's hand in the deal after the first `number` ones sweeps the table."""
-    ranks = ranks_of_values(compiled, np.int64(game.sweep_values))
+    ranks = classes_of_values(compiled, np.int64(game.sweep_values))
     if ranks == 0:
         return 0.0
     hits = np.int64(0)

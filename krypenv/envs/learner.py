@@ -280,7 +280,7 @@ class LearnerGames:
         """Pay for the episodes in some rows that the engine's step has ended, and seat the players of the next ones."""
         ended = rows[self.engine.finished[rows]]
         if len(ended):
-            self._payments.settle(ended, self.engine.final_scores[ended])
+            self._payments.settle(ended, self.engine.final_scores[ended], self.engine.final_tie_breaks[ended])
             self.done[ended] = True
             self._episodes[ended] += 1
             self._seat_players(ended)

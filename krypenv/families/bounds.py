@@ -9,72 +9,130 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from krypenv.cards import PICTURES
+from krypenv.cards import DIAMONDS, NUM_RANKS, NUM_SUITS, PICTURES, SPADES, TEN, TWO, card_of
 
 if TYPE_CHECKING:
     from krypenv.rules import Rules
 
+LILLAN, STORAN = card_of(TWO, SPADES), card_of(TEN, DIAMONDS)
 MAX_PLAYERS = 6
 FIRST_LONER = 17  # capture values are 1..16; 17..19 are for pictures that belong to no sum (H2)
 NUM_VALUES = 20
 MAX_FITTING = 256  # groups of one value, at most; 16 has 231 partitions
 MAX_SUBSETS = 1 << 20  # sub-multisets of the ranks on one table, at most
 
-Values = tuple[int, ...]  # by rank
+Choices = tuple[tuple[int, ...], ...]  # by rank or by kind: the values that its owner chooses from
 
 
-def capture_values(rules: Rules) -> tuple[Values, Values]:
-    """Return the hand and the table value of each rank, 13 each; under H2 each picture has a value of its own."""
-    hand, table = list(rules.hand_values), list(rules.table_values)
+def capture_values(rules: Rules) -> tuple[Choices, Choices]:
+    """Return the hand values of each kind, 52, and the table values of each rank, 13.
+
+    Under H2 each picture has a value of its own.
+    """
+    hand, table = (
+        [value if isinstance(value, tuple) else (value,) for value in values]
+        for values in (rules.hand_values, rules.table_values)
+    )
     if not rules.pictures_in_sums:
         for value, rank in enumerate(PICTURES, start=FIRST_LONER):
-            hand[rank - 1] = table[rank - 1] = value
-    return tuple(hand), tuple(table)
+            hand[rank - 1] = table[rank - 1] = (value,)
+    hands = hand * NUM_SUITS
+    for kind, special in ((LILLAN, rules.lillan_hand_value), (STORAN, rules.storan_hand_value)):
+        if special is not None:
+            hands[kind] = (special,)
+    return tuple(hands), tuple(table)
+
+
+def rank_classes(rules: Rules) -> tuple[int, ...]:
+    """Return the class of each kind, 52: its rank, 0..12, or 13 and 14 for lillan and storan with values of their own.
+
+    All cards of a class have the same hand values.
+    """
+    classes = list(range(NUM_RANKS)) * NUM_SUITS
+    if rules.lillan_hand_value is not None:
+        classes[LILLAN] = NUM_RANKS
+    if rules.storan_hand_value is not None:
+        classes[STORAN] = NUM_RANKS + 1
+    return tuple(classes)
+
+
+def matching_ranks(rules: Rules) -> list[bool]:
+    """Return for each rank, 13, whether any card of it must take all others of its rank, so that two never lie there.
+
+    That is so if captures are maximal and each of its kinds has one of the table values from the hand.
+    """
+    hands, table = capture_values(rules)
+    return [
+        rules.capture == "maximal"
+        and all(set(hands[suit * NUM_RANKS + rank]) & set(table[rank]) for suit in rules.suits)
+        for rank in range(NUM_RANKS)
+    ]
 
 
 def check_bounds(rules: Rules) -> None:
     """Raise ValueError for rules with more groups or larger tables than the engine has room for."""
-    reason = _find_excess(*_table_of(rules))
+    hands, table = capture_values(rules)
+    copies = rules.packs * len(rules.suits)
+    values = {value for kind, choice in enumerate(hands) if rules.deck_counts[kind] for value in choice}
+    reason = _find_crowd(tuple(sorted(values)), tuple(table[rank - 1] for rank in rules.ranks), copies)
+    if not reason and rules.capture == "maximal" and bound_subsets(*_table_of(rules)) > MAX_SUBSETS:
+        reason = (
+            f"tables can get so large in this game that finding captures could take forever (over {MAX_SUBSETS:,} "
+            "choices of ranks on one table); deal fewer cards to the table, or give fewer ranks a hand value that "
+            "differs from their table value"
+        )
     if reason:
         raise ValueError(reason)
 
 
 @lru_cache(maxsize=1024)
-def _find_excess(hand_values: Values, table_values: Values, copies: int, dealt: tuple[int, ...]) -> str:
-    """Return a sentence about what exceeds its limit, or an empty text; the arguments are those of `bound_subsets`."""
+def _find_crowd(hand_values: tuple[int, ...], table_values: Choices, copies: int) -> str:
+    """Return a sentence about a value with more groups than there is room for, or an empty text."""
     ways = count_groups(table_values, copies)
-    for value in sorted({value for value in hand_values if value < FIRST_LONER}):
+    for value in (value for value in hand_values if value < FIRST_LONER):
         groups = ways[value]
         if groups > MAX_FITTING:
             return (
                 f"by these table values {groups:,} sets of ranks sum to {value}, and the engine has room for "
                 f"{MAX_FITTING} of a value; give the ranks larger table values, or the deck fewer ranks or copies"
             )
-    if bound_subsets(hand_values, table_values, copies, dealt) > MAX_SUBSETS:
-        return (
-            f"tables can get so large in this game that finding captures could take forever (over {MAX_SUBSETS:,} "
-            "choices of ranks on one table); deal fewer cards to the table, or give fewer ranks a hand value that "
-            "differs from their table value"
-        )
     return ""
 
 
 def may_crowd(rules: Rules) -> bool:
-    """Return whether the cards dealt and crept, without any captures, could exceed MAX_SUBSETS sub-multisets."""
-    return _loose_bound(*_table_of(rules)) > MAX_SUBSETS
+    """Return whether the cards dealt and crept, without any captures, could exceed MAX_SUBSETS sub-multisets.
+
+    That matters only where captures are maximal: optional ones are found without a list of sub-multisets.
+    """
+    _, matching, _, copies, dealt = _table_of(rules)
+    return rules.capture == "maximal" and _loose_bound(matching, copies, dealt) > MAX_SUBSETS
 
 
-def _table_of(rules: Rules) -> tuple[Values, Values, int, Values]:
+Played = tuple[tuple[tuple[int, ...], ...], tuple[bool, ...], Choices, int, tuple[int, ...]]
+
+
+def _table_of(rules: Rules) -> Played:
     """Return the arguments of `bound_subsets`."""
-    hand, table = capture_values(rules)
-    hands, sums = (tuple(values[rank - 1] for rank in rules.ranks) for values in (hand, table))
-    return hands, sums, rules.packs * len(rules.suits), tuple(to_table for _, to_table in rules.deal_sizes())
+    hands, table = capture_values(rules)
+    matching = matching_ranks(rules)
+    of_ranks = [rank - 1 for rank in rules.ranks]
+    choices = {hands[suit * NUM_RANKS + rank] for rank in of_ranks for suit in rules.suits}
+    return (
+        tuple(sorted(choices)),
+        tuple(matching[rank] for rank in of_ranks),
+        tuple(table[rank] for rank in of_ranks),
+        rules.packs * len(rules.suits),
+        tuple(to_table for _, to_table in rules.deal_sizes()),
+    )
 
 
-def count_groups(table_values: Values, copies: int) -> list[int]:
-    """Return for each sum below FIRST_LONER how many multisets of ranks, at most `copies` of each, add up to it."""
+def count_groups(table_values: Choices, copies: int) -> list[int]:
+    """Return for each sum below FIRST_LONER how many multisets of ranks, at most `copies` of each, add up to it.
+
+    A rank with two values counts as two ranks, which is never too few.
+    """
     ways = [1] + [0] * (FIRST_LONER - 1)
-    for one in table_values:
+    for one in (value for choice in table_values for value in choice):
         ways = [
             sum(ways[total - count * one] for count in range(min(copies, total // one) + 1))
             for total in range(FIRST_LONER)
@@ -82,23 +140,27 @@ def count_groups(table_values: Values, copies: int) -> list[int]:
     return ways
 
 
-def bound_subsets(hand_values: Values, table_values: Values, copies: int, dealt: tuple[int, ...]) -> int:
-    """Return an upper bound on the number of sub-multisets of any table that play can lead to.
+@lru_cache(maxsize=1024)
+def bound_subsets(
+    hand_values: Choices, matching: tuple[bool, ...], table_values: Choices, copies: int, dealt: tuple[int, ...]
+) -> int:
+    """Return an upper bound on the number of sub-multisets of any table that play can lead to, if captures are maximal.
 
     Args:
-        hand_values, table_values: of the ranks in the deck.
+        hand_values: the values of each card in the deck, without repetitions.
+        matching: for each rank in the deck whether its cards take each other.
+        table_values: of each rank in the deck.
         copies: cards of each rank.
         dealt: cards that each deal puts on the table.
 
-    A card of a rank with two equal values creeps only if no other of its rank is on the table. So beyond one card of
+    A card of a matching rank creeps only if no other of its rank is on the table. So beyond one card of
     each such rank, the table has at most as many as were dealt to it. That gives the first bound. If it is too large, a
-    second one uses that a table onto which a card creeps has no group of that card's value: every later table is
+    second one uses that a table onto which a card creeps has no group of that card's values: every later table is
     contained in such a table plus that card and what was dealt since. Captures and setting aside only remove cards.
     """
-    bound = _loose_bound(hand_values, table_values, copies, dealt)
+    bound = _loose_bound(matching, copies, dealt)
     if bound <= MAX_SUBSETS:
         return bound
-    matching = [hand == table for hand, table in zip(hand_values, table_values, strict=True)]
     extra = sum(dealt)
     first, rest = _spread([0] * len(matching), copies, dealt[0]), sum(dealt[1:])
     if first > MAX_SUBSETS:
@@ -107,9 +169,8 @@ def bound_subsets(hand_values: Values, table_values: Values, copies: int, dealt:
     return max(first, min(crept_on << rest + 1, (copies + 1) ** len(matching)))
 
 
-def _loose_bound(hand_values: Values, table_values: Values, copies: int, dealt: tuple[int, ...]) -> int:
-    most = [1 if hand == table else copies for hand, table in zip(hand_values, table_values, strict=True)]
-    return _spread(most, copies, sum(dealt))
+def _loose_bound(matching: tuple[bool, ...], copies: int, dealt: tuple[int, ...]) -> int:
+    return _spread([1 if equal else copies for equal in matching], copies, sum(dealt))
 
 
 def _spread(counts: list[int], copies: int, more: int) -> int:
@@ -126,22 +187,26 @@ def _spread(counts: list[int], copies: int, more: int) -> int:
     return product
 
 
-def _without_a_group(hand: Values, table: Values, matching: list[bool], copies: int, extra: int, enough: int) -> int:
-    """Return the most sub-multisets of a table without a group of some hand value; stop once they exceed `enough`.
+def _without_a_group(
+    hand: Choices, table: Choices, matching: tuple[bool, ...], copies: int, extra: int, enough: int
+) -> int:
+    """Return the most sub-multisets of a table without a group of some card's values; stop once they exceed `enough`.
 
     Goes through the ranks, and keeps the most for each set of reachable sums, as bits, and each number of cards beyond
     one of a matching rank.
     """
     in_sums = (1 << FIRST_LONER) - 1
     most = {(1, 0): 1}
-    for value, equal in zip(table, matching, strict=True):
+    for values, equal in zip(table, matching, strict=True):
         longer: dict[tuple[int, int], int] = {}
         for (sums, beyond), subsets in most.items():
             for count in range(copies + 1):
                 if count:
-                    sums |= 1 << value if value >= FIRST_LONER else (sums & in_sums) << value & in_sums
+                    before = sums
+                    for value in values:
+                        sums |= 1 << value if value >= FIRST_LONER else (before & in_sums) << value & in_sums
                 now = beyond + max(0, count - 1) * equal
-                if now > extra or all(sums >> each & 1 for each in hand):
+                if now > extra or all(any(sums >> each & 1 for each in choice) for choice in hand):
                     break
                 longer[sums, now] = max(longer.get((sums, now), 0), subsets * (count + 1))
         most = longer

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.families.bounds import MAX_PLAYERS
+
+if TYPE_CHECKING:
+    from krypenv.rules import Rules
 
 _BLOCKS: tuple[tuple[str, int, str], ...] = (
     ("hand", NUM_KINDS, "copies of each kind in your hand"),
@@ -31,14 +37,59 @@ _BLOCKS: tuple[tuple[str, int, str], ...] = (
 )
 
 
-def _layout() -> dict[str, slice]:
+# Further blocks, of rules that need them (K7), in this order after the others.
+_FURTHER: tuple[tuple[str, int, str], ...] = (
+    ("cards_won", MAX_PLAYERS, "cards in the pile of each place"),
+    ("spades_won", MAX_PLAYERS, "spades in the pile of each place"),
+    ("counted_sweeps", MAX_PLAYERS, "sweeps of each place that count, before those of all sides cancel"),
+    ("mulles", MAX_PLAYERS, "mulles made"),
+    ("totals", MAX_PLAYERS, "score in the session's earlier games, within +-127; session_total is then 0"),
+    (
+        "cannot_hold_special",
+        2 * (MAX_PLAYERS - 1),
+        "for places 1 to 5: 1 if that hand can't contain the two of spades, and 1 if not the ten of diamonds, "
+        "before the next deal",
+    ),
+)
+
+
+def _slices(blocks: Iterable[tuple[str, int, str]]) -> dict[str, slice]:
     layout, start = {}, 0
-    for name, size, _ in _BLOCKS:
+    for name, size, _ in blocks:
         layout[name] = slice(start, start + size)
         start += size
     return layout
 
 
-OBSERVATION: dict[str, slice] = _layout()
+def further_blocks(rules: Rules) -> list[str]:
+    """Return the names of the blocks that these rules need beside those of the main game (K7)."""
+    ties = rules.tie_break in ("spades", "finnish")
+    counts_piles = bool(rules.most_spades_points or rules.most_cards_points or rules.spades_above is not None or ties)
+    in_session = rules.threshold is not None or (rules.sweep_limit is not None and rules.games != 1)
+    special = rules.lillan_hand_value is not None or rules.storan_hand_value is not None
+    needed = {
+        "cards_won": counts_piles,
+        "spades_won": counts_piles,
+        "counted_sweeps": rules.sweeps_cancel or rules.sweep_limit is not None or not rules.last_deal_sweeps,
+        "mulles": rules.mulle_points > 0,
+        "totals": in_session and not is_plain(rules),
+        "cannot_hold_special": special and rules.forced_sweep,
+    }
+    return [name for name, is_needed in needed.items() if is_needed]
+
+
+def is_plain(rules: Rules) -> bool:
+    """Return whether all that counts is what Krypkasino counts: cards, the last capture, sweeps, an initial match."""
+    return rules.goal == "low" and rules.sweep_payer == "seat_before" and rules.capture == "maximal"
+
+
+def layout_of(rules: Rules) -> dict[str, slice]:
+    """Return the named blocks of an observation under some rules, as slices of it."""
+    needed = further_blocks(rules)
+    return _slices([*_BLOCKS, *(block for block in _FURTHER if block[0] in needed)])
+
+
+OBSERVATION: dict[str, slice] = _slices(_BLOCKS)  # what all rules have
 OBSERVATION_SIZE: int = sum(size for _, size, _ in _BLOCKS)
-DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _BLOCKS}
+FURTHER: tuple[str, ...] = tuple(name for name, _, _ in _FURTHER)
+DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in (*_BLOCKS, *_FURTHER)}

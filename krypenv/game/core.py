@@ -10,9 +10,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_RANKS, action_name, card_name, card_names, parse_card
+from krypenv.cards import NO_CARD, NO_SEAT, action_name, card_name, card_names, parse_card
 from krypenv.engine import IllegalMove
-from krypenv.game.history import History, Int8Array, bits
+from krypenv.game.history import History, Int8Array
 from krypenv.game.moves import Move
 from krypenv.game.starts import check_session, parse_deck
 from krypenv.inputs.words import is_whole, listed, shown, unquoted
@@ -288,12 +288,8 @@ class Core:
     # ------------------------------------------------------------------ announcements
 
     def sweep_ranks(self) -> list[int]:
-        """Return the ranks, 1 = ace .. 13 = king, whose cards could take the whole table in the next play."""
-        if self.pending is not None:
-            return []
-        value_ranks = self._history.compiled["value_ranks"][0]
-        ranks = sum(int(value_ranks[value]) for value in bits(int(self.state["sweep_values"])))
-        return [rank for rank in range(1, NUM_RANKS + 1) if ranks >> (rank - 1) & 1]
+        """Return the ranks, 1 = ace .. 13 = king, of which some card could take the whole table in the next play."""
+        return [] if self.pending is not None or self.is_over else self._history.sweep_ranks()
 
     # ------------------------------------------------------------------ sessions
 

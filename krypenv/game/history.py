@@ -12,22 +12,24 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, TAKE
-from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.checks import POINTS, SOUND, tell_fault
-from krypenv.kernels.compiled import NIBBLE, compile_rules
-from krypenv.kernels.features import make_feature_scratch
-from krypenv.kernels.stack import (
+from krypenv.game.stack import (
     begin_stack,
     close_session,
     deal_next,
     list_captures,
+    list_sweep_values,
     mask_actions,
     observe,
     resume_stack,
     shuffle_stack,
     step_game,
     write_scores,
+    write_tie_breaks,
 )
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.checks import POINTS, SOUND, tell_fault
+from krypenv.kernels.compiled import NIBBLE, compile_rules
+from krypenv.kernels.features import make_feature_scratch
 from krypenv.kernels.state import GAME, allocate
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle
@@ -174,6 +176,18 @@ class History:
         out = np.empty(self.rules.players, np.int64)
         write_scores(self.compiled, self.states, self.at, out)
         return out.tolist()
+
+    def sweep_ranks(self) -> list[int]:
+        """Return the ranks, 1 to 13, of which some card could take the whole table, ascending."""
+        values = int(list_sweep_values(self.compiled, self.states, self.at, borrow_scratch()))
+        kinds = self.compiled["value_kinds"][0]
+        return sorted({kind % NUM_RANKS + 1 for value in bits(values) for kind in bits(int(kinds[value]))})
+
+    def tie_breaks(self) -> np.ndarray:
+        """Return what decides between equal totals, for the side of each seat, (P,) int64 (K6, F7)."""
+        out = np.empty(self.rules.players, np.int64)
+        write_tie_breaks(self.compiled, self.states, self.at, out)
+        return out
 
     def piles(self) -> np.ndarray:
         """Return the counts captured by each seat, (P, 52) int64; at the end they include what was left (R13)."""

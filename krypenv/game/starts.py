@@ -9,9 +9,10 @@ import numpy as np
 
 from krypenv.cards import NUM_KINDS, card_name, parse_card
 from krypenv.inputs.words import is_whole, shown
+from krypenv.kernels.scoring import are_best
+from krypenv.rewards import LAST_GAME
 from krypenv.rules import Rules
 
-LAST_GAME = 1_000_000  # the highest game number in a session without a limit
 MOST_POINTS = 999_999  # the largest absolute value of a total
 
 
@@ -42,6 +43,7 @@ def check_session(rules: Rules, number: int, totals: list[int]) -> str:
     if number == 1 and any(totals):
         return "the totals before the first game are 0"
     sides = [sum(totals[side :: rules.num_teams]) for side in range(rules.num_teams)]
-    if rules.threshold is not None and max(sides) >= rules.threshold:
+    goes_on = rules.tie_break == "play_on" and are_best(rules, np.array(sides)).sum() > 1
+    if rules.threshold is not None and max(sides) >= rules.threshold and not goes_on:
         return f"the session was over when a total reached {rules.threshold}"
     return ""

@@ -15,7 +15,7 @@ import numpy as np
 
 from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import MAX_FITTING, MAX_SUBSETS
-from krypenv.kernels.compiled import NIBBLE, NUM_VALUES, hand_value_of
+from krypenv.kernels.compiled import NIBBLE, NUM_VALUES
 from krypenv.runtime.jit import handle, kernel, leading_zeros, records, trailing_zeros
 
 # Scratch capacities. `Rules` refuses more than MAX_FITTING groups of a value and tables with more than MAX_SUBSETS
@@ -25,9 +25,14 @@ from krypenv.runtime.jit import handle, kernel, leading_zeros, records, trailing
 MAX_DEPTH = 128
 MAX_CAPTURES = MAX_SUBSETS // 2
 
-# A search goes depth first and stops after MAX_NODES ends or steps back, enough for nearly every table. If that is not
-# enough, each sub-multiset of the table, at most MAX_SUBSETS of them, is looked at once with each group.
+# A search for maximal captures goes depth first and stops after MAX_NODES ends or steps back, enough for nearly every
+# table. If that is not enough, each sub-multiset of the table, at most MAX_SUBSETS of them, is looked at once with each
+# group. A search for one union goes on after FEW_NODES, and then remembers from what it can't be completed.
 MAX_NODES = 2048
+FEW_NODES = 64
+MEMO = 1 << 15  # multisets remembered; a new one takes the place of an old one, which costs time and nothing else
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(64 - (MEMO.bit_length() - 1))
 
 _LOW = 0x0F0F0F0F0F0F0F  # every second rank of a packed multiset
 _GUARD = 0x10101010101010
@@ -37,7 +42,11 @@ _ONES = 0x1111111111111  # bit 0 of every rank
 SCRATCH = np.dtype(
     [
         ("groups", np.int64, (MAX_FITTING + 1,)),  # groups that fit the table
-        ("captures", np.int64, (MAX_CAPTURES,)),  # the maximal captures found, as packed ranks
+        (
+            "captures",
+            np.int64,
+            (2 * MAX_CAPTURES,),
+        ),  # the maximal captures found, as packed ranks; twice: of two values
         ("stack", np.int64, (MAX_DEPTH,)),  # multisets left, for the searches
         ("index", np.int64, (MAX_DEPTH,)),  # next group to try, for the searches
         ("reach", np.int64, (MAX_FITTING + 1,)),  # mask over the packed ranks of a group and all after it
@@ -48,6 +57,10 @@ SCRATCH = np.dtype(
         ("shift", np.int64, (MAX_FITTING,)),  # the number of each group that fits
         ("unions", np.int8, (MAX_SUBSETS,)),  # 1 for those that are unions of groups
         ("within", np.int8, (MAX_SUBSETS,)),  # 1 for those that are contained in a union
+        # what `is_coverable` remembers
+        ("searches", np.int64),  # searches so far
+        ("hopeless", np.int64, (MEMO,)),  # multisets left from which no union can be completed
+        ("known_in", np.int64, (MEMO,)),  # the search that found this
     ]
 )
 
@@ -136,13 +149,73 @@ def is_union(compiled: np.record, value: int, ranks: int, scratch: np.record) ->
             return False
         else:
             nodes += 1
-            if nodes > MAX_NODES:
-                size = mark_unions(whole, list_groups(compiled, value, whole, scratch), scratch)
-                return scratch.unions[size - 1] != 0
+            if nodes > FEW_NODES:
+                return is_coverable(whole, whole, list_groups(compiled, value, whole, scratch), scratch)
             depth -= 1
             ranks = scratch.stack[depth]
             at = scratch.index[depth]
             top = highest(ranks)
+
+
+@kernel
+def highest_beyond(ranks: int, others: int) -> int:
+    """Return the index 0..12 of the highest rank of which a multiset has more than another; there must be one."""
+    even = ((others & _LOW) | _GUARD) - (ranks & _LOW)
+    odd = ((others >> NIBBLE & _LOW) | _GUARD) - (ranks >> NIBBLE & _LOW)
+    return highest((~even & _GUARD) >> NIBBLE | (~odd & _GUARD))
+
+
+@kernel
+def is_coverable(least: int, most: int, num_groups: int, scratch: np.record) -> bool:
+    """Return whether a union of the groups listed contains one multiset and is contained in another (K2).
+
+    Goes for the highest rank of which cards are still missing, the groups with the highest ranks first.
+    """
+    spare = most - least  # what may be left over
+    if least == 0:
+        return True
+    scratch.searches += 1
+    left = most
+    shift = NIBBLE * highest_beyond(left, spare)
+    at = num_groups
+    depth, nodes = 0, 0
+    while True:
+        if at > 0:
+            at -= 1
+            group = scratch.groups[at]
+            if group >> shift & 15 != 0 and fits(group, left):
+                rest = left - group
+                if fits(rest, spare):
+                    return True
+                if nodes <= FEW_NODES or not _is_hopeless(rest, scratch):
+                    scratch.stack[depth] = left
+                    scratch.index[depth] = at
+                    depth += 1
+                    left = rest
+                    shift = NIBBLE * highest_beyond(left, spare)
+                    at = num_groups
+        elif depth == 0:
+            return False
+        else:
+            nodes += 1
+            place = _place_of(left)
+            scratch.hopeless[place] = left
+            scratch.known_in[place] = scratch.searches
+            depth -= 1
+            left = scratch.stack[depth]
+            at = scratch.index[depth]
+            shift = NIBBLE * highest_beyond(left, spare)
+
+
+@kernel
+def _place_of(ranks: int) -> int:
+    return np.int64(np.uint64(ranks) * _MIX >> _SHIFT)
+
+
+@kernel
+def _is_hopeless(ranks: int, scratch: np.record) -> bool:
+    place = _place_of(ranks)
+    return scratch.hopeless[place] == ranks and scratch.known_in[place] == scratch.searches
 
 
 @kernel
@@ -166,8 +239,12 @@ def find_sweep_values(compiled: np.record, ranks: int, total: int, scratch: np.r
     if ranks == 0:
         return 0
     present = support(ranks)
-    left = compiled.divisors[total] & compiled.group_values[present]
+    left = np.int64(compiled.group_values[present])
     found = 0
+    if present & compiled.varied_ranks != 0:  # there is more than one sum
+        total = NUM_VALUES
+    else:
+        left &= compiled.divisors[total]
     if total < NUM_VALUES and left >> total & 1:  # the whole table is one group, if all its ranks can be in groups
         left ^= 1 << total
         if present & ~compiled.group_ranks[total] == 0:
@@ -182,11 +259,39 @@ def find_sweep_values(compiled: np.record, ranks: int, total: int, scratch: np.r
 
 @kernel
 def captures_of(compiled: np.record, card: int, table: int, scratch: np.record) -> int:
-    """Put the captures that the rules allow a card into `scratch.captures` and return their number: the maximal ones.
+    """Put all maximal captures of a card, by any of its hand values, into `scratch.captures`; return their number (R7).
 
-    Rules with other captures (any union of groups, say) would change this kernel and `find_legal_takes`.
+    Optional captures are not listed (`krypenv.kernels.unions`).
     """
-    return find_captures(compiled, hand_value_of(compiled, card), table, scratch)
+    choice = compiled.hand_choice[card]
+    count = find_captures(compiled, trailing_zeros(choice), table, scratch)
+    choice &= choice - 1
+    if choice == 0:
+        return count
+    for at in range(count):
+        scratch.captures[MAX_CAPTURES + at] = scratch.captures[at]
+    found = find_captures(compiled, trailing_zeros(choice), table, scratch)
+    return _join_captures(found, count, scratch)
+
+
+@kernel
+def _join_captures(found: int, others: int, scratch: np.record) -> int:
+    """Join two lists of maximal captures, the second one at MAX_CAPTURES: drop what lies within another (K2)."""
+    kept = np.int64(0)
+    for at in range(others):
+        capture = scratch.captures[MAX_CAPTURES + at]
+        if not _is_within(capture, scratch.captures, found):
+            scratch.captures[MAX_CAPTURES + kept] = capture
+            kept += 1
+    count = np.int64(0)
+    for at in range(found):
+        capture = scratch.captures[at]
+        if not _is_within(capture, scratch.captures[MAX_CAPTURES:], kept):
+            scratch.captures[count] = capture
+            count += 1
+    for at in range(kept):
+        scratch.captures[count + at] = scratch.captures[MAX_CAPTURES + at]
+    return count + kept
 
 
 @kernel

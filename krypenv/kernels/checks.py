@@ -52,7 +52,7 @@ def tell_fault(rules: Rules | str, what: str, fault: int) -> str:
 
 @kernel
 def fault_of(compiled: np.record, seen: np.ndarray) -> int:
-    """Return what keeps an observation, (>= 433,) int8, from being read safely, or SOUND.
+    """Return what keeps an observation, (>= compiled.size,) int8, from being read safely, or SOUND.
 
     The sums are bytes, because loops over bytes are fast; they are right unless some byte is found to be too large.
     """
@@ -120,10 +120,11 @@ def count_choices(table: np.ndarray) -> float:
 
 
 @kernel
-def fault_of_mask(seen: np.ndarray, mask: np.ndarray) -> int:
+def fault_of_mask(compiled: np.record, seen: np.ndarray, mask: np.ndarray) -> int:
     """Return MASK if a mask, (105,) int8, can't belong to a sound observation, else SOUND.
 
-    A mask allows some of the cards in hand or, while a capture is being chosen, some of the table cards not yet taken.
+    A mask allows some of the cards in hand or, while a capture is being chosen, some of the table cards not yet taken,
+    and if captures are optional perhaps to stop.
     """
     bits, signs = np.int8(0), np.int8(0)
     pending, plays, takes = np.int8(0), np.int8(0), np.int8(0)
@@ -135,8 +136,9 @@ def fault_of_mask(seen: np.ndarray, mask: np.ndarray) -> int:
         pending = np.int8(pending + seen[_PENDING + kind])
         plays = np.int8(plays | play)
         takes = np.int8(takes | take)
-    is_sound = bits & ~1 == 0 and signs >= 0 and mask[STOP] == 0 and plays == 1 - pending and takes == pending
-    return SOUND if is_sound else MASK
+    may_stop = np.int64(compiled.optional and pending == 1)  # more than whether the mask is right is not checked here
+    is_sound = bits & ~1 == 0 and signs >= 0 and plays == 1 - pending and takes == pending
+    return SOUND if is_sound and mask[STOP] >= 0 and mask[STOP] <= may_stop else MASK
 
 
 @kernel
@@ -148,7 +150,7 @@ def find_unsound(compiled: np.ndarray, observations: np.ndarray, masks: np.ndarr
     for row in range(len(observations)):
         fault = fault_of(compiled[0], observations[row])
         if fault == SOUND:
-            fault = fault_of_mask(observations[row], masks[row])
+            fault = fault_of_mask(compiled[0], observations[row], masks[row])
         if fault != SOUND:
             return row, fault
     return len(observations), SOUND

@@ -6,8 +6,19 @@ from functools import lru_cache
 
 import numpy as np
 
-from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, PICTURES
-from krypenv.families.bounds import FIRST_LONER, MAX_FITTING, NUM_VALUES, capture_values, may_crowd
+from krypenv.cards import NUM_KINDS, NUM_RANKS, PICTURES
+from krypenv.families.bounds import (
+    FIRST_LONER,
+    LILLAN,
+    MAX_FITTING,
+    NUM_VALUES,
+    STORAN,
+    capture_values,
+    matching_ranks,
+    may_crowd,
+    rank_classes,
+)
+from krypenv.families.layout import FURTHER
 from krypenv.kernels.state import MAX_DECK
 from krypenv.rules import MAX_PLAYERS, Rules
 from krypenv.runtime.jit import handle, kernel, records, trailing_zeros
@@ -15,6 +26,10 @@ from krypenv.runtime.jit import handle, kernel, records, trailing_zeros
 TABLE = 127  # the destination of a dealt card that goes to the table
 NIBBLE = 4  # a multiset of ranks is one int64: four bits a rank, ace lowest; a rank has at most 8 cards
 MAX_SUM = 16 * MAX_DECK
+NUM_CLASSES = NUM_RANKS + 2  # cards with the same hand values: the ranks, and lillan and storan if they differ (F1)
+NEVER = 1 << 40  # points that are never reached
+SHARE, BY_SPADES, FINNISH, PLAY_ON = range(4)  # tie breaks
+CARDS_WON, SPADES_WON, COUNTED_SWEEPS, MULLES, TOTALS, SPECIAL = range(len(FURTHER))  # blocks of an observation
 MAX_GROUPS = NUM_VALUES * MAX_FITTING  # groups of all values together; `Rules` enforces MAX_FITTING
 
 COMPILED = np.dtype(
@@ -23,13 +38,29 @@ COMPILED = np.dtype(
         ("teams", np.int64),  # number of sides
         ("relative_team", np.int64, (MAX_PLAYERS,)),  # side of each place, counted from that of place 0 (R16)
         ("games", np.int64),  # games in a session, 0 for no limit
-        ("threshold", np.int64),  # points that end a session, a huge number if there is no threshold
+        ("threshold", np.int64),  # points that end a session, NEVER if there is no threshold
+        ("threshold_at_once", np.bool_),  # F6
+        ("tie_break", np.int64),  # SHARE, BY_SPADES (K6), FINNISH (F7) or PLAY_ON (K6)
+        ("optional", np.bool_),  # K2 instead of R7
         ("forced_sweep", np.bool_),  # R10
+        ("doubles", np.bool_),  # R11 or H4, not K3
         ("doubles_by_rank", np.bool_),  # H4 instead of R11
         ("lead_sign", np.int64),  # 1 if fewer points are better, -1 if more are
         ("sweep_points", np.int64),  # R9
-        ("last_capture_points", np.int64),  # V2
+        ("previous_pays", np.bool_),  # R9, not K3
+        ("is_plain", np.bool_),  # whether scores are those of R14, without K3, F4, F5 and M2
+        ("judges_sweeps", np.bool_),  # whether some sweeps don't count (F5)
+        ("last_deal_sweeps", np.bool_),  # F5
+        ("sweep_limit", np.int64),  # F5, NEVER without
+        ("sweeps_cancel", np.bool_),  # F4
+        ("last_capture_points", np.int64),  # V2, S3
         ("initial_match_bonus", np.int64),  # H5
+        ("counts_piles", np.bool_),  # whether cards and spades won are counted (K5)
+        ("most_spades_points", np.int64),  # K5
+        ("two_share", np.bool_),  # F3
+        ("most_cards_points", np.int64),  # K5
+        ("spades_above", np.int64),  # O1, NEVER without
+        ("mulle_points", np.int64),  # M2
         ("deck_size", np.int64),  # D
         ("deck", np.int8, (MAX_DECK,)),  # the deck in order of kinds
         ("deck_counts", np.int8, (NUM_KINDS,)),  # copies of each kind in it
@@ -37,22 +68,31 @@ COMPILED = np.dtype(
         ("num_deals", np.int64),
         ("deal_start", np.int64, (MAX_DECK + 1,)),  # where in the deck each deal begins, and where the last one ends
         ("laid", np.int64, (MAX_DECK + 1,)),  # cards that the first n deals put on the table
-        ("hand_value", np.int64, (NUM_KINDS,)),  # capture value from the hand, by kind
+        ("hand_value", np.int64, (NUM_KINDS,)),  # capture value from the hand, by kind; of two the lower one
         ("table_value", np.int64, (NUM_KINDS,)),  # and on the table
+        ("hand_choice", np.int64, (NUM_KINDS,)),  # bits of all hand values of a kind
+        ("table_choice", np.int64, (NUM_RANKS,)),  # bits of all table values of a rank
+        ("varied_ranks", np.int64),  # bits of the ranks with two table values
         ("may_crowd", np.bool_),  # whether cards dealt and crept could exceed MAX_SUBSETS
         ("matches", np.int8, (NUM_RANKS,)),  # 1 if the two are equal, so a card takes all others of its rank
         ("card_points", np.int64, (NUM_KINDS,)),
+        ("most_points", np.int64),  # of one card
         ("may_cut", np.bool_),  # whether a seat may have more points than an observation shows (127)
         ("point_kinds", np.int64),  # bits of the kinds that cost points
         ("is_aside", np.int8, (NUM_KINDS,)),  # 1 if set aside between deals
         ("aside_ranks", np.int64),  # packed: 15 at each rank with such a kind
         ("value_kinds", np.int64, (NUM_VALUES,)),  # bits of the kinds with this hand value
-        ("value_ranks", np.int64, (NUM_VALUES,)),  # bits of the ranks with this hand value
+        ("class_of", np.int64, (NUM_KINDS,)),  # class of each kind: cards of a class have the same hand values
+        ("class_rank", np.int64, (NUM_CLASSES,)),  # and the rank 0..12 of each class
+        ("has_special", np.bool_),  # whether there are other classes than ranks (F1)
+        ("value_classes", np.int64, (NUM_VALUES,)),  # bits of the classes with this hand value
         ("groups", np.int64, (MAX_GROUPS,)),  # multisets of ranks that sum to a value, by value and highest rank
         ("group_start", np.int64, (NUM_VALUES, NUM_RANKS + 1)),  # where those of a value with highest rank r begin
         ("group_ranks", np.int64, (NUM_VALUES,)),  # bits of the ranks that are in groups of a value
         ("group_values", np.int32, (1 << NUM_RANKS,)),  # bits of the values that have a group within a set of ranks
         ("divisors", np.int32, (MAX_SUM + 1,)),  # bits of the values that divide a sum
+        ("size", np.int64),  # entries of an observation without the features
+        ("further", np.int64, (len(FURTHER),)),  # where the blocks of K7 begin in an observation; 0: not there
     ],
     align=True,
 )
@@ -60,13 +100,13 @@ COMPILED = np.dtype(
 
 @kernel
 def hand_value_of(compiled: np.record, card: int) -> int:
-    """Return the capture value of a card kind from the hand (R2)."""
+    """Return the capture value of a card kind from the hand (R2), of two values the lower one."""
     return compiled.hand_value[card]
 
 
 @kernel
 def table_value_of(compiled: np.record, card: int) -> int:
-    """Return the capture value of a card kind on the table (R2)."""
+    """Return the capture value of a card kind on the table (R2), of two values the lower one."""
     return compiled.table_value[card]
 
 
@@ -84,7 +124,7 @@ def rank_on_table(compiled: np.record, rank: int) -> int:
 
 @kernel
 def sum_of(compiled: np.record, ranks: int) -> int:
-    """Return the sum of the table values of a packed multiset of ranks."""
+    """Return the sum of the table values of a packed multiset of ranks, with the lower value of each card."""
     total = np.int64(0)
     while ranks != 0:
         rank = trailing_zeros(np.int64(ranks)) // NIBBLE
@@ -95,13 +135,13 @@ def sum_of(compiled: np.record, ranks: int) -> int:
 
 
 @kernel
-def ranks_of_values(compiled: np.record, values: int) -> int:
-    """Return the ranks that have one of some hand values, both as bits."""
-    ranks = np.int64(0)
+def classes_of_values(compiled: np.record, values: int) -> int:
+    """Return the classes that have one of some hand values, both as bits; most classes are ranks."""
+    classes = np.int64(0)
     while values != 0:
-        ranks |= compiled.value_ranks[trailing_zeros(np.int64(values))]
+        classes |= compiled.value_classes[trailing_zeros(np.int64(values))]
         values &= values - 1
-    return ranks
+    return classes
 
 
 @kernel
@@ -125,24 +165,27 @@ def pack_ranks(ranks: list[int]) -> int:
 
 
 def find_groups(rules: Rules, value: int) -> list[int]:
-    """Return all packed multisets of ranks in the deck whose table values sum to a value (R7), by highest rank."""
-    _, table_value = capture_values(rules)
+    """Return all packed multisets of ranks in the deck whose table values can sum to a value (R7, S1), sorted.
+
+    Of a rank with two values each card may have either.
+    """
+    _, table_values = capture_values(rules)
     copies = rules.packs * len(rules.suits)
 
-    def extend(rank: int, left: int) -> list[int]:
-        if left == 0:
-            return [0]
+    def extend(rank: int, left: int) -> set[int]:
         if rank == 0:
-            return []
-        most = min(copies, left // table_value[rank - 1]) if rank in rules.ranks else 0
-        return [
-            (count << NIBBLE * (rank - 1)) + rest
-            for count in range(most + 1)
-            for rest in extend(rank - 1, left - count * table_value[rank - 1])
-        ]
+            return {0} if left == 0 else set()
+        found = extend(rank - 1, left)
+        sums = {0}
+        for count in range(1, copies + 1 if rank in rules.ranks else 1):
+            sums = {total + one for total in sums for one in table_values[rank - 1] if total + one <= left}
+            found |= {
+                (count << NIBBLE * (rank - 1)) + rest for total in sums for rest in extend(rank - 1, left - total)
+            }
+        return found
 
     if value >= FIRST_LONER:
-        return [pack_ranks([rank]) for rank in PICTURES if table_value[rank - 1] == value]
+        return [pack_ranks([rank]) for rank in PICTURES if value in table_values[rank - 1]]
     return sorted(extend(NUM_RANKS, value))
 
 
@@ -152,33 +195,70 @@ def compile_rules(rules: Rules) -> np.ndarray:
     array = records(COMPILED, 1)
     compiled = array[0]
     kinds = np.arange(NUM_KINDS)
-    hand_value, table_value = capture_values(rules)
     compiled.players, compiled.teams, compiled.games = rules.players, rules.num_teams, rules.games
     compiled.relative_team[:] = np.arange(MAX_PLAYERS) % rules.num_teams
-    compiled.threshold = rules.threshold or 1 << 40
-    compiled.forced_sweep, compiled.doubles_by_rank = rules.forced_sweep, rules.double_sweep == "rank"
+    compiled.threshold, compiled.threshold_at_once = rules.threshold or NEVER, rules.threshold_at_once
+    compiled.tie_break = ("share", "spades", "finnish", "play_on").index(rules.tie_break)
+    compiled.optional, compiled.forced_sweep = rules.capture == "optional", rules.forced_sweep
+    compiled.doubles, compiled.doubles_by_rank = rules.double_sweep != "none", rules.double_sweep == "rank"
     compiled.lead_sign = lead_sign(rules)
-    compiled.sweep_points, compiled.last_capture_points = rules.sweep_points, rules.last_capture_points
-    compiled.initial_match_bonus = rules.initial_match_bonus
+    _copy_points(rules, compiled)
     compiled.deck_size, compiled.deck_counts[:] = rules.deck_size, rules.deck_counts
     compiled.deck[: rules.deck_size] = np.repeat(kinds, rules.deck_counts)
-    compiled.hand_value[:], compiled.table_value[:] = np.tile(hand_value, NUM_SUITS), np.tile(table_value, NUM_SUITS)
     compiled.may_crowd = may_crowd(rules)
-    compiled.matches[:] = np.array(hand_value) == table_value
-    compiled.may_cut = rules.total_points + abs(rules.initial_match_bonus) >= 127
-    compiled.card_points[:], compiled.is_aside[:] = rules.card_points, rules.aside_kinds
+    compiled.matches[:] = matching_ranks(rules)
+    compiled.is_aside[:] = rules.aside_kinds
     for kind in map(int, np.flatnonzero(rules.deck_counts)):
         if compiled.is_aside[kind]:
             compiled.aside_ranks |= 15 << NIBBLE * (kind % NUM_RANKS)
         compiled.point_kinds |= int(compiled.card_points[kind] != 0) << kind
-        compiled.value_kinds[compiled.hand_value[kind]] |= 1 << kind
-        compiled.value_ranks[compiled.hand_value[kind]] |= 1 << kind % NUM_RANKS
+    _list_values(rules, compiled)
+    for name, block in rules.layout.items():
+        compiled.size = block.stop
+        if name in FURTHER:
+            compiled.further[FURTHER.index(name)] = block.start
     _plan_deals(rules, compiled)
     _list_groups(rules, compiled)
     sums = np.arange(MAX_SUM + 1)
-    for value in map(int, np.flatnonzero(compiled.value_ranks)):
+    for value in map(int, np.flatnonzero(compiled.value_kinds)):
         compiled.divisors[sums % value == 0] |= 1 << value
     return handle(array)
+
+
+def _copy_points(rules: Rules, compiled: np.record) -> None:
+    """Write what counts points, and which sweeps count."""
+    compiled.sweep_points, compiled.previous_pays = rules.sweep_points, rules.sweep_payer == "seat_before"
+    compiled.sweep_limit, compiled.last_deal_sweeps = rules.sweep_limit or NEVER, rules.last_deal_sweeps
+    compiled.judges_sweeps = rules.sweep_limit is not None or not rules.last_deal_sweeps
+    compiled.sweeps_cancel = rules.sweeps_cancel
+    counts_more = compiled.judges_sweeps or rules.sweeps_cancel or rules.mulle_points > 0
+    compiled.is_plain = compiled.previous_pays and not counts_more
+    compiled.last_capture_points = rules.last_capture_points
+    compiled.initial_match_bonus = rules.initial_match_bonus
+    compiled.counts_piles = "cards_won" in rules.layout
+    compiled.most_spades_points, compiled.two_share = rules.most_spades_points, rules.spades_tie == "two_share"
+    compiled.most_cards_points = rules.most_cards_points
+    compiled.spades_above = NEVER if rules.spades_above is None else rules.spades_above
+    compiled.mulle_points = rules.mulle_points
+    compiled.card_points[:], compiled.most_points = rules.card_points, rules.card_points.max()
+    compiled.may_cut = rules.total_points + abs(rules.initial_match_bonus) >= 127
+
+
+def _list_values(rules: Rules, compiled: np.record) -> None:
+    """Write the values of each kind and rank, and which kinds have each value from the hand (R2, S1, F1)."""
+    hands, table = capture_values(rules)
+    compiled.class_of[:] = rank_classes(rules)
+    compiled.has_special = rules.lillan_hand_value is not None or rules.storan_hand_value is not None
+    compiled.class_rank[:] = [*range(NUM_RANKS), LILLAN % NUM_RANKS, STORAN % NUM_RANKS]
+    for rank in range(NUM_RANKS):
+        compiled.table_choice[rank] = sum(1 << value for value in table[rank])
+        compiled.varied_ranks |= int(len(table[rank]) > 1) << rank
+    for kind in range(NUM_KINDS):
+        compiled.hand_value[kind], compiled.table_value[kind] = min(hands[kind]), min(table[kind % NUM_RANKS])
+        compiled.hand_choice[kind] = sum(1 << value for value in hands[kind])
+        for value in hands[kind] if rules.deck_counts[kind] else ():
+            compiled.value_kinds[value] |= 1 << kind
+            compiled.value_classes[value] |= 1 << compiled.class_of[kind]
 
 
 def _plan_deals(rules: Rules, compiled: np.record) -> None:
@@ -203,7 +283,7 @@ def _list_groups(rules: Rules, compiled: np.record) -> None:
     """Write the groups of each hand value in the deck (R7), and which values have one within each set of ranks."""
     count = 0
     for value in range(NUM_VALUES):
-        found = find_groups(rules, value) if compiled.value_ranks[value] else []
+        found = find_groups(rules, value) if compiled.value_kinds[value] else []
         for top in range(NUM_RANKS + 1):
             compiled.group_start[value, top] = count + sum(group < 1 << NIBBLE * top for group in found)
         compiled.groups[count : count + len(found)] = found

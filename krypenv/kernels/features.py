@@ -9,9 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, TAKE
+from krypenv.families.bounds import LILLAN, STORAN
 from krypenv.kernels.captures import bit_index, borrow_scratch, captures_of, find_sweep_values, fits, support
 from krypenv.kernels.checks import check_decisions
-from krypenv.kernels.compiled import NIBBLE, compile_rules, rank_on_table, ranks_of_values, sum_of, table_value_of
+from krypenv.kernels.compiled import (
+    NIBBLE,
+    NUM_CLASSES,
+    SPECIAL,
+    classes_of_values,
+    compile_rules,
+    rank_on_table,
+    sum_of,
+    table_value_of,
+)
 from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.observation import SIZE as BASE_SIZE
 from krypenv.kernels.scoring import cost_of, sweeps_of
@@ -50,7 +60,7 @@ FEATURE_SCRATCH = np.dtype(
         ("pool", np.int64),  # unseen cards that they come from
         ("deal_ends", np.bool_),  # this is the last play of the deal
         ("game_ends", np.bool_),  # this is the last play of the game
-        ("unseen", np.int64, (NUM_RANKS,)),  # the pool by rank
+        ("unseen", np.int64, (NUM_CLASSES,)),  # the pool by class, which is mostly the rank
         ("forced", np.int8, (NUM_KINDS,)),  # copies that the capture must contain
         # what `weigh` found for an action:
         ("creeps", np.bool_),
@@ -119,17 +129,40 @@ def look(compiled: np.record, observation: np.ndarray, feature_scratch: np.recor
                 count += compiled.deck_counts[kind] - observation[_SEEN + kind]
         feature_scratch.unseen[rank] = count
         pool += count
+    if compiled.has_special:
+        pool = _part_special(compiled, observation, feature_scratch, pool)
     feature_scratch.pool = pool
+
+
+@kernel
+def _part_special(compiled: np.record, observation: np.ndarray, feature_scratch: np.record, pool: int) -> int:
+    """Count lillan and storan by themselves where they have values of their own (F1); return the pool's size."""
+    block = compiled.further[SPECIAL]
+    for at in range(NUM_CLASSES - NUM_RANKS):
+        kind = LILLAN if at == 0 else STORAN
+        rank = kind % NUM_RANKS
+        feature_scratch.unseen[NUM_RANKS + at] = 0
+        if compiled.class_of[kind] == rank:
+            continue
+        left = np.int64(compiled.deck_counts[kind] - observation[_SEEN + kind])
+        free = feature_scratch.deal_ends or not observation[_CANNOT_HOLD + rank]
+        if free:
+            feature_scratch.unseen[rank] -= left
+            pool -= left
+        if feature_scratch.deal_ends or block == 0 or not observation[block + at]:
+            feature_scratch.unseen[NUM_RANKS + at] = left
+            pool += left
+    return pool
 
 
 @kernel
 def chance_of_sweep(compiled: np.record, feature_scratch: np.record, values: int) -> float:
     """Return the chance that the next seat holds a card with one of some hand values, given as bits."""
-    ranks = ranks_of_values(compiled, values)
+    classes = classes_of_values(compiled, values)
     hits = np.int64(0)
-    while ranks != 0:
-        bit = ranks & -ranks
-        ranks ^= bit
+    while classes != 0:
+        bit = classes & -classes
+        classes ^= bit
         hits += feature_scratch.unseen[bit_index(bit)]
     return chance_of_hit(hits, feature_scratch.pool, feature_scratch.drawn)
 
@@ -305,11 +338,11 @@ def write_entries(compiled: np.record, feature_scratch: np.record, out: np.ndarr
     out[_POINTS] = clip_int8(np.int64(feature_scratch.points))
     out[_SWEEPS] = np.int64(feature_scratch.sweeps)
     out[_CHANCE] = np.int64(100.0 * feature_scratch.chance + 0.5)
-    ranks = ranks_of_values(compiled, np.int64(feature_scratch.sweepers))
-    while ranks != 0:
-        rank = ranks & -ranks
-        ranks ^= rank
-        out[_SWEEPERS + bit_index(rank)] = feature_scratch.unseen[bit_index(rank)]
+    classes = classes_of_values(compiled, np.int64(feature_scratch.sweepers))
+    while classes != 0:
+        each = bit_index(classes & -classes)
+        classes &= classes - 1
+        out[_SWEEPERS + compiled.class_rank[each]] += feature_scratch.unseen[each]
 
 
 @kernel

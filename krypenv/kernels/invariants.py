@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, STOP, TAKE
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import (
     CARDS,
@@ -29,7 +29,7 @@ from krypenv.kernels.checks import (
 )
 from krypenv.kernels.compiled import NIBBLE, TABLE, compile_rules, kinds_of_values, table_value_of
 from krypenv.kernels.play import leader_of, prepare
-from krypenv.kernels.scoring import settled_bonus
+from krypenv.kernels.scoring import highest_score, settled_bonus
 from krypenv.kernels.state import GAME, State, allocate
 from krypenv.runtime.jit import handle, kernel
 
@@ -79,7 +79,7 @@ def find_other_mask(state: np.ndarray, masks: np.ndarray) -> int:
 @kernel
 def is_mask_of(game: np.record, mask: np.ndarray) -> bool:
     """Return whether a mask, (105,) int8, is that of the seat to act."""
-    is_mask = mask[STOP] == 0
+    is_mask = mask[STOP] == game.may_stop
     for kind in range(NUM_KINDS):
         is_mask &= mask[kind] == game.legal_plays >> kind & 1
         is_mask &= mask[TAKE + kind] == game.legal_takes >> kind & 1
@@ -106,6 +106,7 @@ def fault_of_state(
         twin[0] = game
         prepare(compiled, twin[0], scratch)
         is_legal = twin[0].legal_plays == game.legal_plays and twin[0].legal_takes == game.legal_takes
+        is_legal &= twin[0].may_stop == game.may_stop
         moves = game.legal_plays if game.pending == NO_CARD else game.legal_takes
         if not is_legal or twin[0].sweep_values != game.sweep_values or moves == 0:
             fault = LEGAL
@@ -164,6 +165,8 @@ def _fault_of_numbers(compiled: np.record, game: np.record, may_be_over: bool) -
             return POINTS
         if game.sweeps[seat] < 0 or game.sweeps[seat] > compiled.deck_size:
             return POINTS
+        if game.void_sweeps[seat] < 0 or game.mulles[seat] < 0:
+            return POINTS
         most = max(abs(np.int64(game.totals[seat])), abs(np.int64(game.total_points[seat])))
         if max(most, abs(np.int64(game.total_sweeps[seat]))) > MOST_TOTAL:
             return SESSION
@@ -204,7 +207,7 @@ def _fault_of_cards(compiled: np.record, game: np.record, twin: np.record) -> in
         for seat in range(compiled.players):
             if game.hands[seat, kind] < 0:
                 return HANDS
-            if game.hands[seat, kind] > 0 and game.cannot_hold[seat] >> (kind % NUM_RANKS) & 1:
+            if game.hands[seat, kind] > 0 and game.cannot_hold[seat] >> compiled.class_of[kind] & 1:
                 return HOLDS
             held += game.hands[seat, kind]
         if held + game.seen[kind] != dealt[kind]:
@@ -251,18 +254,24 @@ def _fault_of_turn(compiled: np.record, game: np.record, twin: np.record) -> int
                 seat = (seat + further) % players
                 break
     left[seat] -= begun
-    held, ranks = np.int64(0), np.int64(0)  # bits of the ranks in the deck
+    held, classes = np.int64(0), np.int64(0)  # bits of the classes in the deck
     for kind in range(NUM_KINDS):
-        ranks |= np.int64(compiled.deck_counts[kind] > 0) << kind % NUM_RANKS
+        classes |= np.int64(compiled.deck_counts[kind] > 0) << compiled.class_of[kind]
     for other in range(players):
         if left[other] != game.hand_size[other]:
             return HANDS
         held += left[other]
         known = np.int64(game.cannot_hold[other])
-        if known != 0 and (known & ~ranks != 0 or not compiled.forced_sweep or played >> other & 1 == 0):
+        if known != 0 and (known & ~classes != 0 or not compiled.forced_sweep or played >> other & 1 == 0):
             return KNOWN
     is_over = held + begun == 0
-    if is_over != game.over or (is_over and game.next_card != compiled.deck_size):
+    if is_over and game.next_card != compiled.deck_size:
+        return HANDS
+    if game.cut_short:  # at any play
+        return (
+            SOUND if game.over and begun == 0 and (game.seat == game.last_seat or game.last_seat == NO_SEAT) else TURN
+        )
+    if is_over != game.over:
         return HANDS
     return SOUND if game.seat == seat else TURN
 
@@ -270,17 +279,20 @@ def _fault_of_turn(compiled: np.record, game: np.record, twin: np.record) -> int
 @kernel
 def _fault_of_points(compiled: np.record, game: np.record) -> int:
     """Check that the points are those of the cards captured (R14, R17), and that somebody captured them."""
-    cards, points, lying = np.int64(0), np.int64(0), np.int64(0)
+    cards, points, spades, lying = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for kind in range(NUM_KINDS):
         here = np.int64(game.table[kind]) + game.set_aside[kind]
         captured = game.seen[kind] - here - (game.pending == kind)
         cards += captured
+        spades += captured * (kind >= SPADES * NUM_RANKS)
         points += captured * compiled.card_points[kind]
         lying += here
     if (cards == 0) != (game.last_capturer == NO_SEAT):
         return TURN
-    if game.over and game.last_capturer != NO_SEAT and lying > 0:
+    if game.over and not game.cut_short and game.last_capturer != NO_SEAT and lying > 0:
         return TABLE_CARDS
+    if compiled.counts_piles and not _has_piles(compiled, game, cards, spades):
+        return POINTS
     sweeps, bonus = np.int64(0), np.int64(0)
     leader = leader_of(compiled, game)
     for seat in range(compiled.players):
@@ -289,8 +301,31 @@ def _fault_of_points(compiled: np.record, game: np.record) -> int:
         bonus += game.bonus[seat]
         if seat != leader and game.bonus[seat] != 0 and not game.over:
             return POINTS
+        if game.void_sweeps[seat] > (game.sweeps[seat] if compiled.judges_sweeps else 0):
+            return POINTS
+        if game.mulles[seat] > (compiled.deck_size // 2 if compiled.mulle_points else 0):
+            return POINTS
     bonus -= settled_bonus(compiled, game)
     if points != 0 or sweeps > cards:
         return POINTS
+    if game.cut_short:
+        if not compiled.threshold_at_once or highest_score(compiled, game) < compiled.threshold:
+            return SESSION
+    elif compiled.threshold_at_once and not game.over and highest_score(compiled, game) >= compiled.threshold:
+        return SESSION
     # if an observation may cut off points, worlds make up the rest
     return SOUND if compiled.may_cut or bonus == 0 or bonus == compiled.initial_match_bonus else POINTS
+
+
+@kernel
+def _has_piles(compiled: np.record, game: np.record, cards: int, spades: int) -> bool:
+    """Return whether the piles have these cards and spades in all, and each a number that it can have (K5)."""
+    for seat in range(compiled.players):
+        own, own_spades = np.int64(game.cards_won[seat]), np.int64(game.spades_won[seat])
+        cards -= own
+        spades -= own_spades
+        if own_spades < 0 or own_spades > own or own == 1 or (own == 0 and game.points[seat] != 0):
+            return False
+        if game.sweeps[seat] + game.mulles[seat] > own:
+            return False
+    return cards == 0 and spades == 0

@@ -1,4 +1,6 @@
-"""What a seat sees: one flat int8 vector for every player count and preset, with a named layout.
+"""What a seat sees: one flat int8 vector with a named layout, the same for every player count and preset.
+
+Rules that need them have further blocks after it (K7); `Rules.layout` names those too.
 
 Seats are relative: place 0 is the seat that observes, place 1 the seat to its left, and so on up to six places. Places
 beyond the number of players are zero.
@@ -8,16 +10,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, TAKE
+from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, STOP, TAKE
 from krypenv.families.layout import DESCRIPTIONS as DESCRIPTIONS
 from krypenv.families.layout import OBSERVATION, OBSERVATION_SIZE
 from krypenv.kernels.captures import bit_index
+from krypenv.kernels.compiled import CARDS_WON, COUNTED_SWEEPS, MULLES, SPADES_WON, SPECIAL, TOTALS
 from krypenv.runtime.jit import kernel
 
 VERSION = 1  # changes whenever the layout or the meaning of an entry does
 
-LAYOUT = OBSERVATION  # the same for all rules
-SIZE: int = OBSERVATION_SIZE  # N without the features
+LAYOUT = OBSERVATION  # what all rules have
+SIZE: int = OBSERVATION_SIZE  # the entries of it; `Rules.observation_size` has those of the further blocks too
 
 _HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
     LAYOUT[n].start for n in ("hand", "table", "seen", "set_aside", "pending", "taken")
@@ -37,7 +40,7 @@ def clip_int8(number: int) -> int:
 
 @kernel
 def write_observation(compiled: np.record, game: np.record, viewer: int, out: np.ndarray) -> None:
-    """Write what one seat sees of a row into `out`, (>= SIZE,) int8; entries after SIZE are left alone."""
+    """Write what one seat sees of a row into `out`, (>= compiled.size,) int8; later entries are left alone."""
     players = compiled.players
     hand, table, seen, aside = game.hands[viewer], game.table, game.seen, game.set_aside
     for kind in range(NUM_KINDS):
@@ -59,13 +62,15 @@ def write_observation(compiled: np.record, game: np.record, viewer: int, out: np
     for place in range(players):
         out[_SEATED + place] = 1
         out[_TEAM + place] = compiled.relative_team[place]
-        out[_POINTS + place] = clip_int8(game.points[seat] + game.bonus[seat])
+        out[_POINTS + place] = clip_int8(
+            game.points[seat] + game.bonus[seat] + compiled.mulle_points * game.mulles[seat]
+        )
         out[_SWEEPS + place] = clip_int8(game.sweeps[seat])
         out[_HAND_SIZE + place] = game.hand_size[seat]
         out[_CAPTURER + place] = seat == game.last_capturer
         out[_DEALER + place] = seat == game.dealer
         out[_TURN + place] = seat == game.seat
-        if game.game_number > 1:
+        if game.game_number > 1 and compiled.further[TOTALS] == 0:
             out[_TOTAL + place] = clip_int8((2 * (players * game.totals[seat] - total) + players) // (2 * players))
         if place > 0:
             start = _CANNOT_HOLD + (place - 1) * NUM_RANKS
@@ -76,6 +81,34 @@ def write_observation(compiled: np.record, game: np.record, viewer: int, out: np
             seat = 0
     out[_DEALS_LEFT] = compiled.num_deals - game.deal_number
     out[_GAMES_LEFT] = clip_int8(max(compiled.games - game.game_number, 0))
+    if compiled.size > SIZE:
+        write_further(compiled, game, viewer, out)
+
+
+@kernel
+def write_further(compiled: np.record, game: np.record, viewer: int, out: np.ndarray) -> None:
+    """Write the blocks that only some rules have (K7)."""
+    for at in range(SIZE, compiled.size):
+        out[at] = 0
+    cards, spades, counted = compiled.further[CARDS_WON], compiled.further[SPADES_WON], compiled.further[COUNTED_SWEEPS]
+    mulles, totals, special = compiled.further[MULLES], compiled.further[TOTALS], compiled.further[SPECIAL]
+    seat = viewer
+    for place in range(compiled.players):
+        if cards:
+            out[cards + place] = game.cards_won[seat]
+            out[spades + place] = game.spades_won[seat]
+        if counted:
+            out[counted + place] = clip_int8(game.sweeps[seat] - game.void_sweeps[seat])
+        if mulles:
+            out[mulles + place] = clip_int8(game.mulles[seat])
+        if totals:
+            out[totals + place] = clip_int8(game.totals[seat])
+        if special and place > 0:
+            out[special + 2 * (place - 1)] = game.cannot_hold[seat] >> NUM_RANKS & 1
+            out[special + 2 * (place - 1) + 1] = game.cannot_hold[seat] >> NUM_RANKS + 1 & 1
+        seat += 1
+        if seat == compiled.players:
+            seat = 0
 
 
 @kernel
@@ -93,3 +126,4 @@ def write_mask(game: np.record, out: np.ndarray) -> None:
         bit = left & -left
         left ^= bit
         out[TAKE + bit_index(bit)] = 1
+    out[STOP] = game.may_stop

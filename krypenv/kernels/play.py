@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, NUM_SUITS, TAKE
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, NUM_SUITS, STOP, TAKE
 from krypenv.kernels.captures import (
     bit_index,
     captures_of,
@@ -13,10 +13,21 @@ from krypenv.kernels.captures import (
     support,
     takes_whole_ranks,
 )
-from krypenv.kernels.compiled import NIBBLE, TABLE, kinds_of_values, ranks_of_values, table_value_of
-from krypenv.kernels.scoring import count_cards, score_of, settle_game, sweeps_of
+from krypenv.kernels.compiled import NIBBLE, PLAY_ON, TABLE, classes_of_values, kinds_of_values, table_value_of
+from krypenv.kernels.scoring import (
+    count_cards,
+    highest_score,
+    is_mulle,
+    is_shared,
+    is_void,
+    score_of,
+    settle_game,
+    sum_over,
+    sweeps_of,
+)
 from krypenv.kernels.state import DEALS
 from krypenv.kernels.streams import random_below
+from krypenv.kernels.unions import offer_unions
 from krypenv.runtime.jit import kernel
 
 PLAYING, DEAL_OVER, GAME_OVER = 0, 1, 2  # what a play leads to
@@ -45,6 +56,10 @@ def begin_game(compiled: np.record, game: np.record, scratch: np.record) -> None
         game.points[seat] = 0
         game.sweeps[seat] = 0
         game.bonus[seat] = 0
+        game.void_sweeps[seat] = 0
+        game.mulles[seat] = 0
+        game.cards_won[seat] = 0
+        game.spades_won[seat] = 0
         for kind in range(NUM_KINDS):
             game.hands[seat, kind] = 0
     for kind in range(NUM_KINDS):
@@ -62,6 +77,8 @@ def begin_game(compiled: np.record, game: np.record, scratch: np.record) -> None
     game.last_seat = NO_SEAT
     game.last_sweep = 0
     game.last_capturer = NO_SEAT
+    game.may_stop = False
+    game.cut_short = False
     game.over = False
     deal(compiled, game)
     if is_one_rank(game.table_ranks):
@@ -127,8 +144,14 @@ def put_aside(compiled: np.record, game: np.record) -> None:
 
 @kernel
 def refresh(compiled: np.record, game: np.record, scratch: np.record) -> None:
-    """Find which hand values sweep the table, and the legal plays of the seat to act (R10)."""
-    allow_plays(compiled, game, sweep_values_of(compiled, game, scratch))
+    """Find which hand values sweep the table, and the legal plays of the seat to act (R10).
+
+    Where captures are optional and no sweep is forced, nothing depends on the former, and they count as none.
+    """
+    if compiled.optional and not compiled.forced_sweep:
+        allow_plays(compiled, game, 0)
+    else:
+        allow_plays(compiled, game, sweep_values_of(compiled, game, scratch))
 
 
 @kernel
@@ -148,6 +171,7 @@ def allow_plays(compiled: np.record, game: np.record, sweeps: int) -> None:
             plays = forced
     game.legal_plays = plays
     game.legal_takes = 0
+    game.may_stop = False
 
 
 @kernel
@@ -163,15 +187,19 @@ def prepare(compiled: np.record, game: np.record, scratch: np.record) -> None:
 
 @kernel
 def act(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
-    """Carry out a legal action of the seat to act: play a card, or take a table card for the card just played."""
+    """Carry out a legal action of the seat to act: play a card, take a table card for the card just played, or stop."""
     if action < TAKE:
         lay_down(game, action)
-    else:
+    elif action != STOP:
         card = action - TAKE
         game.taken[card] += 1
         game.taken_ranks += np.int64(1) << NIBBLE * (card % NUM_RANKS)
 
-    count = offer_takes(compiled, game, scratch)
+    count = 0
+    if action == STOP:
+        game.legal_takes = 0
+    else:
+        count = offer_takes(compiled, game, scratch)
     if game.legal_takes == 0:
         complete_play(compiled, game, np.int64(game.pending), count, scratch)
         pass_turn(compiled, game, scratch)
@@ -194,37 +222,71 @@ def lay_down(game: np.record, card: int) -> None:
 
 @kernel
 def offer_takes(compiled: np.record, game: np.record, scratch: np.record) -> int:
-    """Find the captures of the pending card and the kinds legal to take; return the number of captures (R7)."""
-    count = captures_of(compiled, game.pending, game.table_ranks, scratch)
+    """Find the kinds that are legal to take for the pending card; return its number of maximal captures (R7, K2).
+
+    Optional captures are not counted.
+    """
     game.legal_plays = 0
+    if compiled.optional:
+        offer_optional(compiled, game, scratch)
+        return 0
+    count = captures_of(compiled, game.pending, game.table_ranks, scratch)
     game.legal_takes = find_legal_takes(game, count, scratch)
     return count
 
 
 @kernel
+def offer_optional(compiled: np.record, game: np.record, scratch: np.record) -> None:
+    """Find what may be taken next of an optional capture; who must sweep takes everything at once (K2)."""
+    if compiled.forced_sweep and compiled.hand_choice[game.pending] & game.sweep_values != 0:
+        for kind in range(NUM_KINDS):
+            game.taken[kind] = game.table[kind]
+        game.taken_ranks = game.table_ranks
+        game.legal_takes = 0
+        game.may_stop = True
+    else:
+        offer_unions(compiled, game, scratch)
+
+
+@kernel
 def complete_play(compiled: np.record, game: np.record, card: int, count: int, scratch: np.record) -> None:
-    """Creep (R8), or make the one capture left (R7) with its sweep (R9, R11)."""
+    """Creep (R8), or make the one capture left (R7) or the one chosen (K2), with its sweep (R9, R11) or mulle (M2)."""
     seat = game.seat
     sweep = 0
-    if count == 0:
+    if count == 0 and (game.taken_ranks == 0 or not compiled.optional):
         add_to_table(compiled, game, card, 1)
     else:
         table = game.table_ranks
-        if takes_whole_ranks(scratch.captures[0], game.table_ranks) and count == 1:
+        void = compiled.judges_sweeps and is_void(compiled, game)
+        if compiled.optional:
+            take_chosen(compiled, game, seat)
+        elif takes_whole_ranks(scratch.captures[0], game.table_ranks) and count == 1:
             take_ranks(compiled, game, seat, scratch.captures[0])
         else:
             take_bounds(compiled, game, seat, scratch)
         count_cards(compiled, game, seat, card, 1)
         game.last_capturer = seat
+        if compiled.mulle_points != 0:
+            game.mulles[seat] += is_mulle(card, table - game.table_ranks, game.taken[card])
         if game.table_ranks == 0:
             sweep = sweeps_of(compiled, card, table, game.taken[card])
             game.sweeps[seat] += sweep
+            if void:
+                game.void_sweeps[seat] += sweep
     if compiled.forced_sweep and sweep == 0:  # a seat that did not sweep holds no card that could have (R10)
-        game.cannot_hold[seat] |= ranks_of_values(compiled, np.int64(game.sweep_values))
+        game.cannot_hold[seat] |= classes_of_values(compiled, np.int64(game.sweep_values))
     game.pending = NO_CARD
     game.last_card = card
     game.last_seat = seat
     game.last_sweep = sweep
+
+
+@kernel
+def take_chosen(compiled: np.record, game: np.record, seat: int) -> None:
+    """Move the cards taken in this play to a seat."""
+    for kind in range(NUM_KINDS):
+        if game.taken[kind] > 0:
+            take_copies(compiled, game, seat, kind, np.int64(game.taken[kind]))
 
 
 @kernel
@@ -291,7 +353,9 @@ def end_play(compiled: np.record, game: np.record) -> int:
 
 @kernel
 def is_game_over(compiled: np.record, game: np.record) -> bool:
-    """Return whether the game is over after the last play: all cards have been played (R13)."""
+    """Return whether the game is over after the last play: all cards have been played (R13), or at once (F6)."""
+    if compiled.threshold_at_once and highest_score(compiled, game) >= compiled.threshold:
+        return True
     if game.next_card != compiled.deck_size:
         return False
     for seat in range(compiled.players):
@@ -325,35 +389,40 @@ def find_next_seat(compiled: np.record, game: np.record) -> bool:
 
 @kernel
 def end_game(compiled: np.record, game: np.record) -> None:
-    """Give what is left to the seat that made the last capture, if any (R13, R17, V2)."""
+    """Give what is left to the seat with the last capture, if any, and count what the end is worth (R13, V2, K4, K5).
+
+    A game that ends at once, by its threshold, is left as it is (F6).
+    """
     seat = game.last_capturer
-    if seat != NO_SEAT:
+    game.cut_short = compiled.threshold_at_once and highest_score(compiled, game) >= compiled.threshold
+    if seat != NO_SEAT and not game.cut_short:
         for card in range(NUM_KINDS):
             count = np.int64(game.table[card]) + game.set_aside[card]
             count_cards(compiled, game, seat, card, count)
             add_to_table(compiled, game, card, -np.int64(game.table[card]))
             game.set_aside[card] = 0
-    settle_game(compiled, game)
+    if not game.cut_short:
+        settle_game(compiled, game)
     game.over = True
     game.sweep_values = 0
     game.legal_plays = 0
     game.legal_takes = 0
+    game.may_stop = False
 
 
 @kernel
 def end_session(compiled: np.record, game: np.record) -> bool:
-    """Add the scores of a finished game to the totals; return whether the session is over too (R15, H5)."""
+    """Add the scores of a finished game to the totals; return whether the session is over too (R15, H5, K6)."""
     for seat in range(compiled.players):
         game.totals[seat] += score_of(compiled, game, seat)
         game.total_points[seat] += game.points[seat]
         game.total_sweeps[seat] += game.sweeps[seat]
-    for team in range(compiled.teams):
-        total = 0
-        for seat in range(team, compiled.players, compiled.teams):
-            total += game.totals[seat]
-        if total >= compiled.threshold:
-            return True
-    return compiled.games != 0 and game.game_number >= compiled.games
+    if compiled.games != 0 and game.game_number >= compiled.games:
+        return True
+    reached = False
+    for side in range(compiled.teams):
+        reached |= sum_over(compiled, game.totals, side) >= compiled.threshold
+    return reached and (compiled.tie_break != PLAY_ON or not is_shared(compiled, game.totals))
 
 
 @kernel

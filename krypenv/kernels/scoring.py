@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_SEAT, NUM_RANKS
-from krypenv.kernels.compiled import NIBBLE, lead_sign
+from krypenv.cards import NO_SEAT, NUM_RANKS, SPADES
+from krypenv.kernels.compiled import BY_SPADES, FINNISH, NEVER, NIBBLE, lead_sign
 from krypenv.kernels.state import State
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
@@ -24,41 +24,161 @@ IntArray = npt.NDArray[np.int64]
 
 @kernel
 def count_cards(compiled: np.record, game: np.record, seat: int, card: int, count: int) -> None:
-    """Count copies of a card that a seat has captured (R3)."""
+    """Count copies of a card that a seat has captured (R3, K5)."""
     game.points[seat] += count * compiled.card_points[card]
+    if compiled.counts_piles:
+        game.cards_won[seat] += count
+        if card >= SPADES * NUM_RANKS:
+            game.spades_won[seat] += count
 
 
 @kernel
 def sweeps_of(compiled: np.record, card: int, ranks: int, copies: int) -> int:
-    """Return how many sweeps a card makes by taking a whole table: 2 for a lone card of its kind, else 1 (R11, H4).
+    """Return how many sweeps a card makes by taking a whole table: 2 for a lone card of its kind, else 1 (R11, H4, K3).
 
     `ranks` is that table, packed, and `copies` how many of the card's kind are on it.
     """
     is_lone = ranks == np.int64(1) << NIBBLE * (card % NUM_RANKS)
-    return 2 if is_lone and (compiled.doubles_by_rank or copies == 1) else 1
+    return 2 if compiled.doubles and is_lone and (compiled.doubles_by_rank or copies == 1) else 1
+
+
+@kernel
+def is_mulle(card: int, capture: int, copies: int) -> bool:
+    """Return whether a card makes a mulle: it takes one card, packed ranks, and that is its identical copy (M2)."""
+    return capture == np.int64(1) << NIBBLE * (card % NUM_RANKS) and copies == 1
+
+
+@kernel
+def is_void(compiled: np.record, game: np.record) -> bool:
+    """Return whether a sweep would not count now, before the card is played (F5)."""
+    if not compiled.last_deal_sweeps and game.deal_number == compiled.num_deals:
+        return True
+    return highest_score(compiled, game) >= compiled.sweep_limit
+
+
+@kernel
+def highest_score(compiled: np.record, game: np.record) -> int:
+    """Return the highest running score of a side: its total in the session, this game's score so far included (F5)."""
+    best = np.int64(-NEVER)
+    for side in range(compiled.teams):
+        total = np.int64(0)
+        for seat in range(side, compiled.players, compiled.teams):
+            total += game.totals[seat] + score_of(compiled, game, seat)
+        best = max(best, total)
+    return best
+
+
+@kernel
+def sum_over(compiled: np.record, numbers: np.ndarray, side: int) -> int:
+    """Return the sum of seats' numbers over the members of a side (R16)."""
+    total = np.int64(0)
+    for seat in range(side, compiled.players, compiled.teams):
+        total += numbers[seat]
+    return total
 
 
 @kernel
 def settle_game(compiled: np.record, game: np.record) -> None:
-    """Give the seat with the last capture what the end of a game is worth (V2)."""
+    """Give what the end of a game is worth to the seat with the last capture (V2, S3) and for majorities (K5, O1)."""
     if game.last_capturer != NO_SEAT:
         game.bonus[game.last_capturer] += compiled.last_capture_points
+    if compiled.counts_piles:
+        for side in range(compiled.teams):
+            game.bonus[side] += majority_points(compiled, game, side)
 
 
 @kernel
 def settled_bonus(compiled: np.record, game: np.record) -> int:
     """Return the total of what `settle_game` has added for all seats."""
-    return compiled.last_capture_points * np.int64(game.over and game.last_capturer != NO_SEAT)
+    if not game.over or game.cut_short:
+        return np.int64(0)
+    total = compiled.last_capture_points * np.int64(game.last_capturer != NO_SEAT)
+    if compiled.counts_piles:
+        for side in range(compiled.teams):
+            total += majority_points(compiled, game, side)
+    return total
+
+
+@kernel
+def majority_points(compiled: np.record, game: np.record, side: int) -> int:
+    """Return the points of a side for its spades and its cards at the end of a game (K5, F3, O1)."""
+    points = np.int64(0)
+    spades = sum_over(compiled, game.spades_won, side)
+    leaders = leaders_by(compiled, game.spades_won, spades)
+    if leaders == 1:
+        points += compiled.most_spades_points
+    elif leaders == 2 and compiled.two_share and compiled.teams > 2:
+        points += compiled.most_spades_points // 2
+    if leaders_by(compiled, game.cards_won, sum_over(compiled, game.cards_won, side)) == 1:
+        points += compiled.most_cards_points
+    return points + max(spades - compiled.spades_above, 0)
+
+
+@kernel
+def leaders_by(compiled: np.record, numbers: np.ndarray, own: int) -> int:
+    """Return how many sides have as much as one of them, or 0 if another has more or nobody has anything."""
+    count = np.int64(0)
+    for side in range(compiled.teams):
+        other = sum_over(compiled, numbers, side)
+        if other > own:
+            return np.int64(0)
+        count += other == own
+    return count if own > 0 else np.int64(0)
+
+
+@kernel
+def cancelled_sweeps(compiled: np.record, game: np.record) -> int:
+    """Return how many sweeps every side loses: as many as the side with the fewest counted ones has (F4)."""
+    fewest = np.int64(NEVER)
+    for side in range(compiled.teams):
+        counted = sum_over(compiled, game.sweeps, side) - sum_over(compiled, game.void_sweeps, side)
+        fewest = min(fewest, counted)
+    return fewest
 
 
 @kernel
 def score_of(compiled: np.record, game: np.record, seat: int) -> int:
-    """Return a seat's score in the game so far: points, plus its sweeps minus those of the next seat (R9, R12, R14)."""
-    after = seat + 1
-    if after == compiled.players:
-        after = 0
-    sweeps = game.sweeps[seat] - game.sweeps[after]
-    return game.points[seat] + game.bonus[seat] + compiled.sweep_points * sweeps
+    """Return a seat's score in the game so far: points, and what sweeps and mulles bring (R9, R12, R14, K3, M2).
+
+    Majorities come with the end of the game. Sweeps that cancel are taken off the first seat of each side (F4, K7).
+    """
+    if compiled.is_plain:
+        after = seat + 1
+        if after == compiled.players:
+            after = 0
+        sweeps = game.sweeps[seat] - game.sweeps[after]
+        return game.points[seat] + game.bonus[seat] + compiled.sweep_points * sweeps
+    counted = np.int64(game.sweeps[seat] - game.void_sweeps[seat])
+    if compiled.previous_pays:
+        after = (seat + 1) % compiled.players
+        counted -= game.sweeps[after] - game.void_sweeps[after]
+    if compiled.sweeps_cancel and seat < compiled.teams:
+        counted -= cancelled_sweeps(compiled, game)
+    mulles = compiled.mulle_points * game.mulles[seat]
+    return game.points[seat] + game.bonus[seat] + compiled.sweep_points * counted + mulles
+
+
+@kernel
+def tie_break_of(compiled: np.record, game: np.record, side: int) -> int:
+    """Return by what a side is compared with another of the same total, more being better for a high goal (K6, F7)."""
+    if compiled.tie_break != BY_SPADES and compiled.tie_break != FINNISH:
+        return np.int64(0)
+    key = sum_over(compiled, game.spades_won, side)
+    if compiled.tie_break == FINNISH:
+        key = sum_over(compiled, game.points, side) << 16 | key << 8 | sum_over(compiled, game.cards_won, side)
+    return key
+
+
+@kernel
+def is_shared(compiled: np.record, totals: np.ndarray) -> bool:
+    """Return whether several sides have the best total, given by seat."""
+    best, count = np.int64(0), 0
+    for side in range(compiled.teams):
+        total = -compiled.lead_sign * sum_over(compiled, totals, side)
+        if side == 0 or total > best:
+            best, count = total, 0
+        count += total == best
+    return count > 1
 
 
 # ---------------------------------------------------------------------- what players weigh
@@ -84,9 +204,10 @@ def margin_of(compiled: np.record, game: np.record, side: int) -> float:
 
 @kernel
 def sweep_gain(compiled: np.record, sweeper: int, side: int) -> float:
-    """Return what a side's margin gains when a seat sweeps, which costs that seat and pays the one before (R9)."""
+    """Return what a side's margin gains when a seat sweeps, for which the seat before may pay (R9, K3)."""
     before = (sweeper + compiled.players - 1) % compiled.players
-    share = np.int64(before % compiled.teams == side) - np.int64(sweeper % compiled.teams == side)
+    share = np.int64(compiled.previous_pays and before % compiled.teams == side)
+    share -= np.int64(sweeper % compiled.teams == side)
     return compiled.lead_sign * compiled.sweep_points * share * compiled.teams / (compiled.teams - 1)
 
 
@@ -104,9 +225,19 @@ def leads(rules: Rules, own: npt.NDArray[Any], others: npt.NDArray[Any]) -> npt.
     return lead_sign(rules) * (others - own)
 
 
-def are_best(rules: Rules, scores: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return which of the scores in each row, (..., S), are the best there, (..., S) bool; ties are all best."""
-    return scores == (scores.min(-1, keepdims=True) if rules.goal == "low" else scores.max(-1, keepdims=True))
+def are_best(
+    rules: Rules, scores: npt.NDArray[Any], tie_breaks: npt.NDArray[Any] | None = None
+) -> npt.NDArray[np.bool_]:
+    """Return which of the scores in each row, (..., S), are the best there, (..., S) bool; ties are all best.
+
+    With `tie_breaks`, (..., S) ints of `tie_break_of`, the best of these decides between equal scores (K6, F7).
+    """
+    good = -lead_sign(rules) * scores
+    best = good == good.max(-1, keepdims=True)
+    if tie_breaks is None:
+        return best
+    decides = np.where(best, -lead_sign(rules) * tie_breaks.astype(np.int64), -NEVER)
+    return decides == decides.max(-1, keepdims=True)
 
 
 def side_scores(rules: Rules, scores: npt.ArrayLike) -> IntArray:
@@ -120,17 +251,27 @@ def side_scores(rules: Rules, scores: npt.ArrayLike) -> IntArray:
 
 
 def points_of_sweeps(rules: Rules, sweeps: npt.ArrayLike) -> tuple[IntArray, IntArray]:
-    """Return what sweeps, (..., P) ints by seat, add to each seat's score: its own, and those of the next seat (R9)."""
+    """Return what sweeps, (..., P) ints by seat, add to each seat's score: its own, and those of the next seat.
+
+    Those of the next seat are taken off where the seat before pays for a sweep (R9, not K3). Sweeps that don't count
+    or cancel (F4, F5) must be left out.
+    """
     points = rules.sweep_points * np.asarray(sweeps, np.int64)
-    return points, -np.roll(points, -1, axis=-1)
+    pays = rules.sweep_payer == "seat_before"
+    return points, -np.roll(points, -1, axis=-1) if pays else np.zeros_like(points)
 
 
 def running_scores(rules: Rules, state: State, rows: npt.ArrayLike | None = None) -> IntArray:
     """Return the seats' scores in the session so far, (B, P) int64; with `rows`, (M,) ints, only theirs (R14, R15)."""
     seats = slice(0, rules.players)
-    totals, points, bonus, sweeps = (
-        getattr(state, name)[:, seats] if rows is None else getattr(state, name)[rows, seats]
-        for name in ("totals", "points", "bonus", "sweeps")
+    names = ["totals", "points", "bonus", "sweeps", "void_sweeps", "mulles"]
+    totals, points, bonus, sweeps, void, mulles = (
+        (getattr(state, name)[:, seats] if rows is None else getattr(state, name)[rows, seats]).astype(np.int64)
+        for name in names
     )
-    taken, set_up = points_of_sweeps(rules, sweeps)
-    return totals + points + bonus + taken + set_up
+    taken, set_up = points_of_sweeps(rules, sweeps - void)
+    scores: IntArray = totals + points + bonus + rules.mulle_points * mulles + taken + set_up
+    if rules.sweeps_cancel:
+        fewest = side_scores(rules, sweeps - void).min(-1, keepdims=True)
+        scores[:, : rules.num_teams] -= rules.sweep_points * fewest
+    return scores

@@ -2,7 +2,8 @@
 
 Legend, for the whole project: B games (rows), P seats, A = 105 actions, N entries of an observation, D cards in the
 deck; 52 card kinds. Counts are of copies of a kind. "Bits" are sets as integers: bit k of a set of kinds is kind k,
-bit r of a set of ranks is rank r + 1. Multisets of ranks are packed as in `krypenv.kernels.compiled`.
+bit r of a set of ranks is rank r + 1. Classes of cards are ranks, and lillan and storan where they have values of their
+own (`krypenv.families.bounds.rank_classes`). Multisets of ranks are packed as in `krypenv.kernels.compiled`.
 
 A row of `State` is one game, and kernels take a row: `game.table[card] += 1`. Over the batch,
 `state.table` is a (B, 52) array. Every row has room for six seats and 104 cards, so kernels are compiled once.
@@ -42,17 +43,23 @@ GAME = np.dtype(
         ("hand_size", np.int32, (MAX_PLAYERS,)),
         ("points", np.int32, (MAX_PLAYERS,)),  # points of the cards captured
         ("sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made; a double sweep counts as two
-        ("bonus", np.int32, (MAX_PLAYERS,)),  # other points: initial match, last capture
+        ("bonus", np.int32, (MAX_PLAYERS,)),  # other points: initial match, last capture, and majorities (K5)
+        ("void_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made that don't count (F5)
+        ("mulles", np.int32, (MAX_PLAYERS,)),  # mulles made (M2)
+        ("cards_won", np.int32, (MAX_PLAYERS,)),  # cards in each pile, where the rules count them (K5)
+        ("spades_won", np.int32, (MAX_PLAYERS,)),  # spades in each pile, likewise
         ("totals", np.int32, (MAX_PLAYERS,)),  # scores in the session's finished games
         ("total_points", np.int32, (MAX_PLAYERS,)),  # points of the cards captured in them
         ("total_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made in them
-        ("cannot_hold", np.int32, (MAX_PLAYERS,)),  # bits of the ranks a seat can't hold until the next deal (R10)
+        ("cannot_hold", np.int32, (MAX_PLAYERS,)),  # bits of the classes a seat can't hold until the next deal (R10)
         ("deck", np.int8, (MAX_DECK,)),  # the deck in deal order
         ("hands", np.int8, (MAX_PLAYERS, NUM_KINDS)),  # counts
         ("table", np.int8, (NUM_KINDS,)),  # counts
         ("set_aside", np.int8, (NUM_KINDS,)),  # counts
         ("seen", np.int8, (NUM_KINDS,)),  # counts of the cards that have been face up
         ("taken", np.int8, (NUM_KINDS,)),  # counts taken in the pending play, or in the last complete one
+        ("may_stop", np.bool_),  # what is taken of an optional capture is one, so the play may end here (K2)
+        ("cut_short", np.bool_),  # the game ended at once, by its threshold (F6)
         ("over", np.bool_),  # the game is over (never so in an `Engine`, which deals the next one at once)
     ],
     align=True,

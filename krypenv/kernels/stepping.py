@@ -8,11 +8,11 @@ import numba
 import numpy as np
 
 from krypenv.cards import STOP, TAKE
-from krypenv.kernels import observation as base_block
 from krypenv.kernels.captures import SCRATCH, Spaces, bit_index, count_bits
 from krypenv.kernels.features import FEATURE_SCRATCH, write_features
 from krypenv.kernels.observation import write_mask, write_observation
 from krypenv.kernels.play import act, end_session, first_game, next_game
+from krypenv.kernels.scoring import tie_break_of
 from krypenv.kernels.state import ACTIONS
 from krypenv.kernels.streams import random_below, seed_game
 from krypenv.runtime.jit import kernel, parallel_kernel
@@ -26,10 +26,12 @@ NEW_SESSION, LOOK = -2, -1  # orders besides actions: deal a first game, or only
 @kernel
 def is_legal(game: np.record, action: int) -> bool:
     """Return whether an action is legal for the seat to act."""
-    if action < 0 or action >= STOP:
+    if action < 0 or action > STOP:
         return False
     if action < TAKE:
         return game.legal_plays >> action & 1 == 1
+    if action == STOP:
+        return game.may_stop
     return game.legal_takes >> (action - TAKE) & 1 == 1
 
 
@@ -48,7 +50,7 @@ def write_decision(
 ) -> None:
     """Write observation, features and mask for the seat to act: (N,) and (105,) int8."""
     write_observation(compiled, game, game.seat, observation)
-    if len(observation) > base_block.SIZE:
+    if len(observation) > compiled.size:
         write_features(
             compiled,
             observation,
@@ -56,7 +58,7 @@ def write_decision(
             game.legal_takes,
             step_scratch.feature_scratch,
             step_scratch.scratch,
-            observation[base_block.SIZE :],
+            observation[compiled.size :],
         )
     write_mask(game, mask)
 
@@ -74,7 +76,8 @@ def step_rows(
 ) -> None:
     """Carry out orders, (M, 2) int64: a row, and its legal action, NEW_SESSION or LOOK. Then write the next decision.
 
-    If an action ends the session, keep its scores, points and sweeps in `finals`, (3, B, P), and deal a new one.
+    If an action ends the session, keep its scores, points, sweeps and tie breaks in `finals`, (4, B, P), and deal a new
+    one.
     `scratch` is that of one thread, (1,) of `STEP_SCRATCH`.
     """
     rules, step_scratch = compiled[0], scratch[0]
@@ -93,6 +96,7 @@ def step_rows(
                     finals[0, row, seat] = game.totals[seat]
                     finals[1, row, seat] = game.total_points[seat]
                     finals[2, row, seat] = game.total_sweeps[seat]
+                    finals[3, row, seat] = tie_break_of(rules, game, seat % rules.teams)
                 first_game(rules, game, step_scratch.scratch)
             else:
                 next_game(rules, game, step_scratch.scratch)
@@ -110,8 +114,10 @@ def seed_rows(state: np.ndarray, rows: np.ndarray, seeds: np.ndarray) -> None:
 def sample_action(game: np.record) -> int:
     """Return a uniformly random legal action."""
     left = game.legal_plays | game.legal_takes
-    for _ in range(random_below(game, ACTIONS, count_bits(left))):
+    for _ in range(random_below(game, ACTIONS, count_bits(left) + game.may_stop)):
         left &= left - 1
+    if left == 0:
+        return STOP
     return bit_index(left & -left) + (TAKE if game.legal_plays == 0 else 0)
 
 

@@ -9,12 +9,23 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
+from krypenv.families.layout import OBSERVATION_SIZE
 from krypenv.inputs.words import is_whole, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import HOLDS, MASK, SHOWN, SOUND, fault_of, tell_fault
-from krypenv.kernels.compiled import NIBBLE, compile_rules, ranks_of_values
+from krypenv.kernels.compiled import (
+    CARDS_WON,
+    COUNTED_SWEEPS,
+    MULLES,
+    NIBBLE,
+    SPADES_WON,
+    SPECIAL,
+    TOTALS,
+    classes_of_values,
+    compile_rules,
+)
 from krypenv.kernels.invariants import fault_of_state, is_mask_of
-from krypenv.kernels.observation import LAYOUT, SIZE, write_observation
+from krypenv.kernels.observation import LAYOUT, write_observation
 from krypenv.kernels.play import add_to_table, leader_of, prepare, sweep_values_of
 from krypenv.kernels.state import DEALS, MAX_DECK, State, allocate
 from krypenv.kernels.streams import random_below, seed_game
@@ -23,6 +34,7 @@ from krypenv.runtime.jit import handle, kernel
 
 MAX_TRIES = 200  # whole shuffles before one is repaired
 MIXING_SWAPS = 2_000  # swaps that make a repaired shuffle random again
+MOST_ENTRIES = OBSERVATION_SIZE + 100  # of an observation without features, under any rules
 NO_MASKS = np.empty((0, NUM_ACTIONS), np.int8)
 
 _HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
@@ -43,7 +55,8 @@ def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rule
     is the dealer, as in a single game.
 
     Args:
-        observation: (N,) or (B, N) int8, N >= 433, of any seat, to act or not; each gives one row of the result.
+        observation: (N,) or (B, N) int8, N >= `rules.observation_size`, of any seat, to act or not; each gives one row
+            of the result.
         rng: a numpy generator or a seed.
         rules: the rules of the game; by default the main rulebook for the players and teams in the observation.
 
@@ -55,17 +68,18 @@ def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rule
     True
     """
     seen = np.atleast_2d(np.asarray(observation))
-    if seen.ndim != 2 or seen.shape[1] < SIZE or seen.dtype != np.int8:
-        raise ValueError(f"an observation is int8 of shape ({SIZE},) or more, not {seen.dtype} {seen.shape[1:]}")
-    rules = _rules_of(seen) if rules is None else check_rules(rules)
+    size = OBSERVATION_SIZE if rules is None else check_rules(rules).observation_size
+    if seen.ndim != 2 or seen.shape[1] < size or seen.dtype != np.int8:
+        raise ValueError(f"an observation is int8 of shape ({size},) or more, not {seen.dtype} {seen.shape[1:]}")
+    rules = rules or _rules_of(seen)
     seeds = make_generator(rng).integers(0, 2**63, len(seen)).astype(np.uint64)
     state = allocate(len(seen))
-    _build(rules, np.ascontiguousarray(seen[:, :SIZE]), NO_MASKS, handle(state), seeds)
+    _build(rules, np.ascontiguousarray(seen[:, :size]), NO_MASKS, handle(state), seeds)
     return state
 
 
 def check_genuine(rules: Rules, observations: np.ndarray, action_masks: np.ndarray) -> None:
-    """Raise ValueError unless some game shows each row of (B, >= 433) int8 to the seat to act, with that mask.
+    """Raise ValueError unless some game shows each row of (B, N or more) int8 to the seat to act, with that mask.
 
     This builds a world for each row, which takes a few microseconds.
     """
@@ -78,7 +92,7 @@ class _WorldScratch(NamedTuple):
     owner: npt.NDArray[np.int64]  # (104,)
     pool: npt.NDArray[np.int64]  # (104,)
     spare: np.ndarray  # (2,) of `GAME`, the first one zeros
-    shown: npt.NDArray[np.int8]  # (433,)
+    shown: npt.NDArray[np.int8]  # an observation, without features
 
 
 class _Space(threading.local):
@@ -87,7 +101,7 @@ class _Space(threading.local):
     def __init__(self) -> None:
         self.world = handle(allocate(1))
         owner, pool = np.empty((2, MAX_DECK), np.int64)
-        self.world_scratch = _WorldScratch(owner, pool, handle(allocate(2)), np.empty(SIZE, np.int8))
+        self.world_scratch = _WorldScratch(owner, pool, handle(allocate(2)), np.empty(MOST_ENTRIES, np.int8))
 
 
 _SCRATCH = _Space()
@@ -148,7 +162,7 @@ def _build_rows(
         known, pending_seat = game.cannot_hold[game.seat], np.int64(game.seat)
         if game.pending != NO_CARD and rules.forced_sweep and game.seat != viewer_of(rules, seen):
             # the seat choosing what to take had no card that sweeps, or it would have had to play that (R10)
-            game.cannot_hold[game.seat] |= ranks_of_values(rules, sweep_values_of(rules, game, scratch[0]))
+            game.cannot_hold[game.seat] |= classes_of_values(rules, sweep_values_of(rules, game, scratch[0]))
         is_dealt = deal_hidden(rules, game, seen, True, world_scratch.owner, world_scratch.pool)
         game.cannot_hold[pending_seat] = known
         if not is_dealt:
@@ -159,7 +173,7 @@ def _build_rows(
             return row, fault
         viewer = viewer_of(rules, seen)
         write_observation(rules, game, viewer, world_scratch.shown)
-        for at in range(SIZE):
+        for at in range(rules.size):
             if world_scratch.shown[at] != seen[at]:
                 return row, SHOWN
         if len(masks) > 0 and (viewer != game.seat or game.over or not is_mask_of(game, masks[row])):
@@ -190,6 +204,7 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
     game.last_seat = NO_SEAT
     game.last_capturer = NO_SEAT
     captured = np.int64(0)
+    mulles = compiled.further[MULLES]
     for kind in range(NUM_KINDS):
         public = np.int64(seen[_SEEN + kind]) - seen[_HAND + kind]
         game.seen[kind] = public
@@ -206,7 +221,10 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
         seat = (viewer + place) % players
         game.points[seat] = seen[_POINTS + place]
         game.sweeps[seat] = seen[_SWEEPS + place]
-        captured -= seen[_POINTS + place]
+        if mulles:
+            game.mulles[seat] = seen[mulles + place]
+            game.points[seat] -= compiled.mulle_points * game.mulles[seat]
+        captured -= game.points[seat]
         if seen[_CAPTURER + place]:
             game.last_capturer = seat
         if seen[_TURN + place]:
@@ -214,10 +232,35 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
         for rank in range(NUM_RANKS):
             if place > 0 and seen[_CANNOT_HOLD + (place - 1) * NUM_RANKS + rank]:
                 game.cannot_hold[seat] |= 1 << rank
-    _make_totals(compiled, game, seen, viewer)
+    _copy_further(compiled, game, seen, viewer)
     leader = leader_of(compiled, game)
     game.bonus[leader] = -captured  # points shown that no card accounts for
     game.points[leader] += captured
+
+
+@kernel
+def _copy_further(compiled: np.record, game: np.record, seen: np.ndarray, viewer: int) -> None:
+    """Copy what only some rules show (K7), and the totals or what they can be."""
+    cards, spades, counted = compiled.further[CARDS_WON], compiled.further[SPADES_WON], compiled.further[COUNTED_SWEEPS]
+    totals, special = compiled.further[TOTALS], compiled.further[SPECIAL]
+    for place in range(compiled.players):
+        seat = (viewer + place) % compiled.players
+        if cards:
+            game.cards_won[seat] = seen[cards + place]
+            game.spades_won[seat] = seen[spades + place]
+        if counted:
+            game.void_sweeps[seat] = game.sweeps[seat] - seen[counted + place]
+        if special and place > 0:
+            for at in range(2):
+                if seen[special + 2 * (place - 1) + at]:
+                    game.cannot_hold[seat] |= 1 << NUM_RANKS + at
+    if totals == 0:
+        _make_totals(compiled, game, seen, viewer)
+        return
+    for place in range(compiled.players):
+        game.totals[(viewer + place) % compiled.players] = seen[totals + place]
+        if seen[totals + place] != 0:
+            game.game_number = max(game.game_number, 2)
 
 
 @kernel
@@ -275,7 +318,7 @@ def deal_hidden(
             hidden += 1
     for at in range(hidden, size):
         owner[at] = NO_SEAT
-    if not _arrange(game, pool, owner, size, hidden, size if whole else hidden):
+    if not _arrange(compiled, game, pool, owner, size, hidden, size if whole else hidden):
         return False
     place = 0
     for kind in range(NUM_KINDS):  # the part of the deck that has been dealt, in any order
@@ -290,12 +333,14 @@ def deal_hidden(
 
 
 @kernel
-def _is_barred(game: np.record, seat: int, card: int) -> bool:
-    return seat != NO_SEAT and game.cannot_hold[seat] >> (card % NUM_RANKS) & 1 == 1
+def _is_barred(compiled: np.record, game: np.record, seat: int, card: int) -> bool:
+    return seat != NO_SEAT and game.cannot_hold[seat] >> compiled.class_of[card] & 1 == 1
 
 
 @kernel
-def _arrange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, drawn: int) -> bool:
+def _arrange(
+    compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, drawn: int
+) -> bool:
     """Bring the pool into a uniformly random order in which nobody owns a card that it can't hold.
 
     Repeating whole shuffles until one is allowed is uniform. If that takes too long, a shuffle is repaired, and random
@@ -309,15 +354,17 @@ def _arrange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hi
             card = pool[other]
             pool[other] = pool[at]
             pool[at] = card
-            barred += _is_barred(game, owner[at], card)
+            barred += _is_barred(compiled, game, owner[at], card)
         if barred == 0:
             return True
     for at in range(hidden):
-        if _is_barred(game, owner[at], pool[at]) and not _exchange(game, pool, owner, size, at):
+        if _is_barred(compiled, game, owner[at], pool[at]) and not _exchange(compiled, game, pool, owner, size, at):
             return False
     for _ in range(MIXING_SWAPS):
         at, other = random_below(game, DEALS, hidden), random_below(game, DEALS, size)
-        if not (_is_barred(game, owner[at], pool[other]) or _is_barred(game, owner[other], pool[at])):
+        if not (
+            _is_barred(compiled, game, owner[at], pool[other]) or _is_barred(compiled, game, owner[other], pool[at])
+        ):
             card = pool[other]
             pool[other] = pool[at]
             pool[at] = card
@@ -325,7 +372,7 @@ def _arrange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hi
 
 
 @kernel
-def _exchange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, start: int) -> bool:
+def _exchange(compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, start: int) -> bool:
     """Move a card away from an owner that can't hold it, by the shortest cycle of owners who each pass on one card.
 
     Nobody gets a card that it can't hold. If any order of the pool is allowed, there is such a cycle: follow the card
@@ -334,7 +381,7 @@ def _exchange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, s
     """
     passed, reached, fresh = np.int64(0), np.int64(0), np.int64(0)
     for taker in range(MAX_PLAYERS + 1):
-        if _has_owner(owner, size, taker) and not _is_barred(game, taker - 1, pool[start]):
+        if _has_owner(owner, size, taker) and not _is_barred(compiled, game, taker - 1, pool[start]):
             passed |= np.int64(start) << 8 * taker
             reached |= 1 << taker
     first = owner[start] + 1
@@ -345,7 +392,7 @@ def _exchange(game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, s
             if fresh >> (owner[at] + 1) & 1:
                 for taker in range(MAX_PLAYERS + 1):
                     is_new = (reached | found) >> taker & 1 == 0 and _has_owner(owner, size, taker)
-                    if is_new and not _is_barred(game, taker - 1, pool[at]):
+                    if is_new and not _is_barred(compiled, game, taker - 1, pool[at]):
                         passed |= np.int64(at) << 8 * taker
                         found |= 1 << taker
         reached |= found

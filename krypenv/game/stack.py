@@ -8,9 +8,9 @@ from krypenv.kernels.captures import captures_of
 from krypenv.kernels.checks import SOUND
 from krypenv.kernels.features import write_features
 from krypenv.kernels.invariants import fault_of_course
-from krypenv.kernels.observation import SIZE, write_mask, write_observation
-from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare, shuffle_deck
-from krypenv.kernels.scoring import score_of
+from krypenv.kernels.observation import write_mask, write_observation
+from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare, shuffle_deck, sweep_values_of
+from krypenv.kernels.scoring import score_of, tie_break_of
 from krypenv.kernels.stepping import is_legal
 from krypenv.kernels.streams import seed_game
 from krypenv.runtime.jit import kernel
@@ -77,6 +77,19 @@ def write_scores(compiled: np.ndarray, stack: np.ndarray, at: int, out: np.ndarr
 
 
 @kernel
+def write_tie_breaks(compiled: np.ndarray, stack: np.ndarray, at: int, out: np.ndarray) -> None:
+    """Write what decides between equal totals, of each seat's side, into `out`, (P,) int64 (K6, F7)."""
+    for seat in range(len(out)):
+        out[seat] = tie_break_of(compiled[0], stack[at], seat % compiled[0].teams)
+
+
+@kernel
+def list_sweep_values(compiled: np.ndarray, stack: np.ndarray, at: int, scratch: np.ndarray) -> int:
+    """Return the hand values that would take the whole table, as bits (R9, K3)."""
+    return sweep_values_of(compiled[0], stack[at], scratch[0])
+
+
+@kernel
 def observe(
     compiled: np.ndarray,
     stack: np.ndarray,
@@ -89,10 +102,11 @@ def observe(
     """Write what a seat sees into `out`, (N,) int8; the features of a seat that is not to act are zero."""
     game = stack[at]
     write_observation(compiled[0], game, seat, out)
-    if len(out) > SIZE:
+    size = compiled[0].size
+    if len(out) > size:
         to_act = np.int64(seat == game.seat)
         plays, takes = to_act * game.legal_plays, to_act * game.legal_takes
-        write_features(compiled[0], out, plays, takes, feature_scratch[0], scratch[0], out[SIZE:])
+        write_features(compiled[0], out, plays, takes, feature_scratch[0], scratch[0], out[size:])
 
 
 @kernel

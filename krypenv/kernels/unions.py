@@ -1,0 +1,119 @@
+"""Optional captures (K2), as kernels: which table cards may be taken next, and whether what is taken is a capture.
+
+A capture is a union of groups of one hand value. Its cards are taken in ascending order of kind, so each is reached by
+one sequence of actions. A take is legal if some union contains all that is taken then, and otherwise only cards that
+may still follow.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS
+from krypenv.families.bounds import FIRST_LONER
+from krypenv.kernels.captures import highest, is_coverable, is_union, list_groups
+from krypenv.kernels.compiled import NIBBLE
+from krypenv.runtime.jit import kernel, trailing_zeros
+
+_SUMS = (1 << FIRST_LONER) - 1  # bits of the sums that groups of several cards can have
+_ONE = np.int64(1)
+
+
+@kernel
+def offer_unions(compiled: np.record, game: np.record, scratch: np.record) -> None:
+    """Write which kinds the pending card may take next, and whether the play may stop with what it has taken (K2)."""
+    choice = compiled.hand_choice[game.pending]
+    if game.taken_ranks == 0:
+        game.may_stop = True
+        game.legal_takes = takes_within_group(compiled, choice, 1, np.int64(0), game)
+        return
+    game.may_stop = False
+    game.legal_takes = 0
+    last = np.int64(NUM_KINDS - 1)
+    while game.taken[last] == 0:
+        last -= 1
+    while choice != 0:
+        value = trailing_zeros(np.int64(choice))
+        choice &= choice - 1
+        _offer_value(compiled, game, value, last, scratch)
+
+
+@kernel
+def _offer_value(compiled: np.record, game: np.record, value: int, last: int, scratch: np.record) -> None:
+    """Add what may be taken after the kind taken last, and stopping, as captures of one hand value."""
+    sums = sums_of(compiled, game.taken_ranks)
+    if is_union(compiled, value, game.taken_ranks, scratch):
+        game.may_stop = True
+        sums |= 1
+    game.legal_takes |= takes_within_group(compiled, _ONE << value, sums, last, game)
+    num_groups = -1
+    most = game.taken_ranks
+    good_ranks = np.int64(0)  # what may be taken of one suit may be taken of each lower one
+    for suit in range(NUM_SUITS - 1, last // NUM_RANKS - 1, -1):
+        ranks = game.table_ranks
+        while ranks != 0:
+            rank = highest(ranks)
+            ranks &= (_ONE << NIBBLE * rank) - 1
+            kind = suit * NUM_RANKS + rank
+            free = np.int64(game.table[kind] - game.taken[kind])
+            if kind < last:
+                return
+            if free > 0:
+                most += free << NIBBLE * rank
+                bit = _ONE << kind
+                if game.legal_takes & bit != 0:
+                    good_ranks |= _ONE << rank
+                    continue
+                if good_ranks >> rank & 1 == 0:
+                    if num_groups < 0:
+                        num_groups = list_groups(compiled, value, game.table_ranks, scratch)
+                    if not is_coverable(game.taken_ranks + (_ONE << NIBBLE * rank), most, num_groups, scratch):
+                        continue
+                    good_ranks |= _ONE << rank
+                game.legal_takes |= bit
+
+
+@kernel
+def sums_of(compiled: np.record, ranks: int) -> int:
+    """Return the sums that a multiset of ranks can have, as bits, as far as groups can have them."""
+    sums = _ONE
+    while ranks != 0:
+        rank = highest(ranks)
+        ranks -= _ONE << NIBBLE * rank
+        sums = add_value(sums, compiled.table_choice[rank])
+    return sums
+
+
+@kernel
+def add_value(sums: int, choice: int) -> int:
+    """Return the sums that arise if one of some values, as bits, is added to any of the sums, as bits."""
+    more = np.int64(0)
+    while choice != 0:
+        more |= sums << trailing_zeros(np.int64(choice))
+        choice &= choice - 1
+    return more & _SUMS
+
+
+@kernel
+def takes_within_group(compiled: np.record, values: int, sums: int, last: int, game: np.record) -> int:
+    """Return the kinds, as bits, with which cards of one of some sums and any cards from there on make up a group.
+
+    `values` are hand values as bits. Cards below the kind `last` can't be taken any more.
+    """
+    legal = np.int64(0)
+    reached = np.int64(sums)  # with cards of the kinds seen so far, from the highest on
+    for suit in range(NUM_SUITS - 1, last // NUM_RANKS - 1, -1):
+        ranks = game.table_ranks
+        while ranks != 0:
+            rank = highest(ranks)
+            ranks &= (_ONE << NIBBLE * rank) - 1
+            kind = suit * NUM_RANKS + rank
+            if kind < last:
+                return legal
+            choice = compiled.table_choice[rank]
+            for _ in range(game.table[kind] - game.taken[kind]):
+                grown = add_value(reached, choice)
+                if grown & values != 0 or (sums & 1 and choice & values != 0):
+                    legal |= _ONE << kind
+                reached |= grown
+    return legal
