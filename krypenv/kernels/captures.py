@@ -15,8 +15,8 @@ import numpy as np
 
 from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import MAX_FITTING, MAX_SUBSETS
-from krypenv.kernels.compiled import NIBBLE, NUM_VALUES
-from krypenv.runtime.jit import handle, kernel, leading_zeros, records, trailing_zeros
+from krypenv.kernels.compiled import NIBBLE, NUM_VALUES, hand_value_of
+from krypenv.runtime.jit import handle, kernel, leading_zeros, rare_kernel, records, trailing_zeros
 
 # Scratch capacities. `Rules` refuses more than MAX_FITTING groups of a value and tables with more than MAX_SUBSETS
 # sub-multisets of ranks (`krypenv.families.bounds`). A group or a take has at least one card, so a search path is no
@@ -165,7 +165,7 @@ def highest_beyond(ranks: int, others: int) -> int:
     return highest((~even & _GUARD) >> NIBBLE | (~odd & _GUARD))
 
 
-@kernel
+@rare_kernel
 def is_coverable(least: int, most: int, num_groups: int, scratch: np.record) -> bool:
     """Return whether a union of the groups listed contains one multiset and is contained in another (K2).
 
@@ -263,8 +263,16 @@ def captures_of(compiled: np.record, card: int, table: int, scratch: np.record) 
 
     Optional captures are not listed (`krypenv.kernels.unions`).
     """
+    count = find_captures(compiled, hand_value_of(compiled, card), table, scratch)
+    if compiled.chooses_value:
+        count = _add_captures(compiled, card, table, count, scratch)
+    return count
+
+
+@rare_kernel
+def _add_captures(compiled: np.record, card: int, table: int, count: int, scratch: np.record) -> int:
+    """Add the maximal captures of a card's higher hand value, if it has two, to those of the lower one."""
     choice = compiled.hand_choice[card]
-    count = find_captures(compiled, trailing_zeros(choice), table, scratch)
     choice &= choice - 1
     if choice == 0:
         return count

@@ -41,6 +41,7 @@ COMPILED = np.dtype(
         ("threshold", np.int64),  # points that end a session, NEVER if there is no threshold
         ("threshold_at_once", np.bool_),  # F6
         ("tie_break", np.int64),  # SHARE, BY_SPADES (K6), FINNISH (F7) or PLAY_ON (K6)
+        ("is_main", np.bool_),  # nothing is counted but what Krypkasino counts
         ("optional", np.bool_),  # K2 instead of R7
         ("forced_sweep", np.bool_),  # R10
         ("doubles", np.bool_),  # R11 or H4, not K3
@@ -71,6 +72,7 @@ COMPILED = np.dtype(
         ("hand_value", np.int64, (NUM_KINDS,)),  # capture value from the hand, by kind; of two the lower one
         ("table_value", np.int64, (NUM_KINDS,)),  # and on the table
         ("hand_choice", np.int64, (NUM_KINDS,)),  # bits of all hand values of a kind
+        ("chooses_value", np.bool_),  # whether some kind has two hand values
         ("table_choice", np.int64, (NUM_RANKS,)),  # bits of all table values of a rank
         ("varied_ranks", np.int64),  # bits of the ranks with two table values
         ("may_crowd", np.bool_),  # whether cards dealt and crept could exceed MAX_SUBSETS
@@ -212,6 +214,7 @@ def compile_rules(rules: Rules) -> np.ndarray:
         if compiled.is_aside[kind]:
             compiled.aside_ranks |= 15 << NIBBLE * (kind % NUM_RANKS)
         compiled.point_kinds |= int(compiled.card_points[kind] != 0) << kind
+    compiled.is_main = compiled.is_plain and not (compiled.counts_piles or rules.threshold_at_once)
     _list_values(rules, compiled)
     for name, block in rules.layout.items():
         compiled.size = block.stop
@@ -250,6 +253,7 @@ def _list_values(rules: Rules, compiled: np.record) -> None:
     compiled.class_of[:] = rank_classes(rules)
     compiled.has_special = rules.lillan_hand_value is not None or rules.storan_hand_value is not None
     compiled.class_rank[:] = [*range(NUM_RANKS), LILLAN % NUM_RANKS, STORAN % NUM_RANKS]
+    compiled.chooses_value = any(len(choice) > 1 for choice in hands)
     for rank in range(NUM_RANKS):
         compiled.table_choice[rank] = sum(1 << value for value in table[rank])
         compiled.varied_ranks |= int(len(table[rank]) > 1) << rank

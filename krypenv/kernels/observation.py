@@ -15,7 +15,7 @@ from krypenv.families.layout import DESCRIPTIONS as DESCRIPTIONS
 from krypenv.families.layout import OBSERVATION, OBSERVATION_SIZE
 from krypenv.kernels.captures import bit_index
 from krypenv.kernels.compiled import CARDS_WON, COUNTED_SWEEPS, MULLES, SPADES_WON, SPECIAL, TOTALS
-from krypenv.runtime.jit import kernel
+from krypenv.runtime.jit import kernel, rare_kernel
 
 VERSION = 1  # changes whenever the layout or the meaning of an entry does
 
@@ -85,7 +85,7 @@ def write_observation(compiled: np.record, game: np.record, viewer: int, out: np
         write_further(compiled, game, viewer, out)
 
 
-@kernel
+@rare_kernel
 def write_further(compiled: np.record, game: np.record, viewer: int, out: np.ndarray) -> None:
     """Write the blocks that only some rules have (K7)."""
     for at in range(SIZE, compiled.size):

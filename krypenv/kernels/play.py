@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, NUM_SUITS, STOP, TAKE
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
 from krypenv.kernels.captures import (
     bit_index,
     captures_of,
@@ -16,6 +16,7 @@ from krypenv.kernels.captures import (
 from krypenv.kernels.compiled import NIBBLE, PLAY_ON, TABLE, classes_of_values, kinds_of_values, table_value_of
 from krypenv.kernels.scoring import (
     count_cards,
+    count_pile,
     highest_score,
     is_mulle,
     is_shared,
@@ -28,7 +29,7 @@ from krypenv.kernels.scoring import (
 from krypenv.kernels.state import DEALS
 from krypenv.kernels.streams import random_below
 from krypenv.kernels.unions import offer_unions
-from krypenv.runtime.jit import kernel
+from krypenv.runtime.jit import kernel, rare_kernel
 
 PLAYING, DEAL_OVER, GAME_OVER = 0, 1, 2  # what a play leads to
 
@@ -148,10 +149,10 @@ def refresh(compiled: np.record, game: np.record, scratch: np.record) -> None:
 
     Where captures are optional and no sweep is forced, nothing depends on the former, and they count as none.
     """
-    if compiled.optional and not compiled.forced_sweep:
-        allow_plays(compiled, game, 0)
-    else:
-        allow_plays(compiled, game, sweep_values_of(compiled, game, scratch))
+    sweeps = 0
+    if compiled.forced_sweep or not compiled.optional:
+        sweeps = sweep_values_of(compiled, game, scratch)
+    allow_plays(compiled, game, sweeps)
 
 
 @kernel
@@ -182,27 +183,48 @@ def prepare(compiled: np.record, game: np.record, scratch: np.record) -> None:
         return
     refresh(compiled, game, scratch)
     if game.pending != NO_CARD:
-        offer_takes(compiled, game, scratch)
+        if compiled.optional:
+            offer_optional(compiled, game, scratch)
+        else:
+            offer_takes(compiled, game, scratch)
 
 
 @kernel
 def act(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
     """Carry out a legal action of the seat to act: play a card, take a table card for the card just played, or stop."""
+    if compiled.optional:
+        act_optional(compiled, game, action, scratch)
+        return
     if action < TAKE:
         lay_down(game, action)
-    elif action != STOP:
-        card = action - TAKE
-        game.taken[card] += 1
-        game.taken_ranks += np.int64(1) << NIBBLE * (card % NUM_RANKS)
-
-    count = 0
-    if action == STOP:
-        game.legal_takes = 0
     else:
-        count = offer_takes(compiled, game, scratch)
+        take(game, action - TAKE)
+    count = offer_takes(compiled, game, scratch)
     if game.legal_takes == 0:
         complete_play(compiled, game, np.int64(game.pending), count, scratch)
         pass_turn(compiled, game, scratch)
+
+
+@rare_kernel
+def act_optional(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
+    """Do what `act` does where captures are optional: a play is complete when it stops or nothing may be taken (K2)."""
+    game.legal_takes = 0
+    if action < TAKE:
+        lay_down(game, action)
+    elif action != STOP:
+        take(game, action - TAKE)
+    if action != STOP:
+        offer_optional(compiled, game, scratch)
+    if game.legal_takes == 0:
+        complete_chosen(compiled, game)
+        pass_turn(compiled, game, scratch)
+
+
+@kernel
+def take(game: np.record, card: int) -> None:
+    """Add a table card to what the pending card takes."""
+    game.taken[card] += 1
+    game.taken_ranks += np.int64(1) << NIBBLE * (card % NUM_RANKS)
 
 
 @kernel
@@ -222,22 +244,17 @@ def lay_down(game: np.record, card: int) -> None:
 
 @kernel
 def offer_takes(compiled: np.record, game: np.record, scratch: np.record) -> int:
-    """Find the kinds that are legal to take for the pending card; return its number of maximal captures (R7, K2).
-
-    Optional captures are not counted.
-    """
-    game.legal_plays = 0
-    if compiled.optional:
-        offer_optional(compiled, game, scratch)
-        return 0
+    """Find the maximal captures of the pending card and the kinds legal to take; return the number of captures (R7)."""
     count = captures_of(compiled, game.pending, game.table_ranks, scratch)
+    game.legal_plays = 0
     game.legal_takes = find_legal_takes(game, count, scratch)
     return count
 
 
-@kernel
+@rare_kernel
 def offer_optional(compiled: np.record, game: np.record, scratch: np.record) -> None:
     """Find what may be taken next of an optional capture; who must sweep takes everything at once (K2)."""
+    game.legal_plays = 0
     if compiled.forced_sweep and compiled.hand_choice[game.pending] & game.sweep_values != 0:
         for kind in range(NUM_KINDS):
             game.taken[kind] = game.table[kind]
@@ -250,29 +267,50 @@ def offer_optional(compiled: np.record, game: np.record, scratch: np.record) -> 
 
 @kernel
 def complete_play(compiled: np.record, game: np.record, card: int, count: int, scratch: np.record) -> None:
-    """Creep (R8), or make the one capture left (R7) or the one chosen (K2), with its sweep (R9, R11) or mulle (M2)."""
+    """Creep (R8), or make the one maximal capture left (R7)."""
+    table = game.table_ranks
+    void = not compiled.is_main and is_void(compiled, game)
+    if count == 0:
+        add_to_table(compiled, game, card, 1)
+    elif takes_whole_ranks(scratch.captures[0], table) and count == 1:
+        take_ranks(compiled, game, game.seat, scratch.captures[0])
+    else:
+        take_bounds(compiled, game, game.seat, scratch)
+    close_play(compiled, game, card, count != 0, table, void)
+
+
+@kernel
+def complete_chosen(compiled: np.record, game: np.record) -> None:
+    """Leave the card played on the table, or capture what it has taken (K2)."""
+    card, table = np.int64(game.pending), game.table_ranks
+    void = not compiled.is_main and is_void(compiled, game)
+    captures = game.taken_ranks != 0
+    if captures:
+        for kind in range(NUM_KINDS):
+            if game.taken[kind] > 0:
+                take_copies(compiled, game, game.seat, kind, np.int64(game.taken[kind]))
+    else:
+        add_to_table(compiled, game, card, 1)
+    close_play(compiled, game, card, captures, table, void)
+
+
+@kernel
+def close_play(compiled: np.record, game: np.record, card: int, captures: bool, table: int, void: bool) -> None:
+    """Count a capture from a table of these packed ranks, with its sweep (R9, R11), and note what the play shows.
+
+    If `void` is set, the sweep does not count (F5).
+    """
     seat = game.seat
     sweep = 0
-    if count == 0 and (game.taken_ranks == 0 or not compiled.optional):
-        add_to_table(compiled, game, card, 1)
-    else:
-        table = game.table_ranks
-        void = compiled.judges_sweeps and is_void(compiled, game)
-        if compiled.optional:
-            take_chosen(compiled, game, seat)
-        elif takes_whole_ranks(scratch.captures[0], game.table_ranks) and count == 1:
-            take_ranks(compiled, game, seat, scratch.captures[0])
-        else:
-            take_bounds(compiled, game, seat, scratch)
+    if captures:
         count_cards(compiled, game, seat, card, 1)
         game.last_capturer = seat
-        if compiled.mulle_points != 0:
-            game.mulles[seat] += is_mulle(card, table - game.table_ranks, game.taken[card])
         if game.table_ranks == 0:
             sweep = sweeps_of(compiled, card, table, game.taken[card])
             game.sweeps[seat] += sweep
-            if void:
-                game.void_sweeps[seat] += sweep
+            game.void_sweeps[seat] += sweep * void
+        if not compiled.is_main:
+            count_capture(compiled, game, seat, card, table - game.table_ranks)
     if compiled.forced_sweep and sweep == 0:  # a seat that did not sweep holds no card that could have (R10)
         game.cannot_hold[seat] |= classes_of_values(compiled, np.int64(game.sweep_values))
     game.pending = NO_CARD
@@ -281,12 +319,15 @@ def complete_play(compiled: np.record, game: np.record, card: int, count: int, s
     game.last_sweep = sweep
 
 
-@kernel
-def take_chosen(compiled: np.record, game: np.record, seat: int) -> None:
-    """Move the cards taken in this play to a seat."""
-    for kind in range(NUM_KINDS):
-        if game.taken[kind] > 0:
-            take_copies(compiled, game, seat, kind, np.int64(game.taken[kind]))
+@rare_kernel
+def count_capture(compiled: np.record, game: np.record, seat: int, card: int, capture: int) -> None:
+    """Count what only some rules count of a capture, packed ranks: a mulle (M2), and cards and spades (K5)."""
+    if compiled.mulle_points != 0:
+        game.mulles[seat] += is_mulle(card, capture, game.taken[card])
+    if compiled.counts_piles:
+        count_pile(game, seat, game.taken)
+        game.cards_won[seat] += 1
+        game.spades_won[seat] += card >= SPADES * NUM_RANKS
 
 
 @kernel
@@ -354,14 +395,24 @@ def end_play(compiled: np.record, game: np.record) -> int:
 @kernel
 def is_game_over(compiled: np.record, game: np.record) -> bool:
     """Return whether the game is over after the last play: all cards have been played (R13), or at once (F6)."""
-    if compiled.threshold_at_once and highest_score(compiled, game) >= compiled.threshold:
+    if game.next_card == compiled.deck_size and is_played_out(compiled, game):
         return True
-    if game.next_card != compiled.deck_size:
-        return False
+    return not compiled.is_main and is_won(compiled, game)
+
+
+@kernel
+def is_played_out(compiled: np.record, game: np.record) -> bool:
+    """Return whether all hands are empty."""
     for seat in range(compiled.players):
         if game.hand_size[seat] > 0:
             return False
     return True
+
+
+@rare_kernel
+def is_won(compiled: np.record, game: np.record) -> bool:
+    """Return whether a side's running score ends the session at once (F6)."""
+    return compiled.threshold_at_once and highest_score(compiled, game) >= compiled.threshold
 
 
 @kernel
@@ -394,8 +445,11 @@ def end_game(compiled: np.record, game: np.record) -> None:
     A game that ends at once, by its threshold, is left as it is (F6).
     """
     seat = game.last_capturer
-    game.cut_short = compiled.threshold_at_once and highest_score(compiled, game) >= compiled.threshold
+    game.cut_short = is_won(compiled, game)
     if seat != NO_SEAT and not game.cut_short:
+        if compiled.counts_piles:
+            count_pile(game, seat, game.table)
+            count_pile(game, seat, game.set_aside)
         for card in range(NUM_KINDS):
             count = np.int64(game.table[card]) + game.set_aside[card]
             count_cards(compiled, game, seat, card, count)

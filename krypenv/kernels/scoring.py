@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_SEAT, NUM_RANKS, SPADES
+from krypenv.cards import NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES
 from krypenv.kernels.compiled import BY_SPADES, FINNISH, NEVER, NIBBLE, lead_sign
 from krypenv.kernels.state import State
 from krypenv.rules import Rules
@@ -24,12 +24,20 @@ IntArray = npt.NDArray[np.int64]
 
 @kernel
 def count_cards(compiled: np.record, game: np.record, seat: int, card: int, count: int) -> None:
-    """Count copies of a card that a seat has captured (R3, K5)."""
+    """Count copies of a card that a seat has captured (R3)."""
     game.points[seat] += count * compiled.card_points[card]
-    if compiled.counts_piles:
-        game.cards_won[seat] += count
-        if card >= SPADES * NUM_RANKS:
-            game.spades_won[seat] += count
+
+
+@kernel
+def count_pile(game: np.record, seat: int, cards: np.ndarray) -> None:
+    """Add cards, (52,) int8 counts, to the size of a seat's pile and to its spades (K5)."""
+    total, spades = np.int64(0), np.int64(0)
+    for kind in range(NUM_KINDS):
+        total += cards[kind]
+    for kind in range(SPADES * NUM_RANKS, NUM_KINDS):
+        spades += cards[kind]
+    game.cards_won[seat] += total
+    game.spades_won[seat] += spades
 
 
 @kernel
@@ -50,7 +58,9 @@ def is_mulle(card: int, capture: int, copies: int) -> bool:
 
 @kernel
 def is_void(compiled: np.record, game: np.record) -> bool:
-    """Return whether a sweep would not count now, before the card is played (F5)."""
+    """Return whether a sweep would not count now, before the card's capture is counted (F5)."""
+    if not compiled.judges_sweeps:
+        return False
     if not compiled.last_deal_sweeps and game.deal_number == compiled.num_deals:
         return True
     return highest_score(compiled, game) >= compiled.sweep_limit

@@ -114,7 +114,10 @@ def seed_rows(state: np.ndarray, rows: np.ndarray, seeds: np.ndarray) -> None:
 def sample_action(game: np.record) -> int:
     """Return a uniformly random legal action."""
     left = game.legal_plays | game.legal_takes
-    for _ in range(random_below(game, ACTIONS, count_bits(left) + game.may_stop)):
+    count = count_bits(left)
+    if game.may_stop:
+        count += 1
+    for _ in range(random_below(game, ACTIONS, count)):
         left &= left - 1
     if left == 0:
         return STOP

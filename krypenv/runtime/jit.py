@@ -127,18 +127,24 @@ def kernel(function: Callable[..., Any]) -> Any:
     return _compile(function, _nrt=False)
 
 
+def rare_kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function that the main game never runs, kept apart from the kernels that call it."""
+    return _compile(function, apart=True, _nrt=False)
+
+
 def parallel_kernel(function: Callable[..., Any]) -> Any:
     """Compile a loop over `numba.prange`, which runs on several threads."""
     return _compile(function, parallel=True)
 
 
-def _compile(function: Callable[..., Any], **given: bool) -> Any:
+def _compile(function: Callable[..., Any], apart: bool = False, **given: bool) -> Any:
     if JIT_IS_OFF:
         return function
     options = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **given}
-    compiled = Kernel(function, targetoptions=options)
+    compiled = Kernel(function, targetoptions=options, apart=apart)
     compiled._cache = _CacheOnDemand(_PackageCache, function, options)
-    compiled.inner._cache = _CacheOnDemand(_IntermediateCache, function, compiled.inner.targetoptions)
+    inner = {**compiled.inner.targetoptions, "apart": apart}
+    compiled.inner._cache = _CacheOnDemand(_IntermediateCache, function, inner)
     return compiled
 
 

@@ -71,9 +71,10 @@ class Inner(CPUDispatcher):
     _cache: Any
     _compiler: Any
 
-    def __init__(self, function: Any, options: dict[str, Any]) -> None:
+    def __init__(self, function: Any, options: dict[str, Any], apart: bool) -> None:
         options = {**options, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         super().__init__(function, {}, options, _Compiler)
+        self._apart = apart
         self._compiler._customize_flags = _without_code
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -83,6 +84,9 @@ class Inner(CPUDispatcher):
 
     def add_overload(self, cres: Any) -> None:
         """Register what was compiled or read from the cache; a key stands in for the missing entry point."""
+        if self._apart:
+            own = cres.library._final_module.get_function(cres.fndesc.llvm_func_name)
+            own.add_function_attribute("noinline")
         if cres.entry_point is None:
             cres = cres._replace(entry_point=object())
             self.targetctx.insert_user_function(cres.entry_point, cres.fndesc, [cres.library])
@@ -95,13 +99,16 @@ def _without_code(flags: Any) -> Any:
 
 
 class Kernel(CPUDispatcher):
-    """A kernel: Python calls its machine code, and other kernels include its intermediate code."""
+    """A kernel: Python calls its machine code, and other kernels include its intermediate code.
+
+    What is `apart` stays a function of its own there: code that seldom runs would slow down what is around it.
+    """
 
     _cache: Any
 
-    def __init__(self, function: Any, locals: Any = None, targetoptions: Any = None) -> None:
+    def __init__(self, function: Any, locals: Any = None, targetoptions: Any = None, *, apart: bool = False) -> None:
         super().__init__(function, locals or {}, targetoptions)
-        self.inner = Inner(function, self.targetoptions)
+        self.inner = Inner(function, self.targetoptions, apart)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return how another kernel calls it."""
