@@ -12,8 +12,8 @@ import numpy as np
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import FIRST_LONER
 from krypenv.kernels.captures import highest, is_coverable, is_union, list_groups
-from krypenv.kernels.compiled import NIBBLE
-from krypenv.runtime.jit import kernel, trailing_zeros
+from krypenv.kernels.compiled import NIBBLE, rank_on_table, sum_of
+from krypenv.runtime.jit import kernel, leading_zeros, trailing_zeros
 
 _SUMS = (1 << FIRST_LONER) - 1  # bits of the sums that groups of several cards can have
 _ONE = np.int64(1)
@@ -48,6 +48,7 @@ def _offer_value(compiled: np.record, game: np.record, value: int, last: int, sc
     game.legal_takes |= takes_within_group(compiled, _ONE << value, sums, last, game)
     num_groups = -1
     most = game.taken_ranks
+    lowest, highest_sum = sum_of(compiled, game.taken_ranks), most_of(compiled, game.taken_ranks)
     good_ranks = np.int64(0)  # what may be taken of one suit may be taken of each lower one
     for suit in range(NUM_SUITS - 1, last // NUM_RANKS - 1, -1):
         ranks = game.table_ranks
@@ -60,11 +61,15 @@ def _offer_value(compiled: np.record, game: np.record, value: int, last: int, sc
                 return
             if free > 0:
                 most += free << NIBBLE * rank
+                highest_sum += free * highest_value(compiled, rank)
                 bit = _ONE << kind
                 if game.legal_takes & bit != 0:
                     good_ranks |= _ONE << rank
                     continue
                 if good_ranks >> rank & 1 == 0:
+                    fewest = (lowest + rank_on_table(compiled, rank) + value - 1) // value  # groups
+                    if fewest * value > highest_sum:
+                        continue
                     if num_groups < 0:
                         num_groups = list_groups(compiled, value, game.table_ranks, scratch)
                     if not is_coverable(game.taken_ranks + (_ONE << NIBBLE * rank), most, num_groups, scratch):
@@ -82,6 +87,23 @@ def sums_of(compiled: np.record, ranks: int) -> int:
         ranks -= _ONE << NIBBLE * rank
         sums = add_value(sums, compiled.table_choice[rank])
     return sums
+
+
+@kernel
+def highest_value(compiled: np.record, rank: int) -> int:
+    """Return the highest table value of a rank, 0..12."""
+    return 63 - leading_zeros(np.int64(compiled.table_choice[rank]))
+
+
+@kernel
+def most_of(compiled: np.record, ranks: int) -> int:
+    """Return the highest sum that a multiset of ranks can have."""
+    total = np.int64(0)
+    while ranks != 0:
+        rank = highest(ranks)
+        ranks -= _ONE << NIBBLE * rank
+        total += highest_value(compiled, rank)
+    return total
 
 
 @kernel
