@@ -9,9 +9,8 @@ from krypenv.cards import NUM_ACTIONS, TAKE
 from krypenv.kernels.captures import bit_index, borrow_scratch
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import compile_rules, hand_value_of
-from krypenv.kernels.features import FEATURE_SCRATCH, look, weigh
+from krypenv.kernels.features import FEATURE_SCRATCH, cost_now, look, weigh
 from krypenv.kernels.observation import SIZE
-from krypenv.kernels.scoring import cost_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 
@@ -128,7 +127,7 @@ def best_action(
             action = legal[at]
             result = weigh(compiled, observation, action, feature_scratch, scratch)
             if not looks_ahead:
-                result = cost_of(compiled, feature_scratch.least_points, feature_scratch.sweeps, 0.0)
+                result = cost_now(compiled, feature_scratch)
             elif feature_scratch.creeps:
                 result -= shed_weight * (hand_value_of(compiled, action) - MIDDLE_VALUE)
             if result < lowest:
@@ -177,7 +176,10 @@ class Random(_Scripted):
 
 
 class Greedy(_Scripted):
-    """Takes the fewest points now, own sweeps (R9) included; ties at random."""
+    """Takes the fewest points now, own sweeps (R9) included, or the most where the goal is high; ties at random.
+
+    Where captures are optional, mulles count too, and cards and spades by their share of the majorities (K5).
+    """
 
     def __init__(self, rules: Rules, seed: int = 0) -> None:
         super().__init__("greedy", rules, seed)

@@ -83,6 +83,11 @@ def is_plain(rules: Rules) -> bool:
     return rules.goal == "low" and rules.sweep_payer == "seat_before" and rules.capture == "maximal"
 
 
+def has_further_features(rules: Rules) -> bool:
+    """Return whether the features block has the entries for optional captures, cards, spades and mulles."""
+    return rules.capture == "optional" or "cards_won" in rules.layout or "mulles" in rules.layout
+
+
 def layout_of(rules: Rules) -> dict[str, slice]:
     """Return the named blocks of an observation under some rules, as slices of it."""
     needed = further_blocks(rules)

@@ -58,6 +58,7 @@ SCRATCH = np.dtype(
         ("unions", np.int8, (MAX_SUBSETS,)),  # 1 for those that are unions of groups
         ("within", np.int8, (MAX_SUBSETS,)),  # 1 for those that are contained in a union
         # what `is_coverable` remembers
+        ("union", np.int64),  # the union found
         ("searches", np.int64),  # searches so far
         ("hopeless", np.int64, (MEMO,)),  # multisets left from which no union can be completed
         ("known_in", np.int64, (MEMO,)),  # the search that found this
@@ -186,6 +187,7 @@ def is_coverable(least: int, most: int, num_groups: int, scratch: np.record) -> 
             if group >> shift & 15 != 0 and fits(group, left):
                 rest = left - group
                 if fits(rest, spare):
+                    scratch.union = most - rest
                     return True
                 if nodes <= FEW_NODES or not _is_hopeless(rest, scratch):
                     scratch.stack[depth] = left

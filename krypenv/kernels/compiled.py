@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from krypenv.cards import NUM_KINDS, NUM_RANKS, PICTURES
+from krypenv.cards import NUM_KINDS, NUM_RANKS, PICTURES, SPADES
 from krypenv.families.bounds import (
     FIRST_LONER,
     LILLAN,
@@ -18,6 +18,7 @@ from krypenv.families.bounds import (
     may_crowd,
     rank_classes,
 )
+from krypenv.families.feature_layout import shape_of
 from krypenv.families.layout import FURTHER
 from krypenv.kernels.state import MAX_DECK
 from krypenv.rules import MAX_PLAYERS, Rules
@@ -60,6 +61,8 @@ COMPILED = np.dtype(
         ("most_spades_points", np.int64),  # K5
         ("two_share", np.bool_),  # F3
         ("most_cards_points", np.int64),  # K5
+        ("spade_price", np.float64),  # what a spade is worth on the way to its points, roughly (K5, O1)
+        ("card_price", np.float64),  # and a card
         ("spades_above", np.int64),  # O1, NEVER without
         ("mulle_points", np.int64),  # M2
         ("deck_size", np.int64),  # D
@@ -94,6 +97,8 @@ COMPILED = np.dtype(
         ("group_values", np.int32, (1 << NUM_RANKS,)),  # bits of the values that have a group within a set of ranks
         ("divisors", np.int32, (MAX_SUM + 1,)),  # bits of the values that divide a sum
         ("size", np.int64),  # entries of an observation without the features
+        ("feature_rows", np.int64),  # of the features block
+        ("feature_width", np.int64),  # entries of each
         ("further", np.int64, (len(FURTHER),)),  # where the blocks of K7 begin in an observation; 0: not there
     ],
     align=True,
@@ -216,6 +221,7 @@ def compile_rules(rules: Rules) -> np.ndarray:
         compiled.point_kinds |= int(compiled.card_points[kind] != 0) << kind
     compiled.is_main = compiled.is_plain and not (compiled.counts_piles or rules.threshold_at_once)
     _list_values(rules, compiled)
+    compiled.feature_rows, compiled.feature_width = shape_of(rules)
     for name, block in rules.layout.items():
         compiled.size = block.stop
         if name in FURTHER:
@@ -243,6 +249,10 @@ def _copy_points(rules: Rules, compiled: np.record) -> None:
     compiled.most_cards_points = rules.most_cards_points
     compiled.spades_above = NEVER if rules.spades_above is None else rules.spades_above
     compiled.mulle_points = rules.mulle_points
+    spades = max(int(rules.deck_counts[SPADES * NUM_RANKS :].sum()), 1)
+    # who leads by half of them has the majority, so half the deck is worth all its points
+    compiled.spade_price = 2 * rules.most_spades_points / spades + (rules.spades_above is not None) / 2
+    compiled.card_price = 2 * rules.most_cards_points / rules.deck_size
     compiled.card_points[:], compiled.most_points = rules.card_points, rules.card_points.max()
     compiled.may_cut = rules.total_points + abs(rules.initial_match_bonus) >= 127
 

@@ -8,45 +8,42 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, TAKE
+from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
 from krypenv.families.bounds import LILLAN, STORAN
+from krypenv.families.feature_layout import ALL_COLUMNS, COLUMNS, WIDTH, shape_of
+from krypenv.families.feature_layout import DESCRIPTIONS as DESCRIPTIONS
+from krypenv.families.feature_layout import SIZE as SIZE
+from krypenv.families.feature_layout import columns_of as columns_of
 from krypenv.kernels.captures import bit_index, borrow_scratch, captures_of, find_sweep_values, fits, support
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import (
+    COUNTED_SWEEPS,
+    NEVER,
     NIBBLE,
     NUM_CLASSES,
     SPECIAL,
+    TOTALS,
     classes_of_values,
     compile_rules,
     rank_on_table,
     sum_of,
     table_value_of,
 )
+from krypenv.kernels.gains import GAINS, choose_cards, find_best, search_best
 from krypenv.kernels.observation import LAYOUT, clip_int8
-from krypenv.kernels.observation import SIZE as BASE_SIZE
-from krypenv.kernels.scoring import cost_of, sweeps_of
+from krypenv.kernels.scoring import cost_of, is_mulle, sweeps_of
+from krypenv.kernels.unions import add_value
 from krypenv.rules import Rules
-from krypenv.runtime.jit import handle, kernel, records
-
-_ENTRIES: tuple[tuple[str, int, str], ...] = (
-    ("creeps", 1, "1 if the card captures nothing"),
-    ("least_points", 1, "fewest points that it can take, over all its captures"),
-    ("points", 1, "points that the best capture takes"),
-    ("sweeps", 1, "sweeps that it makes: 0, 1 or 2"),
-    ("chance", 1, "chance in percent that the next seat can sweep what it leaves"),
-    ("sweepers", NUM_RANKS, "by rank: unseen cards that the next seat may hold and that would sweep what it leaves"),
-)
-WIDTH = sum(size for _, size, _ in _ENTRIES)  # entries for each kind
-SIZE = NUM_KINDS * WIDTH  # the block is (52, WIDTH), flat: a row for each kind to play or take, other rows zero
-COLUMNS: dict[str, slice] = {}
-for _name, _size, _ in _ENTRIES:
-    _start = max((part.stop for part in COLUMNS.values()), default=0)
-    COLUMNS[_name] = slice(_start, _start + _size)
-DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _ENTRIES}
+from krypenv.runtime.jit import handle, kernel, rare_kernel, records
 
 _CREEPS, _LEAST_POINTS, _POINTS, _SWEEPS, _CHANCE, _SWEEPERS = (part.start for part in COLUMNS.values())
+_CARDS, _SPADES, _MULLE, _LEFT_POINTS, _TAKE_CHANCE = (
+    ALL_COLUMNS[name].start for name in ("cards", "spades", "mulle", "left_points", "take_chance")
+)
 _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (LAYOUT[n].start for n in ("table", "seen", "set_aside", "pending", "taken"))
-_HAND_SIZE, _CAPTURER, _DEALER = (LAYOUT[n].start for n in ("hand_size", "last_capturer", "dealer"))
+_HAND_SIZE, _CAPTURER, _DEALER, _POINTS_WON = (
+    LAYOUT[n].start for n in ("hand_size", "last_capturer", "dealer", "points")
+)
 _CANNOT_HOLD, _DEALS_LEFT = (LAYOUT[n].start for n in ("cannot_hold", "deals_left"))
 
 
@@ -70,6 +67,10 @@ FEATURE_SCRATCH = np.dtype(
         ("chance", np.float64),
         ("sweepers", np.int64),  # bits of the hand values that sweep what is left
         ("left", np.int64),  # what is left, packed
+        ("capture", np.int64),  # what is taken, packed
+        ("gain", np.float64),  # what an optional capture is worth now
+        ("sweeps_count", np.bool_),  # whether a sweep would count (F5)
+        ("asked", GAINS),
     ],
     align=True,
 )
@@ -77,7 +78,8 @@ FEATURE_SCRATCH = np.dtype(
 
 def width_of(rules: Rules, features: bool) -> int:
     """Return N, the number of entries of an observation, with or without the features block."""
-    return rules.observation_size + (SIZE if features else 0)
+    rows, columns = shape_of(rules)
+    return rules.observation_size + (rows * columns if features else 0)
 
 
 def make_feature_scratch(threads: int = 1) -> np.ndarray:
@@ -129,9 +131,34 @@ def look(compiled: np.record, observation: np.ndarray, feature_scratch: np.recor
                 count += compiled.deck_counts[kind] - observation[_SEEN + kind]
         feature_scratch.unseen[rank] = count
         pool += count
+    feature_scratch.sweeps_count = compiled.is_main or _do_sweeps_count(compiled, observation)
     if compiled.has_special:
         pool = _part_special(compiled, observation, feature_scratch, pool)
     feature_scratch.pool = pool
+
+
+@rare_kernel
+def _do_sweeps_count(compiled: np.record, observation: np.ndarray) -> bool:
+    """Return whether a sweep would count now (F5)."""
+    if not compiled.judges_sweeps:
+        return True
+    if not compiled.last_deal_sweeps and observation[_DEALS_LEFT] == 0:
+        return False
+    counted, totals = compiled.further[COUNTED_SWEEPS], compiled.further[TOTALS]
+    fewest, best = np.int64(NEVER), np.int64(-NEVER)
+    for side in range(compiled.teams):
+        score, sweeps = np.int64(0), np.int64(0)
+        for place in range(compiled.players):
+            if compiled.relative_team[place] == side:
+                score += observation[_POINTS_WON + place]
+                sweeps += observation[counted + place]
+                if totals:
+                    score += observation[totals + place]
+        fewest = min(fewest, sweeps)
+        best = max(best, score + compiled.sweep_points * sweeps)
+    if compiled.sweeps_cancel:
+        best -= compiled.sweep_points * fewest
+    return best < compiled.sweep_limit
 
 
 @kernel
@@ -183,12 +210,15 @@ def weigh(
     compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
 ) -> float:
     """Write the consequences of a legal action into `feature_scratch` and return its cost; call `look` first."""
+    if compiled.optional:
+        return weigh_optional(compiled, observation, action, feature_scratch, scratch)
     taking = action >= TAKE
     card = feature_scratch.card if taking else action
     extra = np.int64(1) << NIBBLE * ((action - TAKE) % NUM_RANKS) if taking else np.int64(0)
     count = captures_of(compiled, card, feature_scratch.ranks, scratch)
     feature_scratch.creeps = count == 0
     if count == 0:
+        feature_scratch.capture = 0
         best = _weigh_capture(compiled, observation, card, np.int64(0), feature_scratch, scratch)
         feature_scratch.least_points = feature_scratch.points
         return best
@@ -197,6 +227,7 @@ def weigh(
     least = 1e9
     best = 1e9
     best_points, best_sweeps, best_chance, best_values, best_left = 0.0, 0.0, 0.0, 0.0, np.int64(0)
+    best_capture = np.int64(0)
     needed = feature_scratch.taken_ranks + extra
     for at in range(count):
         capture = scratch.captures[at]
@@ -205,6 +236,7 @@ def weigh(
             least = min(least, feature_scratch.points)
             if value < best:
                 best = value
+                best_capture = capture
                 best_points, best_sweeps = feature_scratch.points, feature_scratch.sweeps
                 best_chance, best_values, best_left = (
                     feature_scratch.chance,
@@ -215,6 +247,7 @@ def weigh(
         feature_scratch.forced[action - TAKE] -= 1
     feature_scratch.least_points, feature_scratch.points, feature_scratch.sweeps = least, best_points, best_sweeps
     feature_scratch.chance, feature_scratch.sweepers, feature_scratch.left = best_chance, best_values, best_left
+    feature_scratch.capture = best_capture
     return best
 
 
@@ -255,15 +288,72 @@ def _weigh_capture(
     return cost_of(compiled, points, feature_scratch.sweeps, feature_scratch.chance)
 
 
+@rare_kernel
+def weigh_optional(
+    compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
+) -> float:
+    """Do what `weigh` does where captures are optional: the best capture is the one worth most now (K2)."""
+    asked = feature_scratch.asked
+    card = np.int64(feature_scratch.card if action >= TAKE else action)
+    ranks = find_best(
+        compiled,
+        card,
+        action,
+        observation[_TABLE : _TABLE + NUM_KINDS],
+        observation[_TAKEN : _TAKEN + NUM_KINDS],
+        asked,
+    )
+    search_best(compiled, card, ranks, feature_scratch.sweeps_count, asked, scratch)
+    choose_cards(compiled, card, asked)
+    capture = np.int64(asked.capture)
+    feature_scratch.creeps, feature_scratch.capture, feature_scratch.gain = capture == 0, capture, asked.gain
+    points, least = np.int64(0), np.int64(0)
+    for kind in range(NUM_KINDS):
+        points += asked.chosen[kind] * compiled.card_points[kind]
+        least += asked.forced[kind] * compiled.card_points[kind]
+    points += (capture != 0) * compiled.card_points[card]
+    least += (asked.least != 0) * compiled.card_points[card]
+    feature_scratch.sweeps = 0
+    if capture != 0 and capture == ranks:
+        feature_scratch.sweeps = sweeps_of(compiled, card, ranks, observation[_TABLE + card])
+    left = ranks - capture
+    if capture == 0:
+        left += np.int64(1) << NIBBLE * (card % NUM_RANKS)
+    if feature_scratch.deal_ends:
+        left, points = _end_deal(compiled, observation, card, capture, left, points, feature_scratch)
+    feature_scratch.least_points, feature_scratch.points, feature_scratch.left = least, points, left
+    values = np.int64(0)
+    if left != 0:
+        values = np.int64(find_sweep_values(compiled, left, sum_of(compiled, left), scratch))
+    feature_scratch.sweepers = values
+    feature_scratch.chance = chance_of_sweep(compiled, feature_scratch, values) if values else 0.0
+    next_sweeps = feature_scratch.chance if compiled.previous_pays else 0.0
+    return next_sweeps * -compiled.lead_sign * compiled.sweep_points - asked.gain
+
+
+@kernel
+def cost_now(compiled: np.record, feature_scratch: np.record) -> float:
+    """Return what the action that was weighed costs at once, whatever it leaves to the next seat."""
+    if compiled.optional:
+        return -feature_scratch.gain
+    points = feature_scratch.least_points if compiled.lead_sign > 0 else feature_scratch.points
+    return cost_of(compiled, points, feature_scratch.sweeps, 0.0)
+
+
 @kernel
 def _cheapest(compiled: np.record, observation: np.ndarray, rank: int, wanted: int, feature_scratch: np.record) -> int:
-    """Return the points of the cheapest `wanted` table cards of a rank that contain the forced ones."""
+    """Return the points of the best `wanted` table cards of a rank that contain the forced ones: mostly the cheapest.
+
+    Whoever plays for many points wants the dearest.
+    """
     points = np.int64(0)
     for suit in range(NUM_SUITS):
         kind = suit * NUM_RANKS + rank
         points += feature_scratch.forced[kind] * compiled.card_points[kind]
         wanted -= feature_scratch.forced[kind]
-    price = np.int64(0)
+    price, step = np.int64(0), np.int64(1)
+    if compiled.lead_sign < 0:
+        price, step = np.int64(compiled.most_points), np.int64(-1)
     while wanted > 0:
         for suit in range(NUM_SUITS):
             kind = suit * NUM_RANKS + rank
@@ -271,7 +361,7 @@ def _cheapest(compiled: np.record, observation: np.ndarray, rank: int, wanted: i
                 count = min(observation[_TABLE + kind] - feature_scratch.forced[kind], wanted)
                 points += count * price
                 wanted -= count
-        price += 1
+        price += step
     return points
 
 
@@ -310,12 +400,14 @@ def write_features(
     observation: np.ndarray,
     plays: int,
     takes: int,
+    may_stop: bool,
     feature_scratch: np.record,
     scratch: np.record,
     out: np.ndarray,
 ) -> None:
-    """Write the features block of an observation into `out`, (SIZE,) int8; legal plays and takes are bits of kinds."""
-    for at in range(SIZE):
+    """Write the features block of an observation into `out`; legal plays and takes are bits of kinds."""
+    width = compiled.feature_width
+    for at in range(compiled.feature_rows * width):
         out[at] = 0
     look(compiled, observation, feature_scratch)
     first = 0
@@ -327,7 +419,49 @@ def write_features(
         plays ^= bit
         kind = bit_index(bit)
         weigh(compiled, observation, first + kind, feature_scratch, scratch)
-        write_entries(compiled, feature_scratch, out[kind * WIDTH : (kind + 1) * WIDTH])
+        write_entries(compiled, feature_scratch, out[kind * width : (kind + 1) * width])
+        if width > WIDTH:
+            write_further(compiled, observation, first + kind, feature_scratch, out[kind * width : (kind + 1) * width])
+    if may_stop:
+        weigh(compiled, observation, STOP, feature_scratch, scratch)
+        row = out[NUM_KINDS * width : (NUM_KINDS + 1) * width]
+        write_entries(compiled, feature_scratch, row)
+        write_further(compiled, observation, STOP, feature_scratch, row)
+
+
+@rare_kernel
+def write_further(
+    compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, out: np.ndarray
+) -> None:
+    """Write the entries that only some rules have, for the capture that `weigh` found."""
+    asked = feature_scratch.asked
+    card = np.int64(feature_scratch.card if action >= TAKE else action)
+    if not compiled.optional:
+        table, taken = observation[_TABLE : _TABLE + NUM_KINDS], observation[_TAKEN : _TAKEN + NUM_KINDS]
+        find_best(compiled, card, action, table, taken, asked)
+        asked.capture = feature_scratch.capture
+        choose_cards(compiled, card, asked)
+    captures = feature_scratch.capture != 0
+    takes_rest = feature_scratch.game_ends and (captures or observation[_CAPTURER] != 0)
+    cards, spades, left_points, sums = np.int64(0), np.int64(0), np.int64(0), np.int64(1)
+    for kind in range(NUM_KINDS):
+        here = np.int64(observation[_TABLE + kind]) + (kind == card)
+        won = here if takes_rest else np.int64(asked.chosen[kind] + (kind == card)) * captures
+        rest = here - won
+        if takes_rest:
+            won += observation[_ASIDE + kind]
+        cards += won
+        spades += won * (kind >= SPADES * NUM_RANKS)
+        if feature_scratch.game_ends or (feature_scratch.deal_ends and compiled.is_aside[kind]):
+            rest = np.int64(0)
+        left_points += rest * compiled.card_points[kind]
+        choice = compiled.table_choice[kind % NUM_RANKS]
+        for _ in range(rest):
+            sums |= add_value(sums, choice) | choice
+    out[_CARDS], out[_SPADES], out[_LEFT_POINTS] = cards, spades, clip_int8(left_points)
+    if compiled.mulle_points > 0 and captures:
+        out[_MULLE] = is_mulle(card, feature_scratch.capture, asked.chosen[card])
+    out[_TAKE_CHANCE] = np.int64(100.0 * chance_of_sweep(compiled, feature_scratch, sums & ~1) + 0.5)
 
 
 @kernel
@@ -359,18 +493,20 @@ def _write_all(
         for kind in range(NUM_KINDS):
             plays |= np.int64(masks[row, kind]) << kind
             takes |= np.int64(masks[row, TAKE + kind]) << kind
-        write_features(compiled[0], observations[row], plays, takes, feature_scratch[0], scratch[0], out[row])
+        stops = masks[row, STOP] != 0
+        write_features(compiled[0], observations[row], plays, takes, stops, feature_scratch[0], scratch[0], out[row])
 
 
 def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    """Return observations with their features block, (B, 1369) int8, from (B, 433) int8 and masks (B, 105) int8.
+    """Return observations with their features block, (B, `width_of(rules, True)`) int8, from those without and masks.
 
     Observations that have the block already are returned unchanged. Raises ValueError if they are not observations.
     """
-    if np.ndim(observations) == 2 and np.shape(observations)[1] > BASE_SIZE:
+    size = rules.observation_size
+    if np.ndim(observations) == 2 and np.shape(observations)[1] > size:
         return observations
     observations, masks = check_decisions(rules, observations, masks)
-    out = np.empty((len(observations), BASE_SIZE + SIZE), np.int8)
-    out[:, :BASE_SIZE] = observations
-    _write_all(compile_rules(rules), out, masks, make_feature_scratch(), borrow_scratch(), out[:, BASE_SIZE:])
+    out = np.empty((len(observations), width_of(rules, True)), np.int8)
+    out[:, :size] = observations
+    _write_all(compile_rules(rules), out, masks, make_feature_scratch(), borrow_scratch(), out[:, size:])
     return out

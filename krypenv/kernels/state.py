@@ -18,6 +18,7 @@ from krypenv.rules import MAX_PLAYERS
 from krypenv.runtime.jit import records
 
 MAX_DECK = 2 * NUM_KINDS
+MAX_COPIES = 8  # of a rank, at most
 DEALS, ACTIONS = 0, 1  # the two random streams of a row
 
 GAME = np.dtype(

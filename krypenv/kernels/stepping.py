@@ -56,6 +56,7 @@ def write_decision(
             observation,
             game.legal_plays,
             game.legal_takes,
+            game.may_stop,
             step_scratch.feature_scratch,
             step_scratch.scratch,
             observation[compiled.size :],

@@ -1,0 +1,221 @@
+"""What an optional capture gains (K2): of the captures that an action can still lead to, the one worth most now.
+
+A capture is worth its points, a sweep and a mulle, and for the majorities a fair price for each spade and card. Whoever
+plays for few points looks for the one that costs least. There may be very many captures, so a search looks at
+MOST_LOOKS of them for each action; what it finds is the best of those.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
+from krypenv.kernels.captures import find_sweep_values, fits, highest, is_coverable, list_groups
+from krypenv.kernels.compiled import NIBBLE
+from krypenv.kernels.state import MAX_COPIES
+from krypenv.runtime.jit import kernel, trailing_zeros
+
+MOST_LOOKS = 256
+_ONE = np.int64(1)
+
+GAINS = np.dtype(
+    [
+        ("forced", np.int8, (NUM_KINDS,)),  # copies that the capture must contain
+        ("free", np.int8, (NUM_KINDS,)),  # copies that it may contain beside them
+        ("worth", np.float64, (NUM_RANKS, MAX_COPIES + 1)),  # of the best so many free cards of a rank
+        ("least", np.int64),  # the former, packed
+        ("most", np.int64),  # both, packed
+        ("start", np.float64),  # what the forced cards and the card played are worth
+        ("capture", np.int64),  # the best capture found, packed, and what it is worth
+        ("gain", np.float64),
+        ("chosen", np.int8, (NUM_KINDS,)),  # the cards of the best capture
+        ("stack", np.int64, (128,)),
+        ("index", np.int64, (128,)),
+    ],
+    align=True,
+)
+
+
+@kernel
+def price_of(compiled: np.record, card: int) -> float:
+    """Return what winning a card is worth: its points, and its share of the majorities (K5); bad for a low goal."""
+    price = compiled.card_points[card] + compiled.card_price
+    if card >= SPADES * NUM_RANKS:
+        price += compiled.spade_price
+    return -compiled.lead_sign * price
+
+
+@kernel
+def find_best(
+    compiled: np.record, card: int, action: int, table: np.ndarray, taken: np.ndarray, asked: np.record
+) -> int:
+    """Write into `asked` what captures of a card an action leaves open; return the table, packed.
+
+    `table` and `taken` are (52,) counts. An action plays the card, takes a kind or stops.
+    """
+    first = np.int64(0)
+    if action == STOP:
+        first = np.int64(NUM_KINDS)
+    elif action >= TAKE and compiled.optional:  # in ascending order
+        first = np.int64(action - TAKE)
+    asked.least, asked.most, ranks = np.int64(0), np.int64(0), np.int64(0)
+    asked.start = price_of(compiled, card)
+    for kind in range(NUM_KINDS):
+        shift = NIBBLE * (kind % NUM_RANKS)
+        forced = np.int64(taken[kind] + (action - TAKE == kind))
+        free = np.int64(table[kind]) - forced if kind >= first else np.int64(0)
+        asked.forced[kind], asked.free[kind] = forced, free
+        asked.least += forced << shift
+        asked.most += forced + free << shift
+        ranks += np.int64(table[kind]) << shift
+        if forced:
+            asked.start += forced * price_of(compiled, kind)
+    for rank in range(NUM_RANKS):
+        _add_up(compiled, rank, asked)
+    return ranks
+
+
+@kernel
+def _add_up(compiled: np.record, rank: int, asked: np.record) -> None:
+    """Write what the best free cards of a rank are worth together, for each number of them."""
+    count, worth = 0, 0.0
+    asked.worth[rank, 0] = 0.0
+    used = 0  # bits of the suits that are used up
+    for _ in range(NUM_SUITS):
+        best = best_suit(compiled, rank, used, asked)
+        if best < 0:
+            return
+        used |= 1 << best
+        kind = best * NUM_RANKS + rank
+        for _ in range(asked.free[kind]):
+            count += 1
+            worth += price_of(compiled, kind)
+            asked.worth[rank, count] = worth
+
+
+@kernel
+def best_suit(compiled: np.record, rank: int, used: int, asked: np.record) -> int:
+    """Return the suit of the free card of a rank that is worth most, apart from some suits as bits, or -1."""
+    best, most = -1, 0.0
+    for suit in range(NUM_SUITS):
+        kind = suit * NUM_RANKS + rank
+        if asked.free[kind] > 0 and used >> suit & 1 == 0:
+            price = price_of(compiled, kind)
+            if best < 0 or price > most:
+                best, most = suit, price
+    return best
+
+
+@kernel
+def search_best(compiled: np.record, card: int, ranks: int, counts: bool, asked: np.record, scratch: np.record) -> None:
+    """Find the capture that is worth most into `asked`; 0 if it is best to take nothing, where that is possible.
+
+    `ranks` is the table, packed. `counts` says whether a sweep would count.
+    """
+    asked.gain = -np.inf
+    asked.capture = 0
+    sweep = -compiled.lead_sign * compiled.sweep_points * np.float64(counts)
+    choice = compiled.hand_choice[card]
+    if compiled.forced_sweep and find_forced(compiled, choice, ranks, scratch):
+        _keep_better(compiled, card, ranks, ranks, sweep, asked)
+        return
+    if asked.least == 0:
+        asked.gain = 0.0
+    while choice != 0:
+        value = trailing_zeros(np.int64(choice))
+        choice &= choice - 1
+        num_groups = list_groups(compiled, value, asked.most, scratch)
+        if num_groups > 0 and is_coverable(asked.least, asked.most, num_groups, scratch):
+            _look_around(compiled, card, ranks, sweep, num_groups, asked, scratch)
+
+
+@kernel
+def find_forced(compiled: np.record, choice: int, ranks: int, scratch: np.record) -> bool:
+    """Return whether a card with these hand values, as bits, takes the whole table."""
+    total = np.int64(0)
+    for rank in range(NUM_RANKS):
+        total += (ranks >> NIBBLE * rank & 15) * compiled.table_value[rank]
+    return find_sweep_values(compiled, ranks, total, scratch) & choice != 0
+
+
+@kernel
+def _look_around(
+    compiled: np.record, card: int, ranks: int, sweep: float, num_groups: int, asked: np.record, scratch: np.record
+) -> None:
+    """Look at the union that `is_coverable` found, and add further groups to it in every way, depth first."""
+    left = asked.most - scratch.union if asked.least != 0 else asked.most
+    at, depth, looks = num_groups, 0, 0
+    while True:
+        if left != asked.most:
+            _keep_better(compiled, card, asked.most - left, ranks, sweep, asked)
+        looks += 1
+        if looks >= MOST_LOOKS:
+            return
+        while at > 0 and not fits(scratch.groups[at - 1], left):
+            at -= 1
+        while at == 0:
+            if depth == 0:
+                return
+            depth -= 1
+            left = asked.stack[depth]
+            at = asked.index[depth]
+            while at > 0 and not fits(scratch.groups[at - 1], left):
+                at -= 1
+        asked.stack[depth] = left
+        asked.index[depth] = at - 1
+        depth += 1
+        left -= scratch.groups[at - 1]
+
+
+@kernel
+def _keep_better(compiled: np.record, card: int, capture: int, ranks: int, sweep: float, asked: np.record) -> None:
+    """Keep a capture if it is worth more than the best one so far."""
+    gain = asked.start
+    left = capture - asked.least
+    while left != 0:
+        rank = highest(left)
+        count = left >> NIBBLE * rank & 15
+        left -= count << NIBBLE * rank
+        gain += asked.worth[rank, count]
+    if capture == ranks:
+        gain += sweep
+    if is_own_copy(capture, card, asked):
+        gain += -compiled.lead_sign * compiled.mulle_points
+    if gain > asked.gain:
+        asked.gain = gain
+        asked.capture = capture
+
+
+@kernel
+def is_own_copy(capture: int, card: int, asked: np.record) -> bool:
+    """Return whether a capture of one card of the card's rank can be its identical copy (M2)."""
+    is_one = capture == _ONE << NIBBLE * (card % NUM_RANKS)
+    return is_one and (asked.forced[card] > 0 or (asked.least == 0 and asked.free[card] > 0))
+
+
+@kernel
+def choose_cards(compiled: np.record, card: int, asked: np.record) -> None:
+    """Write the cards of the best capture into `asked.chosen`: the forced ones, and the best of each rank.
+
+    For a mulle, that is the identical copy if it is worth anything (M2).
+    """
+    for kind in range(NUM_KINDS):
+        asked.chosen[kind] = asked.forced[kind]
+    left = asked.capture - asked.least
+    if asked.capture == 0:
+        return
+    if compiled.mulle_points > 0 and compiled.lead_sign < 0 and left != 0 and is_own_copy(asked.capture, card, asked):
+        asked.chosen[card] = 1
+        return
+    while left != 0:
+        rank = highest(left)
+        count = left >> NIBBLE * rank & 15
+        left -= count << NIBBLE * rank
+        used = 0
+        while count > 0:
+            suit = best_suit(compiled, rank, used, asked)
+            used |= 1 << suit
+            kind = suit * NUM_RANKS + rank
+            some = min(count, np.int64(asked.free[kind]))
+            asked.chosen[kind] += some
+            count -= some
