@@ -29,7 +29,7 @@ from krypenv.kernels.checks import (
 )
 from krypenv.kernels.compiled import NIBBLE, TABLE, compile_rules, kinds_of_values, table_value_of
 from krypenv.kernels.play import leader_of, prepare
-from krypenv.kernels.scoring import highest_score, settled_bonus
+from krypenv.kernels.scoring import ends_at_once, settled_bonus
 from krypenv.kernels.state import GAME, State, allocate
 from krypenv.runtime.jit import handle, kernel
 
@@ -264,14 +264,11 @@ def _fault_of_turn(compiled: np.record, game: np.record, twin: np.record) -> int
         known = np.int64(game.cannot_hold[other])
         if known != 0 and (known & ~classes != 0 or not compiled.forced_sweep or played >> other & 1 == 0):
             return KNOWN
+    if game.cut_short:  # after any play, also the last one of a deal
+        is_last = game.seat == game.last_seat or game.last_seat == NO_SEAT
+        return SOUND if game.over and begun == 0 and plays > 0 and is_last else TURN
     is_over = held + begun == 0
-    if is_over and game.next_card != compiled.deck_size:
-        return HANDS
-    if game.cut_short:  # at any play
-        return (
-            SOUND if game.over and begun == 0 and (game.seat == game.last_seat or game.last_seat == NO_SEAT) else TURN
-        )
-    if is_over != game.over:
+    if is_over != game.over or (is_over and game.next_card != compiled.deck_size):
         return HANDS
     return SOUND if game.seat == seat else TURN
 
@@ -309,9 +306,9 @@ def _fault_of_points(compiled: np.record, game: np.record) -> int:
     if points != 0 or sweeps > cards:
         return POINTS
     if game.cut_short:
-        if not compiled.threshold_at_once or highest_score(compiled, game) < compiled.threshold:
+        if not ends_at_once(compiled, game):
             return SESSION
-    elif compiled.threshold_at_once and not game.over and highest_score(compiled, game) >= compiled.threshold:
+    elif not game.over and ends_at_once(compiled, game):
         return SESSION
     # if an observation may cut off points, worlds make up the rest
     return SOUND if compiled.may_cut or bonus == 0 or bonus == compiled.initial_match_bonus else POINTS
@@ -326,6 +323,6 @@ def _has_piles(compiled: np.record, game: np.record, cards: int, spades: int) ->
         spades -= own_spades
         if own_spades < 0 or own_spades > own or own == 1 or (own == 0 and game.points[seat] != 0):
             return False
-        if game.sweeps[seat] + game.mulles[seat] > own:
+        if game.sweeps[seat] > own or 2 * game.mulles[seat] > own:
             return False
     return cards == 0 and spades == 0

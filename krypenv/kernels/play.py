@@ -17,7 +17,7 @@ from krypenv.kernels.compiled import NIBBLE, PLAY_ON, TABLE, classes_of_values, 
 from krypenv.kernels.scoring import (
     count_cards,
     count_pile,
-    highest_score,
+    ends_at_once,
     is_mulle,
     is_shared,
     is_void,
@@ -397,7 +397,7 @@ def is_game_over(compiled: np.record, game: np.record) -> bool:
     """Return whether the game is over after the last play: all cards have been played (R13), or at once (F6)."""
     if game.next_card == compiled.deck_size and is_played_out(compiled, game):
         return True
-    return not compiled.is_main and is_won(compiled, game)
+    return not compiled.is_main and ends_at_once(compiled, game)
 
 
 @kernel
@@ -407,12 +407,6 @@ def is_played_out(compiled: np.record, game: np.record) -> bool:
         if game.hand_size[seat] > 0:
             return False
     return True
-
-
-@rare_kernel
-def is_won(compiled: np.record, game: np.record) -> bool:
-    """Return whether a side's running score ends the session at once (F6)."""
-    return compiled.threshold_at_once and highest_score(compiled, game) >= compiled.threshold
 
 
 @kernel
@@ -445,7 +439,7 @@ def end_game(compiled: np.record, game: np.record) -> None:
     A game that ends at once, by its threshold, is left as it is (F6).
     """
     seat = game.last_capturer
-    game.cut_short = is_won(compiled, game)
+    game.cut_short = ends_at_once(compiled, game)
     if seat != NO_SEAT and not game.cut_short:
         if compiled.counts_piles:
             count_pile(game, seat, game.table)

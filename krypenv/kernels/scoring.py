@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES
-from krypenv.kernels.compiled import BY_SPADES, FINNISH, NEVER, NIBBLE, lead_sign
+from krypenv.kernels.compiled import BY_SPADES, FINNISH, NEVER, NIBBLE, PLAY_ON, lead_sign
 from krypenv.kernels.state import State
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel
+from krypenv.runtime.jit import kernel, rare_kernel
 
 IntArray = npt.NDArray[np.int64]
 
@@ -71,11 +71,36 @@ def highest_score(compiled: np.record, game: np.record) -> int:
     """Return the highest running score of a side: its total in the session, this game's score so far included (F5)."""
     best = np.int64(-NEVER)
     for side in range(compiled.teams):
-        total = np.int64(0)
-        for seat in range(side, compiled.players, compiled.teams):
-            total += game.totals[seat] + score_of(compiled, game, seat)
-        best = max(best, total)
+        best = max(best, running_score(compiled, game, side))
     return best
+
+
+@kernel
+def running_score(compiled: np.record, game: np.record, side: int) -> int:
+    """Return a side's total in the session, this game's score so far included (F5)."""
+    total = np.int64(0)
+    for seat in range(side, compiled.players, compiled.teams):
+        total += game.totals[seat] + score_of(compiled, game, seat)
+    return total
+
+
+@rare_kernel
+def ends_at_once(compiled: np.record, game: np.record) -> bool:
+    """Return whether a running score ends the session now, in the middle of the game (F6).
+
+    Where play goes on until a side is alone at the top, one must be (K6).
+    """
+    if not compiled.threshold_at_once or highest_score(compiled, game) < compiled.threshold:
+        return False
+    if compiled.tie_break != PLAY_ON:
+        return True
+    best, count = np.int64(0), 0
+    for side in range(compiled.teams):
+        total = -compiled.lead_sign * running_score(compiled, game, side)
+        if side == 0 or total > best:
+            best, count = total, 0
+        count += total == best
+    return count == 1
 
 
 @kernel
