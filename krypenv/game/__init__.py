@@ -4,7 +4,9 @@ game      the game, with its texts
 core      a game without its texts
 starts    decks and places in a session that a game may start from
 history   the states of a game, and how they follow each other
+plays     which whole plays are legal, and how they are carried out
 moves     whole plays as people write them
+entries   a position's text as entries
 notation  a position as a text
 records   a game as a text
 display   a game drawn as text

@@ -12,14 +12,18 @@ import numpy.typing as npt
 
 from krypenv.cards import NO_CARD, NO_SEAT, action_name, card_name, card_names, parse_card
 from krypenv.engine import IllegalMove
-from krypenv.game.history import History, Int8Array
+from krypenv.game.history import History, Int8Array, spades_in
 from krypenv.game.moves import Move
+from krypenv.game.plays import legal_plays, push_play, take_kinds
 from krypenv.game.starts import check_session, parse_deck
 from krypenv.inputs.words import is_whole, listed, shown, unquoted
 from krypenv.kernels.features import width_of
 from krypenv.rules import Rules, check_rules
 
 AnyGame = TypeVar("AnyGame", bound="Core")
+
+MOST_MOVES = 10_000  # that `legal_moves` lists where captures are optional
+_MOST_TOLD = 100  # and that a message does
 
 
 class Core:
@@ -141,7 +145,7 @@ class Core:
 
     @property
     def is_over(self) -> bool:
-        """Whether all cards have been played."""
+        """Whether the game is over: all cards have been played, or it ended at once (F6)."""
         return bool(self._history.overs[self._history.at])
 
     @property
@@ -175,9 +179,15 @@ class Core:
         return card_names(self.state["set_aside"].tolist())
 
     def captured(self, seat: int) -> list[str]:
-        """Return the cards in a seat's pile, sorted by card kind; at the end it includes what was left (R13)."""
+        """Return the cards in a seat's pile, sorted by card kind; at the end it includes what was left (R13, K4)."""
         self._check_seat(seat)
         return card_names(self._history.piles()[seat].tolist())
+
+    def pile_counts(self, seat: int) -> tuple[int, int]:
+        """Return how many cards, and how many spades, are in a seat's pile (K5, K7)."""
+        self._check_seat(seat)
+        pile = self._history.piles()[seat]
+        return int(pile.sum()), int(spades_in(pile))
 
     # ------------------------------------------------------------------ points
 
@@ -187,13 +197,39 @@ class Core:
         return int(self.state["points"][seat])
 
     def sweeps(self, seat: int) -> int:
-        """Return the sweeps that a seat has made so far; a double sweep counts as two."""
+        """Return the sweeps that a seat has made so far, counted or not (F5); a double sweep counts as two."""
         self._check_seat(seat)
         return int(self.state["sweeps"][seat])
 
+    def counted_sweeps(self, seat: int) -> int:
+        """Return those of a seat's sweeps that count (F5), before sweeps of all sides cancel (F4)."""
+        self._check_seat(seat)
+        return int(self.state["sweeps"][seat] - self.state["void_sweeps"][seat])
+
+    def mulles(self, seat: int) -> int:
+        """Return the mulles that a seat has made so far, where the rules count them, else 0 (M2)."""
+        self._check_seat(seat)
+        return int(self.state["mulles"][seat])
+
     def scores(self) -> list[int]:
-        """Return the scores of the game so far by seat (R14), final when the game is over."""
+        """Return the scores of the game so far by seat (R14, K7), final when the game is over.
+
+        What belongs to a side as a whole stands with its first seat: majorities at the end of the game (K5), and the
+        sweeps that cancel (F4).
+        """
         return self._history.scores()
+
+    def tie_breaks(self) -> list[int]:
+        """Return what decides between equal totals, for the side of each seat (K6, F7): the most wins for a high goal.
+
+        All are 0 in rules in which nothing does.
+        """
+        return self._history.tie_breaks()
+
+    @property
+    def ended_at_once(self) -> bool:
+        """Whether the game ended in the middle, when a side's running score reached the threshold (F6)."""
+        return bool(self.state["cut_short"])
 
     @property
     def last_capturer(self) -> int | None:
@@ -216,9 +252,15 @@ class Core:
     def legal_moves(self) -> list[Move]:
         """Return all moves of the seat to act, sorted by card kind and then by the kinds taken; none at the end.
 
-        If `act` has begun a play, return the moves that agree with what it has taken.
+        If `act` has begun a play, return the moves that agree with what it has taken. Where captures are optional,
+        raises ValueError for more than 10,000 moves; `legal_actions` has no such limit.
         """
-        return [Move.of_kinds(*play) for play in self._history.legal_plays()]
+        plays = legal_plays(self._history, MOST_MOVES)
+        if plays is None:
+            raise ValueError(
+                f"seat {self.turn} has more than {MOST_MOVES:,} legal moves; legal_actions() gives them step by step"
+            )
+        return [Move.of_kinds(*play) for play in plays]
 
     def push(self, move: Move | str) -> None:
         """Make a whole move, a `Move` or its text; it completes a play that `act` has begun. Its sweep may be left out.
@@ -228,8 +270,8 @@ class Core:
         wanted = Move.parse(move) if isinstance(move, str) else move
         if not isinstance(wanted, Move):
             raise IllegalMove(f"a move is a Move or its text, as in '8Sx2H6D', not {shown(wanted)}")
-        if not self._history.push(wanted.kinds()):
-            raise IllegalMove(self._complaint(unquoted(str(wanted)), map(str, self.legal_moves())))
+        if not push_play(self._history, wanted.kinds()):
+            raise IllegalMove(self.complaint(f"{unquoted(str(wanted))} is illegal"))
 
     def pop(self) -> None:
         """Undo the last `push` as a whole, or the last `act` alone; raise IndexError if there is nothing to undo."""
@@ -253,24 +295,30 @@ class Core:
         return self._history.legal_actions()
 
     def act(self, action: int) -> None:
-        """Carry out one staged action, 0..104.
+        """Carry out one staged action, 0..104: play a card, take a card, or stop.
 
         Raises IllegalMove, and changes nothing, if it is not legal.
         """
         is_action = is_whole(action, 0, self.rules.num_actions - 1)
         if not is_action or not self._history.act(int(action)):
             name = action_name(action) if is_action else f"action {shown(action)}"
-            raise IllegalMove(self._complaint(name, map(action_name, self.legal_actions())))
+            raise IllegalMove(self.complaint(f"{name} is illegal", map(action_name, self.legal_actions())))
 
-    def _complaint(self, name: str, legal: Iterable[str]) -> str:
+    def complaint(self, fault: str, legal: Iterable[str] | None = None) -> str:
+        """Return a sentence that says what is wrong and what is legal instead: the moves, if nothing else is given."""
         if self.is_over:
-            return f"{name} is illegal, for the game is over"
-        return f"{name} is illegal; seat {self.turn} may {listed(legal)}"
+            return f"{fault}, for the game is over"
+        if legal is None:
+            plays = legal_plays(self._history, _MOST_TOLD)
+            if plays is None:
+                return f"{fault}; seat {self.turn} has more than {_MOST_TOLD} moves, step by step in legal_actions()"
+            legal = (str(Move.of_kinds(*play)) for play in plays)
+        return f"{fault}; seat {self.turn} may {listed(legal)}"
 
     def observation(self, seat: int | None = None, features: bool = False) -> Int8Array:
         """Return what a seat sees, by default the one to act (at the end the one that played last), (N,) int8, fresh.
 
-        N is `observation.SIZE`, and `features.SIZE` more with features, which are zero unless the seat is to act.
+        N is `rules.observation_size`, and `features.SIZE` more with features, which are zero unless the seat is to act.
         """
         if seat is None:
             seat = int(self._history.seats[self._history.at])
@@ -300,7 +348,7 @@ class Core:
 
     @property
     def session_over(self) -> bool:
-        """Whether the game is over and was the session's last (R15)."""
+        """Whether the game is over and was the session's last (R15, K6)."""
         return self.is_over and self._history.ends_session()
 
     @property
@@ -338,4 +386,4 @@ def begin_play(game: Core, card: int, took: Iterable[int]) -> bool:
     missing.subtract(map(parse_card, game.taken))
     if game.pending != card_name(card) or min(missing.values(), default=0) < 0:
         return False
-    return game._history.take(list(missing.elements()))
+    return take_kinds(game._history, list(missing.elements()))

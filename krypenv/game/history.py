@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import secrets
-from collections import Counter
 from collections.abc import Iterator
-from itertools import chain, combinations, product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, TAKE
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.game.stack import (
     begin_stack,
     close_session,
     deal_next,
-    list_captures,
     list_sweep_values,
     mask_actions,
     observe,
@@ -28,7 +25,7 @@ from krypenv.game.stack import (
 )
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import POINTS, SOUND, tell_fault
-from krypenv.kernels.compiled import NIBBLE, compile_rules
+from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.features import make_feature_scratch
 from krypenv.kernels.state import GAME, allocate
 from krypenv.rules import Rules
@@ -46,6 +43,7 @@ class History:
 
     Attributes:
         rules: the rules.
+        is_optional: whether captures are optional (K2).
         compiled: the compiled rules, (1,) of `krypenv.kernels.compiled.COMPILED`.
         states: the states (`krypenv.kernels.state.GAME`), of which those up to `at` are used.
         at: the place of the present state, which is the number of staged actions since the first one.
@@ -56,14 +54,15 @@ class History:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.compiled = compile_rules(rules)
-        # Each action plays or takes a card, and no card is played or taken twice. So there are at most 2 D + 1 states;
-        # the last place is work space.
-        self.states = np.empty(2 * rules.deck_size + 2, _STATE_DTYPE)
+        self.is_optional = rules.capture == "optional"
+        # Each action plays or takes a card, which no card is twice, or stops the play of a card (K2). So there are at
+        # most 2 D + 1 states, with stops 3 D + 1; the last place is work space.
+        self.states = np.empty((3 if self.is_optional else 2) * rules.deck_size + 2, _STATE_DTYPE)
         self.states[0] = np.zeros((), _STATE_DTYPE)
         self.at = 0
         self.actions: list[int] = []
-        self.seats, self.overs, self.pendings, self._plays, self._takes = (
-            self.states[name] for name in ("seat", "over", "pending", "legal_plays", "legal_takes")
+        self.seats, self.overs, self.pendings, self._plays, self._takes, self._stops = (
+            self.states[name] for name in ("seat", "over", "pending", "legal_plays", "legal_takes", "may_stop")
         )
         self._captured = np.zeros((rules.players, NUM_KINDS), np.int64)  # counts captured before the first state
         self._feature_scratch = _FEATURE_SCRATCH.copy()
@@ -117,8 +116,18 @@ class History:
             and (self._captured @ self.rules.card_points.astype(np.int64) == first["points"][:players]).all()
             and (first["sweeps"][:players] <= sizes).all()
             and (sizes != 1).all()
+            and self._agree(first)
             and (last == NO_SEAT or sizes[last] > 0)
         )
+
+    def _agree(self, first: np.ndarray) -> bool:
+        """Whether the piles hold what the first state counts of them: mulles, and cards and spades if it does."""
+        players, piles = self.rules.players, self._captured
+        fits = bool((first["mulles"][:players] <= (piles // 2).sum(axis=1)).all())
+        if self.compiled["counts_piles"][0]:
+            fits &= bool((first["cards_won"][:players] == piles.sum(axis=1)).all())
+            fits &= bool((first["spades_won"][:players] == spades_in(piles)).all())
+        return fits
 
     def _shuffle(self, seed: int | None) -> None:
         first = self.states[0]
@@ -168,8 +177,18 @@ class History:
 
     def legal_actions(self) -> list[int]:
         """Return the legal staged actions, ascending."""
-        plays, takes = int(self._plays[self.at]), int(self._takes[self.at])
-        return [*bits(plays), *(TAKE + kind for kind in bits(takes))]
+        return self.actions_at(self.at)
+
+    def actions_at(self, place: int) -> list[int]:
+        """Return the legal staged actions in the state at a place, ascending."""
+        plays, takes = int(self._plays[place]), int(self._takes[place])
+        stop = [STOP] if self._stops[place] else []
+        return [*bits(plays), *(TAKE + kind for kind in bits(takes)), *stop]
+
+    def taken(self) -> list[int]:
+        """Return the kinds taken so far in an unfinished play, ascending, or those of the last whole one."""
+        kinds: list[int] = np.repeat(_KINDS, self.state["taken"]).tolist()
+        return kinds
 
     def scores(self) -> list[int]:
         """Return the scores of the game so far by seat (R14)."""
@@ -183,11 +202,11 @@ class History:
         kinds = self.compiled["value_kinds"][0]
         return sorted({kind % NUM_RANKS + 1 for value in bits(values) for kind in bits(int(kinds[value]))})
 
-    def tie_breaks(self) -> np.ndarray:
-        """Return what decides between equal totals, for the side of each seat, (P,) int64 (K6, F7)."""
+    def tie_breaks(self) -> list[int]:
+        """Return what decides between equal totals, for the side of each seat (K6, F7)."""
         out = np.empty(self.rules.players, np.int64)
         write_tie_breaks(self.compiled, self.states, self.at, out)
-        return out
+        return out.tolist()
 
     def piles(self) -> np.ndarray:
         """Return the counts captured by each seat, (P, 52) int64; at the end they include what was left (R13)."""
@@ -199,7 +218,7 @@ class History:
             piles[seat] += taken[place]
             piles[seat, states["last_card"][place]] += 1
         last = int(self.state["last_capturer"])
-        if self.overs[self.at] and last != NO_SEAT:
+        if self.overs[self.at] and last != NO_SEAT and not self.state["cut_short"]:
             piles[last] += self.rules.deck_counts - piles.sum(axis=0)
         return piles
 
@@ -226,72 +245,9 @@ class History:
         """Yield the whole plays since the first state, the latest first."""
         return (self.play_at(place) for place in range(self.at, 0, -1) if self.pendings[place] == NO_CARD)
 
-    def legal_plays(self) -> list[Play]:
-        """Return all plays of the seat to act, sorted; if a play was begun, only those that agree with what it took."""
-        if self.pendings[self.at] != NO_CARD:
-            return self._expand(self.at)
-        plays: list[Play] = []
-        place = self.at + 1
-        for action in self.legal_actions():
-            step_game(self.compiled, self.states, self.at, action, borrow_scratch())
-            plays += [self.play_at(place)] if self.pendings[place] == NO_CARD else self._expand(place)
-        return plays
-
-    def _expand(self, place: int) -> list[Play]:
-        """Return the plays of a state with a card pending: its captures of ranks, with every choice of kinds (R7).
-
-        None of them is a sweep: a capture of the whole table would be the only one.
-        """
-        row = self.states[place]
-        count = list_captures(self.compiled, self.states, place, borrow_scratch())
-        found: set[tuple[int, ...]] = set()
-        for capture in borrow_scratch()["captures"][0, :count].tolist():
-            choices = []
-            for rank in range(NUM_RANKS):
-                kinds = np.repeat(_KINDS[rank::NUM_RANKS], row["table"][rank::NUM_RANKS]).tolist()
-                choices.append(set(combinations(kinds, capture >> NIBBLE * rank & 15)))
-            found.update(tuple(sorted(chain(*parts))) for parts in product(*choices))
-        taken = Counter(np.repeat(_KINDS, row["taken"]).tolist())
-        return [(int(row["pending"]), takes, 0) for takes in sorted(found) if not taken - Counter(takes)]
-
-    def take(self, kinds: list[int]) -> bool:
-        """Take some kinds for the pending card, which stays pending; return whether some order of them is legal.
-
-        If none is, change nothing.
-        """
-        start = self.at
-        for kind in self._order(kinds):
-            if not self.act(TAKE + kind):
-                break
-        if self.pendings[self.at] != NO_CARD and self.at == start + len(kinds):
-            return True
-        self.go_back(start)
-        return False
-
-    def _order(self, kinds: list[int]) -> list[int]:
-        """Return some kinds in an order in which the pending card may take them, empty if there is none.
-
-        What may be taken after some cards may also be taken before them. So put any kind last that may be taken last,
-        and repeat with the others.
-        """
-        table = self.state["table"].astype(np.int64)
-        taken = self.state["taken"] + np.bincount(np.array(kinds, np.int64), minlength=NUM_KINDS)
-        if (taken > table).any():
-            return []
-        scratch = borrow_scratch()
-        count = list_captures(self.compiled, self.states, self.at, scratch)
-        shifts = NIBBLE * np.arange(NUM_RANKS)
-        captures = scratch["captures"][0, :count, None] >> shifts & 15
-        order: list[int] = []
-        left = sorted(kinds)
-        while left:
-            last = next((kind for kind in left if _may_take(captures, table, taken - (kind == _KINDS), kind)), None)
-            if last is None:
-                return []
-            left.remove(last)
-            taken[last] -= 1
-            order.append(last)
-        return order[::-1]
+    def look_ahead(self, place: int, action: int) -> None:
+        """Write what a legal action leads to from the state at a place into the next place."""
+        step_game(self.compiled, self.states, place, action, borrow_scratch())
 
     def act(self, action: int) -> bool:
         """Carry out a staged action and return whether it is legal; if not, change nothing."""
@@ -301,37 +257,9 @@ class History:
             self.actions.append(action)
         return is_done
 
-    def push(self, play: Play) -> bool:
-        """Make a whole play, or complete one that was begun, and return whether it is legal; if not, change nothing.
-
-        A sweep of 0 matches any.
-        """
-        start = self.at
-        if not self._try(*play):
-            self.go_back(start)
-            return False
+    def join(self, start: int) -> None:
+        """Make one play of the actions since a place, which `pop` undoes as a whole."""
         self._inner.update(range(start + 1, self.at))
-        return True
-
-    def _try(self, card: int, takes: tuple[int, ...], sweep: int) -> bool:
-        """Carry out the actions of a play and return whether they made exactly this play.
-
-        While a capture other than the wanted one is possible, some wanted kind not yet taken is legal to take: no
-        maximal capture contains another, so the two differ in a wanted kind.
-        """
-        left = Counter(takes)
-        if self.pendings[self.at] != NO_CARD:
-            left.subtract(np.repeat(_KINDS, self.state["taken"]).tolist())
-        elif not self.act(card):
-            return False
-        while self.pendings[self.at] != NO_CARD:
-            action = next((action for action in self.legal_actions() if left[action - TAKE] > 0), None)
-            if action is None:
-                return False
-            left[action - TAKE] -= 1
-            self.act(action)
-        made = self.play_at(self.at)
-        return made[:2] == (card, takes) and sweep in (0, made[2])
 
     def pop(self) -> None:
         """Undo the last `push` as a whole, or the last `act` alone; raise IndexError if there is nothing to undo."""
@@ -365,15 +293,9 @@ class History:
         return following
 
 
-def _may_take(captures: np.ndarray, table: np.ndarray, taken: np.ndarray, kind: int) -> bool:
-    """Return whether those captures, (n, 13) counts of ranks, that contain what is taken differ in copies of a kind."""
-    rank = kind % NUM_RANKS
-    on_table, taken_ranks = table.reshape(-1, NUM_RANKS).sum(axis=0), taken.reshape(-1, NUM_RANKS).sum(axis=0)
-    counts = captures[(captures >= taken_ranks).all(axis=1), rank]
-    if len(counts) == 0:
-        return False
-    fewest = max(taken[kind], counts.min() - (on_table[rank] - table[kind]))
-    return bool(min(table[kind], counts.max() - (taken_ranks[rank] - taken[kind])) > fewest)
+def spades_in(piles: np.ndarray) -> np.ndarray:
+    """Return the spades in each of some piles, counts (..., 52)."""
+    return np.asarray(piles[..., SPADES * NUM_RANKS :].sum(axis=-1))
 
 
 def bits(number: int) -> Iterator[int]:

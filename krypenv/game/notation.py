@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -15,34 +14,28 @@ from krypenv.cards import (
     RANK_NAMES,
     card_name,
     card_names,
-    parse_card,
     parse_rank,
-    rank_of,
 )
+from krypenv.families.bounds import LILLAN, STORAN, rank_classes
 from krypenv.game.core import AnyGame, Core, begin_play
+from krypenv.game.entries import Entries
+from krypenv.game.entries import NotationError as NotationError
+from krypenv.game.history import spades_in
+from krypenv.game.stack import is_at_end, settle_stack
 from krypenv.game.starts import check_session
-from krypenv.inputs.words import check_text, shown
+from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import NIBBLE, compile_rules
 from krypenv.kernels.state import allocate
 from krypenv.rules import Rules
+from krypenv.runtime.jit import handle
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
-
-
-class NotationError(ValueError):
-    """A text that is not a position or a record; the message begins with the line, which is also in `line`."""
-
-    def __init__(self, line: int, reason: object) -> None:
-        super().__init__(f"line {line}: {reason}")
-        self.line = line
-
-
-# ---------------------------------------------------------------------- positions
+_AT_ONCE = "at once"
+_CLASSES = (*RANK_NAMES, card_name(LILLAN), card_name(STORAN))  # by class (`rank_classes`)
 
 
 def format_position(game: Core) -> str:
     """Return a game's position as lines ``key: value``."""
-    state, seats = game.state, range(game.rules.players)
+    state, seats, compiled = game.state, range(game.rules.players), compile_rules(game.rules)[0]
 
     def cards(counts: np.ndarray) -> str:
         return " ".join(card_names(counts.tolist())) or "-"
@@ -58,16 +51,23 @@ def format_position(game: Core) -> str:
         f"aside: {cards(state['set_aside'])}",
         *(f"captured {seat}: {' '.join(game.captured(seat)) or '-'}" for seat in seats),
         f"sweeps: {' '.join(str(game.sweeps(seat)) for seat in seats)}",
+        *(
+            [f"counted: {' '.join(str(game.counted_sweeps(seat)) for seat in seats)}"]
+            if compiled["judges_sweeps"]
+            else []
+        ),
+        *([f"mulles: {' '.join(str(game.mulles(seat)) for seat in seats)}"] if compiled["mulle_points"] else []),
         f"last-capturer: {'-' if game.last_capturer is None else game.last_capturer}",
     ]
     for seat in seats:
-        ranks = [name for rank, name in enumerate(RANK_NAMES) if state["cannot_hold"][seat] >> rank & 1]
-        lines += [f"cannot-hold {seat}: {' '.join(ranks)}"] if ranks else []
+        classes = [name for each, name in enumerate(_CLASSES) if state["cannot_hold"][seat] >> each & 1]
+        lines += [f"cannot-hold {seat}: {' '.join(classes)}"] if classes else []
     if game.pending:
         lines += [f"pending: {game.pending}", f"took: {' '.join(game.taken) or '-'}"]
     for key, numbers in (("bonus", state["bonus"][: len(seats)]), ("totals", state["totals"][: len(seats)])):
         lines += [f"{key}: {' '.join(map(str, numbers))}"] if numbers.any() else []
     lines += [f"game: {game.game_number}"] if game.game_number > 1 else []
+    lines += [f"ended: {_AT_ONCE}"] if game.ended_at_once else []
     return "\n".join([*lines, f"stock: {' '.join(stock) or '-'}"]) + "\n"
 
 
@@ -79,48 +79,8 @@ def parse_position(text: str, kind: type[AnyGame]) -> AnyGame:
     return _Position(text).game(kind)
 
 
-class _Position:
-    """The entries of a position's text, and the checks that turn them into a game."""
-
-    def __init__(self, text: str) -> None:
-        self.entries: dict[str, tuple[int, str]] = {}  # key -> line and value
-        self.last_line = 1
-        for line, words in enumerate(_LINE_END.split(check_text(text, "a position")), start=1):
-            for part in words.partition("#")[0].split(";"):
-                key, colon, value = part.partition(":")
-                key = " ".join((key.lower() if key.isascii() else key).split())
-                if part.strip():
-                    self.last_line = line
-                    if not colon:
-                        raise NotationError(line, f"{shown(part.strip())} is no entry; an entry is 'key: value'")
-                    if key in self.entries:
-                        raise NotationError(line, f"{shown(key)} is already in line {self.entries[key][0]}")
-                    self.entries[key] = line, value.strip()
-
-    def fail(self, key: str, reason: object) -> NotationError:
-        """Return the error of an entry, or of the whole text if the entry is missing."""
-        return NotationError(self.entries.get(key, (self.last_line,))[0], reason)
-
-    def check(self, holds: Any, key: str, reason: str) -> None:
-        """Raise the error of an entry unless a condition holds."""
-        if not holds:
-            raise self.fail(key, reason)
-
-    def value(self, key: str) -> str:
-        """Return the text of an entry; empty for ``-`` or if it is missing."""
-        text = self.entries.get(key, (0, ""))[1]
-        return "" if text == "-" else text
-
-    def numbers(self, key: str, count: int, default: int = 0) -> list[int]:
-        """Return the `count` whole numbers of an entry, or the default for each if it is missing."""
-        words = self.value(key).split()
-        if not words:
-            return [default] * count
-        fits = len(words) == count and all(re.fullmatch(r"-?[0-9]{1,6}", word) for word in words)
-        if not fits:
-            said = shown(" ".join(words))
-            raise self.fail(key, f"{key!r} takes {count} whole number{'s' * (count > 1)}, not {said}")
-        return [int(word) for word in words]
+class _Position(Entries):
+    """The entries of a position, and the checks that turn them into a game."""
 
     def seat(self, key: str, default: int) -> int:
         """Return the seat in an entry, or the default for ``-`` or if it is missing."""
@@ -138,6 +98,7 @@ class _Position:
         seats = range(rules.players)
         zones = [*(f"hand {s}" for s in seats), *(f"captured {s}" for s in seats), "table", "aside", "stock", "pending"]
         others = ["rules", "deal", "dealer", "turn", "sweeps", "last-capturer", "took", "bonus", "game", "totals"]
+        others += ["counted", "mulles", "ended"]
         known = [*zones, *others, *(f"cannot-hold {s}" for s in seats)]
         for key in self.entries:
             if key not in known:
@@ -148,6 +109,7 @@ class _Position:
         self.dealer = self.seat("dealer", rules.players - 1)
         self.leader = (self.dealer + 1) % rules.players
         self.check(len(cards["pending"]) < 2, "pending", "one card is pending at most")
+        self.read_end()
         self.read_turn(len(cards["stock"]))
         self.check_table()
         self.read_captures()
@@ -166,13 +128,6 @@ class _Position:
             self.check(not self.value("took"), "took", "cards are taken, and there is no card pending that takes them")
         game.origin = format_position(game)
         return game
-
-    def parse_cards(self, key: str) -> list[int]:
-        """Return the card kinds of an entry."""
-        try:
-            return [parse_card(name) for name in self.value(key).split()]
-        except ValueError as error:
-            raise self.fail(key, error) from None
 
     def read_cards(self, zones: list[str]) -> dict[str, list[int]]:
         """Return the card kinds in each zone; together they are the deck."""
@@ -196,6 +151,15 @@ class _Position:
                 self.last_line, f"{len(unnamed)} cards are missing ({some}); name them, or call one zone 'rest'"
             )
         return cards
+
+    def read_end(self) -> None:
+        """Read whether the game ended at once (F6)."""
+        said = self.value("ended")
+        self.at_once = bool(said)
+        self.check(not said or said == _AT_ONCE, "ended", f"a game has ended {_AT_ONCE!r} (F6), not {shown(said)}")
+        may_end = self.rules.threshold_at_once and self.rules.threshold is not None
+        self.check(not said or may_end, "ended", "in these rules no game ends at once")
+        self.check(not said or not self.value("pending"), "ended", "the game has ended, so no card is pending")
 
     def read_turn(self, stock: int) -> None:
         """Find the deal from the stock and the turn from the hands' sizes; compare both with what the text says."""
@@ -228,10 +192,12 @@ class _Position:
             self.check(
                 hands[seat] == whole, f"hand {seat}", f"seat {seat} has {hands[seat]} cards, not {whole} as {said_more}"
             )
-        self.over = self.plays == len(order)
-        self.check(not self.over or stock == 0, "stock", "all hands are empty, so the next cards would have been dealt")
+        self.over = self.plays == len(order) or self.at_once
+        is_dealt = not self.over or stock == 0 or self.at_once
+        self.check(is_dealt, "stock", "all hands are empty, so the next cards would have been dealt")
+        self.check(not self.at_once or self.plays, "ended", "a game ends by a play, and none was made in this deal")
         self.turn = (
-            order[-1] if self.over else order[self.plays]
+            order[self.plays - 1] if self.over else order[self.plays]
         )  # at the end the state keeps the seat that played last
         self.has_played = [seat in order[: self.plays] for seat in range(rules.players)]
         said = self.seat("turn", NO_SEAT)
@@ -283,43 +249,71 @@ class _Position:
             f"the last capture is one of seat {' or '.join(map(str, capturers))}; say which in 'last-capturer'",
         )
         self.check(capturers or self.last_capturer == NO_SEAT, "last-capturer", "no seat has captured a card")
-        if self.over and capturers:
+        if self.over and capturers and not self.at_once:
             left = int(self.counts["table"].sum() + self.counts["aside"].sum())
             self.check(left == 0, "table", f"the game is over, so seat {self.last_capturer} has what is left")
-        self.sweeps = self.numbers("sweeps", rules.players)
+        self.read_sweeps(piles)
+        self.mulles = self.numbers("mulles", rules.players)
         for seat in seats:
-            fits = 0 <= self.sweeps[seat] <= piles[seat]
-            self.check(
-                fits, "sweeps", f"seat {seat} can't have made {self.sweeps[seat]} sweeps with a pile of {piles[seat]}"
-            )
+            pairs = int((self.counts[f"captured {seat}"] // 2).sum()) if rules.mulle_points else 0
+            fits = 0 <= self.mulles[seat] <= pairs
+            self.check(fits, "mulles", f"seat {seat} can't have made {self.mulles[seat]} mulles, but 0 to {pairs}")
 
-    def read_bonus(self) -> list[int]:
-        """Return the points that don't come from cards (V2, H5), by seat."""
-        rules, seats = self.rules, range(self.rules.players)
-        sure = [rules.last_capture_points * (self.over and seat == self.last_capturer) for seat in seats]
-        said = self.numbers("bonus", rules.players) if "bonus" in self.entries else sure
-        for seat in seats:
+    def read_sweeps(self, piles: list[int]) -> None:
+        """Read who swept, and how many of the sweeps count (F5); `piles` are the cards in each."""
+        rules = self.rules
+        self.sweeps = self.numbers("sweeps", rules.players)
+        self.counted = self.numbers("counted", rules.players) if self.value("counted") else self.sweeps
+        may_be_void = rules.sweep_limit is not None or (
+            not rules.last_deal_sweeps and self.deal == len(rules.deal_sizes())
+        )
+        for seat, (made, counted) in enumerate(zip(self.sweeps, self.counted, strict=True)):
+            self.check(
+                0 <= made <= piles[seat],
+                "sweeps",
+                f"seat {seat} can't have made {made} sweeps with a pile of {piles[seat]}",
+            )
+            fits = 0 <= counted <= made if may_be_void else counted == made
+            least = f"0 to {made}" if may_be_void else made
+            self.check(fits, "counted", f"of the sweeps of seat {seat} {least} can count here, not {counted}")
+
+    def read_bonus(self, sure: list[int]) -> list[int]:
+        """Return the points that belong to no card by seat; `sure` are those of the end (V2, K5), H5 adds its own."""
+        said = self.numbers("bonus", self.rules.players) if "bonus" in self.entries else sure
+        for seat in range(self.rules.players):
             extra = said[seat] - sure[seat]
-            allowed = extra == 0 or (seat == self.leader and extra == rules.initial_match_bonus)
+            allowed = extra == 0 or (seat == self.leader and extra == self.rules.initial_match_bonus)
             self.check(allowed, "bonus", f"seat {seat} can't have a bonus of {said[seat]} here")
         return said
 
     def read_cannot_hold(self, seat: int) -> int:
-        """Return the bits of the ranks that a seat is known not to hold (R10)."""
+        """Return the bits of the classes, most of them ranks, that a seat is known not to hold (R10)."""
         key, bits = f"cannot-hold {seat}", 0
         names = self.value(key).split()
         known = not names or (self.rules.forced_sweep and self.has_played[seat])
         self.check(known, key, "this is known of a seat that has played in this deal, and only where sweeps are forced")
-        held = {rank_of(int(kind)) for kind in np.flatnonzero(self.counts[f"hand {seat}"])}
+        class_of = np.array(rank_classes(self.rules))
+        held, in_deck = (
+            set(class_of[np.flatnonzero(counts)].tolist())
+            for counts in (self.counts[f"hand {seat}"], self.rules.deck_counts)
+        )
         for name in names:
-            try:
-                rank = parse_rank(name)
-            except ValueError as error:
-                raise self.fail(key, error) from None
-            self.check(rank in self.rules.ranks, key, f"the deck has no {name}")
-            self.check(rank not in held, key, f"seat {seat} holds a {name}")
-            bits |= 1 << rank - 1
+            each = self.class_named(name, key)
+            self.check(each in in_deck, key, f"the deck has no {name}")
+            self.check(each not in held, key, f"seat {seat} holds a {name}")
+            bits |= 1 << each
         return bits
+
+    def class_named(self, name: str, key: str) -> int:
+        """Return the class of cards with a name: a rank, or lillan or storan where they differ from their rank."""
+        special = (self.rules.lillan_hand_value, self.rules.storan_hand_value)
+        for each, value in enumerate(special, start=NUM_RANKS):
+            if value is not None and name.upper() == _CLASSES[each]:
+                return each
+        try:
+            return parse_rank(name) - 1
+        except ValueError as error:
+            raise self.fail(key, error) from None
 
     def read_session(self) -> tuple[int, list[int]]:
         """Return the number of the game and the totals of the games before it."""
@@ -334,18 +328,24 @@ class _Position:
         rules, counts = self.rules, self.counts
         counts[f"hand {self.turn}"] = counts[f"hand {self.turn}"] + counts["pending"]
         compiled = compile_rules(rules)[0]
-        state = allocate(1)[0]
+        rows = allocate(1)
+        state = rows[0]
         state.next_card, state.deal_number, state.dealer, state.seat = self.next_card, self.deal, self.dealer, self.turn
         state.game_number, totals = self.read_session()
         state.totals[: rules.players] = totals
         state.pending, state.last_card = NO_CARD, NO_CARD
-        state.last_seat, state.last_capturer, state.over = NO_SEAT, self.last_capturer, self.over
-        state.sweeps[: rules.players], state.bonus[: rules.players] = self.sweeps, self.read_bonus()
+        state.last_seat, state.last_capturer = NO_SEAT, self.last_capturer
+        state.over, state.cut_short = self.over, self.at_once
+        state.sweeps[: rules.players], state.mulles[: rules.players] = self.sweeps, self.mulles
+        state.void_sweeps[: rules.players] = np.subtract(self.sweeps, self.counted)
         for seat in range(rules.players):
             hand = counts[f"hand {seat}"]
             state.hands[seat], state.hand_size[seat] = hand, hand.sum()
             state.hand_kinds[seat] = sum(1 << int(kind) for kind in np.flatnonzero(hand))
-            state.points[seat] = counts[f"captured {seat}"] @ rules.card_points
+            pile = counts[f"captured {seat}"]
+            state.points[seat] = pile @ rules.card_points
+            if compiled["counts_piles"]:
+                state.cards_won[seat], state.spades_won[seat] = pile.sum(), spades_in(pile)
             state.cannot_hold[seat] = self.read_cannot_hold(seat)
         ranks = counts["table"].reshape(-1, NUM_RANKS).sum(axis=0)
         state.table, state.set_aside = counts["table"], counts["aside"]
@@ -354,4 +354,17 @@ class _Position:
         dealt = rules.deck_counts - counts["stock"]
         state.seen = dealt - sum(counts[f"hand {seat}"] for seat in range(rules.players))
         state.deck[: rules.deck_size] = [*np.repeat(np.arange(NUM_KINDS), dealt), *cards["stock"]]
+        self.settle(rows)
         return state
+
+    def settle(self, rows: np.recarray) -> None:
+        """Write the points that belong to no card into the state, (1,), and check whether the game ends at once."""
+        compiled, row = compile_rules(self.rules), handle(rows)
+        if self.over and not self.at_once:
+            settle_stack(compiled, row)
+        bonus = rows[0].bonus[: self.rules.players]
+        bonus[:] = self.read_bonus(bonus.tolist())
+        ends = bool(is_at_end(compiled, row))
+        reached = f"running score has reached {self.rules.threshold}"
+        self.check(ends or not self.at_once, "ended", f"the game can't have ended at once, for no {reached}")
+        self.check(self.over or not ends, "totals", f"the game has 'ended: {_AT_ONCE}', for a {reached}")

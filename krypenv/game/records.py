@@ -11,7 +11,7 @@ from krypenv.game.core import AnyGame, Core, begin_play
 from krypenv.game.moves import MOVE_PATTERN, Move
 from krypenv.game.notation import NotationError, parse_position
 from krypenv.game.starts import check_session
-from krypenv.inputs.words import check_text, listed, shown, unquoted
+from krypenv.inputs.words import check_text, shown, unquoted
 from krypenv.rules import Rules
 
 _NAMES_PER_LINE = 26  # of a record's deck
@@ -255,9 +255,7 @@ def _replay_move(game: Core, text: str, begun: bool) -> int:
     if not begun:
         game.push(move)
     elif not begin_play(game, *move.kinds()[:2]):
-        raise IllegalMove(
-            f"{unquoted(str(move))}.. is no begun play here; the legal moves are {listed(map(str, game.legal_moves()))}"
-        )
+        raise IllegalMove(game.complaint(f"{unquoted(str(move))}.. is no begun play here"))
     return not begun
 
 

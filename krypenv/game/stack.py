@@ -10,7 +10,7 @@ from krypenv.kernels.features import write_features
 from krypenv.kernels.invariants import fault_of_course
 from krypenv.kernels.observation import write_mask, write_observation
 from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare, shuffle_deck, sweep_values_of
-from krypenv.kernels.scoring import score_of, tie_break_of
+from krypenv.kernels.scoring import ends_at_once, score_of, settle_game, tie_break_of
 from krypenv.kernels.stepping import is_legal
 from krypenv.kernels.streams import seed_game
 from krypenv.runtime.jit import kernel
@@ -67,6 +67,18 @@ def close_session(compiled: np.ndarray, stack: np.ndarray, at: int) -> bool:
 def deal_next(compiled: np.ndarray, stack: np.ndarray, scratch: np.ndarray) -> None:
     """Deal the session's next game in the first state."""
     next_game(compiled[0], stack[0], scratch[0])
+
+
+@kernel
+def settle_stack(compiled: np.ndarray, stack: np.ndarray) -> None:
+    """Add what the end of the game is worth to the first state."""
+    settle_game(compiled[0], stack[0])
+
+
+@kernel
+def is_at_end(compiled: np.ndarray, stack: np.ndarray) -> bool:
+    """Return whether a running score ends the session in the first state, in the middle of the game (F6)."""
+    return ends_at_once(compiled[0], stack[0])
 
 
 @kernel
