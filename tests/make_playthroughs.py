@@ -12,9 +12,9 @@ import numpy as np
 
 from krypenv import Game, Rules
 from krypenv.cards import action_name, card_names
+from krypenv.families.layout import is_plain
 from krypenv.game.display import format_playthrough
 from krypenv.kernels.features import COLUMNS, WIDTH
-from krypenv.kernels.observation import LAYOUT, SIZE
 
 FOLDER = Path(__file__).parent / "playthroughs"
 GAMES = {
@@ -30,18 +30,29 @@ GAMES = {
     "mini_low": "mini-low players=2",
     "mini_double": "mini-double players=2",
     "mini_high": "mini-high players=3",
+    "kasino_sweden_2": "kasino-sweden players=2",
+    "kasino_sweden_4_teams": "kasino-sweden players=4 teams=2",
+    "overspader_3": "overspader players=3",
+    "kasino_finland_2": "kasino-finland players=2",
+    "kasino_finland_session_end": "kasino-finland players=2 games=0 threshold=16",
+    "mulle_2": "mulle players=2",
+    "mulle_3": "mulle players=3",
+    "kasino_misere": "kasino-sweden players=2 goal=low",
+    "kasino_maximal": "kasino-sweden players=2 capture=maximal",
 }
 LOOKS = 4  # decisions whose observation is written out
 _CARDS = ("hand", "table", "seen", "set_aside", "pending", "taken")
 
 
 def playthrough(text: str) -> str:
-    """Return the playthrough of a random game, with its record and some observations."""
+    """Return the playthrough of a random game, with its record and some observations; of a session its last game."""
     game = Game(Rules.parse(text), seed=1)
     chooser = random.Random(2)  # not numpy's: its streams may change between versions
-    looks = []
+    looks: list[str] = []
     step = 0
-    while not game.is_over:
+    while not game.session_over:
+        if game.is_over:
+            game, looks, step = game.next_game(), [], 0
         if step % 9 == 4 and len(looks) < LOOKS:
             looks.append(_look(game, step))
         game.act(chooser.choice(game.legal_actions()))
@@ -51,20 +62,22 @@ def playthrough(text: str) -> str:
 
 def _look(game: Game, step: int) -> str:
     """Return what the seat to act sees, part by part, leaving out what is zero."""
-    seen = game.observation(features=True)
+    seen = game.observation(features=True) if is_plain(game.rules) else game.observation()
     lines = [f"Seat {game.turn} before action {step + 1} sees"]
-    for name, part in LAYOUT.items():
+    for name, part in game.rules.layout.items():
         entries = seen[part]
         if entries.any():
             told = " ".join(card_names(entries)) if name in _CARDS else " ".join(map(str, entries))
             lines.append(f"  {name:15} {told}")
-    block = seen[SIZE:].reshape(52, WIDTH)
+    block = seen[game.rules.observation_size :].reshape(-1, WIDTH)
     for action in game.legal_actions():
-        row = block[action % 52]
         facts = ", ".join(
-            f"{name} {' '.join(map(str, row[part]))}" for name, part in COLUMNS.items() if np.any(row[part])
+            f"{name} {' '.join(map(str, row[part]))}"
+            for row in block[action % 52 : action % 52 + 1]
+            for name, part in COLUMNS.items()
+            if np.any(row[part])
         )
-        lines.append(f"  {action_name(action):15} {facts}")
+        lines.append(f"  {action_name(action):15} {facts}" if len(block) else f"  {action_name(action)}")
     return "\n".join(lines) + "\n"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from krypenv.cards import ACE, PICTURES
+from krypenv.families.layout import further_blocks, is_plain
 from krypenv.game.core import Core
 from krypenv.game.moves import Move
 from krypenv.game.records import parse_record
@@ -21,12 +22,14 @@ _RANK_WORDS = {ACE: "an ace", 8: "an 8"} | dict(zip(PICTURES, ("a jack", "a quee
 def format_announcement(game: Core) -> str:
     """Return what must be announced now, as in ``last cards, sweep for a 6 or a queen``; empty if nothing.
 
-    "Last cards" is announced before the first play of the last deal, a sweep whenever a card could make one.
+    "Last cards" is announced before the first play of the last deal. Where a sweep is forced or costs the seat before,
+    one is announced whenever a card could make it.
     """
     last_hands, _ = game.rules.deal_sizes()[-1]
     held = sum(len(game.hand(seat)) for seat in range(game.rules.players))
     said = ["last cards"] if game.stock_size == 0 and held == sum(last_hands) else []
-    words = [_RANK_WORDS.get(rank, f"a {rank}") for rank in game.sweep_ranks()]
+    warns = game.rules.forced_sweep or game.rules.sweep_payer == "seat_before"
+    words = [_RANK_WORDS.get(rank, f"a {rank}") for rank in (game.sweep_ranks() if warns else [])]
     if words:
         said.append("sweep for " + " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])))
     return ", ".join(said)
@@ -76,10 +79,15 @@ def format_game(game: Core, seats: Collection[int] | None = None) -> str:
     for seat, hand in enumerate(hands):
         mark = ">" if seat == game.turn else " "
         role = " (dealer)" if seat == game.dealer else ""
-        counts = f"points {game.points(seat):2}  sweeps {game.sweeps(seat)}  score {scores[seat]:3}"
-        lines.append(f"{mark} seat {seat}     {hand:{width}}  {counts}{role}")
+        counts = [f"points {game.points(seat):2}", f"sweeps {game.sweeps(seat)}"]
+        counts += [f"{name} {numbers[seat]:2}" for name, numbers in _further_counts(game).items()]
+        counts += [f"score {scores[seat]:3}"]
+        lines.append(f"{mark} seat {seat}     {hand:{width}}  {'  '.join(counts)}{role}")
+    lines += [f"  running    {_by_side(game, _running(game))}"] if _shows_running(game) else []
     if game.is_over:
-        lines.append(f"The game is over: {_result(game)}")
+        lines.append(f"{_end(game)}{_result(game)}")
+    elif game.pending and game.rules.capture == "optional":
+        lines.append(f"Seat {game.turn} plays {game.pending} and takes {_cards(game.taken)} so far: what else?")
     elif game.pending:
         lines.append(f"Seat {game.turn} plays {game.pending} and takes {_cards(game.taken)} and more: which?")
     else:
@@ -106,12 +114,12 @@ def format_playthrough(game: Core | str) -> str:
         if game.comments.get(ply):
             lines += [f"       {{{line}}}" for line in game.comments[ply].splitlines()]
         if move:
-            lines.append(f"  {ply + 1:3}. seat {twin.turn} {_deed(move)}")
-            twin.push(move)
+            lines.append(f"  {ply + 1:3}. seat {twin.turn} {_push(twin, move)}")
             if twin.deal_number == deal and format_announcement(twin):
                 lines[-1] += f"  {_aloud(twin)}"
             if twin.deal_number != deal or twin.is_over:
                 lines.append(f"  scores  {_scores(twin)}")
+                lines += [f"  running {_by_side(twin, _running(twin))}"] if _shows_running(twin) else []
     if game.is_over:
         lines += ["", *_final_table(game)]
     else:
@@ -131,41 +139,148 @@ def _aloud(game: Core) -> str:
     return f'"{format_announcement(game)}"'
 
 
-def _deed(move: Move) -> str:
-    """Return a move in words."""
+def _push(game: Core, move: Move) -> str:
+    """Make a move and return it in words."""
+    seat = game.turn
+    mulles, counted = game.mulles(seat), game.counted_sweeps(seat)
+    game.push(move)
     if not move.takes:
-        return f"creeps {move.card}"
-    sweep = ("", ", a sweep!", ", a double sweep!")[move.sweep]
-    return f"plays {move.card}, takes {_cards(move.takes)}{sweep}"
+        return f"{'trails' if game.rules.capture == 'optional' else 'creeps'} {move.card}"
+    made = ["a mulle"] * (game.mulles(seat) - mulles) + ["a sweep", "a double sweep"][move.sweep - 1 : move.sweep]
+    what = f", {' and '.join(made)}" if made else ""
+    is_void = move.sweep and game.counted_sweeps(seat) == counted
+    what += ", which does not count" if is_void else "!" if made else ""
+    return f"plays {move.card}, takes {_cards(move.takes)}{what}"
 
 
 def _scores(game: Core) -> str:
     return ", ".join(f"seat {seat} {score}" for seat, score in enumerate(game.scores()))
 
 
+def _further_counts(game: Core) -> dict[str, list[int]]:
+    """Return what else the rules count, by name and seat: cards and spades won, sweeps that count, mulles (K7)."""
+    seats, needed = range(game.rules.players), further_blocks(game.rules)
+    piles = [game.pile_counts(seat) for seat in seats]
+    counts = {
+        "cards_won": ("cards", [cards for cards, _ in piles]),
+        "spades_won": ("spades", [spades for _, spades in piles]),
+        "counted_sweeps": ("counted", [game.counted_sweeps(seat) for seat in seats]),
+        "mulles": ("mulles", [game.mulles(seat) for seat in seats]),
+    }
+    return dict(told for block, told in counts.items() if block in needed)
+
+
+def _sums(game: Core, numbers: list[int]) -> list[int]:
+    """Return the sums of seats' numbers by side (R16)."""
+    return [sum(numbers[side :: game.rules.num_teams]) for side in range(game.rules.num_teams)]
+
+
+def _running(game: Core) -> list[int]:
+    """Return the running score of each side: its total in the session, this game's score so far included (F5)."""
+    totals = game.totals
+    return _sums(game, totals if game.is_over else [sum(pair) for pair in zip(totals, game.scores(), strict=True)])
+
+
+def _shows_running(game: Core) -> bool:
+    """Return whether running scores matter and are not the scores themselves."""
+    rules = game.rules
+    matter = rules.sweep_limit is not None or (rules.threshold is not None and not is_plain(rules))
+    return matter and _running(game) != game.scores()
+
+
+def _side(game: Core, side: int) -> str:
+    return f"{'seat' if game.rules.teams is None else 'team'} {side}"
+
+
+def _by_side(game: Core, numbers: list[int]) -> str:
+    return ", ".join(f"{_side(game, side)} {number}" for side, number in enumerate(numbers))
+
+
+def _end(game: Core) -> str:
+    """Return how the game ended, before its result."""
+    if not game.ended_at_once:
+        return "The game is over: "
+    best = max(_running(game))
+    return f"The game ends at once, for {_side(game, _running(game).index(best))} has {best}: "
+
+
 def _result(game: Core) -> str:
-    """Return who has the best score, a team by the sum of its seats (R16)."""
-    sides, scores = game.rules.num_teams, game.scores()
-    sums = [sum(scores[side::sides]) for side in range(sides)]
-    what = "seat" if game.rules.teams is None else "team"
-    best = np.flatnonzero(are_best(game.rules, np.array(sums)))
-    names = " and ".join(f"{what} {side}" for side in best)
-    return f"{names} {'wins' if len(best) == 1 else 'share the win'} with {sums[best[0]]}."
+    """Return who has the best score, a team by the sum of its seats (R16), or the best total when a session ends."""
+    rules = game.rules
+    in_session = rules.games != 1 and not is_plain(rules)
+    is_decided = game.session_over or not in_session
+    sums = _sums(game, game.totals if in_session and is_decided else game.scores())
+    ties = np.array(game.tie_breaks()[: rules.num_teams]) if is_decided else None
+    best = np.flatnonzero(are_best(rules, np.array(sums), ties)).tolist()
+    names, score = " and ".join(_side(game, side) for side in best), sums[best[0]]
+    if not is_decided:
+        return f"{names} {'has' if len(best) == 1 else 'have'} the best score, {score}."
+    by = _tie_broken_by(game, best[0], sums) if len(best) == 1 else ""
+    ends = f"{names} {'wins' if len(best) == 1 else 'share the win'}{by} with {score}"
+    return f"{ends} in all, and the session is over." if in_session else f"{ends}."
+
+
+def _tie_broken_by(game: Core, winner: int, sums: list[int]) -> str:
+    """Return what broke a tie for the best score, as in " by spades", or an empty text if there was none (K6, F7)."""
+    tied = [side for side, total in enumerate(sums) if total == sums[winner] and side != winner]
+    seats = range(game.rules.players)
+    numbers = {"spades": _sums(game, [game.pile_counts(seat)[1] for seat in seats])}
+    if game.rules.tie_break == "finnish":
+        points, cards = ([count(seat) for seat in seats] for count in (game.points, lambda s: game.pile_counts(s)[0]))
+        numbers = {"card points": _sums(game, points), **numbers, "cards": _sums(game, cards)}
+    for name, of_sides in numbers.items():
+        rivals = [side for side in tied if of_sides[side] == of_sides[winner]]
+        if tied and not rivals:
+            return f" by {name}"
+        tied = rivals
+    return ""
 
 
 def _final_table(game: Core) -> list[str]:
     """Return the last lines of a game: who got what was left, and the score of each seat."""
-    lines = [
-        "Nobody captured, so the cards left belong to nobody."
-        if game.last_capturer is None
-        else f"Seat {game.last_capturer} made the last capture and has what was left on the table and aside."
-    ]
-    lines += ["", "seat  cards  points  sweeps  set up  score" + ("  total" if game.rules.games != 1 else "")]
-    scores, players = game.scores(), game.rules.players
-    for seat in range(players):
-        after = game.sweeps((seat + 1) % players)
-        cards, points, sweeps = len(game.captured(seat)), game.points(seat), game.sweeps(seat)
-        row = f"{seat:4}  {cards:5}  {points:6}  {sweeps:6}  {after:6}  {scores[seat]:5}"
-        lines.append(row + (f"  {game.totals[seat]:5}" if game.rules.games != 1 else ""))
+    rules, seats = game.rules, range(game.rules.players)
+    needed, further = not is_plain(rules), _further_counts(game)
+    columns = {"seat": list(seats), "cards": [len(game.captured(seat)) for seat in seats]}
+    columns |= {"spades": further["spades"]} if "spades" in further else {}
+    columns |= {"points": [game.points(seat) for seat in seats], "sweeps": [game.sweeps(seat) for seat in seats]}
+    columns |= {"counted": further["counted"]} if "counted" in further else {}
+    if rules.sweep_payer == "seat_before":
+        columns["set up"] = [game.sweeps((seat + 1) % rules.players) for seat in seats]
+    columns |= {"mulles": further["mulles"]} if "mulles" in further else {}
+    columns |= {"bonus": game.state["bonus"][: rules.players].tolist()} if needed else {}
+    columns |= {"score": game.scores()} | ({"total": game.totals} if rules.games != 1 else {})
+    lines = [*_last_words(game), "", "  ".join(columns)]
+    for row in zip(*columns.values(), strict=True):
+        lines.append("  ".join(f"{number:{len(name)}}" for name, number in zip(columns, row, strict=True)))
     result = _result(game)
     return [*lines, "", result[0].upper() + result[1:]]
+
+
+def _last_words(game: Core) -> list[str]:
+    """Return in words what the end of a game brings, before its table."""
+    rules = game.rules
+    if game.ended_at_once:
+        return [f"{_end(game)}what is left in the hands, on the table and in the stock counts for nobody."]
+    if game.last_capturer is None:
+        return ["Nobody captured, so the cards left belong to nobody."]
+    seats = range(rules.players)
+    if is_plain(rules):
+        return [f"Seat {game.last_capturer} made the last capture and has what was left on the table and aside."]
+    points = rules.last_capture_points
+    sistan = f" (sistan), {points} point{'s' * (points > 1)}," if points else ""
+    aside = " and aside" if rules.set_aside != "none" else ""
+    lines = [f"Seat {game.last_capturer} made the last capture{sistan} and has what was left on the table{aside}."]
+    cards, spades = (_sums(game, [game.pile_counts(seat)[which] for seat in seats]) for which in (0, 1))
+    lines += [f"Most spades: {_most(game, spades)}."] if rules.most_spades_points else []
+    lines += [f"Most cards: {_most(game, cards)}."] if rules.most_cards_points else []
+    fewest = min(_sums(game, [game.counted_sweeps(seat) for seat in seats]))
+    if rules.sweeps_cancel and fewest:
+        lines.append(f"Sweeps that cancel: {fewest} of each side.")
+    return lines
+
+
+def _most(game: Core, numbers: list[int]) -> str:
+    """Return which side has the most of something, or which tie for it."""
+    most = max(numbers)
+    sides = [_side(game, side) for side, number in enumerate(numbers) if number == most]
+    return f"{sides[0]} with {most}" if len(sides) == 1 else f"a tie of {' and '.join(sides)} with {most}"
