@@ -87,7 +87,7 @@ def format_game(game: Core, seats: Collection[int] | None = None) -> str:
     if game.is_over:
         lines.append(f"{_end(game)}{_result(game)}")
     elif game.pending and game.rules.capture == "optional":
-        lines.append(f"Seat {game.turn} plays {game.pending} and takes {_cards(game.taken)} so far: what else?")
+        lines.append(f"Seat {game.turn} plays {game.pending} and takes {' '.join(game.taken) or 'nothing'} so far.")
     elif game.pending:
         lines.append(f"Seat {game.turn} plays {game.pending} and takes {_cards(game.taken)} and more: which?")
     else:
