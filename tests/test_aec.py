@@ -11,12 +11,15 @@ import pettingzoo
 import pytest
 from pettingzoo.test import api_test, performance_benchmark, render_test, seed_test
 
-from krypenv import Game, IllegalMove, Rules, krypkasino_v0
+from krypenv import Engine, Game, IllegalMove, Rules, kasino_v0, krypkasino_v0, mulle_v0
+from krypenv.cards import STOP, TAKE, parse_card
 from krypenv.envs import whole_state
+from krypenv.families import krypkasino
+from krypenv.families.variants import FAMILIES
 from krypenv.kernels import features, observation
 from krypenv.rewards import KINDS, illegal_reward, returns_of
 
-ENVIRONMENTS = {
+KRYPKASINO = {
     **{f"{players} players": {"players": players} for players in range(2, 7)},
     "4 in 2 teams": {"players": 4, "teams": 2},
     "6 in 2 teams": {"players": 6, "teams": 2},
@@ -31,9 +34,35 @@ ENVIRONMENTS = {
     "V3": {"set_aside": "spades"},
     "howto of 4": {"variant": "howto", "players": 4, "teams": 2},
     "H5": {"variant": "howto", "packs": 1, "forced_sweep": False, "storan_points": 0, "initial_match_bonus": -5},
-    **{name: {"variant": name} for name in Rules.presets()},
+    **{name: {"variant": name} for name in krypkasino.PRESETS},
 }
-every_environment = pytest.mark.parametrize("arguments", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
+KASINO = {
+    **{f"kasino, {players} players": {"players": players} for players in (2, 3, 4)},
+    "kasino, teams": {"players": 4, "teams": 2, "dense": True},
+    "kasino to 16": {"games": 0, "threshold": 16, "reward": "win"},
+    "kasino, misere": {"goal": "low", "reward": "points", "dense": True},
+    "kasino, maximal": {"capture": "maximal", "forced_sweep": True},
+    "overspader": {"variant": "overspader", "players": 3, "reward": "win", "dense": True},
+    "overspader, teams": {"variant": "overspader", "players": 4, "teams": 2},
+    "finland": {"variant": "finland"},
+    "finland to 16": {"variant": "finland", "games": 0, "threshold": 16, "reward": "win", "dense": True},
+    "finland of 3 to 16": {"variant": "finland", "players": 3, "games": 0, "threshold": 16},
+    "finland, teams": {"variant": "finland", "players": 4, "teams": 2, "games": 2, "dense": True},
+    "finland, forced sweeps": {"variant": "finland", "forced_sweep": True},
+}
+MULLE = {
+    **{f"mulle, {players} players": {"players": players} for players in (2, 3, 4)},
+    "mulle, teams": {"variant": "sassersson", "players": 4, "teams": 2},
+    "mulle, session": {"games": 0, "threshold": 40, "reward": "win", "dense": True},
+}
+ENVIRONMENTS = {
+    name: (module, arguments)
+    for module, listed in ((krypkasino_v0, KRYPKASINO), (kasino_v0, KASINO), (mulle_v0, MULLE))
+    for name, arguments in listed.items()
+}
+RELATIVES = {name: each for name, each in ENVIRONMENTS.items() if each[0] is not krypkasino_v0}
+every_environment = pytest.mark.parametrize(("module", "arguments"), ENVIRONMENTS.values(), ids=ENVIRONMENTS)
+every_relative = pytest.mark.parametrize(("module", "arguments"), RELATIVES.values(), ids=RELATIVES)
 
 
 def play(env, seed, rng, options=None):
@@ -63,13 +92,26 @@ def session_of(rules, seed, actions):
     return games
 
 
+def tie_breaks_of(game):
+    """What decides between equal totals, for the side of each seat: spades (K6), or in Finland points first (F7)."""
+    rules = game.rules
+    if rules.tie_break not in ("spades", "finnish"):
+        return np.zeros(rules.players, np.int64)
+    sides = [range(seat % rules.num_teams, rules.players, rules.num_teams) for seat in range(rules.players)]
+    piles = [[card for seat in side for card in game.captured(seat)] for side in sides]
+    spades = np.array([sum(card[1] == "S" for card in pile) for pile in piles])
+    points = np.array([sum(map(game.points, side)) for side in sides])
+    cards = np.array(list(map(len, piles)))
+    return spades if rules.tie_break == "spades" else (points * 1000 + spades) * 1000 + cards
+
+
 @every_environment
-def test_pettingzoo_s_own_tests(arguments, capsys):
+def test_pettingzoo_s_own_tests(module, arguments, capsys):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        api_test(krypkasino_v0.env(**arguments), num_cycles=20)
-        api_test(krypkasino_v0.raw_env(**arguments), num_cycles=200)
-        seed_test(lambda: krypkasino_v0.env(**arguments), num_cycles=60)
+        api_test(module.env(**arguments), num_cycles=20)
+        api_test(module.raw_env(**arguments), num_cycles=200)
+        seed_test(lambda: module.env(**arguments), num_cycles=60)
     # All that PettingZoo finds to say is that an observation with a mask is no plain array, as its other tests want it.
     assert {str(warning.message).split(" probably")[0] for warning in caught} == {
         "Observation space for each agent", "Observation is not a NumPy array",
@@ -77,8 +119,8 @@ def test_pettingzoo_s_own_tests(arguments, capsys):
 
 
 @every_environment
-def test_renders(arguments, capsys):
-    render_test(lambda **mode: krypkasino_v0.env(**arguments, **mode))
+def test_renders(module, arguments, capsys):
+    render_test(lambda **mode: module.env(**arguments, **mode))
 
 
 @pytest.mark.slow
@@ -124,25 +166,26 @@ def test_ansi_shows_the_game():
 
 
 @every_environment
-def test_it_is_the_game_of_its_seed(arguments):
-    env = krypkasino_v0.env(**arguments)
+def test_it_is_the_game_of_its_seed(module, arguments):
+    env = module.env(**arguments)
     raw, rules = env.unwrapped, env.unwrapped.rules
     for seed in (0, 5):
         *_, paid = play(env, seed, np.random.default_rng(seed))
         games = session_of(rules, seed, raw.actions)
         assert games[-1].session_over
         assert [game.actions for game in games][-1] == raw.game.actions
-        worth = returns_of(rules, games[-1].totals, raw.reward)
+        worth = returns_of(rules, games[-1].totals, raw.reward, tie_breaks_of(games[-1]))
         np.testing.assert_allclose(list(paid.values()), worth, atol=1e-9)
         if raw.reward == "centred":
             assert sum(paid.values()) == pytest.approx(0)
 
 
 @every_environment
-def test_masks_and_observations(arguments):
-    env = krypkasino_v0.env(**arguments)
+def test_masks_and_observations(module, arguments):
+    env = module.env(**arguments)
     raw = env.unwrapped
-    size = observation.SIZE + (features.SIZE if arguments.get("features") else 0)
+    size = raw.rules.observation_size + (features.SIZE if arguments.get("features") else 0)
+    assert size == observation.SIZE + (features.SIZE if arguments.get("features") else 0) or module is not krypkasino_v0
     rng = np.random.default_rng(2)
     env.reset(seed=3)
     while not any(env.terminations.values()):
@@ -195,8 +238,8 @@ def test_rewards_sparse_and_dense(reward, arguments):
 
 
 @every_environment
-def test_an_illegal_action_ends_the_episode(arguments, caplog):
-    env = krypkasino_v0.env(**arguments)
+def test_an_illegal_action_ends_the_episode(module, arguments, caplog):
+    env = module.env(**arguments)
     raw = env.unwrapped
     env.reset(seed=0)
     culprit = env.agent_selection
@@ -247,8 +290,8 @@ def test_what_is_no_action_is_an_error():
 
 
 @every_environment
-def test_a_deep_copy_goes_its_own_way(arguments):
-    env = krypkasino_v0.env(**arguments)
+def test_a_deep_copy_goes_its_own_way(module, arguments):
+    env = module.env(**arguments)
     next(islice(play(env, 5, np.random.default_rng(1)), 9, None))
     twin, raw = copy.deepcopy(env), env.unwrapped
     before = raw.game.position()
@@ -256,7 +299,7 @@ def test_a_deep_copy_goes_its_own_way(arguments):
     assert raw.game.position() == before
     assert [*play_on(env, np.random.default_rng(2))][-1] == paid
     assert twin.unwrapped.actions == raw.actions
-    assert twin.unwrapped.game.record() == raw.game.record()
+    assert twin.unwrapped.game.position() == raw.game.position()
 
 
 def test_stacked_deck():
@@ -302,6 +345,166 @@ def test_registered():
 def test_arguments_are_checked():
     with pytest.raises(ValueError, match="centred, points, win"):
         krypkasino_v0.env(reward="gold")
+
+
+# ---------------------------------------------------------------------- the relatives
+
+
+def test_each_variant_is_a_preset():
+    """An environment's variants are presets of its family, the first one by default; each preset has one environment."""
+    for module, family in ((krypkasino_v0, "krypkasino"), (kasino_v0, "kasino-sweden"), (mulle_v0, "mulle")):
+        assert module.env().unwrapped.rules == module.raw_env().rules == Rules.preset(family)
+        assert module.__all__ == ["env", "raw_env"]
+        name = module.__name__.removeprefix("krypenv.")
+        assert str(module.env()) == module.env().metadata["name"] == name
+        assert str(pettingzoo.make("aec", name, players=3)) == name
+    for variant, preset in (("sweden", "kasino-sweden"), ("overspader", "overspader"), ("finland", "kasino-finland")):
+        assert kasino_v0.env(variant=variant, players=4).unwrapped.rules == Rules.preset(preset, players=4)
+    assert mulle_v0.env(variant="sassersson").unwrapped.rules == Rules.preset("mulle")
+    played = [preset for family in FAMILIES for preset in family.variants.values()]
+    assert sorted(played) == sorted(Rules.presets())
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments", "sentence"),
+    [
+        (
+            kasino_v0,
+            {"variant": "norway"},
+            "unknown variant 'norway'; the variants of kasino_v0 are sweden, overspader",
+        ),
+        (kasino_v0, {"variant": "fin"}, r"unknown variant 'fin'.* are sweden, overspader, finland"),
+        (kasino_v0, {"variant": "kasino-sweden"}, "variants of kasino_v0"),
+        (kasino_v0, {"variant": 3}, "unknown variant 3; the variants of kasino_v0"),
+        (mulle_v0, {"variant": "sweden"}, "unknown variant 'sweden'; mulle_v0 has only sassersson"),
+        (
+            krypkasino_v0,
+            {"variant": "mulle"},
+            "unknown variant 'mulle'; the variants of krypkasino_v0 are krypkasino, ",
+        ),
+        (kasino_v0, {"players": 5}, "kasino-sweden is not played by 5 players"),
+        (mulle_v0, {"players": 6}, "mulle is not played by 6 players"),
+        (kasino_v0, {"players": 3, "teams": 2}, "3 players can't form 2 equal teams"),
+        (kasino_v0, {"players": 3, "teams": 1}, "3 players can't form 1 equal teams"),
+        (mulle_v0, {"players": 4, "teams": 3}, "4 players can't form 3 equal teams"),
+        (kasino_v0, {"rules": Rules.preset("mulle")}, "kasino_v0 plays rules made from .* mulle are for mulle_v0"),
+        (mulle_v0, {"rules": Rules.preset()}, "from krypkasino are for krypkasino_v0"),
+        (krypkasino_v0, {"rules": Rules.preset("overspader")}, "from overspader are for kasino_v0"),
+        (kasino_v0, {"rules": "sweden"}, r"rules are those of Rules\.preset"),
+    ],
+)
+def test_what_is_not_of_the_family_is_refused_in_a_sentence(module, arguments, sentence):
+    for make in (module.env, module.raw_env):
+        with pytest.raises(ValueError, match=sentence) as refused:
+            make(**arguments)
+        assert "\n" not in str(refused.value)
+
+
+def test_whole_rules_of_the_family_are_taken():
+    rules = Rules.preset("overspader", players=4, teams=2, goal="low")
+    assert kasino_v0.env(rules=rules).unwrapped.rules == rules
+    high = Rules.preset("krypkasino", goal="high")
+    assert krypkasino_v0.env(rules=high).unwrapped.rules == high
+
+
+def stacked_kasino():
+    """Sweden for two, seat 0 to play: hand 9H 5C 8C KC; table 4D 5D 9D 2H."""
+    env = kasino_v0.raw_env()
+    first = ["9H", "5C", "7C", "QC", "4D", "5D", "8C", "KC", "3C", "JC", "9D", "2H"]
+    rest = [name for name in Game(env.rules, seed=0).deck if name not in first]
+    env.reset(options={"deck": first + rest})
+    assert env.game.hand(0) == ["5C", "8C", "KC", "9H"]
+    assert env.game.table == ["4D", "5D", "9D", "2H"]
+    return env
+
+
+def test_k2_a_stop_without_a_capture_and_a_take_that_cannot_be_completed_are_refused():
+    """A 9 takes 4 and 5, or 9, or both, or nothing; after 4 alone it can't stop, and 2 fits nothing."""
+    env = stacked_kasino()
+    env.step(parse_card("9H"))
+    legal = {TAKE + parse_card("4D"), TAKE + parse_card("9D"), STOP}
+    assert set(np.flatnonzero(env.game.action_mask())) == legal
+    for bad in (TAKE + parse_card("2H"), TAKE + parse_card("5D"), parse_card("5C")):
+        before = (env.game.actions, env.game.table, env.game.scores(), list(env.actions))
+        with pytest.raises(IllegalMove, match=r"^(take|play) \w\w is illegal; seat 0 may ") as refused:
+            env.step(bad)
+        assert "\n" not in str(refused.value)
+        assert (env.game.actions, env.game.table, env.game.scores(), list(env.actions)) == before
+    env.step(TAKE + parse_card("4D"))
+    with pytest.raises(IllegalMove, match=r"^stop is illegal; seat 0 may take 5D$"):
+        env.step(STOP)
+    assert env.game.taken == ["4D"]
+    assert np.flatnonzero(env.game.action_mask()).tolist() == [TAKE + parse_card("5D")]
+    env.step(TAKE + parse_card("5D"))
+    assert set(np.flatnonzero(env.game.action_mask())) == {TAKE + parse_card("9D"), STOP}
+    env.step(STOP)
+    assert (env.game.turn, env.game.table) == (1, ["9D", "2H"])
+    assert env.game.captured(0) == ["4D", "5D", "9H"]
+
+
+def test_k2_the_engine_refuses_the_same_and_stays():
+    env = stacked_kasino()
+    engine = Engine.from_state(env.rules, np.atleast_1d(env.game.state).view(np.recarray))
+    for action in (parse_card("9H"), TAKE + parse_card("4D")):
+        engine.step([action])
+    before = engine.state.copy()
+    for bad in (STOP, TAKE + parse_card("2H"), TAKE + parse_card("9D"), parse_card("5C")):
+        with pytest.raises(IllegalMove, match=r"^(stop|take \w\w|play \w\w) is illegal in row 0; seat 0 may take 5D$"):
+            engine.step([bad])
+        assert (engine.state == before).all()
+    with pytest.raises(IllegalMove, match=r"^action 105 is illegal in row 0"):
+        engine.step([105])
+
+
+@every_relative
+def test_stopping_always_leads_to_the_end_of_the_session(module, arguments):
+    """Nobody captures: all cards lie on the table in the end, nobody has a point, and all share the win."""
+    env = module.raw_env(**arguments | {"games": 2, "capture": "optional", "forced_sweep": False})
+    env.reset(seed=5)
+    paid = np.zeros(env.rules.players)
+    while not any(env.terminations.values()):
+        legal = np.flatnonzero(env.game.action_mask())
+        env.step(int(legal[-1]))
+        paid += list(env.rewards.values())
+    assert env.game.session_over
+    assert env.game.totals == [0] * env.rules.players
+    assert len(env.game.table) == env.rules.deck_size
+    np.testing.assert_allclose(paid, 1 / env.rules.players if env.reward == "win" else 0)
+
+
+def test_k6_f7_the_tie_break_decides_who_is_paid_for_the_win():
+    """Equal totals at the end: who took more spades in the last game wins, alone; without a tie break they share."""
+    for module, arguments in ((kasino_v0, {}), (kasino_v0, {"variant": "finland"}), (mulle_v0, {})):
+        decided = 0
+        for seed in range(300):
+            env = module.raw_env(**arguments, reward="win")
+            *_, paid = play(env, seed, np.random.default_rng(seed))
+            totals, ties = np.array(env.game.totals), tie_breaks_of(env.game)
+            if totals[0] == totals[1]:
+                best = ties == ties.max()
+                assert list(paid.values()) == (best / best.sum()).tolist()
+                shared = module.raw_env(**arguments, reward="win", tie_break="share")
+                shared.reset(seed=seed)
+                for action in env.actions:
+                    shared.step(action)
+                assert list(shared.rewards.values()) == [0.5, 0.5]
+                decided += not best.all()
+        assert decided > 0
+
+
+def test_f6_a_session_ends_at_once_with_cards_in_the_hands():
+    """The running score reaches 16 in the middle of a game: it ends there, and who reached it has won."""
+    early = 0
+    for seed in range(20):
+        env = kasino_v0.raw_env(variant="finland", games=0, threshold=16, reward="win", dense=bool(seed % 2))
+        *_, paid = play(env, seed, np.random.default_rng(seed))
+        game = env.game
+        assert game.session_over
+        if game.state["cut_short"]:
+            early += bool(game.hand(0) or game.hand(1) or game.stock_size)
+            assert sorted(paid.values()) == [0, 1]
+            assert game.totals[int(np.argmax(list(paid.values())))] >= 16 > min(game.totals)
+    assert early > 3
 
 
 def layout_table(layout, descriptions):

@@ -56,9 +56,9 @@ class History:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.compiled = compile_rules(rules)
-        # Each action plays or takes a card, and no card is played or taken twice. So there are at most 2 D + 1 states;
-        # the last place is work space.
-        self.states = np.empty(2 * rules.deck_size + 2, _STATE_DTYPE)
+        # Each action plays a card, takes one or ends a play (K2), and no card is played or taken twice. So there are at
+        # most 3 D + 1 states; the last place is work space.
+        self.states = np.empty(3 * rules.deck_size + 2, _STATE_DTYPE)
         self.states[0] = np.zeros((), _STATE_DTYPE)
         self.at = 0
         self.actions: list[int] = []
