@@ -13,7 +13,7 @@ from krypenv.kernels.captures import (
     support,
     takes_whole_ranks,
 )
-from krypenv.kernels.compiled import NIBBLE, PLAY_ON, TABLE, classes_of_values, kinds_of_values, table_value_of
+from krypenv.kernels.compiled import NEVER, NIBBLE, PLAY_ON, TABLE, classes_of_values, kinds_of_values, table_value_of
 from krypenv.kernels.scoring import (
     count_cards,
     count_pile,
@@ -417,7 +417,12 @@ def is_won(compiled: np.record, game: np.record) -> bool:
 
 @kernel
 def may_be_last(compiled: np.record, game: np.record) -> bool:
-    """Return whether the play to be made or completed may be the last of the game: no other card is left."""
+    """Return whether the play to be made or completed may be the last of the game: no other card is left.
+
+    Where a session can end at once, any play may be (F6).
+    """
+    if compiled.threshold_at_once and compiled.threshold < NEVER:
+        return True
     cards = compiled.deck_size - np.int64(game.next_card)
     for seat in range(compiled.players):
         cards += game.hand_size[seat]
