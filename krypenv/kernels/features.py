@@ -365,12 +365,15 @@ def _write_all(
 def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
     """Return observations with their features block, (B, 1369) int8, from (B, 433) int8 and masks (B, 105) int8.
 
+    Where rules have further blocks, both are longer by them.
+
     Observations that have the block already are returned unchanged. Raises ValueError if they are not observations.
     """
-    if np.ndim(observations) == 2 and np.shape(observations)[1] > BASE_SIZE:
+    size = rules.observation_size
+    if np.ndim(observations) == 2 and np.shape(observations)[1] > size:
         return observations
     observations, masks = check_decisions(rules, observations, masks)
-    out = np.empty((len(observations), BASE_SIZE + SIZE), np.int8)
-    out[:, :BASE_SIZE] = observations
-    _write_all(compile_rules(rules), out, masks, make_feature_scratch(), borrow_scratch(), out[:, BASE_SIZE:])
+    out = np.empty((len(observations), size + SIZE), np.int8)
+    out[:, :size] = observations
+    _write_all(compile_rules(rules), out, masks, make_feature_scratch(), borrow_scratch(), out[:, size:])
     return out
