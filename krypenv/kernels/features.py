@@ -23,7 +23,6 @@ from krypenv.kernels.compiled import (
     table_value_of,
 )
 from krypenv.kernels.observation import LAYOUT, clip_int8
-from krypenv.kernels.observation import SIZE as BASE_SIZE
 from krypenv.kernels.scoring import cost_of, sweeps_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
