@@ -25,6 +25,7 @@ from krypenv.kernels.scoring import (
     settle_game,
     sum_over,
     sweeps_of,
+    void_sweeps_of,
 )
 from krypenv.kernels.state import DEALS
 from krypenv.kernels.streams import random_below
@@ -476,6 +477,8 @@ def end_session(compiled: np.record, game: np.record) -> bool:
         game.totals[seat] += score_of(compiled, game, seat)
         game.total_points[seat] += game.points[seat]
         game.total_sweeps[seat] += game.sweeps[seat]
+        if not compiled.is_plain:
+            game.total_void_sweeps[seat] += void_sweeps_of(compiled, game, seat)
     if compiled.games != 0 and game.game_number >= compiled.games:
         return True
     reached = False
@@ -500,6 +503,7 @@ def first_game(compiled: np.record, game: np.record, scratch: np.record) -> None
         game.totals[seat] = 0
         game.total_points[seat] = 0
         game.total_sweeps[seat] = 0
+        game.total_void_sweeps[seat] = 0
     game.dealer = compiled.players - 1
     game.game_number = 1
     shuffle_deck(compiled, game)
