@@ -58,8 +58,8 @@ GAMES = {
         MULLE,
         "Mulle",
         "`mulle_v0` is Mulle, the Swedish capturing game with two packs: as in Kasino you take table cards whose "
-        "values sum to that of the card you play, and taking just the identical copy of your card, a *mulle*, brings five "
-        "points. You want as many points as possible.",
+        "values sum to that of the card you play, and taking just the identical copy of your card, a *mulle*, brings "
+        "five points. You want as many points as possible.",
         {"sassersson": "Mulle after Sassersson, without building: an ace is 1 or 14, in the hand and on the table"},
         "players=3",
         "games=0, threshold=100",
