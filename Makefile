@@ -6,7 +6,7 @@ EXTRAS ?= train,dev
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train test slow check format format-check lint types notebooks nojit soak playthroughs bench clean
+.PHONY: help train test slow check format format-check lint types notebooks nojit soak pages playthroughs bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -43,6 +43,9 @@ nojit: $(VENV)  ## run the rules as plain Python, where an index out of bounds i
 
 soak: $(VENV)  ## play 10^8 plies with every invariant and try 10^6 mutants of all that is read: an hour or two
 	$(BIN)/python tests/soak.py
+
+pages: $(VENV)  ## write the pages of the environments anew
+	$(BIN)/python tests/make_pages.py
 
 playthroughs: $(VENV)  ## write the golden playthroughs anew
 	$(BIN)/python tests/make_playthroughs.py

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from krypenv.agents.base import (
     RENAMED,
     Agent,
+    check_krypkasino,
     check_options,
     check_seed,
     format_spec,
@@ -65,6 +66,9 @@ _AGENTS: dict[str, Callable[..., Agent]] = {
 }
 
 
+_PLAY_ALL = ("random", "greedy")  # all games; the others know only games like Krypkasino
+
+
 def names() -> list[str]:
     """Return the names of the agents that need no model. (A path to a model's folder names an agent too.)"""
     return [name for name, agent in _AGENTS.items() if "model" not in options_of(agent)]
@@ -95,6 +99,7 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
     if spec not in _AGENTS and (_is_path(spec) or _is_folder(spec)):
         if not _is_folder(spec):
             raise ValueError(f"there is no model folder {shown(spec)}; the agents with a name are {', '.join(_AGENTS)}")
+        check_krypkasino(rules, "a trained network")
         return load_agent(spec, rules, seed)
     name, options = parse_spec(spec)
     if is_own(name):
@@ -106,6 +111,8 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
         )
     options = with_new_names(options, options_of(_AGENTS[name]), RENAMED.get(name, {}))
     check_options(name, _AGENTS[name], options)
+    if name not in _PLAY_ALL:
+        check_krypkasino(rules, name)
     return _AGENTS[name](rules, seed, **options)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.inputs.words import did_you_mean, is_whole, shown
+from krypenv.inputs.words import did_you_mean, is_whole, one_line, shown
 from krypenv.kernels.state import MAX_DECK, State
 from krypenv.rules import Rules
 
@@ -48,6 +48,14 @@ LIMITS: dict[str, tuple[float, float, str]] = {
 }
 
 
+# What agents that know the main game rely on: fields of its rules, and their values there.
+_KNOWN: dict[str, Any] = {
+    "goal": "low", "capture": "maximal", "sweep_payer": "seat_before", "sweeps_cancel": False, "last_deal_sweeps": True,
+    "sweep_limit": None, "lillan_hand_value": None, "storan_hand_value": None, "most_spades_points": 0,
+    "most_cards_points": 0, "spades_above": None, "mulle_points": 0, "threshold_at_once": False, "tie_break": "share",
+}  # fmt: skip
+
+
 class Agent(Protocol):
     """Maps what the seats to act may see to their actions, for many games at once.
 
@@ -75,6 +83,25 @@ class Cheater(Agent, Protocol):
     def act_on(self, state: State, action_masks: np.ndarray) -> IntArray:
         """Return a legal action for each row, (B,) int64, from whole games, (B,) of `GAME`, and (B, 105) int8 masks."""
         ...
+
+
+def check_krypkasino(rules: Rules, who: str) -> None:
+    """Raise ValueError, with the reason, for rules that count or allow more than Krypkasino and its variants do.
+
+    `who` is the agent or the command that knows no others. Fields such as the deck, the deals and the points of cards
+    may have any value.
+    """
+    found = next(
+        (f"{key}={getattr(rules, key)!r}" for key, value in _KNOWN.items() if getattr(rules, key) != value), ""
+    )
+    for name in ("hand_values", "table_values"):
+        if not found and not all(isinstance(value, int) for value in getattr(rules, name)):
+            found = f"cards with two values in {name}"
+    if found:
+        raise ValueError(
+            f"{one_line(who, 80)} knows only games like Krypkasino, and {rules.name} with {rules.players} players has "
+            f"{found}; random and greedy play all games"
+        )
 
 
 def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:

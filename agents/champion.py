@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.base import Agent, IntArray
+from krypenv.agents.base import Agent, IntArray, check_krypkasino
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.learned import load_agent
 from krypenv.agents.search.rollout import Rollout
@@ -51,6 +51,7 @@ class Champion:
 
     def __init__(self, rules: Rules, seed: int = 0, *, worlds: int = WORLDS, threads: int = 1) -> None:
         self.name, self.rules = name_of("champion", self, locals()), rules
+        check_krypkasino(rules, "champion")
         model = shipped_model(rules)
         self.models = [str(model)] if model else []  # folders of the networks that it plays with
         self.player = _player(self.models, rules, seed, worlds, threads)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import IntArray, check_seed
+from krypenv.agents.base import IntArray, check_krypkasino, check_seed
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampler import name_of
 from krypenv.agents.search.sampling import best_of, has_choice
@@ -69,6 +69,7 @@ class _Oracle:
     cheats = True
 
     def __init__(self, rules: Rules, seed: int, plies: int, method: str, value: str, deals: int) -> None:
+        check_krypkasino(rules, self.name)
         self.rules = rules
         self._plan = plan_of(rules, method, plies)
         self._compiled, self._model = compile_rules(rules), make_model(value)

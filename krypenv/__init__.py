@@ -1,4 +1,4 @@
-"""Krypkasino, Sweden's misère casino, as a reinforcement-learning environment."""
+"""Krypkasino, Sweden's misère casino, and its relatives as reinforcement-learning environments."""
 
 from krypenv.runtime import stopping as stopping  # isort: skip  # first, for the rest takes a while to load
 
@@ -11,7 +11,7 @@ with tell_doctor():
     import pettingzoo
 
 if TYPE_CHECKING:
-    from krypenv import krypkasino_v0
+    from krypenv import kasino_v0, krypkasino_v0, mulle_v0
     from krypenv.engine import Engine, IllegalMove
     from krypenv.game.game import Game
     from krypenv.game.moves import Move
@@ -30,11 +30,12 @@ else:
     )
 
 __version__ = "0.1.0"
-__all__ = ["Engine", "Game", "IllegalMove", "Move", "Rules", "determinize", "krypkasino_v0"]
+__all__ = ["Engine", "Game", "IllegalMove", "Move", "Rules", "determinize", "kasino_v0", "krypkasino_v0", "mulle_v0"]
 
-gymnasium.register(
-    id="Krypkasino-v0",
-    entry_point="krypenv.envs.gym:KrypkasinoEnv",
-    vector_entry_point="krypenv.envs.vector:KrypkasinoVectorEnv",
-)
-pettingzoo.register("aec", "krypkasino_v0", entry_point="krypenv.krypkasino_v0:env")
+for _name, _module in (("Krypkasino", "krypkasino"), ("Kasino", "kasino"), ("Mulle", "mulle")):
+    gymnasium.register(
+        id=f"{_name}-v0",
+        entry_point=f"krypenv.envs.gym:{_name}Env",
+        vector_entry_point=f"krypenv.envs.vector:{_name}VectorEnv",
+    )
+    pettingzoo.register("aec", f"{_module}_v0", entry_point=f"krypenv.{_module}_v0:env")

@@ -2,52 +2,70 @@
 
 from __future__ import annotations
 
-import inspect
 import operator
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NUM_ACTIONS
-from krypenv.inputs.words import check_keywords, listed, one_line, shown
+from krypenv.families.variants import Family, family_of
+from krypenv.inputs.words import check_keywords, did_you_mean, listed, one_line, shown
 from krypenv.rules import FIELDS, Rules, check_rules
 
 MOST_GAMES = 1_000_000  # games at once: 2 GB
 LONGEST = 600  # characters of a message about rules
 
 
-def chosen_rules(call: Callable[..., Any], rules: Any, variant: Any, fields: dict[str, Any], **more: Any) -> Rules:
-    """Return the rules that an environment's arguments ask for: complete rules, or a preset with some fields changed.
+def chosen_rules(
+    call: str, parameters: Iterable[str], family: Family, rules: Any, variant: Any, fields: dict[str, Any], **more: Any
+) -> Rules:
+    """Return the rules that an environment's arguments ask for: complete rules, or a variant with some fields changed.
 
     Args:
-        call: the environment; its parameters and the fields of `Rules` are the known keywords.
+        call: the environment's name in messages.
+        parameters: its own parameters; with the fields of `Rules` they are the known keywords.
+        family: the games that it plays.
         rules: complete rules, or None.
-        variant: the name of a preset, or None for the main one.
+        variant: the name of a variant of the family, or None for the first one.
         fields: keywords that are fields of the rules.
         more: fields that have a parameter of their own; None if not given.
 
-    Raises TypeError for an unknown keyword. Raises ValueError, in one short sentence, for a wrong value, and if both
-    complete rules and single fields are given.
+    Raises TypeError for an unknown keyword. Raises ValueError, in one short sentence, for a wrong value, for rules of
+    another family, and if both complete rules and single fields are given.
     """
-    own = [name for name in inspect.signature(call).parameters if name != "rule_fields"]
-    check_keywords(call.__name__, fields, [*own, *(name for name in FIELDS if name not in own)])
+    own = [name for name in parameters if name not in ("self", "rule_fields")]
+    check_keywords(call, fields, [*own, *(name for name in FIELDS if name not in own)])
     more = {name: value for name, value in more.items() if value is not None}
     if rules is not None:
         also = [] if variant is None else ["variant"]
         also += [name for name, value in {**more, **fields}.items() if value is not None]
         if also:
             raise ValueError(f"rules=Rules(...) are complete rules; give either them or {listed(also)}, not both")
-        return check_rules(rules)
+        return _check_family(check_rules(rules), family)
+    names = ", ".join(family.variants)
     if variant is None:
-        variant = "krypkasino"
-    if not isinstance(variant, str):
-        raise ValueError(f"variant is the name of a preset, {', '.join(Rules.presets())}, and not {shown(variant)}")
+        variant = family.default
+    if not isinstance(variant, str) or variant not in family.variants:
+        hint = did_you_mean(variant, family.variants) if isinstance(variant, str) else ""
+        known = f"the variants of {family.module} are" if len(family.variants) > 1 else f"{family.module} has only"
+        raise ValueError(f"unknown variant {shown(variant)}{hint}; {known} {names}")
     try:
-        return Rules.preset(variant, **more, **fields)
+        return Rules.preset(family.variants[variant], **more, **fields)
     except ValueError as error:
         raise ValueError(one_line(str(error), LONGEST)) from None
+
+
+def _check_family(rules: Rules, family: Family) -> Rules:
+    """Return rules; raise ValueError if they change a preset of another family."""
+    home = family_of(rules.name)
+    if home is not family:
+        raise ValueError(
+            f"{family.module} plays rules made from {', '.join(family.variants.values())}; those made from "
+            f"{rules.name} are for {home.module}"
+        )
+    return rules
 
 
 def check_seeds(seed: Any) -> npt.NDArray[np.uint64]:

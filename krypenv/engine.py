@@ -85,6 +85,8 @@ class Engine:
         finished: (B,) bool, whether the last step ended the row's session (with `games=1`: its game).
         final_scores: (B, P) int32, the scores of the last session that ended in the row.
         final_points, final_sweeps: (B, P) int32, the points of the cards captured and the sweeps made in it.
+        final_void_sweeps: (B, P) int32, how many of the sweeps counted for nothing (F4, F5). Sweeps that cancel are
+            taken off the first seat of a side.
         final_tie_breaks: (B, P) int32, for each seat's side what decides between equal totals (K6, F7); more is better,
             and with `goal="low"` less is.
         rewards: (B, P) float64, what every seat earned in the last step; None without `reward`.
@@ -150,15 +152,15 @@ class Engine:
         self.observation = np.zeros((self.num_games, width_of(rules, features)), np.int8)
         self.action_mask = np.zeros((self.num_games, rules.num_actions), np.int8)
         self.finished = np.zeros(self.num_games, np.bool_)
-        finals = np.zeros((4, self.num_games, rules.players), np.int32)
-        self.final_scores, self.final_points, self.final_sweeps, self.final_tie_breaks = finals
+        finals = np.zeros((5, self.num_games, rules.players), np.int32)
+        self.final_scores, self.final_points, self.final_sweeps, self.final_void_sweeps, self.final_tie_breaks = finals
         self._given = self.compiled, self._state, self.observation, self.action_mask, self.finished, finals
         self.reward, self.dense = reward, bool(dense)
         self._payments = None if reward is None else Payments(rules, self.num_games, reward, self.dense)
         self.rewards: FloatArray | None = None
         self._outputs: tuple[npt.NDArray[Any], ...] = (
             self.observation, self.action_mask, self.finished,
-            self.final_scores, self.final_points, self.final_sweeps, self.final_tie_breaks,
+            self.final_scores, self.final_points, self.final_sweeps, self.final_void_sweeps, self.final_tie_breaks,
         )  # fmt: skip
         if self._payments:
             self.rewards = self._payments.rewards

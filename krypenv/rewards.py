@@ -86,6 +86,18 @@ class Payments:
             self.paid[:] = returns_of(self.rules, running_scores(self.rules, state), self.reward)
 
 
+def all_points(rules: Rules) -> int:
+    """Return what a game gives a side that takes everything: cards, last capture, majorities (R14, K5, O1)."""
+    spades = int(rules.deck_counts[SPADES * NUM_RANKS :].sum())
+    above = 0 if rules.spades_above is None else max(spades - rules.spades_above, 0)
+    return rules.total_points + rules.most_spades_points + rules.most_cards_points + above
+
+
+def most_points(rules: Rules) -> int:
+    """Return a bound on what a game gives all sides together, without sweeps: `all_points`, a match and mulles."""
+    return all_points(rules) + abs(rules.initial_match_bonus) + rules.mulle_points * rules.deck_size // 2
+
+
 def illegal_reward(rules: Rules, reward: str, dense: bool) -> float:
     """Return the reward for an illegal action, which ends the episode: less than any legal episode can return.
 
@@ -97,11 +109,7 @@ def illegal_reward(rules: Rules, reward: str, dense: bool) -> float:
     if reward == "win":
         return -2.0 if dense else -1.0
     hands = np.sum([hand for hand, _ in rules.deal_sizes()], axis=0)
-    spades = int(rules.deck_counts[SPADES * NUM_RANKS :].sum())
-    points = rules.total_points + abs(rules.initial_match_bonus) + rules.most_spades_points + rules.most_cards_points
-    if rules.spades_above is not None:
-        points += max(spades - rules.spades_above, 0)
-    points += rules.mulle_points * rules.deck_size // 2
+    points = most_points(rules)
     sweeps = int(side_scores(rules, hands).max() if rules.sweep_payer == "seat_before" else hands.sum())
     game = points + (1 + (rules.double_sweep != "none")) * rules.sweep_points * sweeps
     swept = 0 if rules.sweep_payer == "seat_before" else game - points

@@ -13,6 +13,9 @@ from krypenv.envs.whole_state import (
     VERSION as VERSION,
 )
 from krypenv.envs.whole_state import (
+    layout_of as layout_of,
+)
+from krypenv.envs.whole_state import (
     state_space as state_space,
 )
 from krypenv.envs.whole_state import (

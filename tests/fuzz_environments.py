@@ -16,11 +16,11 @@ import pytest
 from fuzzing import NASTY_VALUES, NASTY_WORDS, REFUSED, Fuzzer, Tally, attempt, check_sentence
 from pettingzoo.utils.env_logger import EnvLogger
 
-from krypenv import Rules, krypkasino_v0
-from krypenv.envs.gym import KrypkasinoEnv
+from krypenv import Rules, kasino_v0, krypkasino_v0, mulle_v0
+from krypenv.envs.gym import KasinoEnv, KrypkasinoEnv
 from krypenv.envs.learner import LearnerGames
 from krypenv.envs.sb3 import KrypkasinoVecEnv
-from krypenv.envs.vector import KrypkasinoVectorEnv
+from krypenv.envs.vector import KrypkasinoVectorEnv, MulleVectorEnv
 
 LOW = Rules.preset("mini-low")
 ODD_OPPONENTS: tuple[Any, ...] = (
@@ -58,7 +58,14 @@ ENVIRONMENTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "KrypkasinoEnv": (KrypkasinoEnv, {"variant": "mini-low"}),
     "env": (krypkasino_v0.env, {"variant": "mini-low"}),
     "raw_env": (krypkasino_v0.raw_env, {"variant": "mini-low"}),
+    "kasino_v0.env": (kasino_v0.env, {"variant": "finland"}),
+    "mulle_v0.raw_env": (mulle_v0.raw_env, {}),
+    "KasinoEnv": (KasinoEnv, {"variant": "overspader"}),
+    "MulleVectorEnv": (MulleVectorEnv, {"num_envs": 2, "variant": "sassersson"}),
+    "KrypkasinoVecEnv of Kasino": (KrypkasinoVecEnv, {"rules": Rules.preset("kasino-sweden"), "num_envs": 2}),
 }
+AEC = ("env", "raw_env", "kasino_v0.env", "mulle_v0.raw_env")
+SINGLE = ("KrypkasinoEnv", "KasinoEnv")
 
 
 def parameters_of(name: str) -> list[str]:
@@ -69,7 +76,7 @@ def parameters_of(name: str) -> list[str]:
 
 def play_a_little(env: Any, name: str) -> None:
     """Play some legal steps of an environment that was made."""
-    if name in ("env", "raw_env"):
+    if name in AEC:
         env.reset(seed=1)
         for agent in env.agent_iter(6):
             seen, _, over, _, _ = env.last()
@@ -79,7 +86,7 @@ def play_a_little(env: Any, name: str) -> None:
     if name != "LearnerGames":
         env.reset()
     for _ in range(3):
-        if name == "KrypkasinoEnv":
+        if name in SINGLE:
             if env.step(int(env.action_masks().argmax()))[2]:
                 env.reset()
             continue
@@ -120,21 +127,21 @@ def every_argument() -> Iterator[tuple[str, dict[str, Any]]]:
 def call_env(env: Any, name: str, rng: random.Random, tally: Tally) -> None:
     """Reset or step an environment with odd arguments, and go on with it rightly."""
     value, what = rng.choice(VALUES), rng.choice(("seed", "options", "deck", "step", "step", "rows"))
-    if name in ("env", "raw_env", "KrypkasinoEnv", "KrypkasinoVectorEnv") and what != "step":
+    if name in (*AEC, *SINGLE, "KrypkasinoVectorEnv", "MulleVectorEnv") and what != "step":
         options = {"deck": value, "reset_mask": value} if what in ("deck", "rows") else value
         given = {"seed": value} if what == "seed" else {"options": options}
         attempt(lambda: env.reset(**given), tally, (name, given))
-    elif name == "KrypkasinoVecEnv" and what != "step":
+    elif name.startswith("KrypkasinoVecEnv") and what != "step":
         attempt(lambda: env.seed(value), tally, (name, "seed", value))
     elif name == "LearnerGames" and what != "step":
         attempt(lambda: env.restart([0], value), tally, (name, "restart", value))
-    elif name == "env":  # PettingZoo's wrappers assert, and compare arrays
+    elif name in ("env", "kasino_v0.env"):  # PettingZoo's wrappers assert, and compare arrays
         env.reset(seed=1)
         with contextlib.suppress(AssertionError, ValueError):
             env.step(value)
         tally["right"] += 1
     else:
-        if name in ("raw_env", "KrypkasinoEnv"):
+        if name in ("raw_env", "mulle_v0.raw_env", *SINGLE):
             env.reset(seed=1)
         attempt(lambda: env.step(value), tally, (name, "step", value))
     with contextlib.redirect_stdout(io.StringIO()):

@@ -12,6 +12,7 @@ from krypenv import Engine, Game, Rules
 from krypenv.agents.neural.network import Arrays, Shape
 from krypenv.agents.neural.weights import specs_of
 from krypenv.cards import ACE, TAKE
+from krypenv.families.variants import Family, family_of
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.observation import LAYOUT, SIZE, write_observation
 from krypenv.kernels.play import begin_game
@@ -45,18 +46,30 @@ RULES = {
     )
 }
 
-FIELDS = {  # of rules, as environments take them
+FIELDS = {  # of rules
     "two": {},
     "three": {"players": 3},
     "teams": {"players": 4, "teams": 2},
     "session": {"variant": "mini-low", "games": 3, "last_capture_points": 1},
     "howto": {"variant": "howto", "players": 3, "initial_match_bonus": -5},
+    "sweden": {"variant": "kasino-sweden"},
+    "overspader": {"variant": "overspader", "players": 4, "teams": 2, "games": 2},
+    "finland": {"variant": "kasino-finland", "players": 3},
+    "finland to 16": {"variant": "kasino-finland", "games": 0, "threshold": 16},
+    "mulle": {"variant": "mulle", "players": 4},
 }
 
 
 def rules_of(fields: dict[str, Any]) -> Rules:
     """Return the rules of `FIELDS`, or of others."""
     return Rules.preset(fields.get("variant", "krypkasino"), **{k: v for k, v in fields.items() if k != "variant"})
+
+
+def env_fields(fields: dict[str, Any]) -> tuple[Family, dict[str, Any]]:
+    """Return the family of `FIELDS`, whose variants are presets, and the fields as its environments take them."""
+    family = family_of(rules_of(fields).name)
+    names = {preset: variant for variant, preset in family.variants.items()}
+    return family, {key: names[value] if key == "variant" else value for key, value in fields.items()}
 
 
 class Recorder:

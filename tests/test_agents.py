@@ -7,6 +7,7 @@ from krypenv import Engine, Rules, agents
 from krypenv.agents.base import options_of
 from krypenv.agents.scripted import Greedy, Tactician
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
+from krypenv.families import krypkasino
 from krypenv.kernels.features import COLUMNS, WIDTH
 from krypenv.kernels.observation import SIZE
 
@@ -23,9 +24,9 @@ RULES = Rules.preset("krypkasino")
 
 
 def all_rules() -> list[Rules]:
-    """Every preset with every number of players that it takes, and the variants."""
+    """Every preset of Krypkasino with every number of players that it takes, and the variants."""
     found = [Rules.preset("krypkasino", **fields) for fields in VARIANTS]
-    for name in Rules.presets():
+    for name in krypkasino.PRESETS:
         for players in range(2, 7):
             try:
                 found.append(Rules.preset(name, players=players))

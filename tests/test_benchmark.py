@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from krypenv import Rules
 from krypenv.training.cli.commands import app
 from krypenv.training.experiments import bench_lines, benchmark, beside
 from krypenv.training.experiments.bench_lines import AEC, ENGINE, PEERS, THREADS
@@ -138,6 +139,23 @@ def test_a_line_that_is_lacking_is_told(here, there, verdict):
     line = beside._compare(Fake([], 0, 1, lacks=here), Fake([], 1, 1, lacks=there), "engine", 8, 0.01, 2)
     assert line == Compared("engine", verdict, reason="; ".join(filter(None, (here, there))))
     assert len(beside.table_row(line)) == len(beside.COLUMNS)
+
+
+RELATIVES = ["engine, kasino-sweden", "engine, overspader", "engine, kasino-finland", "engine, mulle"]
+
+
+def test_there_is_a_line_for_each_relative_and_an_older_version_says_that_it_is_new(monkeypatch):
+    lines = bench_lines.lines(8, 2)
+    assert [name for name in lines if name in RELATIVES] == RELATIVES
+    worker = bench_lines.Worker()
+    monkeypatch.setattr(Rules, "presets", staticmethod(lambda: ["krypkasino", "howto"]))
+    for name in RELATIVES:
+        with pytest.raises(LookupError, match="this line is new: the version there does not play") as reason:
+            worker.make(name, 8, 2)
+        lacks = f"LookupError: {reason.value}"
+        told = beside._compare(Fake([], 0, 1), Fake([], 1, 1, lacks=lacks), name, 8, 0.01, 2)
+        assert told == Compared(name, "not there", reason=lacks)
+    assert worker.make("engine", 8, 2) == {"batch": 8, "threads": 1}
 
 
 def krypenv(*arguments):

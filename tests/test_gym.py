@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from support import FIELDS, Recorder, pick, rules_of
+from support import FIELDS, Recorder, env_fields, pick, rules_of
 
 from krypenv import Rules, krypkasino_v0
 from krypenv.agents.champion import MODELS
@@ -17,7 +17,9 @@ from krypenv.envs.sb3 import KrypkasinoVecEnv
 from krypenv.envs.vector import KrypkasinoVectorEnv
 from krypenv.game.game import Game
 from krypenv.rewards import returns_of
+from krypenv.rules import FIELDS as OF_RULES
 
+RULE_FIELDS = {"variant", *OF_RULES}
 every_rules = pytest.mark.parametrize("fields", FIELDS.values(), ids=FIELDS)
 
 
@@ -136,7 +138,9 @@ def test_one_learner_plays_one_seat(name):
 
 
 def make(**fields):
-    return gym.make("Krypkasino-v0", **fields).unwrapped
+    family, arguments = env_fields({name: value for name, value in fields.items() if name in RULE_FIELDS})
+    more = {name: value for name, value in fields.items() if name not in RULE_FIELDS}
+    return gym.make(family.gym_id, **arguments, **more).unwrapped
 
 
 @every_rules
@@ -204,10 +208,11 @@ def test_resets_without_a_seed_follow_from_the_last_seed():
 
 @every_rules
 def test_vector_environment_equals_single_ones(fields):
-    arguments = fields | {"seat": "random", "dense": True}
-    batch = gym.make_vec("Krypkasino-v0", num_envs=8, **arguments)
+    family, arguments = env_fields(fields)
+    arguments |= {"seat": "random", "dense": True}
+    batch = gym.make_vec(family.gym_id, num_envs=8, **arguments)
     single = gym.make_vec(
-        "Krypkasino-v0", num_envs=8, vectorization_mode="sync",
+        family.gym_id, num_envs=8, vectorization_mode="sync",
         vector_kwargs={"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}, **arguments,
     )  # fmt: skip
     assert batch.observation_space == single.observation_space
@@ -216,7 +221,7 @@ def test_vector_environment_equals_single_ones(fields):
     assert_equal(batch.reset(seed=6), single.reset(seed=6))
     _, infos = batch.reset(seed=7)
     single.reset(seed=7)
-    for _ in range(120):
+    for _ in range(200 if "threshold" in fields else 120):
         actions = pick(infos["action_mask"], int(rng.choice([1, -1])))
         actions[rng.random(8) < 0.01] = 104
         results = batch.step(actions)

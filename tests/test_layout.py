@@ -25,8 +25,9 @@ FLOORS = [
     {"krypenv.kernels"},
     {"krypenv.rewards"},
     {"krypenv.engine"},
-    {"krypenv.game", "krypenv.envs"},
-    {"krypenv.krypkasino_v0"},
+    {"krypenv.game"},
+    {"krypenv.envs"},
+    {"krypenv.krypkasino_v0", "krypenv.kasino_v0", "krypenv.mulle_v0"},
     {"krypenv", "krypenv.adapters", "krypenv.display", "krypenv.features", "krypenv.notation"}
     | {"krypenv.observation", "krypenv.state", "krypenv.whole_state"},  # names that users import
     {"krypenv.agents.base"},

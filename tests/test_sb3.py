@@ -15,8 +15,9 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
 
 from krypenv import Engine, IllegalMove, Rules
-from krypenv.envs.gym import KrypkasinoEnv
+from krypenv.envs.gym import KasinoEnv, KrypkasinoEnv, MulleEnv
 from krypenv.envs.sb3 import KrypkasinoVecEnv, PolicyAgent
+from krypenv.families.variants import KASINO
 from krypenv.training import duplicate_match
 
 SMALL = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "policy_kwargs": {"net_arch": [16]}, "device": "cpu"}
@@ -129,8 +130,12 @@ def test_all_seats():
     assert episodes > 6
 
 
-def test_maskable_ppo_learns_and_is_evaluated():
-    rules = Rules.preset(players=2)
+LEARNT = ["krypkasino", "kasino-sweden", "overspader", "kasino-finland players=3", "mulle players=4 teams=2"]
+
+
+@pytest.mark.parametrize("text", LEARNT)
+def test_maskable_ppo_learns_and_is_evaluated(text):
+    rules = Rules.parse(text)
     model = MaskablePPO("MlpPolicy", KrypkasinoVecEnv(rules, 64, seat="random"), seed=0, **SMALL)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -141,6 +146,7 @@ def test_maskable_ppo_learns_and_is_evaluated():
         mean, deviation = evaluate_policy(model, env, n_eval_episodes=16)
     assert -100 < mean < 100
     assert deviation > 0
+    assert env.observation_space.shape == (rules.observation_size,)
     observations, masks = env.reset(), env.action_masks()
     actions, _ = model.predict(observations, action_masks=masks)
     assert (masks[range(8), actions] == 1).all()
@@ -151,11 +157,15 @@ def test_wrappers_of_sb3_fit():
     MaskablePPO("MlpPolicy", env, **SMALL).learn(64)
 
 
-def test_single_environment_suits_sb3():
+@pytest.mark.parametrize(
+    ("maker", "variant"),
+    [(KrypkasinoEnv, None), *((KasinoEnv, variant) for variant in KASINO.variants), (MulleEnv, "sassersson")],
+)
+def test_single_environment_suits_sb3(maker, variant):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_env(KrypkasinoEnv(features=True))
-    MaskablePPO("MlpPolicy", KrypkasinoEnv(players=3), **SMALL | {"batch_size": 16}).learn(16)
+        check_env(maker(variant=variant, features=True))
+    MaskablePPO("MlpPolicy", maker(variant=variant, players=3), **SMALL | {"batch_size": 16}).learn(16)
 
 
 class TestPolicyAgent:
@@ -191,6 +201,17 @@ class TestPolicyAgent:
         assert (result.agent, result.games) == ("mine", 40)
         env = KrypkasinoVecEnv(self.RULES, 8, opponents=agent)
         env.step(first_legal(env))
+
+    @pytest.mark.parametrize("features", [False, True])
+    def test_it_plays_a_relative_and_no_other_game(self, features):
+        rules = Rules.preset("kasino-finland", players=3)
+        model = MaskablePPO("MlpPolicy", KrypkasinoVecEnv(rules, 4, features=features), seed=3, **SMALL)
+        result = duplicate_match(PolicyAgent(model, rules), "random", rules, deals=4)
+        assert result.games == 12
+        with pytest.raises(ValueError, match="not the 433 entries of an observation"):
+            PolicyAgent(model, self.RULES)
+        with pytest.raises(ValueError, match="not the 451 entries of an observation"):
+            PolicyAgent(self.model(features), rules)
 
     def test_drawn_actions_follow_from_torchs_seed_and_differ_from_the_best(self):
         agent = PolicyAgent(self.model(False), self.RULES, deterministic=False)

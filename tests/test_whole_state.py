@@ -10,7 +10,7 @@ from test_aec import every_environment, play
 
 from krypenv import Game, Rules, krypkasino_v0
 from krypenv.cards import NUM_KINDS, card_name, card_names
-from krypenv.envs.whole_state import LAYOUT, SIZE, whole_state
+from krypenv.envs.whole_state import LAYOUT, layout_of, whole_state
 
 STATE_TEST = importlib.import_module("pettingzoo.test.state_test")  # without its parallel half
 RULES = [
@@ -38,18 +38,20 @@ def random_game(rules, seed):
 
 
 @every_environment
-def test_pettingzoo_s_own_test(arguments):
+def test_pettingzoo_s_own_test(module, arguments):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        STATE_TEST.test_state_space(krypkasino_v0.env(**arguments))
-        STATE_TEST.test_state(krypkasino_v0.env(**arguments), num_cycles=3)
+        STATE_TEST.test_state_space(module.env(**arguments))
+        STATE_TEST.test_state(module.env(**arguments), num_cycles=3)
 
 
 @every_environment
-def test_wrapped_and_raw_say_the_same(arguments):
-    env = krypkasino_v0.env(**arguments)
+def test_wrapped_and_raw_say_the_same(module, arguments):
+    env = module.env(**arguments)
     assert env.state_space is env.unwrapped.state_space
-    assert env.state_space.shape == (SIZE,)
+    layout = layout_of(env.unwrapped.rules)
+    assert env.state_space.shape == (max(part.stop for part in layout.values()),)
+    assert layout == LAYOUT or module is not krypkasino_v0
     for _ in play(env, 4, np.random.default_rng(4)):
         state = env.state()
         assert state in env.state_space
@@ -119,6 +121,81 @@ def test_states_that_differ_in_their_future_differ():
             continue
         deck[first], deck[second] = deck[second], deck[first]
         assert (vector(Game(rules, deck=deck)) != vector(Game(rules, deck=game.deck))).any()
+
+
+OTHERS = [
+    "kasino-sweden players=3",
+    "overspader games=2",
+    "kasino-finland",
+    "kasino-finland players=4 teams=2 games=0 threshold=16",
+    "kasino-finland forced_sweep=True",
+    "kasino-finland tie_break=finnish initial_match_bonus=5",
+    "mulle",
+    "mulle players=4 teams=2",
+]
+TOLD = (  # fields of a state that a vector tells, the rules given; all else is spoilt below
+    "hands", "table", "seen", "set_aside", "pending", "points", "bonus", "sweeps", "void_sweeps", "mulles", "cards_won",
+    "spades_won", "last_capturer", "dealer", "seat", "totals", "cannot_hold", "deal_number", "game_number", "over",
+    "next_card", "hand_size",
+)  # fmt: skip
+DERIVED = (  # and fields that follow from those
+    "hand_kinds", "table_ranks", "taken_ranks", "legal_plays", "legal_takes", "sweep_values", "table_sum", "may_stop",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*RULES, *OTHERS])
+def test_k7_what_a_vector_does_not_tell_does_not_matter(text):
+    """A game in which everything else is spoilt looks the same, plays on alike and ends with the same scores."""
+    rules = Rules.parse(text)
+    layout = layout_of(rules)
+    for seed in range(2):
+        for ply, game in enumerate(random_game(rules, seed)):
+            if ply % 11 != 5 or game.is_over:
+                continue
+            twin = game.copy()
+            row, told = twin.state, vector(game)
+            for name in row.dtype.names:
+                if name not in (*TOLD, *DERIVED, "deck", "taken", "rng"):
+                    row[name] = 1
+            row["deck"][: row["next_card"]] = 0
+            row["taken"] = row["taken"] if game.pending else 0
+            for name in ("mulles", "cards_won", "spades_won"):  # void sweeps are 0 where they can't be
+                if name not in layout:
+                    row[name] = 3
+            np.testing.assert_array_equal(vector(twin), told)
+            rng = np.random.default_rng(ply)
+            while not game.is_over:
+                assert twin.action_mask().tolist() == game.action_mask().tolist()
+                for seat in range(rules.players):
+                    np.testing.assert_array_equal(twin.observation(seat), game.observation(seat))
+                action = int(rng.choice(np.flatnonzero(game.action_mask())))
+                twin.act(action)
+                game.act(action)
+                np.testing.assert_array_equal(vector(twin), vector(game))
+            assert twin.scores() == game.scores()
+            assert twin._history.tie_breaks().tolist() == game._history.tie_breaks().tolist()
+            break
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_k7_the_further_blocks_say_what_was_won(text):
+    rules = Rules.parse(text)
+    layout, players = layout_of(rules), range(rules.players)
+    for game in random_game(rules, 3):
+        state = vector(game)
+        part = {name: state[where] for name, where in layout.items()}
+        assert state.shape == (max(where.stop for where in layout.values()),)
+        if "cards_won" in part:
+            piles = [game.captured(seat) for seat in players]
+            assert part["cards_won"][: rules.players].tolist() == [len(pile) for pile in piles]
+            assert part["spades_won"][: rules.players].tolist() == [
+                sum(card[1] == "S" for card in pile) for pile in piles
+            ]
+        if "void_sweeps" in part:
+            assert (part["void_sweeps"] <= part["sweeps"]).all()
+        if "bonus" in part and not game.is_over:
+            assert part["bonus"].sum() in (0, rules.initial_match_bonus)
+        assert part["points"][: rules.players].sum() >= sum(map(game.points, players))
 
 
 def test_the_cards_are_all_there():

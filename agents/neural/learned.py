@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import IntArray, check_limit, check_seed, format_spec
+from krypenv.agents.base import IntArray, check_krypkasino, check_limit, check_seed, format_spec
 from krypenv.agents.neural.inference import Weights, draw_action, make_network_scratch, score_legal, state_value
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
 from krypenv.agents.neural.network import ILLEGAL
@@ -83,6 +83,7 @@ class NetworkPlayer(ABC):
     """
 
     def __init__(self, rules: Rules, name: str, seed: int = 0, solver: bool = True) -> None:
+        check_krypkasino(rules, name)
         self.rules, self.name = rules, name
         self._compiled = compile_rules(rules)
         self._solver = Search(rules, seed, worlds=1) if solver and rules.players == 2 else None

@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import Agent, IntArray, check_options, check_seed, format_spec, options_of
+from krypenv.agents.base import (
+    Agent,
+    IntArray,
+    check_krypkasino,
+    check_options,
+    check_seed,
+    format_spec,
+    options_of,
+)
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampling import NO_ACTION, Job
 from krypenv.agents.search.scratch import make_search_scratch, with_room
@@ -64,6 +72,7 @@ class Sampler:
     _plan: Any
 
     def __init__(self, rules: Rules, seed: int, worlds: int, value: str, ms: float, threads: int) -> None:
+        check_krypkasino(rules, self.name)
         self.rules = rules
         self._worlds, self._ms = worlds, ms
         self._threads = count_threads(threads)

@@ -1,5 +1,5 @@
 """Public import paths of `krypenv.envs.gym` and `krypenv.envs.sb3`.
 
-gym  `KrypkasinoEnv`
+gym  `KrypkasinoEnv`, `KasinoEnv` and `MulleEnv`
 sb3  `KrypkasinoVecEnv` and `PolicyAgent`
 """

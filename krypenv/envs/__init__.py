@@ -2,6 +2,7 @@
 
 learner      games in which one seat learns, and opponents or the learner itself play the others
 opponents    the opponents of a learner
+aec          the environment with PettingZoo's AEC interface
 whole_state  the whole state of a game as one array
 vector       many games as one Gymnasium environment
 gym          one seat's game as a Gymnasium environment

@@ -1,7 +1,8 @@
-"""Krypkasino for one learner as a Gymnasium environment, `gymnasium.make("Krypkasino-v0")`."""
+"""The games for one learner as Gymnasium environments, as in `gymnasium.make("Krypkasino-v0")`."""
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import gymnasium as gym
@@ -12,12 +13,13 @@ from krypenv.arguments import check_action, check_mode, check_options, check_see
 from krypenv.envs.learner import LearnerGames, check_one_seat
 from krypenv.envs.opponents import RANDOM, Opponents
 from krypenv.envs.vector import observation_space
+from krypenv.families.variants import KASINO, KRYPKASINO, MULLE, Family
 from krypenv.rules import Rules
 
 Observation = npt.NDArray[np.int8]
 
 
-class KrypkasinoEnv(gym.Env):
+class LearnerEnv(gym.Env):
     """One seat of a game, played by the learner, with opponents at the other seats.
 
     The observation is what the learner's seat sees at its own decisions and at the end, (N,) int8. The legal actions
@@ -25,13 +27,14 @@ class KrypkasinoEnv(gym.Env):
     `illegal_reward`, which is below any legal return.
 
     Args:
-        players, variant, rule_fields: the rules, as `Rules.preset(variant, players=players, **rule_fields)`.
-        rules: complete rules, in place of all these and of `games`.
+        players, variant, rule_fields: the rules, as the variant's preset with some fields changed.
+        rules: complete rules of the same family, in place of all these and of `games`.
         seat, opponents, reward, dense, games, features: as in `krypenv.envs.learner.LearnerGames`; no `seat="all"`.
         render_mode: None; there is nothing to render.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
+    family: Family
 
     def __init__(
         self,
@@ -49,7 +52,9 @@ class KrypkasinoEnv(gym.Env):
     ) -> None:
         check_mode(render_mode)
         check_one_seat(seat)
-        rules = chosen_rules(KrypkasinoEnv, rules, variant, rule_fields, players=players, games=games)
+        rules = chosen_rules(
+            type(self).__name__, _PARAMETERS, self.family, rules, variant, rule_fields, players=players, games=games
+        )
         self.render_mode = render_mode
         self.batch = LearnerGames(rules, 1, seat, opponents, reward, dense, illegal_ends=True, features=features)
         self.observation_space = observation_space(self.batch.observation.shape[1])
@@ -89,3 +94,24 @@ class KrypkasinoEnv(gym.Env):
         self._is_dealt = self._is_over = bool(batch.done[0])
         observation = batch.final_observation if self._is_over else batch.observation
         return observation[0].copy(), float(batch.reward[0]), self._is_over, False, {"action_mask": self.action_masks()}
+
+
+_PARAMETERS = tuple(inspect.signature(LearnerEnv.__init__).parameters)
+
+
+class KrypkasinoEnv(LearnerEnv):
+    """Krypkasino for one learner, `gymnasium.make("Krypkasino-v0")`; see `LearnerEnv`."""
+
+    family = KRYPKASINO
+
+
+class KasinoEnv(LearnerEnv):
+    """Kasino for one learner, `gymnasium.make("Kasino-v0", variant="sweden")`; see `LearnerEnv`."""
+
+    family = KASINO
+
+
+class MulleEnv(LearnerEnv):
+    """Mulle for one learner, `gymnasium.make("Mulle-v0")`; see `LearnerEnv`."""
+
+    family = MULLE

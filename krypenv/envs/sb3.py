@@ -1,4 +1,4 @@
-"""Stable-Baselines3: Krypkasino as a native vector environment, and models trained there as agents."""
+"""Stable-Baselines3: the games as a native vector environment, and models trained there as agents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from krypenv.arguments import check_seed, check_seeds
-from krypenv.cards import NUM_ACTIONS
 from krypenv.envs.learner import LearnerGames
 from krypenv.envs.opponents import RANDOM, Opponents
 from krypenv.envs.vector import observation_space
@@ -22,7 +21,6 @@ from krypenv.inputs.words import shown
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.features import SIZE as FEATURES
 from krypenv.kernels.features import append_features
-from krypenv.kernels.observation import SIZE
 from krypenv.rules import Rules, check_rules
 
 Indices = int | Iterable[int] | None
@@ -30,6 +28,8 @@ Indices = int | Iterable[int] | None
 
 class KrypkasinoVecEnv(VecEnv):
     """B games for MaskablePPO: `MaskablePPO("MlpPolicy", KrypkasinoVecEnv(Rules.preset("krypkasino"), 1024))`.
+
+    It plays all rules, those of Kasino and Mulle too.
 
     The learner acts in every game at once. When a game ends, the next one is dealt in the same step; the info has
     `terminal_observation` and, as with Monitor, `episode`: the return `r`, the length `l` in the learner's decisions
@@ -62,7 +62,9 @@ class KrypkasinoVecEnv(VecEnv):
             rules, num_envs, seat, opponents, reward, dense, features=features, threads=threads, seed=seed
         )
         self.render_mode = None
-        super().__init__(num_envs, observation_space(self.batch.observation.shape[1]), gym.spaces.Discrete(NUM_ACTIONS))
+        super().__init__(
+            num_envs, observation_space(self.batch.observation.shape[1]), gym.spaces.Discrete(rules.num_actions)
+        )
         self._actions = np.zeros(num_envs, np.int64)
         self._returns = np.zeros((num_envs, rules.players))
         self._lengths = np.zeros(num_envs, np.int64)
@@ -168,7 +170,7 @@ class PolicyAgent:
 
     def __init__(self, model: Any, rules: Rules, name: str = "policy", deterministic: bool = True) -> None:
         self.model, self.rules, self.name, self.deterministic = model, check_rules(rules), name, deterministic
-        self._width = _width_of(model)
+        self._width = _width_of(model, rules)
 
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
         """Return an action for each row, (B,) int64, from (B, N) int8, with or without features, and (B, 105) int8."""
@@ -182,19 +184,20 @@ class PolicyAgent:
         return np.asarray(actions, np.int64)
 
 
-def _width_of(model: Any) -> int:
-    """Return how many entries of an observation a model sees; raise ValueError if it can't play at all."""
+def _width_of(model: Any, rules: Rules) -> int:
+    """Return how many entries of an observation a model sees; raise ValueError if it can't play by these rules."""
     if not callable(getattr(model, "predict", None)):
         raise ValueError(f"a policy is a loaded model, as MaskablePPO.load(path) returns it, not {shown(model)}")
     kind = type(model).__name__
     if "action_masks" not in inspect.signature(model.predict).parameters:
         raise ValueError(f"{kind} takes no action masks and would play illegal actions; train with MaskablePPO")
-    if model.action_space != gym.spaces.Discrete(NUM_ACTIONS):
-        raise ValueError(f"this {kind} chooses from {shown(model.action_space)}, not from {NUM_ACTIONS} actions")
-    for width in (SIZE, SIZE + FEATURES):
+    actions, size = rules.num_actions, rules.observation_size
+    if model.action_space != gym.spaces.Discrete(actions):
+        raise ValueError(f"this {kind} chooses from {shown(model.action_space)}, not from {actions} actions")
+    for width in (size, size + FEATURES):
         if model.observation_space == observation_space(width):
             return width
     raise ValueError(
         f"this {kind} sees {shown(model.observation_space)}, "
-        f"not the {SIZE} entries of an observation as int8, or {SIZE + FEATURES} with features"
+        f"not the {size} entries of an observation as int8, or {size + FEATURES} with features"
     )

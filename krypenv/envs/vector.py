@@ -1,7 +1,8 @@
-"""Krypkasino for one learner as a Gymnasium vector environment, `gymnasium.make_vec("Krypkasino-v0", num_envs=B)`."""
+"""The games for one learner as Gymnasium vector environments: `gymnasium.make_vec("Krypkasino-v0", num_envs=B)`."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from krypenv.arguments import check_mode, check_options, check_seeds, chosen_rul
 from krypenv.engine import IntArray
 from krypenv.envs.learner import LearnerGames, check_one_seat
 from krypenv.envs.opponents import RANDOM, Opponents
+from krypenv.families.variants import KASINO, KRYPKASINO, MULLE, Family
 from krypenv.inputs.words import shown
 from krypenv.rewards import FloatArray
 from krypenv.rules import Rules
@@ -24,22 +26,23 @@ def observation_space(size: int) -> gym.spaces.Box:
     return gym.spaces.Box(-128, 127, (size,), np.int8)
 
 
-class KrypkasinoVectorEnv(gym.vector.VectorEnv):
-    """Krypkasino for one learner as a Gymnasium vector environment, `gymnasium.make_vec("Krypkasino-v0", num_envs=B)`.
+class LearnerVectorEnv(gym.vector.VectorEnv):
+    """Many games of one learner at once.
 
-    Row i behaves like a `krypenv.envs.gym.KrypkasinoEnv` with the seed `seed + i`. When an episode ends, the next one
+    Row i behaves like a `krypenv.envs.gym.LearnerEnv` with the seed `seed + i`. When an episode ends, the next one
     is dealt in the same step; the last observation and info are in `infos["final_obs"]` and `infos["final_info"]`.
     `infos["action_mask"]` is (B, 105) int8. An illegal action ends the row's episode with `illegal_reward`.
 
     Args:
         num_envs: B.
-        players, variant, rule_fields: the rules, as `Rules.preset(variant, players=players, **rule_fields)`.
-        rules: complete rules, in place of all these and of `games`.
+        players, variant, rule_fields: the rules, as the variant's preset with some fields changed.
+        rules: complete rules of the same family, in place of all these and of `games`.
         seat, opponents, reward, dense, games, features, threads: as in `LearnerGames`.
         render_mode: None; there is nothing to render.
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}  # noqa: RUF012
+    family: Family
 
     def __init__(
         self,
@@ -59,7 +62,9 @@ class KrypkasinoVectorEnv(gym.vector.VectorEnv):
     ) -> None:
         check_mode(render_mode)
         check_one_seat(seat)
-        rules = chosen_rules(KrypkasinoVectorEnv, rules, variant, rule_fields, players=players, games=games)
+        rules = chosen_rules(
+            type(self).__name__, _PARAMETERS, self.family, rules, variant, rule_fields, players=players, games=games
+        )
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.batch = LearnerGames(
@@ -136,3 +141,24 @@ class KrypkasinoVectorEnv(gym.vector.VectorEnv):
 
     def _infos(self) -> dict[str, Any]:
         return {"action_mask": self.batch.action_mask.copy(), "_action_mask": np.ones(self.num_envs, np.bool_)}
+
+
+_PARAMETERS = tuple(inspect.signature(LearnerVectorEnv.__init__).parameters)
+
+
+class KrypkasinoVectorEnv(LearnerVectorEnv):
+    """Krypkasino for one learner, `gymnasium.make_vec("Krypkasino-v0", num_envs=B)`; see `LearnerVectorEnv`."""
+
+    family = KRYPKASINO
+
+
+class KasinoVectorEnv(LearnerVectorEnv):
+    """Kasino for one learner, `gymnasium.make_vec("Kasino-v0", num_envs=B)`; see `LearnerVectorEnv`."""
+
+    family = KASINO
+
+
+class MulleVectorEnv(LearnerVectorEnv):
+    """Mulle for one learner, `gymnasium.make_vec("Mulle-v0", num_envs=B)`; see `LearnerVectorEnv`."""
+
+    family = MULLE

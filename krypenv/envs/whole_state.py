@@ -1,17 +1,19 @@
 """The whole state of a game as one flat int32 vector with a named layout, for critics that see everything.
 
-Seats are absolute, up to six, and entries of absent seats are zero. The rules are not included.
+Seats are absolute, up to six, and entries of absent seats are zero. The rules are not included. Rules that count more
+than Krypkasino does have further blocks after the others (K7).
 """
 
 from __future__ import annotations
 
-from itertools import accumulate
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box
 
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS
+from krypenv.families.layout import further_blocks
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.state import MAX_DECK
 from krypenv.rules import MAX_PLAYERS, Rules
@@ -38,27 +40,71 @@ _BLOCKS: tuple[tuple[str, int, int, int, str], ...] = (
     ("deals_left", 1, 0, _MOST, "deals left after this one"),
     ("games_left", 1, 0, _MOST, "games left in the session after this one; 0 if only a threshold ends it"),
 )
-_ENDS = list(accumulate(size for _, size, *_ in _BLOCKS))
-LAYOUT: dict[str, slice] = {name: slice(end - size, end) for end, (name, size, *_) in zip(_ENDS, _BLOCKS, strict=True)}
-DESCRIPTIONS: dict[str, str] = {name: text for name, *_, text in _BLOCKS}
-SIZE: int = _ENDS[-1]
+# Further blocks, of rules that need them (K7): the block of an observation that they go with comes first.
+_FURTHER: tuple[tuple[str, tuple[str, int, int, int, str]], ...] = (
+    ("cards_won", ("cards_won", MAX_PLAYERS, 0, MAX_DECK, "for each seat, cards in its pile")),
+    ("spades_won", ("spades_won", MAX_PLAYERS, 0, MAX_DECK, "for each seat, spades in its pile")),
+    (
+        "counted_sweeps",
+        ("void_sweeps", MAX_PLAYERS, 0, _MOST, "for each seat, sweeps made that don't count"),
+    ),
+    ("mulles", ("mulles", MAX_PLAYERS, 0, _MOST, "for each seat, mulles made")),
+    ("bonus", ("bonus", MAX_PLAYERS, -_MOST, _MOST, "for each seat, how much of its `points` is a bonus")),
+    (
+        "cannot_hold_special",
+        (
+            "cannot_hold_special",
+            2 * MAX_PLAYERS,
+            0,
+            1,
+            "for each seat: 1 if it is known not to hold the two of spades, and 1 if not the ten of diamonds",
+        ),
+    ),
+)
+DESCRIPTIONS: dict[str, str] = {name: text for name, *_, text in (*_BLOCKS, *(block for _, block in _FURTHER))}
 
 
-def state_space() -> Box:
-    """Return the space of whole states, (SIZE,) int32."""
-    sizes = [size for _, size, *_ in _BLOCKS]
-    low, high = (np.repeat(np.array([block[at] for block in _BLOCKS], np.int32), sizes) for at in (2, 3))
-    return Box(low, high, (SIZE,), np.int32)
+def _blocks_of(rules: Rules | None) -> list[tuple[str, int, int, int, str]]:
+    """Return the blocks of a state, of the main game without rules."""
+    needed = set() if rules is None else set(further_blocks(rules))
+    if rules is not None and rules.tie_break == "finnish":  # which looks at the points of cards alone (F7)
+        needed.add("bonus")
+    return [*_BLOCKS, *(block for name, block in _FURTHER if name in needed)]
+
+
+def _slices(blocks: Iterable[tuple[str, int, int, int, str]]) -> dict[str, slice]:
+    layout, start = {}, 0
+    for name, size, *_ in blocks:
+        layout[name] = slice(start, start + size)
+        start += size
+    return layout
+
+
+LAYOUT: dict[str, slice] = _slices(_BLOCKS)  # what all rules have
+SIZE: int = sum(size for _, size, *_ in _BLOCKS)
+
+
+def layout_of(rules: Rules) -> dict[str, slice]:
+    """Return the named blocks of a state under some rules, as slices of it; the first ones are those of `LAYOUT`."""
+    return _slices(_blocks_of(rules))
+
+
+def state_space(rules: Rules | None = None) -> Box:
+    """Return the space of whole states, int32: (SIZE,) in the main game, more where the rules have further blocks."""
+    blocks = _blocks_of(rules)
+    sizes = [size for _, size, *_ in blocks]
+    low, high = (np.repeat(np.array([block[at] for block in blocks], np.int32), sizes) for at in (2, 3))
+    return Box(low, high, (sum(sizes),), np.int32)
 
 
 def whole_state(rules: Rules, game: np.record | np.ndarray) -> npt.NDArray[np.int32]:
-    """Return the whole state of a game, a row of `krypenv.kernels.state.State`, as (SIZE,) int32.
+    """Return the whole state of a game, a row of `krypenv.kernels.state.State`, int32, as in `state_space(rules)`.
 
     Games under the same rules with equal vectors continue alike to their ends. The cards of a session's later games are
     not included.
     """
-    compiled = compile_rules(rules)[0]
-    out = np.zeros(SIZE, np.int32)
+    compiled, layout = compile_rules(rules)[0], layout_of(rules)
+    out = np.zeros(max(block.stop for block in layout.values()), np.int32)
     for name in ("hands", "table", "seen", "set_aside"):
         out[LAYOUT[name]] = game[name].ravel()
     stock = out[LAYOUT["stock"]]
@@ -81,4 +127,10 @@ def whole_state(rules: Rules, game: np.record | np.ndarray) -> npt.NDArray[np.in
     out[LAYOUT["cannot_hold"]] = (game["cannot_hold"][:, None] >> np.arange(NUM_RANKS) & 1).ravel()
     out[LAYOUT["deals_left"]] = compiled["num_deals"] - game["deal_number"]
     out[LAYOUT["games_left"]] = max(compiled["games"] - game["game_number"], 0)
+    for name in ("cards_won", "spades_won", "void_sweeps", "mulles", "bonus"):
+        if name in layout:
+            out[layout[name]] = game[name]
+    if "cannot_hold_special" in layout:
+        special = game["cannot_hold"][:, None] >> np.arange(NUM_RANKS, NUM_RANKS + 2) & 1
+        out[layout["cannot_hold_special"]] = special.ravel()
     return out

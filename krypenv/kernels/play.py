@@ -13,7 +13,7 @@ from krypenv.kernels.captures import (
     support,
     takes_whole_ranks,
 )
-from krypenv.kernels.compiled import NIBBLE, PLAY_ON, TABLE, classes_of_values, kinds_of_values, table_value_of
+from krypenv.kernels.compiled import NEVER, NIBBLE, PLAY_ON, TABLE, classes_of_values, kinds_of_values, table_value_of
 from krypenv.kernels.scoring import (
     count_cards,
     count_pile,
@@ -25,6 +25,7 @@ from krypenv.kernels.scoring import (
     settle_game,
     sum_over,
     sweeps_of,
+    void_sweeps_of,
 )
 from krypenv.kernels.state import DEALS
 from krypenv.kernels.streams import random_below
@@ -411,7 +412,12 @@ def is_played_out(compiled: np.record, game: np.record) -> bool:
 
 @kernel
 def may_be_last(compiled: np.record, game: np.record) -> bool:
-    """Return whether the play to be made or completed may be the last of the game: no other card is left."""
+    """Return whether the play to be made or completed may be the last of the game: no other card is left.
+
+    Where a session can end at once, any play may be (F6).
+    """
+    if compiled.threshold_at_once and compiled.threshold < NEVER:
+        return True
     cards = compiled.deck_size - np.int64(game.next_card)
     for seat in range(compiled.players):
         cards += game.hand_size[seat]
@@ -465,6 +471,8 @@ def end_session(compiled: np.record, game: np.record) -> bool:
         game.totals[seat] += score_of(compiled, game, seat)
         game.total_points[seat] += game.points[seat]
         game.total_sweeps[seat] += game.sweeps[seat]
+        if not compiled.is_plain:
+            game.total_void_sweeps[seat] += void_sweeps_of(compiled, game, seat)
     if compiled.games != 0 and game.game_number >= compiled.games:
         return True
     reached = False
@@ -489,6 +497,7 @@ def first_game(compiled: np.record, game: np.record, scratch: np.record) -> None
         game.totals[seat] = 0
         game.total_points[seat] = 0
         game.total_sweeps[seat] = 0
+        game.total_void_sweeps[seat] = 0
     game.dealer = compiled.players - 1
     game.game_number = 1
     shuffle_deck(compiled, game)

@@ -172,6 +172,18 @@ def cancelled_sweeps(compiled: np.record, game: np.record) -> int:
 
 
 @kernel
+def void_sweeps_of(compiled: np.record, game: np.record, seat: int) -> int:
+    """Return how many of a seat's sweeps count for nothing: void ones (F5), and those of its side that cancel (F4).
+
+    Sweeps that cancel are taken off the first seat of each side (K7), even if its partner made them.
+    """
+    void = np.int64(game.void_sweeps[seat])
+    if compiled.sweeps_cancel and seat < compiled.teams:
+        void += cancelled_sweeps(compiled, game)
+    return void
+
+
+@kernel
 def score_of(compiled: np.record, game: np.record, seat: int) -> int:
     """Return a seat's score in the game so far: points, and what sweeps and mulles bring (R9, R12, R14, K3, M2).
 
@@ -183,12 +195,10 @@ def score_of(compiled: np.record, game: np.record, seat: int) -> int:
             after = 0
         sweeps = game.sweeps[seat] - game.sweeps[after]
         return game.points[seat] + game.bonus[seat] + compiled.sweep_points * sweeps
-    counted = np.int64(game.sweeps[seat] - game.void_sweeps[seat])
+    counted = game.sweeps[seat] - void_sweeps_of(compiled, game, seat)
     if compiled.previous_pays:
         after = (seat + 1) % compiled.players
         counted -= game.sweeps[after] - game.void_sweeps[after]
-    if compiled.sweeps_cancel and seat < compiled.teams:
-        counted -= cancelled_sweeps(compiled, game)
     mulles = compiled.mulle_points * game.mulles[seat]
     return game.points[seat] + game.bonus[seat] + compiled.sweep_points * counted + mulles
 

@@ -52,6 +52,7 @@ GAME = np.dtype(
         ("totals", np.int32, (MAX_PLAYERS,)),  # scores in the session's finished games
         ("total_points", np.int32, (MAX_PLAYERS,)),  # points of the cards captured in them
         ("total_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made in them
+        ("total_void_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps that counted for nothing in them (F4, F5)
         ("cannot_hold", np.int32, (MAX_PLAYERS,)),  # bits of the classes a seat can't hold until the next deal (R10)
         ("deck", np.int8, (MAX_DECK,)),  # the deck in deal order
         ("hands", np.int8, (MAX_PLAYERS, NUM_KINDS)),  # counts

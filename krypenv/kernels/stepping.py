@@ -97,7 +97,8 @@ def step_rows(
                     finals[0, row, seat] = game.totals[seat]
                     finals[1, row, seat] = game.total_points[seat]
                     finals[2, row, seat] = game.total_sweeps[seat]
-                    finals[3, row, seat] = tie_break_of(rules, game, seat % rules.teams)
+                    finals[3, row, seat] = game.total_void_sweeps[seat]
+                    finals[4, row, seat] = tie_break_of(rules, game, seat % rules.teams)
                 first_game(rules, game, step_scratch.scratch)
             else:
                 next_game(rules, game, step_scratch.scratch)

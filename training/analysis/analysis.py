@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from krypenv import agents
 from krypenv.agents import Agent, format_spec, parse_spec
+from krypenv.agents.base import check_krypkasino
 from krypenv.game.game import Game
 from krypenv.game.history import bits
 from krypenv.inputs.words import shown
@@ -260,6 +261,7 @@ def _choose_agent(
     agent: Agent | str | None, rules: Rules, worlds: int | None, open_hands: bool
 ) -> tuple[Agent | str, int]:
     """Return an agent that can analyse, as a string with the number of worlds if it was one, and that number."""
+    check_krypkasino(rules, "krypenv analyze")
     chosen = ("oracle-hand" if open_hands else "search") if agent is None else agent
     player = make_player(chosen, rules, 0)
     method = "examine_on" if open_hands else "examine"

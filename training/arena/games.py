@@ -21,10 +21,11 @@ class Games:
     rules: Rules
     deal: IntArray  # (G,) number of the deal
     agents: IntArray  # (G, S) index of the agent on each side
-    scores: FloatArray  # (G, S) final score of each side, the sum over its seats; low is good
+    scores: FloatArray  # (G, S) final score of each side, the sum over its seats; `Rules.goal` says which end wins
     forfeit: IntArray  # (G,) index of the agent that forfeited the game, or -1
     milliseconds: FloatArray  # (A,) mean time per decision; nan if not measured
     forfeits: tuple[str, ...]  # a sentence for each of the first few forfeits
+    tie_breaks: IntArray | None = None  # (G, S) what decides between equal scores, as `Engine.final_tie_breaks`
 
 
 def check_games(games: Games) -> None:
@@ -45,5 +46,7 @@ def check_games(games: Games) -> None:
         raise ValueError("the time of a decision is a number of milliseconds from 0 on, or nan where none was measured")
     if not np.isfinite(games.scores).all():
         raise ValueError("the scores of a game are finite numbers")
+    if games.tie_breaks is not None and games.tie_breaks.shape != shape:
+        raise ValueError(f"tie breaks of {number} games are of shape {shape}, not {games.tie_breaks.shape}")
     if (games.agents == games.agents[:, :1]).all(axis=1).any():
         raise ValueError("a game holds two agents at least")

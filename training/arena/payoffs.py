@@ -78,7 +78,7 @@ def payoffs(games: Games) -> Payoffs:
         lead *= np.sign(other - one)  # of the agent with the lower index
         met = np.flatnonzero(one != other)
         pairs.add(deal[met], pair_of[one, other][met], lead[met], (share[:, a] * share[:, b])[met])
-    is_best = are_best(games.rules, games.scores)
+    is_best = are_best(games.rules, games.scores, games.tie_breaks)
     is_alone = is_best.sum(axis=1) == 1
     for side in range(sides):
         others = ~own[:, side]

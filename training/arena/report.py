@@ -61,6 +61,9 @@ def write_report(path: Path, standings: Standings, games: Games, command: str, f
         band=", ".join(to_hex(COLOURS(0.5 + COLOUR_SPAN * (step / 16 - 0.5))) for step in range(17)),
         ticks=[_figure(part * most, "+.3g") if part else "0" for part in (-1, -0.25, 0, 0.25, 1)],
         cycles=cycle_sentence(standings),
+        margin="the mean score of the others at the table minus the agent's own"
+        if games.rules.goal == "low"
+        else "the agent's mean score minus that of the others at the table",
         picture=_picture(standings.agents),
         forfeited=sum(agent.forfeits for agent in standings.agents),
         forfeits=[printable(forfeit) for forfeit in games.forfeits],

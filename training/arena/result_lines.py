@@ -9,6 +9,7 @@ import json
 import re
 import sys
 import zlib
+from collections.abc import Container
 from itertools import chain
 from math import comb
 from typing import Any, NamedTuple
@@ -27,9 +28,10 @@ from krypenv.inputs.schema import (
     whole,
     wrong,
 )
+from krypenv.rewards import most_points
 from krypenv.rules import Rules, rules_text
 from krypenv.training.arena.lineups import Seating, matches
-from krypenv.training.arena.shards import Line
+from krypenv.training.arena.shards import Line, breaks_ties, forfeit_scores
 from krypenv.training.evaluation.deals import deal_seeds
 
 Header = dict[str, Any]  # the first line of the file; see docs/arena.md
@@ -49,7 +51,10 @@ _check_header = a_record(
     {"first": whole(0), "command": text, "rules_sha256": line},  # earlier versions also wrote a hash of the rules
 )  # fmt: skip
 LINE_KEYS = ("match", "chunk", "of", "deal", "seats", "scores", "forfeits", "agents", "decisions", "seconds")
+TIE_BREAKS = "tie_breaks"  # an entry of lines under rules that break ties
 _check_keys = a_record(dict.fromkeys(LINE_KEYS, anything))
+_check_more_keys = a_record(dict.fromkeys((*LINE_KEYS, TIE_BREAKS), anything))
+_TIE_BREAK = whole(0, 2**31 - 1)
 _SCORE = whole(-MOST_POINTS, MOST_POINTS)
 
 
@@ -117,14 +122,16 @@ class LineCheck:
         self.sides, self.chunk = rules.num_teams, header["chunk"]
         self.matches = seatings_of(len(header["agents"]), self.sides, header["pairs"], header.get("first", 0))
         self.members = [sorted(set(chain(*match))) for match in self.matches]
-        self.forfeited = rules.total_points * max(1, rules.games)
+        self.breaks_ties = breaks_ties(rules)
+        self.forfeited = [forfeit_scores(rules, side) for side in range(self.sides)]
+        self.penalty = "all points" if rules.goal == "low" else "none, and the others have all points"
         self.sums = _possible_sums(rules)
         self.place = _Place(-1, -1, 0, 0)  # of the last line
         self.done: set[tuple[int, int]] = set()  # complete chunks, as match and chunk
 
     def __call__(self, values: Line) -> None:
         """Raise ValueError, with the entry, for a line that can't be the next one."""
-        _check_keys(values, "")
+        (_check_more_keys if self.breaks_ties else _check_keys)(values, "")
         match = values["match"]
         whole(0, len(self.matches) - 1)(match, "match")
         whole(0, MOST_DEALS)(values["chunk"], "chunk")
@@ -136,6 +143,8 @@ class LineCheck:
         if repr(values["agents"]) != repr(members):
             raise wrong(values["agents"], "agents", f"the agents of match {match}, {members}")
         a_list(a_list(_SCORE, self.sides, self.sides), len(seats), len(seats))(values["scores"], "scores")
+        if self.breaks_ties:
+            a_list(a_list(_TIE_BREAK, self.sides, self.sides), len(seats), len(seats))(values[TIE_BREAKS], TIE_BREAKS)
         a_list(whole(0), len(members), len(members))(values["decisions"], "decisions")
         a_list(number(0), len(members), len(members))(values["seconds"], "seconds")
         forfeited = self._check_forfeits(values["forfeits"], seats, values["scores"])
@@ -173,9 +182,8 @@ class LineCheck:
                 raise ValueError(f"{place} names seating {seating} a second time")
             found.add(seating)
             sides = [side for side, sitting in enumerate(seats[seating]) if sitting == agent]
-            paid = [[self.forfeited * (side == each) for side in range(self.sides)] for each in sides]
-            if type(agent) is not int or scores[seating] not in paid:
-                raise ValueError(f"{place} is not what scores[{seating}] says: the side at fault has all points")
+            if type(agent) is not int or scores[seating] not in [self.forfeited[side] for side in sides]:
+                raise ValueError(f"{place} is not what scores[{seating}] says: the side at fault has {self.penalty}")
         return found
 
 
@@ -187,10 +195,17 @@ def seatings_of(agents: int, sides: int, pairs: bool, first: int) -> list[list[S
     return [seatings for seatings in everyone if not first or min(seatings[0]) < first]
 
 
-def _possible_sums(rules: Rules) -> set[int] | None:
-    """Return the possible sums of the scores of a game or session (R14), or None if any sum is possible."""
+def _possible_sums(rules: Rules) -> Container[int] | None:
+    """Return the possible sums of the scores of a game or session (R14, K3), or None if any sum is possible."""
     if rules.games == 0:
         return None
+    pays = rules.sweep_payer == "seat_before"  # so that sweeps sum to nothing
+    if pays and (rules.sweeps_cancel or rules.sweep_limit is not None or not rules.last_deal_sweeps):
+        return None
+    if not pays or rules.capture == "optional" or most_points(rules) > _fixed_points(rules):
+        swept = 0 if pays else (1 + (rules.double_sweep != "none")) * rules.sweep_points * rules.deck_size
+        low = rules.games * min(0, rules.initial_match_bonus)
+        return range(low, rules.games * (most_points(rules) + swept) + 1)
     lengths = range(1, rules.games + 1) if rules.threshold is not None else [rules.games]
     bonuses = range(rules.games + 1) if rules.initial_match_bonus else [0]
     return {
@@ -199,3 +214,8 @@ def _possible_sums(rules: Rules) -> set[int] | None:
         for bonus in bonuses
         if bonus <= length
     }
+
+
+def _fixed_points(rules: Rules) -> int:
+    """Return a game's points that somebody gets in any case if captures are maximal, a match included."""
+    return rules.total_points + abs(rules.initial_match_bonus)

@@ -17,8 +17,8 @@ from krypenv.inputs.schema import sentence_of
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
 from krypenv.training.arena.games import Games
-from krypenv.training.arena.result_lines import Header, LineCheck, check_header, encode, parse
-from krypenv.training.arena.shards import Line
+from krypenv.training.arena.result_lines import TIE_BREAKS, Header, LineCheck, check_header, encode, parse
+from krypenv.training.arena.shards import Line, breaks_ties
 from krypenv.training.common.folders import writing_to
 from krypenv.training.evaluation.table import milliseconds
 
@@ -44,9 +44,10 @@ class _Block:
     forfeit: npt.NDArray[np.int64]  # (n, K) index of the agent that forfeited the game, or -1
     times: dict[int, tuple[float, int]]  # seconds and decisions by agent
     forfeits: list[tuple[int, int, int, str]]  # deal, seating, agent, reason
+    tie_breaks: npt.NDArray[np.int64] | None  # (n, K, S), if the lines have them
 
     @classmethod
-    def of(cls, lines: list[Line]) -> _Block:
+    def of(cls, lines: list[Line], has_ties: bool) -> _Block:
         """Return the lines of one chunk as arrays."""
         scores = np.array([line["scores"] for line in lines], np.int32)
         forfeits = [(line["deal"], *forfeit) for line in lines for forfeit in line["forfeits"]]
@@ -58,7 +59,8 @@ class _Block:
             for at, agent in enumerate(lines[0]["agents"])
         }
         deal, agents = np.array([line["deal"] for line in lines]), np.array(lines[0]["seats"])
-        return cls(deal, agents, scores, forfeit, times, forfeits)
+        tie_breaks = np.array([line[TIE_BREAKS] for line in lines], np.int64) if has_ties else None
+        return cls(deal, agents, scores, forfeit, times, forfeits, tie_breaks)
 
 
 class Results:
@@ -66,6 +68,7 @@ class Results:
 
     def __init__(self, header: Header) -> None:
         self.header = header
+        self.breaks_ties = breaks_ties(Rules.parse(header["rules"]))
         self.file: FileIO | None = None  # if open for writing
         self.blocks: dict[Place, _Block] = {}
         self.num_games = 0
@@ -83,7 +86,7 @@ class Results:
         if self.file is None:
             raise ValueError("these results were opened for reading")
         append_whole(self.file, b"".join(map(encode, lines)))
-        self.add((lines[0]["match"], lines[0]["chunk"]), _Block.of(lines))
+        self.add((lines[0]["match"], lines[0]["chunk"]), _Block.of(lines, self.breaks_ties))
 
     def add(self, place: Place, block: _Block) -> None:
         """Add a chunk that is already in the file."""
@@ -101,6 +104,7 @@ class Results:
         for block in blocks:
             for agent, time in block.times.items():
                 times[:, agent] += time
+        ties = [block.tie_breaks for block in blocks if block.tie_breaks is not None]
         return Games(
             names=names,
             rules=Rules.parse(self.header["rules"]),
@@ -114,6 +118,7 @@ class Results:
                 for block in blocks
                 for deal, seating, agent, reason in block.forfeits
             )[:TOLD],
+            tie_breaks=np.concatenate([each.reshape(-1, each.shape[2]) for each in ties]) if ties else None,
         )
 
 
@@ -241,7 +246,7 @@ def _read(folder: Path) -> tuple[Results, dict[Place, list[bytes]]]:
         lines.append(line)
         if len(lines) == line["of"]:
             place = line["match"], line["chunk"]
-            results.add(place, _Block.of(lines))
+            results.add(place, _Block.of(lines, results.breaks_ties))
             texts_of[place] = texts[number - 1 - len(lines) : number - 1]
             lines = []
     return results, texts_of

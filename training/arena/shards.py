@@ -14,6 +14,7 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.engine import Engine
 from krypenv.inputs.words import one_line, shown
+from krypenv.rewards import all_points
 from krypenv.rules import Rules
 from krypenv.training.arena.lineups import Seating
 from krypenv.training.evaluation.table import Played, by_side, check_agent, describe_error, play_table
@@ -97,11 +98,25 @@ def _copy_of(agent: Agent) -> Agent:
         ) from None
 
 
+def breaks_ties(rules: Rules) -> bool:
+    """Return whether something decides between equal scores at the end (K6, F7)."""
+    return rules.tie_break in ("spades", "finnish")
+
+
+def forfeit_scores(rules: Rules, side: int) -> list[int]:
+    """Return the scores of a game that a side forfeits, by side.
+
+    If low scores win, that side gets all points and the others none; if high ones do, each of the others gets them. In
+    a session that holds for each of its games.
+    """
+    points = all_points(rules) * max(1, rules.games)
+    return [points * ((each == side) == (rules.goal == "low")) for each in range(rules.num_teams)]
+
+
 def play_shard(shard: Shard) -> list[Line]:
     """Play a shard with fresh agents, and return a line for each of its deals.
 
-    In a forfeited game the side at fault gets all points (`Rules.total_points`, in each game of a session) and the
-    others none.
+    A forfeited game has the scores of `forfeit_scores`. Under rules that break ties a line also has what decides.
     """
     rules, sides = shard.rules, shard.rules.num_teams
     deals, seatings = len(shard.deal_seeds), np.array(shard.seatings)
@@ -110,11 +125,11 @@ def play_shard(shard: Shard) -> list[Line]:
     engine = Engine(rules, shard.num_games, np.repeat(shard.deal_seeds, len(seatings)))
     played = play_table(engine, made, np.tile(np.searchsorted(indices, seatings), (deals, 1)), forfeits=True)
 
-    scores = by_side(played.scores, sides)
+    scores, tie_breaks = by_side(played.scores, sides), played.tie_breaks[:, :sides].copy()
     forfeits: list[list[Any]] = [[] for _ in range(deals)]
     for row, agent, side, reason in played.forfeits:
-        scores[row] = np.arange(sides) == side
-        scores[row] *= rules.total_points * max(1, rules.games)
+        scores[row] = forfeit_scores(rules, side)
+        tie_breaks[row] = 0
         deal, seating = divmod(row, len(seatings))
         forfeits[deal].append([seating, int(indices[agent]), one_line(reason, LONGEST)])
 
@@ -131,6 +146,7 @@ def play_shard(shard: Shard) -> list[Line]:
             "agents": indices.tolist(),
             "decisions": decisions[deal].tolist(),
             "seconds": [round(each, 9) for each in seconds[deal].tolist()],
+            **({"tie_breaks": tie_breaks.reshape(deals, -1, sides)[deal].tolist()} if breaks_ties(rules) else {}),
         }
         for deal in range(deals)
     ]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from krypenv.inputs.words import printable
+from krypenv.rules import Rules
 from krypenv.training.arena import ratings
 from krypenv.training.arena.games import FloatArray, Games
 from krypenv.training.arena.payoffs import Payoffs, payoffs, plain
@@ -27,7 +28,7 @@ class Standing:
     """One agent's figures. Margins are in points a game, or a session under rules with sessions; positive is good."""
 
     agent: str
-    margin: float  # mean score of the others at the table minus the own score
+    margin: float  # by how much the own score is better than the mean of the others at the table
     low: float  # of its 95% interval; infinite after a single deal
     high: float
     win_rate: float  # share of games in which the own score alone is best
@@ -202,7 +203,9 @@ def print_standings(result: Standings) -> None:
     order = result.payoffs.order.tolist()
     for start in range(0, len(order), BLOCK):
         _print_block(result.payoffs, order, range(start, min(start + BLOCK, len(order))))
-    print("margin: the others' mean score minus the agent's, in points a game; ±: the 95% interval, by deal")
+    is_low = Rules.parse(result.rules).goal == "low"
+    meaning = "the others' mean score minus the agent's" if is_low else "the agent's mean score minus the others'"
+    print(f"margin: {meaning}, in points a game; ±: the 95% interval, by deal")
     print("mu, sigma, ordinal: OpenSkill's rating; Nash, over Nash: Nash averaging")
     print(printable(cycle_sentence(result)), *result.notes, sep="\n")
 

@@ -31,11 +31,11 @@ class Points:
     cards: float  # of the cards captured
     sweeps_taken: float  # for the side's own sweeps (R9)
     sweeps_set_up: float  # deducted for sweeps of the next seat; zero or negative
-    bonus: float  # initial match (H5) and last capture (V2)
+    bonus: float  # all else: initial match (H5), last capture (V2, S3), majorities (K5, O1) and mulles (M2)
 
     @property
     def score(self) -> float:
-        """The score, their sum; low is good."""
+        """The score, their sum; `Rules.goal` says which end is good."""
         return self.cards + self.sweeps_taken + self.sweeps_set_up + self.bonus
 
 
@@ -50,10 +50,10 @@ class MatchResult:
     games: int  # deals x rotations of the seats
     seed: int
     deals_from: str  # the list of deals
-    margin: float  # mean score of the other sides minus own score, points a game
+    margin: float  # by how much the own score is better than the mean of the other sides', points a game
     low: float  # of the 95% interval of the margin; infinite after a single deal
     high: float
-    win_rate: float  # share of games in which the own score alone is best
+    win_rate: float  # share of games in which the own score alone is best, after any tie break (K6, F7)
     tie_rate: float  # share of games in which it is tied for best
     own: Points
     opponents: Points  # mean of the other sides
@@ -156,15 +156,17 @@ def make_player(agent: Agent | str, rules: Rules, seed: int) -> Agent:
 def _summarize(
     parts: list[Played], players: list[Agent], rules: Rules, deals: int, seed: int, deals_from: str
 ) -> MatchResult:
-    seats = [np.concatenate([getattr(part, name) for part in parts]) for name in ("scores", "points", "sweeps")]
+    names = ("scores", "points", "sweeps", "tie_breaks")
+    seats = [np.concatenate([getattr(part, name) for part in parts]) for name in names]
     scores, cards, taken, set_up = (
         _from_own_side(each, rules.num_teams) for each in (*seats[:2], *points_of_sweeps(rules, seats[2]))
     )
+    tie_breaks = _from_own_side(seats[3], rules.num_teams)  # those of partners are equal
     seconds, decisions = np.sum([(part.seconds, part.decisions.sum(axis=0)) for part in parts], axis=0)
     own_ms, opponent_ms = milliseconds(seconds, decisions).tolist()
     margins = leads(rules, scores[:, 0], scores[:, 1:].mean(axis=1))
     margin, low, high = confidence_interval(margins.reshape(deals, -1).mean(axis=1))
-    best = are_best(rules, scores)
+    best = are_best(rules, scores, tie_breaks)
     is_alone = best.sum(axis=1) == 1
     kinds = [cards, taken, set_up, scores - cards - taken - set_up]
     return MatchResult(

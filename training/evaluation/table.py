@@ -34,11 +34,12 @@ class Forfeit(NamedTuple):
 
 @dataclass(frozen=True)
 class Played:
-    """The results of B rows. The first three arrays are meaningless in a forfeited row."""
+    """The results of B rows. The arrays by seat are meaningless in a forfeited row."""
 
     scores: IntArray  # (B, P) final score of each seat
     points: IntArray  # (B, P) points of captured cards within that score
-    sweeps: IntArray  # (B, P) sweeps made
+    sweeps: IntArray  # (B, P) sweeps made that count
+    tie_breaks: IntArray  # (B, P) what decides between equal scores, for each seat's side (K6, F7)
     decisions: IntArray  # (B, A) timed decisions of each agent
     seconds: npt.NDArray[np.float64]  # (A,) total time of these decisions
     forfeits: list[Forfeit]
@@ -88,7 +89,8 @@ def play_table(engine: Engine, agents: Sequence[Agent], lineup: npt.ArrayLike, f
     return Played(
         scores=engine.final_scores.astype(np.int64),
         points=engine.final_points.astype(np.int64),
-        sweeps=engine.final_sweeps.astype(np.int64),
+        sweeps=engine.final_sweeps.astype(np.int64) - engine.final_void_sweeps,
+        tie_breaks=engine.final_tie_breaks.astype(np.int64),
         decisions=decisions,
         seconds=seconds,
         forfeits=lost,

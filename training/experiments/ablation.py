@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from scipy.stats import bootstrap, trim_mean
 
+from krypenv.agents.base import check_krypkasino
 from krypenv.agents.neural.model_file import CARD
 from krypenv.inputs.files import read_json, write_whole
 from krypenv.inputs.schema import a_record, a_table, number, sentence_of, whole
@@ -98,7 +99,7 @@ class AblationSettings(Command):
                 raise ValueError(f"there is no variant {name!r}; there are {', '.join(VARIANTS)}")
         if not self.evaluation.against:
             raise ValueError("against names at least one opponent")
-        self.game_rules()
+        check_krypkasino(self.game_rules(), "krypenv ablate")
 
     def game_rules(self) -> Rules:
         """Return the rules of all runs."""

@@ -13,6 +13,7 @@ import random
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ HEARTS = "OpenSpiel hearts, moves"
 HEARTS_SEEN = "OpenSpiel hearts, observed"
 CONNECT_FOUR = "PettingZoo connect_four"
 PEERS = (HEARTS, HEARTS_SEEN, CONNECT_FOUR)
+RELATIVES = ("kasino-sweden", "overspader", "kasino-finland", "mulle")  # presets
 BATCHES = 8  # of positions, from the first cards of a game to the last, that an agent decides in turn
 
 
@@ -50,6 +52,7 @@ def lines(games: int, threads: int) -> dict[str, Callable[[], Block]]:
         ENGINE: lambda: _engine(games),
         "engine, 4 players": lambda: _engine(games, players=4),
         "engine, features block": lambda: _engine(games, features=True),
+        **{f"engine, {preset}": partial(_engine, games, preset=preset) for preset in RELATIVES},
         THREADS: lambda: _engine(games, threads=threads),
         "whole games in a kernel": lambda: _whole_games(games),
         AEC: _aec,
@@ -73,11 +76,13 @@ def lines(games: int, threads: int) -> dict[str, Callable[[], Block]]:
 # ---------------------------------------------------------------------- engine and environments
 
 
-def _engine(games: int, players: int = 2, **options: Any) -> Block:
+def _engine(games: int, players: int = 2, preset: str = "krypkasino", **options: Any) -> Block:
     """Steps of the engine from Python with random actions, which the engine samples in a second call."""
     from krypenv import Engine, Rules
 
-    engine = Engine(Rules.preset("krypkasino", players=players), games, **options)
+    if preset not in Rules.presets():
+        raise LookupError(f"this line is new: the version there does not play {preset}")
+    engine = Engine(Rules.preset(preset, players=players), games, **options)
 
     def run() -> int:
         engine.step(engine.sample_actions())

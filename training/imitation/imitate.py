@@ -13,6 +13,7 @@ import safetensors.numpy
 import torch
 from rich.console import Console
 
+from krypenv.agents.base import check_krypkasino
 from krypenv.agents.neural.model_file import load_model, save_model
 from krypenv.agents.neural.weights import Spec, check_arrays, parse_arrays
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
@@ -69,6 +70,7 @@ class ImitationSettings(Command):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_krypkasino(self.game_rules(), "krypenv imitate")
         self.plan()
 
     def game_rules(self) -> Rules:

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 
 from krypenv import agents
 from krypenv.agents import Agent
+from krypenv.agents.base import check_krypkasino
 from krypenv.inputs.files import append_whole, naming, read_file, write_whole
 from krypenv.rules import Rules
 from krypenv.training.arena.arena import weights_of
@@ -40,6 +41,7 @@ class Setup:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_krypkasino(self.rules, "krypenv study")
         agents.make_known(self.agent, self.rules)  # raises ValueError where there is none
 
     def to_json(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from krypenv.agents.base import check_krypkasino
 from krypenv.agents.own import Typed, is_own, refuse_import, typed
 from krypenv.inputs.schema import Check, of_types
 from krypenv.inputs.words import shown
@@ -177,8 +178,8 @@ class Settings(Command):
         if self.device not in ("auto", "cpu", "cuda"):
             raise ValueError(f"device is auto, cpu or cuda, not {self.device!r}")
         _check_preset(self.preset)
-        self.game_rules()
-        self.other_rules()
+        for rules in (self.game_rules(), *self.other_rules()):
+            check_krypkasino(rules, "krypenv train")
 
     @classmethod
     def of(cls, **given: Any) -> Settings:

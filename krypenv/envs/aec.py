@@ -1,0 +1,262 @@
+"""The turn-based environment with PettingZoo's AEC interface that all games share; each is a small module above."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, ParamSpec
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Box, Dict, Discrete
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from krypenv.arguments import check_action, check_deck, check_options, check_seed, check_switch, chosen_rules
+from krypenv.cards import NO_SEAT
+from krypenv.envs.whole_state import state_space, whole_state
+from krypenv.families.variants import Family
+from krypenv.game.display import TURN, check_render_seat, format_game, seats_shown
+from krypenv.game.game import Game
+from krypenv.inputs.words import shown
+from krypenv.kernels.features import width_of
+from krypenv.rewards import check_reward, illegal_reward, returns_of
+from krypenv.rules import Rules
+
+RENDER_MODES = ("human", "ansi")
+
+Observation = dict[str, npt.NDArray[np.int8]]
+Arguments = ParamSpec("Arguments")
+
+
+class _Direct(wrappers.BaseWrapper):
+    """Reads the state straight from the environment: PettingZoo's wrappers ask each other, which outlasts a step."""
+
+    agents, agent_selection, infos, rewards, terminations, truncations, _cumulative_rewards = (
+        property(attrgetter(f"unwrapped.{name}"))
+        for name in (
+            "agents", "agent_selection", "infos", "rewards", "terminations", "truncations", "_cumulative_rewards",
+        )
+    )  # fmt: skip
+    unwrapped = None
+
+    def __init__(self, env: AECEnv[str, Observation, int], **arguments: Any) -> None:
+        self.unwrapped = env.unwrapped
+        super().__init__(env, **arguments)
+
+    def __str__(self) -> str:
+        return str(self.env)
+
+
+class _TerminateIllegal(_Direct, wrappers.TerminateIllegalWrapper):
+    pass
+
+
+class _AssertOutOfBounds(_Direct, wrappers.AssertOutOfBoundsWrapper):
+    pass
+
+
+class _OrderEnforcing(_Direct, wrappers.OrderEnforcingWrapper):
+    pass
+
+
+class CardGame(AECEnv[str, Observation, int]):
+    """A game of the family as an environment without wrappers; an illegal action raises IllegalMove.
+
+    Args:
+        players, variant, rule_fields: the rules, as the variant's preset with some fields changed.
+        games: games in the session, which is one episode (R15).
+        rules: complete rules of the same family, in place of all the arguments above.
+        render_seat: whose hand rendering shows: the seat to act ("turn"), one seat (its number), "all" or none (None).
+            Of the other hands it shows the size only.
+        render_mode: "human" prints each state, "ansi" makes `render()` return it as text.
+        reward: "centred", "points" or "win", see `krypenv.rewards.returns_of`.
+        dense: pay rewards as points fall, instead of at the end of the episode.
+        features: append the features block (`krypenv.kernels.features`) to the observation.
+
+    Attributes:
+        game: the `Game` behind the environment: for referees and rendering, never for players.
+        actions: the actions since the reset, a list of ints.
+    """
+
+    family: Family
+    metadata: dict[str, Any]
+    game: Game
+
+    def __init_subclass__(cls, family: Family, **more: Any) -> None:
+        """Name the games that a subclass plays."""
+        super().__init_subclass__(**more)
+        cls.family = family
+        cls.metadata = {
+            "name": family.module,
+            "render_modes": list(RENDER_MODES),
+            "is_parallelizable": False,
+            "render_fps": 2,
+        }
+
+    def __init__(
+        self,
+        players: int | None = None,
+        variant: str | None = None,
+        render_mode: str | None = None,
+        reward: str = "centred",
+        dense: bool = False,
+        games: int | None = None,
+        features: bool = False,
+        rules: Rules | None = None,
+        render_seat: int | str | None = TURN,
+        **rule_fields: Any,
+    ) -> None:
+        super().__init__()
+        check_reward(reward)
+        check_switch("dense", dense)
+        check_switch("features", features)
+        if render_mode is not None and (not isinstance(render_mode, str) or render_mode not in RENDER_MODES):
+            modes = ", ".join(RENDER_MODES)
+            raise ValueError(f"unknown render_mode {shown(render_mode)}; it is one of {modes}, or None")
+        self.rules = chosen_rules(
+            "env", _PARAMETERS, self.family, rules, variant, rule_fields, players=players, games=games
+        )
+        self.render_mode, self.reward, self.dense, self.features = render_mode, reward, dense, features
+        self.render_seat = check_render_seat(render_seat, self.rules.players)
+        self.state_space = state_space(self.rules)
+        self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
+        self.seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        size, actions = width_of(self.rules, features), self.rules.num_actions
+        self.observation_spaces = {
+            agent: Dict(
+                observation=Box(-128, 127, (size,), np.int8),
+                action_mask=Box(0, 1, (actions,), np.int8),
+            )
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {agent: Discrete(actions) for agent in self.possible_agents}
+        self._seeds: np.random.Generator | None = None
+
+    def observation_space(self, agent: str) -> Dict:
+        """Return the space of an agent's observations, always the same object."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Discrete:
+        """Return the space of an agent's actions, always the same object."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal the cards of `Game(rules, seed=seed)`; without a seed, cards that follow from the last seed given.
+
+        `options["deck"]`, the names of all cards in deal order (R4), stacks the first game; other options are ignored.
+        """
+        chosen = check_options(options)
+        seed = None if seed is None else check_seed(seed)
+        seeds = np.random.default_rng(seed) if seed is not None or self._seeds is None else self._seeds
+        deal = int(seeds.integers(1 << 63)) if seed is None else seed
+        self.game = Game(self.rules, seed=deal, deck=check_deck(chosen.get("deck")))
+        self._seeds = seeds
+        self.actions: list[int] = []
+        self.agents = self.possible_agents.copy()
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {"action_mask": self.game.action_mask(seat)} for agent, seat in self.seats.items()}
+        self.agent_selection = self.possible_agents[self.game.turn]
+        self._paid = np.zeros(self.rules.players)
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> Observation:
+        """Return what an agent sees, in fresh arrays; the mask is all zero unless the agent is to act."""
+        seat = self.seats[agent]
+        return {"observation": self.game.observation(seat, self.features), "action_mask": self.game.action_mask(seat)}
+
+    def state(self) -> npt.NDArray[np.int32]:
+        """Return the whole state for critics that see everything, (792,) int32 in Krypkasino, a fresh array.
+
+        `krypenv.envs.whole_state.layout_of(rules)` names its parts.
+        """
+        return whole_state(self.rules, self.game.state)
+
+    def step(self, action: int) -> None:
+        """Carry out the action of the agent to act; the action is None if the agent's episode is over."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        number = check_action(action)
+        self.game.act(number)
+        self.actions.append(number)
+        self._cumulative_rewards[agent] = 0.0
+        if self.render_mode == "human":
+            self.render()
+        turn = self.game.turn
+        if turn == NO_SEAT:
+            turn = self._end_game()
+        elif self.dense:
+            self._pay()
+        self.infos[agent] = {"action_mask": np.zeros(self.rules.num_actions, np.int8)}
+        self.agent_selection = agent = self.possible_agents[turn]
+        self.infos[agent] = {"action_mask": self.game.action_mask(turn)}
+
+    def _end_game(self) -> int:
+        """Pay, then begin the session's next game or end the episode; return the seat that is next."""
+        is_over = self.game.session_over
+        if is_over or self.dense:
+            self._pay(is_over)
+        if is_over:
+            self.terminations = dict.fromkeys(self.agents, True)
+            return 0
+        self.game = self.game.next_game()
+        if self.render_mode == "human":
+            self.render()
+        return self.game.turn
+
+    def _pay(self, is_final: bool = False) -> None:
+        """Pay each agent the change in what its score is worth since the last payment.
+
+        Only at the end of the session does a tie break decide between equal scores (K6, F7).
+        """
+        scores = np.array(self.game.totals)
+        if not self.game.is_over:
+            scores += self.game.scores()
+        tie_breaks = self.game._history.tie_breaks() if is_final else None
+        worth = returns_of(self.rules, scores, self.reward, tie_breaks)
+        self.rewards = dict(zip(self.agents, (worth - self._paid).tolist(), strict=True))
+        self._paid = worth
+        self._accumulate_rewards()
+
+    def render(self) -> str | None:
+        """Return the game as text, or print it, as the render mode says; `render_seat` says whose hand it shows."""
+        if self.render_mode is None:
+            gymnasium.logger.warn(f"render() needs a render mode, as in {self.family.module}.env(render_mode='ansi')")
+            return None
+        text = format_game(self.game, seats_shown(self.game, self.render_seat))
+        if self.render_mode == "ansi":
+            return text
+        print(text)
+        return None
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to release."""
+
+
+_PARAMETERS = tuple(inspect.signature(CardGame.__init__).parameters)
+
+
+def wrapping(raw_env: Callable[Arguments, CardGame]) -> Callable[Arguments, AECEnv[str, Observation, int]]:
+    """Return the function `env` of a module: it takes the arguments of `raw_env` and adds the usual wrappers."""
+
+    def env(*args: Arguments.args, **kwargs: Arguments.kwargs) -> AECEnv[str, Observation, int]:
+        """Return the environment with the usual wrappers; the arguments are those of `raw_env`.
+
+        An illegal action ends the episode: the agent gets `krypenv.rewards.illegal_reward`, which is less than any
+        legal episode returns, and the others get 0. Anything that is not an action raises AssertionError.
+        """
+        raw = raw_env(*args, **kwargs)
+        wrapped = _TerminateIllegal(raw, illegal_reward=illegal_reward(raw.rules, raw.reward, raw.dense))
+        return _OrderEnforcing(_AssertOutOfBounds(wrapped))
+
+    env.__module__, env.__qualname__ = raw_env.__module__, "env"
+    env.__signature__ = inspect.signature(raw_env)  # type: ignore[attr-defined]
+    return env

@@ -1,0 +1,35 @@
+"""The environments of the families: what each is called, and the presets that it plays as its variants."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from krypenv.families import krypkasino
+
+
+class Family(NamedTuple):
+    """The games of one environment."""
+
+    module: str  # of the PettingZoo environment, as in `krypenv.kasino_v0`
+    gym_id: str  # of the Gymnasium environment
+    variants: dict[str, str]  # name of each variant and its preset; the first one is the default
+
+    @property
+    def default(self) -> str:
+        """The variant that is played if none is named."""
+        return next(iter(self.variants))
+
+
+KRYPKASINO = Family("krypkasino_v0", "Krypkasino-v0", {name: name for name in krypkasino.PRESETS})
+KASINO = Family(
+    "kasino_v0",
+    "Kasino-v0",
+    {"sweden": "kasino-sweden", "overspader": "overspader", "finland": "kasino-finland"},
+)
+MULLE = Family("mulle_v0", "Mulle-v0", {"sassersson": "mulle"})
+FAMILIES = (KRYPKASINO, KASINO, MULLE)
+
+
+def family_of(preset: str) -> Family:
+    """Return the family that a preset belongs to."""
+    return next(family for family in FAMILIES if preset in family.variants.values())

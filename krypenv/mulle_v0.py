@@ -1,0 +1,15 @@
+"""Mulle as a PettingZoo AEC environment: `mulle_v0.env()`."""
+
+from __future__ import annotations
+
+from krypenv.envs.aec import CardGame, wrapping
+from krypenv.families.variants import MULLE
+
+__all__ = ["env", "raw_env"]
+
+
+class raw_env(CardGame, family=MULLE):  # noqa: N801 - the name is PettingZoo's
+    """Mulle without wrappers; an illegal action raises IllegalMove. See `krypenv.envs.aec.CardGame`."""
+
+
+env = wrapping(raw_env)

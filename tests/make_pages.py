@@ -1,0 +1,157 @@
+"""Write the pages of the environments: `make pages`. `tests/test_pages.py` holds that they are up to date.
+
+The pages of Kasino and Mulle are made here as a whole. That of Krypkasino is written by hand but for its tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from krypenv.envs import whole_state
+from krypenv.families.layout import OBSERVATION
+from krypenv.families.variants import KASINO, MULLE, Family
+from krypenv.kernels import features, observation
+from krypenv.rules import Rules
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = Path(__file__).with_name("environment_page.md")  # with the places that differ in braces
+HEAD = "| Index | Name | Description |\n|---|---|---|\n"
+TABLE = re.compile(re.escape(HEAD) + r"(?:\|.*\n)+")
+
+
+class Game(NamedTuple):
+    """What differs between the pages of Kasino and Mulle."""
+
+    family: Family
+    title: str
+    what: str  # the game in a sentence or two
+    variants: dict[str, str]  # each variant in a sentence
+    example: str  # arguments of the environment in the example
+    session: str  # arguments of a usual session
+    counts: str  # what counts points
+    tie_break: str
+
+
+GAMES = {
+    "kasino.md": Game(
+        KASINO,
+        "Kasino",
+        "`kasino_v0` is Kasino, the Nordic capturing game: you take table cards whose values sum to that of the card "
+        "you play, and you want as many points as possible. Krypkasino is its misère sister.",
+        {
+            "sweden": "Kasino in Sweden: an ace is 1 or 14, in the hand and on the table",
+            "overspader": "the same, but instead of a majority of spades each spade above the sixth counts a point",
+            "finland": "Kasino in Finland: from the hand an ace is 14, the two of spades 15 and the ten of diamonds "
+            "16; sweeps cancel, and some don't count",
+        },
+        "players=4, teams=2",
+        'variant="finland", games=0, threshold=16',
+        "Aces, the ten of diamonds and the two of spades count points, and so do the most cards, the most spades and "
+        "each sweep; in Sweden the last capture does too.",
+        "In Sweden the side with more spades in the last game wins; in Finland points of cards decide first, then "
+        "spades, then cards.",
+    ),
+    "mulle.md": Game(
+        MULLE,
+        "Mulle",
+        "`mulle_v0` is Mulle, the Swedish capturing game with two packs: as in Kasino you take table cards whose "
+        "values sum to that of the card you play, and taking just the identical copy of your card, a *mulle*, brings "
+        "five points. You want as many points as possible.",
+        {"sassersson": "Mulle after Sassersson, without building: an ace is 1 or 14, in the hand and on the table"},
+        "players=3",
+        "games=0, threshold=100",
+        "Aces, the ten of diamonds and the two of spades count points, and so do the most spades, the last capture, "
+        "each sweep and each mulle.",
+        "The side with more spades in the last game wins.",
+    ),
+}
+
+
+def rows_of(layout: Mapping[str, slice], descriptions: Mapping[str, str]) -> str:
+    """Return the rows of a table of blocks."""
+    spans = {name: f"{part.start}–{part.stop - 1}".removesuffix(f"–{part.start}") for name, part in layout.items()}
+    return "\n".join(f"| {spans[name]} | `{name}` | {descriptions[name]} |" for name in layout)
+
+
+def further(layout: Mapping[str, slice], main: Mapping[str, slice]) -> dict[str, slice]:
+    """Return the blocks of a layout that the main game's lacks."""
+    return {name: part for name, part in layout.items() if name not in main}
+
+
+def setups(family: Family) -> dict[str, Rules]:
+    """Return the rules that a page tells about: each variant as it is, and as a session to some points."""
+    found = {}
+    for variant, preset in family.variants.items():
+        found[f"`{variant}`"] = Rules.preset(preset)
+        found[f"`{variant}` with a threshold"] = Rules.preset(preset, games=0, threshold=16)
+    return found
+
+
+def by_blocks(family: Family, which: str) -> str:
+    """Return a table for each set of further blocks, under the variants that have it."""
+    tables: dict[str, list[str]] = {}
+    for name, rules in setups(family).items():
+        layout, main, told = {
+            "layout": (rules.layout, OBSERVATION, observation.DESCRIPTIONS),
+            "state": (whole_state.layout_of(rules), whole_state.LAYOUT, whole_state.DESCRIPTIONS),
+        }[which]
+        tables.setdefault(rows_of(further(layout, main), told), []).append(name)
+    return "\n\n".join(f"Further blocks in {', '.join(names)}:\n\n{HEAD}{rows}" for rows, names in tables.items())
+
+
+def listed_or(words: list[str]) -> str:
+    """Return words as a choice: "a", "a or b", "a, b or c"."""
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def page_of(game: Game) -> str:
+    """Return the page of an environment."""
+    family, rules = game.family, setups(game.family)
+    sizes = sorted({each.observation_size for each in rules.values()})
+    actions = Rules.preset(family.variants[family.default]).num_actions
+    return PAGE.read_text(encoding="utf-8").format(
+        title=game.title, what=game.what, module=family.module, gym_id=family.gym_id, example=game.example,
+        session=game.session, counts=game.counts, tie_break=game.tie_break, default=family.default, actions=actions,
+        last=actions - 1, shapes=listed_or([f"({size},)" for size in sizes]), main=observation.SIZE,
+        version=observation.VERSION, head=HEAD, state=whole_state.SIZE,
+        variants="\n".join(
+            f'| `"{name}"` | `{preset}` | {game.variants[name]} |' for name, preset in family.variants.items()
+        ),
+        choice=listed_or([f'`"{name}"`' for name in family.variants]),
+        presets=", ".join(f"`{preset}`" for preset in family.variants.values()),
+        sizes="\n".join(
+            f"| {name} | {each.observation_size} | {each.observation_size + features.SIZE} |"
+            for name, each in rules.items()
+        ),
+        layout=rows_of(OBSERVATION, observation.DESCRIPTIONS),
+        blocks=by_blocks(family, "layout"),
+        states=by_blocks(family, "state"),
+    )  # fmt: skip
+
+
+def main_page(text: str) -> str:
+    """Return the page of Krypkasino's environment with its tables made anew."""
+    tables = iter(
+        HEAD + rows_of(layout, descriptions) + "\n"
+        for layout, descriptions in (
+            (observation.LAYOUT, observation.DESCRIPTIONS),
+            (features.COLUMNS, features.DESCRIPTIONS),
+            (whole_state.LAYOUT, whole_state.DESCRIPTIONS),
+        )
+    )
+    return TABLE.sub(lambda _: next(tables), text)
+
+
+def pages() -> dict[Path, str]:
+    """Return the pages of all environments by file."""
+    main = DOCS / "environment.md"
+    made = {DOCS / name: page_of(game) for name, game in GAMES.items()}
+    return {main: main_page(main.read_text(encoding="utf-8")), **made}
+
+
+if __name__ == "__main__":
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,43 @@
+"""The pages of the environments are what `make pages` makes of the code, and say what is true."""
+
+import re
+
+import pytest
+from make_pages import DOCS, GAMES, TABLE, main_page, pages, setups
+
+from krypenv import Rules
+from krypenv.envs.whole_state import layout_of
+from krypenv.families.variants import FAMILIES
+
+PAGES = pages()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_a_page_is_up_to_date(path):
+    assert path.read_text(encoding="utf-8") == PAGES[path], "run: make pages"
+
+
+def test_every_environment_has_its_page():
+    told = "\n".join(PAGES.values())
+    for family in FAMILIES:
+        assert f"from krypenv import {family.module}" in told
+        assert f'gymnasium.make("{family.gym_id}")' in told
+        for variant in family.variants:
+            assert f'`"{variant}"`' in told
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_block_of_every_variant_is_on_the_page(name):
+    page, family = PAGES[DOCS / name], GAMES[name].family
+    for told, rules in setups(family).items():
+        assert f"| {told} | {rules.observation_size} | " in page
+        for layout in (rules.layout, layout_of(rules)):
+            for block, part in layout.items():
+                if block not in Rules.preset().layout and block not in layout_of(Rules.preset()):
+                    assert f"| {part.start}–{part.stop - 1} | `{block}` |" in page
+
+
+def test_a_changed_table_is_made_anew():
+    text = PAGES[DOCS / "environment.md"]
+    assert len(TABLE.findall(text)) == 3
+    assert main_page(re.sub("copies of each kind in your hand", "nonsense", text)) == text

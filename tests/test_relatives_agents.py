@@ -1,0 +1,144 @@
+"""Who plays Kasino and Mulle: random, greedy and agents of one's own; all others refuse in one sentence."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from krypenv import Engine, Game, Rules, agents
+from krypenv.agents.base import check_krypkasino
+from krypenv.agents.champion import MODELS, Champion
+from krypenv.agents.neural.guided import Guided
+from krypenv.agents.oracle import OracleDeck, OracleHand
+from krypenv.agents.search.ismcts import Ismcts
+from krypenv.agents.search.rollout import Rollout
+from krypenv.agents.search.search import Search
+from krypenv.families import krypkasino
+from krypenv.families.layout import further_blocks
+from krypenv.training.analysis import analyze_position
+from krypenv.training.cli.commands import app
+from krypenv.training.imitation.imitate import ImitationSettings
+from krypenv.training.settings import Settings
+
+RELATIVES = ["kasino-sweden", "overspader", "kasino-finland", "mulle"]
+SIZES = [{"players": 2}, {"players": 3}, {"players": 4}, {"players": 4, "teams": 2}]
+every_relative = pytest.mark.parametrize("name", RELATIVES)
+KNOWS = (
+    r"^[\w -]+ knows only games like Krypkasino, and [\w-]+ with \d players has .*; random and greedy play all games$"
+)
+
+
+class Last:
+    """Plays the legal action with the highest number."""
+
+    def __init__(self, rules, seed=0):
+        self.name, self.rules = "last", rules
+
+    def act(self, observations, action_masks):
+        return action_masks.shape[1] - 1 - action_masks[:, ::-1].argmax(axis=1)
+
+
+def refusal(make):
+    """The sentence with which something is refused."""
+    with pytest.raises(ValueError, match=KNOWS) as refused:
+        make()
+    return str(refused.value)
+
+
+@every_relative
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("agent", ["random", f"{__name__}:Last"])
+def test_who_plays_all_games_plays_them_to_the_end(name, size, agent):
+    rules = Rules.preset(name, **size)
+    engine, player = Engine(rules, 8, seed=1), agents.make(agent, rules, seed=2)
+    ended = 0
+    while ended < 16:
+        actions = player.act(engine.observation, engine.action_mask)
+        assert (engine.action_mask[range(8), actions] == 1).all()
+        engine.step(actions)
+        ended += engine.finished.sum()
+
+
+@every_relative
+def test_every_other_agent_refuses_a_relative_in_one_sentence(name):
+    rules = Rules.preset(name)
+    for agent in agents.names():
+        if agent not in ("random", "greedy"):
+            assert refusal(lambda agent=agent: agents.make(agent, rules)).startswith(f"{agent} knows only")
+    model = str(MODELS / "two")
+    for spec in (model, f"learned(model={model!r})", f"guided(model={model!r})"):
+        refusal(lambda spec=spec: agents.make(spec, rules))
+    for made_by in (Search, Rollout, Ismcts, OracleHand, OracleDeck, Champion):
+        refusal(lambda made_by=made_by: made_by(rules))
+    with pytest.raises(ValueError, match="was trained for"):
+        Guided(rules, model=model)
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"goal": "high"}, "goal='high'"),
+        ({"capture": "optional"}, "capture='optional'"),
+        ({"sweep_payer": "nobody"}, "sweep_payer='nobody'"),
+        ({"most_cards_points": 1}, "most_cards_points=1"),
+        ({"mulle_points": 5}, "mulle_points=5"),
+        ({"spades_above": 6}, "spades_above=6"),
+        ({"storan_hand_value": 16}, "storan_hand_value=16"),
+        ({"tie_break": "spades"}, "tie_break='spades'"),
+        ({"hand_values": ((1, 14), *range(2, 14))}, "two values in hand_values"),
+        ({"table_values": ((1, 14), *range(2, 14))}, "two values in table_values"),
+    ],
+)
+def test_any_field_that_makes_it_another_game_is_named(fields, named):
+    assert named in refusal(lambda: agents.make("search", Rules.preset(**fields)))
+
+
+def test_the_main_game_and_its_variants_are_known():
+    known = [
+        *(Rules.preset(name) for name in krypkasino.PRESETS),
+        Rules.preset(players=6, teams=3, games=0, threshold=60),
+        Rules.preset("howto", packs=1, forced_sweep=False, storan_points=0, initial_match_bonus=-5),
+        Rules.preset(set_aside="spades", last_capture_points=1, first_deal="six_table"),
+    ]
+    for rules in known:
+        check_krypkasino(rules, "who")
+        assert not further_blocks(rules)
+    for name in RELATIVES:
+        turned = dataclasses.replace(Rules.preset(name), goal="low")
+        refusal(lambda turned=turned: check_krypkasino(turned, "who"))
+
+
+@every_relative
+def test_training_studies_and_analysis_refuse_a_relative(name, tmp_path):
+    rules = Rules.preset(name)
+    refusal(lambda: Settings.of(rules=name))
+    refusal(lambda: Settings.of(also=(str(rules),)))
+    refusal(lambda: ImitationSettings().changed(rules=name))
+    refusal(lambda: analyze_position(Game(rules, seed=1)))
+    runner = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"})
+    out = str(tmp_path / "out")
+    for words in (
+        ["train", "--rules", name, "--out", out],
+        ["imitate", "--rules", name, "--out", out],
+        ["exploit", "random", "--rules", name, "--out", out],
+        ["ablate", "--rules", name, "--out", out],
+        ["study", "creep", "--agent", "greedy", "--rules", name, "--out", out],
+    ):
+        done = runner.invoke(app, words)
+        assert done.exit_code == 2, (words, done.output)
+        told = " ".join(done.output.replace("│", " ").split())
+        assert f"krypenv {words[0]} knows only games like Krypkasino, and {name} with" in told
+        assert "Traceback" not in told
+    assert not (tmp_path / "out").exists()
+
+
+def test_opponents_of_a_learner_are_refused_too():
+    import gymnasium as gym
+
+    refusal(lambda: gym.make("Mulle-v0", opponents="search"))
+    env = gym.make_vec("Kasino-v0", num_envs=4, opponents=["random", "greedy"])
+    _, infos = env.reset(seed=1)
+    for _ in range(60):
+        _, _, _, _, infos = env.step(infos["action_mask"].argmax(axis=1))
+    assert np.isfinite(env.unwrapped.batch.rewards).all()
