@@ -14,8 +14,7 @@ from krypenv.agents.search.search import SearchPlan, first_action, plan_of, valu
 from krypenv.agents.search.tree import list_moves
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.invariants import check_state, check_states
-from krypenv.kernels.state import State
-from krypenv.kernels.streams import mix
+from krypenv.kernels.state import State, mix
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel
 

@@ -15,7 +15,7 @@ from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.features import width_of
 from krypenv.kernels.invariants import check_state
-from krypenv.kernels.state import State, allocate
+from krypenv.kernels.state import State, allocate, mix
 from krypenv.kernels.stepping import (
     LOOK,
     NEW_SESSION,
@@ -28,7 +28,6 @@ from krypenv.kernels.stepping import (
     step_parts,
     step_rows,
 )
-from krypenv.kernels.streams import mix
 from krypenv.rewards import FloatArray, Payments
 from krypenv.rules import Rules, check_rules
 from krypenv.runtime.jit import handle

@@ -17,7 +17,8 @@ from krypenv.agents.search.tree import list_moves, make_move
 from krypenv.cards import card_name
 from krypenv.game.history import bits
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.play import PLAYING, deal, refresh
+from krypenv.kernels.deals import deal
+from krypenv.kernels.play import PLAYING, refresh
 from krypenv.kernels.state import allocate
 from krypenv.runtime.jit import handle, kernel
 

@@ -19,10 +19,10 @@ from krypenv.kernels.captures import (
     borrow_scratch,
     find_captures,
     find_sweep_values,
-    list_groups,
     mark_unions,
 )
 from krypenv.kernels.compiled import NIBBLE, compile_rules, find_groups, pack_ranks
+from krypenv.kernels.unions import list_groups
 from krypenv.runtime.jit import kernel
 
 MAIN = Rules.preset("krypkasino")

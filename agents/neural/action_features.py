@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NO_CARD, NUM_ACTIONS, NUM_RANKS, NUM_SUITS, TAKE
-from krypenv.kernels.captures import bit_index, borrow_scratch, find_sweep_values
+from krypenv.kernels.captures import borrow_scratch, find_sweep_values
 from krypenv.kernels.compiled import (
     FIRST_LONER,
     NIBBLE,
@@ -22,8 +22,10 @@ from krypenv.kernels.compiled import (
     rank_on_table,
 )
 from krypenv.kernels.features import COLUMNS as FEATURES
-from krypenv.kernels.features import chance_of_hit, look, make_feature_scratch, weigh, write_entries
+from krypenv.kernels.features import weigh, write_entries
 from krypenv.kernels.observation import LAYOUT, clip_int8
+from krypenv.kernels.outlook import chance_of_hit, look, make_feature_scratch
+from krypenv.kernels.packed import bit_index
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 

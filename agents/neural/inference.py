@@ -11,9 +11,9 @@ from krypenv.agents.neural.action_features import WIDTH, write_action_features
 from krypenv.agents.neural.network import ACTION_FEATURE_SCALES, MAX_UNITS, OBSERVATION_SCALES, Arrays
 from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.compiled import NUM_VALUES
-from krypenv.kernels.features import FEATURE_SCRATCH, look
 from krypenv.kernels.observation import SIZE
-from krypenv.kernels.streams import mix
+from krypenv.kernels.outlook import FEATURE_SCRATCH, look
+from krypenv.kernels.state import mix
 from krypenv.runtime.jit import handle, kernel, records
 
 _S12 = np.uint64(12)

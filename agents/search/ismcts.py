@@ -11,8 +11,7 @@ from krypenv.agents.search.rollout import final_margin, play_out
 from krypenv.agents.search.sampler import Sampler, check_memory, name_of
 from krypenv.agents.search.sampling import NO_ACTION, Job, begin, next_world
 from krypenv.kernels.play import act
-from krypenv.kernels.state import ACTIONS, MAX_DECK
-from krypenv.kernels.streams import random_below
+from krypenv.kernels.state import ACTIONS, MAX_DECK, random_below
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 

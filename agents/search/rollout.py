@@ -14,8 +14,7 @@ from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.observation import write_observation
 from krypenv.kernels.play import act
 from krypenv.kernels.scoring import margin_of
-from krypenv.kernels.state import ACTIONS
-from krypenv.kernels.streams import random_below
+from krypenv.kernels.state import ACTIONS, random_below
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 

@@ -9,7 +9,7 @@ import numpy as np
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
 from krypenv.kernels.observation import LAYOUT
 from krypenv.kernels.play import prepare
-from krypenv.kernels.streams import mix, seed_game
+from krypenv.kernels.state import mix, seed_game
 from krypenv.kernels.worlds import copy_public, deal_hidden
 from krypenv.runtime.jit import kernel
 

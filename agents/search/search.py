@@ -15,7 +15,7 @@ from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after,
 from krypenv.agents.search.tree import copies_taken, list_moves, make_move
 from krypenv.cards import NO_CARD, NUM_ACTIONS, TAKE
 from krypenv.inputs.words import shown
-from krypenv.kernels.streams import mix
+from krypenv.kernels.state import mix
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 

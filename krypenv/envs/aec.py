@@ -220,7 +220,7 @@ class CardGame(AECEnv[str, Observation, int]):
         scores = np.array(self.game.totals)
         if not self.game.is_over:
             scores += self.game.scores()
-        tie_breaks = self.game._history.tie_breaks() if is_final else None
+        tie_breaks = np.array(self.game.tie_breaks()) if is_final else None
         worth = returns_of(self.rules, scores, self.reward, tie_breaks)
         self.rewards = dict(zip(self.agents, (worth - self._paid).tolist(), strict=True))
         self._paid = worth

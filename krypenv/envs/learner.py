@@ -14,9 +14,8 @@ from krypenv.inputs.words import check_whole, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.observation import write_observation
 from krypenv.kernels.play import act, may_be_last
-from krypenv.kernels.state import allocate
+from krypenv.kernels.state import allocate, mix
 from krypenv.kernels.stepping import is_legal
-from krypenv.kernels.streams import mix
 from krypenv.rewards import Payments, check_reward, illegal_reward
 from krypenv.rules import Rules, check_rules
 from krypenv.runtime.jit import handle, kernel

@@ -26,7 +26,7 @@ from krypenv.game.stack import (
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import POINTS, SOUND, tell_fault
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.features import make_feature_scratch
+from krypenv.kernels.outlook import make_feature_scratch
 from krypenv.kernels.state import GAME, allocate
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle

@@ -6,13 +6,14 @@ import numpy as np
 
 from krypenv.kernels.captures import captures_of
 from krypenv.kernels.checks import SOUND
+from krypenv.kernels.deals import shuffle_deck
 from krypenv.kernels.features import write_features
 from krypenv.kernels.invariants import fault_of_course
 from krypenv.kernels.observation import write_mask, write_observation
-from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare, shuffle_deck, sweep_values_of
+from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare, sweep_values_of
 from krypenv.kernels.scoring import ends_at_once, score_of, settle_game, tie_break_of
+from krypenv.kernels.state import seed_game
 from krypenv.kernels.stepping import is_legal
-from krypenv.kernels.streams import seed_game
 from krypenv.runtime.jit import kernel
 
 

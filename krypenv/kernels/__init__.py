@@ -1,16 +1,19 @@
 """The rules as compiled functions over one game's row, and the state that they work on.
 
-state        the record of a game
-streams      random streams of a game
+state        the record of a game, and its random streams
 compiled     rules, compiled into a record that the kernels read
-captures     what a card can take
+packed       multisets of ranks packed into an integer
+captures     what a card must take where captures are maximal, and the search for one union of groups
+unions       what a card may take where captures are optional
 scoring      points, sweeps, scores and margins
-play         one play, the deals, and the end of a game
+deals        decks and deals
+play         one play, and the end of a game and of a session
 observation  what a seat sees
+gains        what an optional capture is worth
+outlook      what the next seat may hold
 features     the features block, a row for each card
 checks       checks of observations and masks from outside
 invariants   checks of states from outside
 worlds       complete games that show a given observation
 stepping     steps of many games at once
-stack        steps of one game that can be undone
 """

@@ -16,7 +16,9 @@ import numpy as np
 from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import MAX_FITTING, MAX_SUBSETS
 from krypenv.kernels.compiled import NIBBLE, NUM_VALUES, hand_value_of
-from krypenv.runtime.jit import handle, kernel, leading_zeros, rare_kernel, records, trailing_zeros
+from krypenv.kernels.packed import ONES, bit_index, fits, support, takes_whole_ranks
+from krypenv.kernels.unions import MEMO, is_union, list_groups
+from krypenv.runtime.jit import handle, kernel, rare_kernel, records, trailing_zeros
 
 # Scratch capacities. `Rules` refuses more than MAX_FITTING groups of a value and tables with more than MAX_SUBSETS
 # sub-multisets of ranks (`krypenv.families.bounds`). A group or a take has at least one card, so a search path is no
@@ -27,26 +29,12 @@ MAX_CAPTURES = MAX_SUBSETS // 2
 
 # A search for maximal captures goes depth first and stops after MAX_NODES ends or steps back, enough for nearly every
 # table. If that is not enough, each sub-multiset of the table, at most MAX_SUBSETS of them, is looked at once with each
-# group. A search for one union goes on after FEW_NODES, and then remembers from what it can't be completed.
+# group.
 MAX_NODES = 2048
-FEW_NODES = 64
-MEMO = 1 << 15  # multisets remembered; a new one takes the place of an old one, which costs time and nothing else
-_MIX = np.uint64(0x9E3779B97F4A7C15)
-_SHIFT = np.uint64(64 - (MEMO.bit_length() - 1))
-
-_LOW = 0x0F0F0F0F0F0F0F  # every second rank of a packed multiset
-_GUARD = 0x10101010101010
-_ONES = 0x1111111111111  # bit 0 of every rank
-
-
 SCRATCH = np.dtype(
     [
         ("groups", np.int64, (MAX_FITTING + 1,)),  # groups that fit the table
-        (
-            "captures",
-            np.int64,
-            (2 * MAX_CAPTURES,),
-        ),  # the maximal captures found, as packed ranks; twice: of two values
+        ("captures", np.int64, (2 * MAX_CAPTURES,)),  # the maximal captures found, packed; twice, for two values
         ("stack", np.int64, (MAX_DEPTH,)),  # multisets left, for the searches
         ("index", np.int64, (MAX_DEPTH,)),  # next group to try, for the searches
         ("reach", np.int64, (MAX_FITTING + 1,)),  # mask over the packed ranks of a group and all after it
@@ -82,157 +70,6 @@ class Spaces(threading.local):
 
 
 borrow_scratch = Spaces(SCRATCH).borrow
-
-
-@kernel
-def bit_index(bit: int) -> int:
-    """Return the position of the only set bit."""
-    return trailing_zeros(np.int64(bit))
-
-
-@kernel
-def count_bits(bits: int) -> int:
-    """Return the number of set bits, of up to 62."""
-    bits -= bits >> 1 & 0x5555555555555555
-    bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333)
-    bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F
-    bits += bits >> 8
-    bits += bits >> 16
-    return (bits + (bits >> 32)) & 127
-
-
-@kernel
-def fits(part: int, whole: int) -> bool:
-    """Return whether a packed multiset is contained in another."""
-    even = ((whole & _LOW) | _GUARD) - (part & _LOW)
-    odd = ((whole >> NIBBLE & _LOW) | _GUARD) - (part >> NIBBLE & _LOW)
-    return even & odd & _GUARD == _GUARD
-
-
-@kernel
-def support(ranks: int) -> int:
-    """Return the ranks in a packed multiset, as bits."""
-    flags = (ranks | ranks >> 1 | ranks >> 2 | ranks >> 3) & _ONES
-    flags = (flags | flags >> 3) & 0x03030303030303
-    flags = (flags | flags >> 6) & 0x000F000F000F000F
-    flags = (flags | flags >> 12) & 0x000000FF000000FF
-    return (flags | flags >> 24) & 0x1FFF
-
-
-@kernel
-def highest(ranks: int) -> int:
-    """Return the index 0..12 of the highest rank in a multiset that is not empty."""
-    return (63 - leading_zeros(np.int64(ranks))) // NIBBLE
-
-
-@kernel
-def is_union(compiled: np.record, value: int, ranks: int, scratch: np.record) -> bool:
-    """Return whether a multiset is exactly a union of groups of one value, trying groups of the highest rank left."""
-    depth = 0
-    nodes = 0
-    top = highest(ranks)
-    whole = ranks
-    at = compiled.group_start[value, top]
-    while True:
-        if at < compiled.group_start[value, top + 1]:
-            group = compiled.groups[at]
-            at += 1
-            if fits(group, ranks):
-                if group == ranks:
-                    return True
-                scratch.stack[depth] = ranks
-                scratch.index[depth] = at
-                depth += 1
-                ranks -= group
-                top = highest(ranks)
-                at = compiled.group_start[value, top]
-        elif depth == 0:
-            return False
-        else:
-            nodes += 1
-            if nodes > FEW_NODES:
-                return is_coverable(whole, whole, list_groups(compiled, value, whole, scratch), scratch)
-            depth -= 1
-            ranks = scratch.stack[depth]
-            at = scratch.index[depth]
-            top = highest(ranks)
-
-
-@kernel
-def highest_beyond(ranks: int, others: int) -> int:
-    """Return the index 0..12 of the highest rank of which a multiset has more than another; there must be one."""
-    even = ((others & _LOW) | _GUARD) - (ranks & _LOW)
-    odd = ((others >> NIBBLE & _LOW) | _GUARD) - (ranks >> NIBBLE & _LOW)
-    return highest((~even & _GUARD) >> NIBBLE | (~odd & _GUARD))
-
-
-@rare_kernel
-def is_coverable(least: int, most: int, num_groups: int, scratch: np.record) -> bool:
-    """Return whether a union of the groups listed contains one multiset and is contained in another (K2).
-
-    Goes for the highest rank of which cards are still missing, the groups with the highest ranks first.
-    """
-    spare = most - least  # what may be left over
-    if least == 0:
-        return True
-    scratch.searches += 1
-    left = most
-    shift = NIBBLE * highest_beyond(left, spare)
-    at = num_groups
-    depth, nodes = 0, 0
-    while True:
-        if at > 0:
-            at -= 1
-            group = scratch.groups[at]
-            if group >> shift & 15 != 0 and fits(group, left):
-                rest = left - group
-                if fits(rest, spare):
-                    scratch.union = most - rest
-                    return True
-                if nodes <= FEW_NODES or not _is_hopeless(rest, scratch):
-                    scratch.stack[depth] = left
-                    scratch.index[depth] = at
-                    depth += 1
-                    left = rest
-                    shift = NIBBLE * highest_beyond(left, spare)
-                    at = num_groups
-        elif depth == 0:
-            return False
-        else:
-            nodes += 1
-            place = _place_of(left)
-            scratch.hopeless[place] = left
-            scratch.known_in[place] = scratch.searches
-            depth -= 1
-            left = scratch.stack[depth]
-            at = scratch.index[depth]
-            shift = NIBBLE * highest_beyond(left, spare)
-
-
-@kernel
-def _place_of(ranks: int) -> int:
-    return np.int64(np.uint64(ranks) * _MIX >> _SHIFT)
-
-
-@kernel
-def _is_hopeless(ranks: int, scratch: np.record) -> bool:
-    place = _place_of(ranks)
-    return scratch.hopeless[place] == ranks and scratch.known_in[place] == scratch.searches
-
-
-@kernel
-def list_groups(compiled: np.record, value: int, table: int, scratch: np.record) -> int:
-    """Put the groups of a value that fit a table into `scratch.groups` and return their number."""
-    left = support(table)
-    count = 0
-    while left != 0:
-        bit = left & -left
-        left ^= bit
-        rank = bit_index(bit)
-        for at in range(compiled.group_start[value, rank], compiled.group_start[value, rank + 1]):
-            scratch.groups[count] = compiled.groups[at]  # a later hit overwrites a miss; there is room for one more
-            count += fits(compiled.groups[at], table)
-    return count
 
 
 @kernel
@@ -337,7 +174,7 @@ def _search_captures(table: int, num_groups: int, scratch: np.record) -> int:
     scratch.reach[num_groups] = 0
     for at in range(num_groups - 1, -1, -1):
         group = scratch.groups[at]
-        used = (group | group >> 1 | group >> 2 | group >> 3) & _ONES
+        used = (group | group >> 1 | group >> 2 | group >> 3) & ONES
         scratch.reach[at] = scratch.reach[at + 1] | used * 15
     found = 0
     depth = 0
@@ -500,12 +337,3 @@ def find_legal_takes(game: np.record, count: int, scratch: np.record) -> int:
         bound_captures(count, game.taken_ranks, scratch)
         return find_takes(game.table, game.table_ranks, game.taken, game.taken_ranks, scratch)
     return np.int64(0)
-
-
-@kernel
-def takes_whole_ranks(capture: int, table: int) -> bool:
-    """Return whether a capture takes all cards of its ranks, so that it leaves no choice between kinds."""
-    rest = table - capture
-    left = (rest | rest >> 1 | rest >> 2 | rest >> 3) & _ONES
-    used = (capture | capture >> 1 | capture >> 2 | capture >> 3) & _ONES
-    return left & used == 0

@@ -8,201 +8,42 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
-from krypenv.families.bounds import LILLAN, STORAN
+from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
 from krypenv.families.feature_layout import ALL_COLUMNS, COLUMNS, WIDTH, shape_of
 from krypenv.families.feature_layout import DESCRIPTIONS as DESCRIPTIONS
 from krypenv.families.feature_layout import SIZE as SIZE
 from krypenv.families.feature_layout import columns_of as columns_of
-from krypenv.kernels.captures import bit_index, borrow_scratch, captures_of, find_sweep_values, fits, support
+from krypenv.kernels.captures import borrow_scratch, captures_of, find_sweep_values
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import (
-    COUNTED_SWEEPS,
-    NEVER,
     NIBBLE,
-    NUM_CLASSES,
-    SPECIAL,
-    TOTALS,
     classes_of_values,
     compile_rules,
     rank_on_table,
     sum_of,
     table_value_of,
 )
-from krypenv.kernels.gains import GAINS, choose_cards, find_best, search_best
+from krypenv.kernels.gains import choose_cards, find_best, search_best
 from krypenv.kernels.observation import LAYOUT, clip_int8
+from krypenv.kernels.outlook import chance_of_sweep, look, make_feature_scratch
+from krypenv.kernels.packed import bit_index, fits, support
 from krypenv.kernels.scoring import cost_of, is_mulle, sweeps_of
 from krypenv.kernels.unions import add_value
 from krypenv.rules import Rules
-from krypenv.runtime.jit import handle, kernel, rare_kernel, records
+from krypenv.runtime.jit import kernel, rare_kernel
 
 _CREEPS, _LEAST_POINTS, _POINTS, _SWEEPS, _CHANCE, _SWEEPERS = (part.start for part in COLUMNS.values())
 _CARDS, _SPADES, _MULLE, _LEFT_POINTS, _TAKE_CHANCE = (
     ALL_COLUMNS[name].start for name in ("cards", "spades", "mulle", "left_points", "take_chance")
 )
+_CAPTURER, _DEALER = LAYOUT["last_capturer"].start, LAYOUT["dealer"].start
 _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (LAYOUT[n].start for n in ("table", "seen", "set_aside", "pending", "taken"))
-_HAND_SIZE, _CAPTURER, _DEALER, _POINTS_WON = (
-    LAYOUT[n].start for n in ("hand_size", "last_capturer", "dealer", "points")
-)
-_CANNOT_HOLD, _DEALS_LEFT = (LAYOUT[n].start for n in ("cannot_hold", "deals_left"))
-
-
-FEATURE_SCRATCH = np.dtype(
-    [
-        ("ranks", np.int64),  # the table as a packed multiset of ranks
-        ("total", np.int64),  # and its sum
-        ("card", np.int64),  # the card whose capture is being chosen, else NO_CARD
-        ("taken_ranks", np.int64),  # what it has taken so far, packed
-        ("drawn", np.int64),  # cards that the next seat will hold
-        ("pool", np.int64),  # unseen cards that they come from
-        ("deal_ends", np.bool_),  # this is the last play of the deal
-        ("game_ends", np.bool_),  # this is the last play of the game
-        ("unseen", np.int64, (NUM_CLASSES,)),  # the pool by class, which is mostly the rank
-        ("forced", np.int8, (NUM_KINDS,)),  # copies that the capture must contain
-        # what `weigh` found for an action:
-        ("creeps", np.bool_),
-        ("least_points", np.int64),
-        ("points", np.int64),
-        ("sweeps", np.int64),
-        ("chance", np.float64),
-        ("sweepers", np.int64),  # bits of the hand values that sweep what is left
-        ("left", np.int64),  # what is left, packed
-        ("capture", np.int64),  # what is taken, packed
-        ("gain", np.float64),  # what an optional capture is worth now
-        ("sweeps_count", np.bool_),  # whether a sweep would count (F5)
-        ("asked", GAINS),
-    ],
-    align=True,
-)
 
 
 def width_of(rules: Rules, features: bool) -> int:
     """Return N, the number of entries of an observation, with or without the features block."""
     rows, columns = shape_of(rules)
     return rules.observation_size + (rows * columns if features else 0)
-
-
-def make_feature_scratch(threads: int = 1) -> np.ndarray:
-    """Return scratch for some threads, (threads,) of `FEATURE_SCRATCH`: what all actions of a decision share."""
-    return handle(records(FEATURE_SCRATCH, threads))
-
-
-@kernel
-def look(compiled: np.record, observation: np.ndarray, feature_scratch: np.record) -> None:
-    """Read what the consequences of all actions depend on from an observation, (>= 433,) int8, of the seat to act."""
-    pending = False
-    for kind in range(NUM_KINDS):
-        feature_scratch.forced[kind] = observation[_TAKEN + kind]
-        pending |= observation[_PENDING + kind] != 0
-    feature_scratch.card = NO_CARD
-    feature_scratch.ranks, feature_scratch.total, feature_scratch.taken_ranks = 0, 0, 0
-    for rank in range(NUM_RANKS):
-        count = np.int64(0)
-        for suit in range(NUM_SUITS):
-            count += observation[_TABLE + suit * NUM_RANKS + rank]
-        feature_scratch.ranks += count << NIBBLE * rank
-        feature_scratch.total += count * rank_on_table(compiled, rank)
-    if pending:
-        for kind in range(NUM_KINDS):
-            feature_scratch.taken_ranks += np.int64(observation[_TAKEN + kind]) << NIBBLE * (kind % NUM_RANKS)
-            if observation[_PENDING + kind]:
-                feature_scratch.card = kind
-
-    own = np.int64(observation[_HAND_SIZE]) - (feature_scratch.card == NO_CARD)
-    others = np.int64(0)
-    for place in range(1, compiled.players):
-        others += observation[_HAND_SIZE + place]
-    feature_scratch.deal_ends = own + others == 0
-    feature_scratch.game_ends = own + others == 0 and observation[_DEALS_LEFT] == 0
-    drawn = np.int64(observation[_HAND_SIZE + 1])
-    if (
-        feature_scratch.deal_ends and not feature_scratch.game_ends and observation[_DEALER]
-    ):  # the seat to the left leads the next deal
-        number = compiled.num_deals - observation[_DEALS_LEFT]
-        for at in range(compiled.deal_start[number], compiled.deal_start[number + 1]):
-            drawn += compiled.destination[at] == 0
-    feature_scratch.drawn = drawn
-    pool = np.int64(0)
-    for rank in range(NUM_RANKS):
-        count = np.int64(0)
-        if feature_scratch.deal_ends or not observation[_CANNOT_HOLD + rank]:
-            for suit in range(NUM_SUITS):
-                kind = suit * NUM_RANKS + rank
-                count += compiled.deck_counts[kind] - observation[_SEEN + kind]
-        feature_scratch.unseen[rank] = count
-        pool += count
-    feature_scratch.sweeps_count = compiled.is_main or _do_sweeps_count(compiled, observation)
-    if compiled.has_special:
-        pool = _part_special(compiled, observation, feature_scratch, pool)
-    feature_scratch.pool = pool
-
-
-@rare_kernel
-def _do_sweeps_count(compiled: np.record, observation: np.ndarray) -> bool:
-    """Return whether a sweep would count now (F5)."""
-    if not compiled.judges_sweeps:
-        return True
-    if not compiled.last_deal_sweeps and observation[_DEALS_LEFT] == 0:
-        return False
-    counted, totals = compiled.further[COUNTED_SWEEPS], compiled.further[TOTALS]
-    fewest, best = np.int64(NEVER), np.int64(-NEVER)
-    for side in range(compiled.teams):
-        score, sweeps = np.int64(0), np.int64(0)
-        for place in range(compiled.players):
-            if compiled.relative_team[place] == side:
-                score += observation[_POINTS_WON + place]
-                sweeps += observation[counted + place]
-                if totals:
-                    score += observation[totals + place]
-        fewest = min(fewest, sweeps)
-        best = max(best, score + compiled.sweep_points * sweeps)
-    if compiled.sweeps_cancel:
-        best -= compiled.sweep_points * fewest
-    return best < compiled.sweep_limit
-
-
-@kernel
-def _part_special(compiled: np.record, observation: np.ndarray, feature_scratch: np.record, pool: int) -> int:
-    """Count lillan and storan by themselves where they have values of their own (F1); return the pool's size."""
-    block = compiled.further[SPECIAL]
-    for at in range(NUM_CLASSES - NUM_RANKS):
-        kind = LILLAN if at == 0 else STORAN
-        rank = kind % NUM_RANKS
-        feature_scratch.unseen[NUM_RANKS + at] = 0
-        if compiled.class_of[kind] == rank:
-            continue
-        left = np.int64(compiled.deck_counts[kind] - observation[_SEEN + kind])
-        free = feature_scratch.deal_ends or not observation[_CANNOT_HOLD + rank]
-        if free:
-            feature_scratch.unseen[rank] -= left
-            pool -= left
-        if feature_scratch.deal_ends or block == 0 or not observation[block + at]:
-            feature_scratch.unseen[NUM_RANKS + at] = left
-            pool += left
-    return pool
-
-
-@kernel
-def chance_of_sweep(compiled: np.record, feature_scratch: np.record, values: int) -> float:
-    """Return the chance that the next seat holds a card with one of some hand values, given as bits."""
-    classes = classes_of_values(compiled, values)
-    hits = np.int64(0)
-    while classes != 0:
-        bit = classes & -classes
-        classes ^= bit
-        hits += feature_scratch.unseen[bit_index(bit)]
-    return chance_of_hit(hits, feature_scratch.pool, feature_scratch.drawn)
-
-
-@kernel
-def chance_of_hit(hits: int, pool: int, drawn: int) -> float:
-    """Return the chance that at least one of `hits` cards is among those drawn from their pool (hypergeometric)."""
-    if hits == 0:
-        return 0.0
-    missed = 1.0
-    for draw in range(drawn):
-        missed *= max(pool - hits - draw, 0) / max(pool - draw, 1)
-    return 1.0 - missed
 
 
 @kernel

@@ -7,12 +7,16 @@ MOST_LOOKS of them for each action; what it finds is the best of those.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
-from krypenv.kernels.captures import find_sweep_values, fits, highest, is_coverable, list_groups
+from krypenv.kernels.captures import find_sweep_values
 from krypenv.kernels.compiled import NIBBLE
+from krypenv.kernels.packed import fits, highest
 from krypenv.kernels.state import MAX_COPIES
+from krypenv.kernels.unions import is_coverable, list_groups
 from krypenv.runtime.jit import kernel, trailing_zeros
 
 MOST_LOOKS = 256
@@ -58,7 +62,8 @@ def find_best(
         first = np.int64(NUM_KINDS)
     elif action >= TAKE and compiled.optional:  # in ascending order
         first = np.int64(action - TAKE)
-    asked.least, asked.most, ranks = np.int64(0), np.int64(0), np.int64(0)
+    asked.least, asked.most = np.int64(0), np.int64(0)
+    ranks: Any = np.int64(0)
     asked.start = price_of(compiled, card)
     for kind in range(NUM_KINDS):
         shift = NIBBLE * (kind % NUM_RANKS)

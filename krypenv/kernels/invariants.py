@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,8 @@ from krypenv.kernels.checks import (
     tell_fault,
 )
 from krypenv.kernels.compiled import NIBBLE, TABLE, compile_rules, kinds_of_values, table_value_of
-from krypenv.kernels.play import leader_of, prepare
+from krypenv.kernels.deals import leader_of
+from krypenv.kernels.play import prepare
 from krypenv.kernels.scoring import ends_at_once, settled_bonus
 from krypenv.kernels.state import GAME, State, allocate
 from krypenv.runtime.jit import handle, kernel
@@ -318,7 +319,8 @@ def _fault_of_points(compiled: np.record, game: np.record) -> int:
 def _has_piles(compiled: np.record, game: np.record, cards: int, spades: int) -> bool:
     """Return whether the piles have these cards and spades in all, and each a number that it can have (K5)."""
     for seat in range(compiled.players):
-        own, own_spades = np.int64(game.cards_won[seat]), np.int64(game.spades_won[seat])
+        own: Any = np.int64(game.cards_won[seat])
+        own_spades: Any = np.int64(game.spades_won[seat])
         cards -= own
         spades -= own_spades
         if own_spades < 0 or own_spades > own or own == 1 or (own == 0 and game.points[seat] != 0):

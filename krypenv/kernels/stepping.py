@@ -8,13 +8,14 @@ import numba
 import numpy as np
 
 from krypenv.cards import STOP, TAKE
-from krypenv.kernels.captures import SCRATCH, Spaces, bit_index, count_bits
-from krypenv.kernels.features import FEATURE_SCRATCH, write_features
+from krypenv.kernels.captures import SCRATCH, Spaces
+from krypenv.kernels.features import write_features
 from krypenv.kernels.observation import write_mask, write_observation
+from krypenv.kernels.outlook import FEATURE_SCRATCH
+from krypenv.kernels.packed import bit_index, count_bits
 from krypenv.kernels.play import act, end_session, first_game, next_game
 from krypenv.kernels.scoring import tie_break_of
-from krypenv.kernels.state import ACTIONS
-from krypenv.kernels.streams import random_below, seed_game
+from krypenv.kernels.state import ACTIONS, random_below, seed_game
 from krypenv.runtime.jit import kernel, parallel_kernel
 
 STEP_SCRATCH = np.dtype([("feature_scratch", FEATURE_SCRATCH), ("scratch", SCRATCH)], align=True)  # of one thread

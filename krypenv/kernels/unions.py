@@ -1,4 +1,4 @@
-"""Optional captures (K2), as kernels: which table cards may be taken next, and whether what is taken is a capture.
+"""Unions of groups, as kernels; and optional captures (K2): which table cards may be taken next, and when to stop.
 
 A capture is a union of groups of one hand value. Its cards are taken in ascending order of kind, so each is reached by
 one sequence of actions. A take is legal if some union contains all that is taken then, and otherwise only cards that
@@ -7,16 +7,126 @@ may still follow.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import FIRST_LONER
-from krypenv.kernels.captures import highest, is_coverable, is_union, list_groups
 from krypenv.kernels.compiled import NIBBLE, rank_on_table, sum_of
-from krypenv.runtime.jit import kernel, leading_zeros, trailing_zeros
+from krypenv.kernels.packed import bit_index, fits, highest, highest_beyond, support
+from krypenv.runtime.jit import kernel, leading_zeros, rare_kernel, trailing_zeros
 
 _SUMS = (1 << FIRST_LONER) - 1  # bits of the sums that groups of several cards can have
-_ONE = np.int64(1)
+_ONE: Any = np.int64(1)
+
+# A search for one union steps back FEW_NODES times without a memory. Then it remembers from what none can be completed.
+FEW_NODES = 64
+MEMO = 1 << 15  # multisets remembered; a new one takes the place of an old one, which costs time and nothing else
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT: Any = np.uint64(64 - (MEMO.bit_length() - 1))
+
+
+@kernel
+def is_union(compiled: np.record, value: int, ranks: int, scratch: np.record) -> bool:
+    """Return whether a multiset is exactly a union of groups of one value, trying groups of the highest rank left."""
+    depth = 0
+    nodes = 0
+    top = highest(ranks)
+    whole = ranks
+    at = compiled.group_start[value, top]
+    while True:
+        if at < compiled.group_start[value, top + 1]:
+            group = compiled.groups[at]
+            at += 1
+            if fits(group, ranks):
+                if group == ranks:
+                    return True
+                scratch.stack[depth] = ranks
+                scratch.index[depth] = at
+                depth += 1
+                ranks -= group
+                top = highest(ranks)
+                at = compiled.group_start[value, top]
+        elif depth == 0:
+            return False
+        else:
+            nodes += 1
+            if nodes > FEW_NODES:
+                return is_coverable(whole, whole, list_groups(compiled, value, whole, scratch), scratch)
+            depth -= 1
+            ranks = scratch.stack[depth]
+            at = scratch.index[depth]
+            top = highest(ranks)
+
+
+@rare_kernel
+def is_coverable(least: int, most: int, num_groups: int, scratch: np.record) -> bool:
+    """Return whether a union of the groups listed contains one multiset and is contained in another (K2).
+
+    Goes for the highest rank of which cards are still missing, the groups with the highest ranks first.
+    """
+    spare = most - least  # what may be left over
+    if least == 0:
+        return True
+    scratch.searches += 1
+    left = most
+    shift = NIBBLE * highest_beyond(left, spare)
+    at = num_groups
+    depth, nodes = 0, 0
+    while True:
+        if at > 0:
+            at -= 1
+            group = scratch.groups[at]
+            if group >> shift & 15 != 0 and fits(group, left):
+                rest = left - group
+                if fits(rest, spare):
+                    scratch.union = most - rest
+                    return True
+                if nodes <= FEW_NODES or not _is_hopeless(rest, scratch):
+                    scratch.stack[depth] = left
+                    scratch.index[depth] = at
+                    depth += 1
+                    left = rest
+                    shift = NIBBLE * highest_beyond(left, spare)
+                    at = num_groups
+        elif depth == 0:
+            return False
+        else:
+            nodes += 1
+            place = _place_of(left)
+            scratch.hopeless[place] = left
+            scratch.known_in[place] = scratch.searches
+            depth -= 1
+            left = scratch.stack[depth]
+            at = scratch.index[depth]
+            shift = NIBBLE * highest_beyond(left, spare)
+
+
+@kernel
+def _place_of(ranks: int) -> int:
+    return np.int64(np.uint64(ranks) * _MIX >> _SHIFT)
+
+
+@kernel
+def _is_hopeless(ranks: int, scratch: np.record) -> bool:
+    place = _place_of(ranks)
+    return scratch.hopeless[place] == ranks and scratch.known_in[place] == scratch.searches
+
+
+@kernel
+def list_groups(compiled: np.record, value: int, table: int, scratch: np.record) -> int:
+    """Put the groups of a value that fit a table into `scratch.groups` and return their number."""
+    left = support(table)
+    count = 0
+    while left != 0:
+        bit = left & -left
+        left ^= bit
+        rank = bit_index(bit)
+        for at in range(compiled.group_start[value, rank], compiled.group_start[value, rank + 1]):
+            scratch.groups[count] = compiled.groups[at]  # a later hit overwrites a miss; there is room for one more
+            count += fits(compiled.groups[at], table)
+    return count
 
 
 @kernel
@@ -81,7 +191,7 @@ def _offer_value(compiled: np.record, game: np.record, value: int, last: int, sc
 @kernel
 def sums_of(compiled: np.record, ranks: int) -> int:
     """Return the sums that a multiset of ranks can have, as bits, as far as groups can have them."""
-    sums = _ONE
+    sums: Any = _ONE
     while ranks != 0:
         rank = highest(ranks)
         ranks -= _ONE << NIBBLE * rank
@@ -98,7 +208,7 @@ def highest_value(compiled: np.record, rank: int) -> int:
 @kernel
 def most_of(compiled: np.record, ranks: int) -> int:
     """Return the highest sum that a multiset of ranks can have."""
-    total = np.int64(0)
+    total: Any = np.int64(0)
     while ranks != 0:
         rank = highest(ranks)
         ranks -= _ONE << NIBBLE * rank
@@ -109,7 +219,7 @@ def most_of(compiled: np.record, ranks: int) -> int:
 @kernel
 def add_value(sums: int, choice: int) -> int:
     """Return the sums that arise if one of some values, as bits, is added to any of the sums, as bits."""
-    more = np.int64(0)
+    more: Any = np.int64(0)
     while choice != 0:
         more |= sums << trailing_zeros(np.int64(choice))
         choice &= choice - 1
@@ -122,7 +232,7 @@ def takes_within_group(compiled: np.record, values: int, sums: int, last: int, g
 
     `values` are hand values as bits. Cards below the kind `last` can't be taken any more.
     """
-    legal = np.int64(0)
+    legal: Any = np.int64(0)
     reached = np.int64(sums)  # with cards of the kinds seen so far, from the highest on
     for suit in range(NUM_SUITS - 1, last // NUM_RANKS - 1, -1):
         ranks = game.table_ranks

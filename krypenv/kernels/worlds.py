@@ -24,11 +24,11 @@ from krypenv.kernels.compiled import (
     classes_of_values,
     compile_rules,
 )
+from krypenv.kernels.deals import add_to_table, leader_of
 from krypenv.kernels.invariants import fault_of_state, is_mask_of
 from krypenv.kernels.observation import LAYOUT, write_observation
-from krypenv.kernels.play import add_to_table, leader_of, prepare, sweep_values_of
-from krypenv.kernels.state import DEALS, MAX_DECK, State, allocate
-from krypenv.kernels.streams import random_below, seed_game
+from krypenv.kernels.play import prepare, sweep_values_of
+from krypenv.kernels.state import DEALS, MAX_DECK, State, allocate, random_below, seed_game
 from krypenv.rules import MAX_PLAYERS, Rules, check_rules
 from krypenv.runtime.jit import handle, kernel
 

@@ -1,0 +1,79 @@
+"""Decks and deals, as kernels over one row of the state: who gets which card when, and what is set aside."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.cards import NUM_KINDS, NUM_RANKS
+from krypenv.kernels.compiled import NIBBLE, TABLE, table_value_of
+from krypenv.kernels.state import DEALS, random_below
+from krypenv.runtime.jit import kernel
+
+
+@kernel
+def shuffle_deck(compiled: np.record, game: np.record) -> None:
+    """Shuffle the row's whole deck from its stream, starting from the order of kinds."""
+    size = compiled.deck_size
+    deck = game.deck
+    for place in range(size):
+        deck[place] = compiled.deck[place]
+    for place in range(size - 1, 0, -1):
+        other = random_below(game, DEALS, place + 1)
+        card = deck[place]
+        deck[place] = deck[other]
+        deck[other] = card
+
+
+@kernel
+def is_one_rank(ranks: int) -> bool:
+    """Return whether a multiset is not empty and of one rank (H5)."""
+    while ranks != 0 and ranks & 15 == 0:
+        ranks >>= NIBBLE
+    return ranks != 0 and ranks >> NIBBLE == 0
+
+
+@kernel
+def leader_of(compiled: np.record, game: np.record) -> int:
+    """Return the seat after the dealer (R5)."""
+    return (game.dealer + 1) % compiled.players
+
+
+@kernel
+def add_to_table(compiled: np.record, game: np.record, card: int, count: int) -> None:
+    """Put `count` copies of a card on the table; a negative count takes them off."""
+    game.table[card] += count
+    game.table_ranks += np.int64(count) << NIBBLE * (card % NUM_RANKS)
+    game.table_sum += count * table_value_of(compiled, card)
+
+
+@kernel
+def deal(compiled: np.record, game: np.record) -> None:
+    """Deal the next cards, clear what was known about hands, and give the turn to the leader (R4, R5, H3)."""
+    number = game.deal_number
+    leader = leader_of(compiled, game)
+    for place in range(compiled.deal_start[number], compiled.deal_start[number + 1]):
+        card = np.int64(game.deck[place])
+        if compiled.destination[place] == TABLE:
+            add_to_table(compiled, game, card, 1)
+            game.seen[card] += 1
+        else:
+            seat = (leader + compiled.destination[place]) % compiled.players
+            game.hands[seat, card] += 1
+            game.hand_kinds[seat] |= np.int64(1) << card
+            game.hand_size[seat] += 1
+    for seat in range(compiled.players):
+        game.cannot_hold[seat] = 0
+    game.next_card = compiled.deal_start[number + 1]
+    game.deal_number = number + 1
+    game.seat = leader
+
+
+@kernel
+def put_aside(compiled: np.record, game: np.record) -> None:
+    """Set the pictures on the table aside, or under V3 the spades (R6)."""
+    if game.table_ranks & compiled.aside_ranks == 0:
+        return
+    for card in range(NUM_KINDS):
+        if compiled.is_aside[card] and game.table[card] > 0:
+            game.set_aside[card] += game.table[card]
+            add_to_table(compiled, game, card, -np.int64(game.table[card]))
