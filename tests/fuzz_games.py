@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from fuzzing import REFUSED, Fuzzer, Tally, attempt
+from relatives import RELATIVES
 from support import RULES, seen_by
 
 from krypenv import Engine, Game, Rules, agents, determinize
@@ -25,7 +26,7 @@ SESSIONS = (
     "mini-high players=3 games=0 threshold=9000 sweep_points=20",
     "mini-low players=2 first_deal=((2,0),) later_deal=((1,1),)",
 )
-PLAYABLE = {**RULES, **{text: Rules.parse(text) for text in SESSIONS}}
+PLAYABLE = {**RULES, **RELATIVES, **{text: Rules.parse(text) for text in SESSIONS}}
 ROWS = 48
 VALUES = (-128, -127, -101, -2, -1, 0, 1, 2, 3, 4, 5, 8, 13, 26, 27, 52, 104, 126, 127)
 
@@ -54,7 +55,7 @@ def mutate_numbers(numbers: np.ndarray, rng: random.Random) -> np.ndarray:
     numbers = numbers.copy()
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         at, other = rng.randrange(len(numbers)), rng.randrange(len(numbers))
-        if len(numbers) == SIZE and rng.random() < 0.5:  # in the small blocks, which are seldom hit else
+        if len(numbers) >= SIZE and rng.random() < 0.5:  # in the small blocks, which are seldom hit else
             part = LAYOUT[rng.choice(list(LAYOUT))]
             at, other = rng.randrange(part.start, part.stop), rng.randrange(part.start, part.stop)
         kind = rng.randrange(4)
@@ -184,8 +185,8 @@ def fuzz_game_states(seed: int, mutants: int) -> Tally:
     """A game that goes on from a mutant of a state has the same cards in each place, or the state is refused."""
     rng, tally = random.Random(seed), Tally()
     while tally["right"] + tally["refused"] < mutants:
-        text = rng.choice(list(RULES))
-        game = Game(RULES[text], seed=rng.randrange(20))
+        text = rng.choice([*RULES, *RELATIVES])
+        game = Game(PLAYABLE[text], seed=rng.randrange(20))
         for _ in range(rng.randrange(40)):
             if not game.is_over:
                 game.act(rng.choice(game.legal_actions()))

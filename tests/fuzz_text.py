@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from fuzzing import NASTY_VALUES, NASTY_WORDS, REFUSED, Fuzzer, Tally, attempt, mutate_text
+from relatives import RELATIVES
 from support import RULES
 
 from krypenv import Game, Move, Rules, agents
@@ -60,16 +61,28 @@ def some_rules(rng: random.Random) -> Rules | None:
         "later_deal": batches,
         "short_last_deal": lambda: rng.random() < 0.9,
         "set_aside": lambda: rng.choice(("pictures", "spades", "none")),
-        "hand_values": lambda: tuple(rng.randrange(1, 17) for _ in range(13)),
+        "hand_values": lambda: (rng.choice((14, (1, 14))), *(rng.randrange(1, 17) for _ in range(12))),
         "table_values": lambda: tuple(rng.randrange(1, 17) for _ in range(13)),
         "pictures_in_sums": lambda: rng.random() < 0.5,
         "forced_sweep": lambda: rng.random() < 0.5,
-        "double_sweep": lambda: rng.choice(("identical", "rank")),
+        "double_sweep": lambda: rng.choice(("identical", "rank", "none")),
         "initial_match_bonus": lambda: rng.randrange(-20, 21),
+        "capture": lambda: rng.choice(("maximal", "optional")),
+        "goal": lambda: rng.choice(("low", "high")),
+        "lillan_hand_value": lambda: rng.choice((None, 15, 2)),
+        "sweep_payer": lambda: rng.choice(("seat_before", "nobody")),
+        "sweeps_cancel": lambda: rng.random() < 0.5,
+        "last_deal_sweeps": lambda: rng.random() < 0.5,
+        "sweep_limit": lambda: rng.choice((None, 1, 10)),
+        "spades_above": lambda: rng.choice((None, 0, 6, 26)),
+        "spades_tie": lambda: rng.choice(("nobody", "two_share")),
+        "threshold_at_once": lambda: rng.random() < 0.5,
+        "tie_break": lambda: rng.choice(("share", "spades", "finnish", "play_on")),
         "games": lambda: rng.randrange(0, 1001),
         "threshold": lambda: rng.choice((None, 1, 100, 10_000)),
     }
     points = ("storan_points", "lillan_points", "spade_points", "ace_points", "sweep_points", "last_capture_points")
+    points += ("most_spades_points", "most_cards_points", "mulle_points")
     drawn |= dict.fromkeys(points, lambda: rng.randrange(21))
     fields = rng.sample(sorted(drawn), rng.randrange(7))
     try:
@@ -91,7 +104,7 @@ def check_rules(rules: Rules) -> None:
 def fuzz_rules(seed: int, mutants: int) -> Tally:
     """Texts of rules, changed; and fields with values of every kind."""
     rng, tally = random.Random(seed), Tally()
-    known = [*RULES.values(), *filter(None, (some_rules(rng) for _ in range(20)))]
+    known = [*RULES.values(), *RELATIVES.values(), *filter(None, (some_rules(rng) for _ in range(20)))]
     fields = [field.name for field in dataclasses.fields(Rules)]
     for number in range(mutants):
         kind = rng.randrange(5)
@@ -167,7 +180,7 @@ def _some_move(rng: random.Random) -> str:
 # ---------------------------------------------------------------------- positions and records
 
 
-def some_game(rng: random.Random, texts: tuple[str, ...] = (*RULES, *SESSIONS)) -> Game:
+def some_game(rng: random.Random, texts: tuple[str, ...] = (*RULES, *SESSIONS, *RELATIVES)) -> Game:
     """Return a game somewhere on its way, with a card pending, at its end, or late in a session."""
     game = Game(Rules.parse(rng.choice(texts)), seed=rng.randrange(1 << 64))
     plies = rng.choice((0, 5, 20, 60, 1000))
@@ -247,7 +260,7 @@ def play_on(game: Game, rng: random.Random, text: str) -> None:
         assert legal, text
         game.act(rng.choice(legal))
         plies += 1
-        assert plies <= 2 * game.rules.deck_size, text
+        assert plies <= 3 * game.rules.deck_size, text
     if game.is_over:
         assert len(game.captured(0)) <= game.rules.deck_size
         assert Game.from_position(game.position()).scores() == game.scores(), text
@@ -360,7 +373,7 @@ def _is_large(options: dict[str, Any]) -> bool:
 def fuzz_games(seed: int, mutants: int) -> Tally:
     """Values of every kind for what a game is handed; where one is refused nothing changes."""
     rng, tally = random.Random(seed), Tally()
-    small = ("mini-low players=2", "mini-double players=2", "mini-high players=3")
+    small = ("mini-low players=2", "mini-double players=2", "mini-high players=3", "kasino-finland players=2")
     game = some_game(rng, small)
     for _ in range(mutants):
         if rng.random() < 0.05:
@@ -375,6 +388,7 @@ def fuzz_games(seed: int, mutants: int) -> Tally:
             told = attempt(partial(game.push, move), tally, move)
         elif kind == 2:
             calls = (game.hand, game.captured, game.points, game.sweeps, game.observation, game.action_mask)
+            calls += (game.pile_counts, game.counted_sweeps, game.mulles)
             attempt(partial(rng.choice(calls), odd), tally, odd)
         elif kind == 3:
             given = {rng.choice(("rules", "seed", "deck", "dealer")): odd}

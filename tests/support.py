@@ -14,7 +14,7 @@ from krypenv.agents.neural.weights import specs_of
 from krypenv.cards import ACE, TAKE
 from krypenv.families.variants import Family, family_of
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.observation import LAYOUT, SIZE, write_observation
+from krypenv.kernels.observation import LAYOUT, write_observation
 from krypenv.kernels.play import begin_game
 from krypenv.kernels.scoring import score_of
 from krypenv.runtime.jit import kernel
@@ -150,7 +150,7 @@ def refresh(engine: Engine) -> None:
 
 def seen_by(engine: Engine, viewers: np.ndarray) -> np.ndarray:
     """Return what the given seats, (B,), to act or not, see of their rows, (B, N) int8."""
-    out = np.zeros((engine.num_games, SIZE), np.int8)
+    out = np.zeros((engine.num_games, engine.rules.observation_size), np.int8)
     _look(engine.compiled, engine._state, viewers, out)
     return out
 

@@ -24,6 +24,11 @@ PLAYED = [
     Rules.preset("howto", packs=1, forced_sweep=False, storan_points=0),
     *(Rules.preset(name) for name in Rules.presets() if name.startswith("mini")),
 ]
+RELATIVES = [
+    Rules.preset("kasino-sweden"),
+    Rules.preset("kasino-finland", players=4, teams=2, games=0, threshold=16),
+    Rules.preset("mulle", players=3),
+]
 
 
 @settings(max_examples=60, deadline=None)
@@ -67,15 +72,24 @@ def test_agrees_with_the_reference(rules, seed, dealer):
             game.act(action)
 
 
-@pytest.mark.parametrize("games", [1, 2])
-def test_same_seed_same_deal_as_an_engine_row(games):
-    rules = Rules.preset("krypkasino", players=2, games=games)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "krypkasino players=2",
+        "krypkasino players=2 games=2",
+        "kasino-finland players=2 games=0 threshold=9",
+        "kasino-sweden players=2 games=2",
+    ],
+)
+def test_same_seed_same_deal_as_an_engine_row(text):
+    rules = Rules.parse(text)
+    has_features = rules.capture == "maximal"
     seeds = np.array([0, 7, 2**40 + 1])
-    engine = Engine(rules, num_games=3, seed=seeds, features=True)
+    engine = Engine(rules, num_games=3, seed=seeds, features=has_features)
     session = [Game(rules, seed=int(seed)) for seed in seeds]
     for _ in range(170):
         for row, game in enumerate(session):
-            assert (game.observation(features=True) == engine.observation[row]).all()
+            assert (game.observation(features=has_features) == engine.observation[row]).all()
             assert (game.action_mask() == engine.action_mask[row]).all()
         actions = engine.sample_actions()
         engine.step(actions)
@@ -91,8 +105,8 @@ def test_same_seed_same_deal_as_an_engine_row(games):
                     session[row] = game.next_game()
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.sampled_from(PLAYED), st.integers(0, 2**32), st.integers(0, 60))
+@settings(max_examples=50, deadline=None)
+@given(st.sampled_from(PLAYED + RELATIVES), st.integers(0, 2**32), st.integers(0, 60))
 def test_undo(rules, seed, steps):
     game, choices = Game(rules, seed=seed), random.Random(seed)
     before = [game.position()]

@@ -19,6 +19,10 @@ RULES = [
     Rules.preset("mini-low"),
     Rules.preset("mini-double"),
     Rules.preset("mini-high", players=3),
+    Rules.preset("kasino-sweden", players=3),
+    Rules.preset("overspader", players=4, teams=2, games=3),
+    Rules.preset("kasino-finland", games=0, threshold=6),
+    Rules.preset("mulle", players=2),
 ]
 POSITION = """
 rules: krypkasino players=2   # the last cards

@@ -254,10 +254,14 @@ class _Position(Entries):
             self.check(left == 0, "table", f"the game is over, so seat {self.last_capturer} has what is left")
         self.read_sweeps(piles)
         self.mulles = self.numbers("mulles", rules.players)
+        self.check(rules.mulle_points or not any(self.mulles), "mulles", "in these rules there are no mulles")
         for seat in seats:
-            pairs = int((self.counts[f"captured {seat}"] // 2).sum()) if rules.mulle_points else 0
-            fits = 0 <= self.mulles[seat] <= pairs
-            self.check(fits, "mulles", f"seat {seat} can't have made {self.mulles[seat]} mulles, but 0 to {pairs}")
+            pairs = int((self.counts[f"captured {seat}"] // 2).sum())
+            self.check(
+                0 <= self.mulles[seat] <= pairs,
+                "mulles",
+                f"seat {seat} can't have made {self.mulles[seat]} mulles, for its pile has {pairs} pairs",
+            )
 
     def read_sweeps(self, piles: list[int]) -> None:
         """Read who swept, and how many of the sweeps count (F5); `piles` are the cards in each."""
@@ -274,8 +278,8 @@ class _Position(Entries):
                 f"seat {seat} can't have made {made} sweeps with a pile of {piles[seat]}",
             )
             fits = 0 <= counted <= made if may_be_void else counted == made
-            least = f"0 to {made}" if may_be_void else made
-            self.check(fits, "counted", f"of the sweeps of seat {seat} {least} can count here, not {counted}")
+            why = "" if may_be_void else ", for here all count"
+            self.check(fits, "counted", f"of {made} sweeps of seat {seat} {counted} can't count{why}")
 
     def read_bonus(self, sure: list[int]) -> list[int]:
         """Return the points that belong to no card by seat; `sure` are those of the end (V2, K5), H5 adds its own."""
