@@ -4,7 +4,7 @@ game      the game, with its texts
 core      a game without its texts
 starts    decks and places in a session that a game may start from
 history   the states of a game, and how they follow each other
-stack     steps of one game that can be undone, as kernels
+stack     the kernels over those states
 plays     which whole plays are legal, and how they are carried out
 moves     whole plays as people write them
 entries   a position's text as entries
