@@ -12,7 +12,7 @@ from reference import largest_captures
 from support import RULES
 
 from krypenv import Engine, Rules
-from krypenv.families.bounds import MAX_FITTING, MAX_SUBSETS, bound_subsets, count_groups
+from krypenv.families.bounds import MAX_FITTING, MAX_SUBSETS, _table_of, bound_subsets, capture_values, count_groups
 from krypenv.kernels.captures import (
     MAX_CAPTURES,
     _pick_maximal,
@@ -118,7 +118,8 @@ def test_groups_are_counted_as_they_are_listed(value, copies):
     rules = Rules.preset(
         "krypkasino", suits=suits, packs=packs, first_deal=((1, 0),), later_deal=((1, 0),), short_last_deal=True
     )
-    assert count_groups(rules.table_values, copies)[value] == len(find_groups(rules, value)) <= MAX_FITTING
+    _, table_values = capture_values(rules)
+    assert count_groups(table_values, copies)[value] == len(find_groups(rules, value)) <= MAX_FITTING
 
 
 @pytest.mark.parametrize(
@@ -140,13 +141,10 @@ def test_what_the_engine_cannot_hold_is_refused(fields, reason):
 
 def bound_of(rules):
     """What the rules' tables are bounded by."""
-    hand, table = (
-        tuple(values[rank - 1] for rank in rules.ranks) for values in (rules.hand_values, rules.table_values)
-    )
-    return bound_subsets(hand, table, rules.packs * len(rules.suits), tuple(size for _, size in rules.deal_sizes()))
+    return bound_subsets(*_table_of(rules))
 
 
-@pytest.mark.parametrize("text", [text for text, rules in RULES.items() if rules.pictures_in_sums])
+@pytest.mark.parametrize("text", RULES)
 def test_presets_keep_far_from_the_bound(text):
     assert bound_of(RULES[text]) < MAX_SUBSETS / 2
 

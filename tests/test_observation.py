@@ -11,6 +11,7 @@ from reference import Reference
 from support import RULES, full_deck, refresh, seen_by, stacked
 
 from krypenv import Engine, Rules, determinize
+from krypenv.families.layout import FURTHER
 from krypenv.kernels.features import COLUMNS, WIDTH, append_features
 from krypenv.kernels.features import SIZE as FEATURES
 from krypenv.kernels.observation import DESCRIPTIONS, LAYOUT, SIZE
@@ -32,7 +33,7 @@ def some_games(rules: Rules, games: int = 32, features: bool = False) -> list[En
 def test_layout_covers_the_vector_once() -> None:
     covered = np.concatenate([np.arange(SIZE)[part] for part in LAYOUT.values()])
     assert covered.tolist() == list(range(SIZE))
-    assert list(DESCRIPTIONS) == list(LAYOUT)
+    assert list(DESCRIPTIONS) == [*LAYOUT, *FURTHER]
     assert Engine(Rules.preset(), 1).observation.shape == (1, SIZE)
     assert Engine(Rules.preset(), 1, features=True).observation.shape == (1, SIZE + FEATURES)
 
