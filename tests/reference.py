@@ -2,7 +2,8 @@
 
 Cards are kinds 0..51 (suit * 13 + rank - 1, suits clubs, diamonds, hearts, spades), seats are 0..n-1 clockwise, and
 every card list but the stock is sorted. The rules come as any object with the fields of `Rules`. Captures are
-remembered per multiset of ranks, for the sums depend on ranks alone.
+remembered per multiset of ranks, for the sums depend on ranks alone. This is Krypkasino; `reference_relatives` goes on
+from here to its relatives.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ class Reference:
 
     def copy(self) -> Reference:
         """Return an independent copy."""
-        twin = object.__new__(Reference)
+        twin = object.__new__(type(self))
         for name, value in vars(self).items():
             if isinstance(value, list):
                 value = [v.copy() if isinstance(v, (list, set)) else v for v in value]
@@ -197,10 +198,18 @@ class Reference:
         """Return whether a card of a rank takes the whole table; an empty table cannot be taken."""
         return tuple(self.table) in self.captures(played_rank)
 
+    def _sweeps_by(self, card: int) -> bool:
+        """Return whether a kind takes the whole table."""
+        return self.can_sweep(rank(card))
+
+    def _plays_of(self, card: int) -> list[Cards]:
+        """Return what a card may take; nothing, if it creeps (R8)."""
+        return self.captures(rank(card)) or [()]
+
     def _playable(self) -> list[int]:
         """Return the kinds that the seat to act may play: those that sweep if there are any (R10), else all."""
         hand = sorted(set(self.hands[self.turn]))
-        sweepers = [card for card in hand if self.can_sweep(rank(card))]
+        sweepers = [card for card in hand if self._sweeps_by(card)]
         return sweepers if sweepers and self.rules.forced_sweep else hand
 
     def legal_moves(self) -> list[Move]:
@@ -208,11 +217,11 @@ class Reference:
         if self.over:
             return []
         if self.pending is not None:
-            captures = self._open_captures(self.pending)
-            return [(self.pending, takes, self._sweep(self.pending, takes)) for takes in captures]
+            plays = self._open_plays(self.pending)
+            return [(self.pending, takes, self._sweep(self.pending, takes)) for takes in plays]
         moves = []
         for card in self._playable():
-            for takes in self.captures(rank(card)) or [()]:
+            for takes in self._plays_of(card):
                 moves.append((card, takes, self._sweep(card, takes)))
         return moves
 
@@ -227,12 +236,12 @@ class Reference:
             return []
         if self.pending is None:
             return self._playable()
-        copies = [Counter(takes) for takes in self._open_captures(self.pending)]
+        copies = [Counter(takes) for takes in self._open_plays(self.pending)]
         return [TAKE + kind for kind in range(52) if len({count[kind] for count in copies}) > 1]
 
-    def _open_captures(self, card: int) -> list[Cards]:
-        """Return the maximal captures by the pending card that contain all that it has taken so far."""
-        return [takes for takes in self.captures(rank(card)) if contains(takes, self.taken)]
+    def _open_plays(self, card: int) -> list[Cards]:
+        """Return what the pending card may still take in all: what contains all that it has taken so far."""
+        return [takes for takes in self._plays_of(card) if contains(takes, self.taken)]
 
     def _sweep(self, card: int, takes: Cards) -> int:
         """Return 0, 1 or 2: no sweep, a sweep (R9), a double sweep (R11, H4)."""
@@ -252,7 +261,7 @@ class Reference:
         self._finish(move[0], move[1])
 
     def act(self, action: int) -> None:
-        """Make one staged action; the play is complete when one capture at most is open. ValueError if not legal."""
+        """Make one staged action; the play is complete when one capture is left. ValueError if not legal."""
         if action not in self.legal_actions():
             raise ValueError(f"{action} is not one of the legal actions {self.legal_actions()}")
         if self.pending is None:
@@ -261,30 +270,41 @@ class Reference:
         else:
             card = self.pending
             self.taken = sorted([*self.taken, action - TAKE])
-        choices = self._open_captures(card)
-        if len(choices) <= 1:
-            self._finish(card, choices[0] if choices else ())
+        plays = self._open_plays(card)
+        if len(plays) == 1:
+            self._finish(card, plays[0])
 
     def _show(self, card: int) -> None:
-        """Put a card from the hand face up, and note which ranks the seat is now known not to hold."""
-        if self.rules.forced_sweep and not self.can_sweep(rank(card)):
-            self.excluded[self.turn] |= {r for r in self.rules.ranks if self.can_sweep(r)}
+        """Put a card from the hand face up, and note what the seat is now known not to hold."""
+        if self.rules.forced_sweep and not self._sweeps_by(card):
+            self.excluded[self.turn] |= self._sweepers()
         self.hands[self.turn].remove(card)
         self.pending = card
 
+    def _sweepers(self) -> set[int]:
+        """Return the ranks that take the whole table."""
+        return {r for r in self.rules.ranks if self.can_sweep(r)}
+
     def _finish(self, card: int, takes: Cards) -> None:
         """Complete the play of the card shown, and pass the turn, deal again or end the game."""
-        seat = self.turn
         if takes:
-            self.sweeps[seat] += self._sweep(card, takes)
-            self.captured[seat] += [card, *takes]
-            for kind in takes:
-                self.table.remove(kind)
-            self.last_capturer = seat
+            self._capture(card, takes)
         else:
             self.table.append(card)
         self.pending, self.taken = None, []
         self._sort()
+        self._go_on(self.turn)
+
+    def _capture(self, card: int, takes: Cards) -> None:
+        """Give the card and what it takes to the seat to act."""
+        self.sweeps[self.turn] += self._sweep(card, takes)
+        self.captured[self.turn] += [card, *takes]
+        for kind in takes:
+            self.table.remove(kind)
+        self.last_capturer = self.turn
+
+    def _go_on(self, seat: int) -> None:
+        """Pass the turn of a seat that has played, deal again, or end the game."""
         followers = [(seat + step) % self.rules.players for step in range(1, self.rules.players + 1)]
         holders = [follower for follower in followers if self.hands[follower]]  # H3: who has no card is passed over
         if holders:

@@ -208,6 +208,20 @@ def lockstep(rules: Rules, deck: list[int], rng: np.random.Generator, style: str
 
 def compare(engine: Engine, reference: Reference) -> None:
     """Assert that row 0 of an engine stands where the reference stands, and that the observation says so."""
+    compare_play(engine, reference)
+    players, seat = engine.rules.players, reference.turn
+    seen = {name: engine.observation[0][part].tolist() for name, part in LAYOUT.items()}
+    seats = [(seat + place) % players for place in range(players)]
+    assert seen["points"][:players] == [
+        reference.points(other) + (reference.bonus if other == reference.leader else 0) for other in seats
+    ]
+    for place, other in enumerate(seats[1:]):
+        ranks = {rank + 1 for rank in range(13) if seen["cannot_hold"][place * 13 + rank]}
+        assert ranks == reference.cannot_hold(other)
+
+
+def compare_play(engine: Engine, reference: Reference) -> None:
+    """Assert that what is legal, the cards, sweeps and scores are those of the reference, of any rules."""
     players, seat = engine.rules.players, reference.turn
     assert engine.seat[0] == seat
     assert np.flatnonzero(engine.action_mask[0]).tolist() == reference.legal_actions()
@@ -220,17 +234,11 @@ def compare(engine: Engine, reference: Reference) -> None:
     assert seen["pending"] == counts_of([] if reference.pending is None else [reference.pending])
     assert seen["taken"] == counts_of(reference.taken)
     seats = [(seat + place) % players for place in range(players)]
-    assert seen["points"][:players] == [
-        reference.points(other) + (reference.bonus if other == reference.leader else 0) for other in seats
-    ]
     assert seen["sweeps"][:players] == [reference.sweeps[other] for other in seats]
     assert seen["hand_size"][:players] == [len(reference.hands[other]) for other in seats]
     assert seen["last_capturer"][:players] == [int(other == reference.last_capturer) for other in seats]
     assert seen["dealer"][:players] == [int(other == reference.dealer) for other in seats]
     assert seen["team"][:players] == [(other - seat) % engine.rules.num_teams for other in seats]
-    for place, other in enumerate(seats[1:]):
-        ranks = {rank + 1 for rank in range(13) if seen["cannot_hold"][place * 13 + rank]}
-        assert ranks == reference.cannot_hold(other)
 
 
 def counts_of(cards: list[int]) -> list[int]:
