@@ -166,8 +166,7 @@ class Relative(Reference):
         return rules.sweep_limit is not None and max(self.running_totals()) >= rules.sweep_limit
 
     def _go_on(self, seat: int) -> None:
-        rules = self.rules
-        if rules.threshold_at_once and rules.threshold is not None and max(self.running_totals()) >= rules.threshold:
+        if self.rules.threshold_at_once and self._reaches_threshold(self.running_totals()):
             self.over, self.cut_short, self.turn = True, True, NO_SEAT  # F6
         else:
             super()._go_on(seat)
@@ -237,12 +236,16 @@ class Relative(Reference):
 
     def ends_session(self, number: int) -> bool:
         """Return whether a session ends with this game, which is over and its `number`-th (K6)."""
-        totals = self.by_side(self.new_totals())
-        best = max(totals) if self.rules.goal == "high" else min(totals)
         if self.rules.games and number >= self.rules.games:
             return True
-        reached = self.rules.threshold is not None and max(totals) >= self.rules.threshold
-        return reached and (self.rules.tie_break != "play_on" or totals.count(best) == 1)
+        return self._reaches_threshold(self.by_side(self.new_totals()))
+
+    def _reaches_threshold(self, totals: list[int]) -> bool:
+        """Return whether totals of the sides end a session: one is at the threshold, and who plays on is alone (K6)."""
+        best = max(totals) if self.rules.goal == "high" else min(totals)
+        if self.rules.threshold is None or max(totals) < self.rules.threshold:
+            return False
+        return self.rules.tie_break != "play_on" or totals.count(best) == 1
 
     def winners(self) -> list[int]:
         """Return the sides that win, or share the win, if the session ends with this game (K6, F7)."""
