@@ -4,35 +4,64 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from relatives import MIXTURES, RELATIVES, SESSIONS, play_beside
+from reference_relatives import Relative
+from relatives import LARGE, MIXTURES, RELATIVES, SESSIONS, choose, compare_game, play_beside
 from support import full_deck, small_first
+
+from krypenv import Game, Move
+from krypenv.cards import card_name
 
 STYLES = ("random", "take", "choose")
 
 
+@pytest.mark.parametrize("games", [1, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("text", RELATIVES)
-def test_k2_games_are_those_of_the_reference(text: str, style: str) -> None:
-    rules = RELATIVES[text]
-    rng = np.random.default_rng([len(text), len(style)])
-    for game in range(3):
-        deck = small_first(rules, rng) if game == 1 else rng.permutation(full_deck(rules)).tolist()
-        assert play_beside(rules, game, style, deck)["plies"] >= rules.deck_size - 8
-
-
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("text", MIXTURES)
-def test_mixtures_of_fields_are_those_of_the_reference(text: str, style: str) -> None:
-    rules = MIXTURES[text]
-    rng = np.random.default_rng([len(text), len(style)])
-    for game in range(2):
-        deck = small_first(rules, rng) if game == 1 else rng.permutation(full_deck(rules)).tolist()
+@pytest.mark.parametrize("text", [*RELATIVES, *MIXTURES])
+def test_k2_games_are_those_of_the_reference(text: str, style: str, games: int) -> None:
+    rules = (RELATIVES | MIXTURES)[text]
+    rng = np.random.default_rng([len(text), len(style), games])
+    for game in range(games):
+        small = game % 2 == len(text) % 2
+        deck = small_first(rules, rng) if small else rng.permutation(full_deck(rules)).tolist()
         play_beside(rules, game, style, deck)
 
 
+@pytest.mark.parametrize("seeds", [1, pytest.param(6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("text", SESSIONS)
-def test_k6_sessions_are_those_of_the_reference(text: str) -> None:
+def test_k6_sessions_are_those_of_the_reference(text: str, seeds: int) -> None:
     rules = SESSIONS[text]
-    for seed, style in enumerate(STYLES):
-        end = play_beside(rules, seed, style)
+    for seed in range(seeds):
+        end = play_beside(rules, seed, STYLES[(seed + len(text)) % 3])
         assert rules.games == 0 or end["games"] <= rules.games
+
+
+@pytest.mark.parametrize("text", [*RELATIVES, *MIXTURES])
+def test_k2_whole_moves_are_those_of_the_reference(text: str) -> None:
+    rules, rng = (RELATIVES | MIXTURES)[text], np.random.default_rng(len(text))
+    deck = small_first(rules, rng)
+    game, reference = Game(rules, deck=map(card_name, deck)), Relative(rules, deck)
+    while not reference.over:
+        if reference.pending is None and rng.random() < 0.3 and len(reference.table) < LARGE:
+            action = choose(reference, rng, "choose")
+            reference.act(action)
+            game.act(action)
+            continue
+        moves = reference.legal_moves()
+        assert [(move.card, move.takes, move.sweep) for move in game.legal_moves()] == [
+            (card_name(card), tuple(map(card_name, takes)), sweep) for card, takes, sweep in sorted(moves)
+        ]
+        made = moves[int(rng.integers(len(moves)))]
+        if len(reference.table) > LARGE:
+            made = max(moves, key=lambda move: len(move[1]))
+        before = game.position()
+        for _ in range(2):
+            game.push(Move(card_name(made[0]), tuple(map(card_name, made[1])), made[2]))
+            if rng.random() < 0.5:
+                break
+            game.pop()
+            assert game.position() == before
+        else:
+            game.push(str(Move(card_name(made[0]), tuple(map(card_name, made[1])))))
+        reference.push(made)
+        compare_game(game, reference)
+    assert Game.replay(game.record()).record() == game.record()
