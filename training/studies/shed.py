@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS
+from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.families.bounds import capture_values
 from krypenv.rules import Rules
 from krypenv.training.lab.comparison import comparison
@@ -16,7 +16,7 @@ _ACES = np.arange(NUM_KINDS) % NUM_RANKS == 0
 
 
 def _values(rules: Rules) -> npt.NDArray[np.int64]:
-    return np.tile(np.array(capture_values(rules)[0], np.int64), NUM_SUITS)
+    return np.array([min(values) for values in capture_values(rules)[0]], np.int64)
 
 
 def high_first(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
