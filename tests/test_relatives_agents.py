@@ -48,7 +48,7 @@ def refusal(make):
 
 @every_relative
 @pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("agent", ["random", f"{__name__}:Last"])
+@pytest.mark.parametrize("agent", ["random", "greedy", f"{__name__}:Last"])
 def test_who_plays_all_games_plays_them_to_the_end(name, size, agent):
     rules = Rules.preset(name, **size)
     engine, player = Engine(rules, 8, seed=1), agents.make(agent, rules, seed=2)
