@@ -58,7 +58,7 @@ def row_seeds(seed: int | npt.ArrayLike, num_games: int) -> npt.NDArray[np.uint6
 
 
 def mix_array(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Scramble each word of an array as `krypenv.kernels.streams.mix` does."""
+    """Scramble each word of an array as `krypenv.kernels.state.mix` does."""
     return np.array([mix(word) for word in words], np.uint64)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from fuzzing import REFUSED, Fuzzer, Tally, attempt
-from relatives import RELATIVES
+from relatives import ALL_RELATIVES as RELATIVES
 from support import RULES, seen_by
 
 from krypenv import Engine, Game, Rules, agents, determinize

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from fuzzing import NASTY_VALUES, NASTY_WORDS, REFUSED, Fuzzer, Tally, attempt, mutate_text
-from relatives import RELATIVES
+from relatives import ALL_RELATIVES as RELATIVES
 from support import RULES
 
 from krypenv import Game, Move, Rules, agents

@@ -72,6 +72,7 @@ SESSIONS = {
     )
 }
 SPADES = [f"{rank}S" for rank in "A23456789TJQK"]
+ALL_RELATIVES = {**RELATIVES, **MIXTURES, **SESSIONS}
 LARGE = 11  # cards on a table that is brought down again: the reference tries all sets of them
 
 

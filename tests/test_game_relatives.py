@@ -5,7 +5,7 @@ import random
 import time
 
 import pytest
-from relatives import RELATIVES
+from relatives import ALL_RELATIVES as RELATIVES
 from support import lay, play_out
 
 from krypenv import Game, IllegalMove, Rules
