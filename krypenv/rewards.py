@@ -26,9 +26,7 @@ def check_reward(reward: str) -> None:
         raise ValueError(f"unknown reward {shown(reward)}; it is one of {', '.join(KINDS)}")
 
 
-def returns_of(
-    rules: Rules, scores: npt.ArrayLike, reward: str, tie_breaks: npt.NDArray[Any] | None = None
-) -> FloatArray:
+def returns_of(rules: Rules, scores: npt.ArrayLike, reward: str, tie_breaks: npt.ArrayLike | None = None) -> FloatArray:
     """Return what scores are worth to each seat, (..., P) float64, from the seats' scores, (..., P) ints.
 
     - ``centred``: the mean score of all sides minus the score of the seat's own side; over all seats it sums to 0.
@@ -43,7 +41,7 @@ def returns_of(
         return leads(rules, sides, sides.mean(-1, keepdims=True))
     if reward == "points":
         return -lead_sign(rules) * sides.astype(np.float64)
-    best = are_best(rules, sides, tie_breaks)
+    best = are_best(rules, sides, None if tie_breaks is None else np.asarray(tie_breaks))
     return best * (rules.players / rules.num_teams) / best.sum(-1, keepdims=True)
 
 
