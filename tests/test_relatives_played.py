@@ -8,7 +8,7 @@ from reference_relatives import Relative
 from relatives import LARGE, MIXTURES, RELATIVES, SESSIONS, choose, compare_game, play_beside
 from support import full_deck, small_first
 
-from krypenv import Game, Move
+from krypenv import Engine, Game, Move, Rules
 from krypenv.cards import card_name
 
 STYLES = ("random", "take", "choose")
@@ -65,3 +65,34 @@ def test_k2_whole_moves_are_those_of_the_reference(text: str) -> None:
         reference.push(made)
         compare_game(game, reference)
     assert Game.replay(game.record()).record() == game.record()
+
+
+def test_k6_play_on_ends_when_one_is_alone_at_the_top() -> None:
+    engine = Engine(Rules.parse("kasino-sweden players=2 games=0 threshold=5 tie_break=play_on"), 64, seed=1)
+    went_on = 0
+    for _ in range(1500):
+        engine.step(engine.sample_actions())
+        ended = np.sort(engine.final_scores[engine.finished])
+        assert (ended[:, -1] >= 5).all()
+        assert (ended[:, -1] > ended[:, -2]).all()
+        totals = engine.state.totals[:, :2]
+        over = totals.max(1) >= 5
+        assert (totals[over, 0] == totals[over, 1]).all()
+        went_on += int(over.sum())
+    assert went_on > 0
+
+
+def test_s4_sessions_to_sixteen_and_other_thresholds() -> None:
+    assert Rules.preset("kasino-sweden").tie_break == "spades"
+    for threshold in (11, 16, 21, 50):
+        rules = Rules.preset("kasino-sweden", games=0, threshold=threshold)
+        engine = Engine(rules, 64, seed=threshold)
+        ended = np.zeros(64, bool)
+        for _ in range(200 * threshold):
+            engine.step(engine.sample_actions())
+            ended |= engine.finished
+            assert (engine.final_scores[engine.finished].max(1) >= threshold).all()
+            assert (engine.state.totals[:, :2].max(1) < threshold).all()
+            if ended.all():
+                break
+        assert ended.all()

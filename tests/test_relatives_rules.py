@@ -1,10 +1,9 @@
 """Every ruling of docs/rules.md on what the relatives have in common, played; each test bears its id."""
 
-import numpy as np
 import pytest
 from relatives import SPADES, captures, finish, lay, mask, play, scores
 
-from krypenv import Engine, Game, IllegalMove, Rules
+from krypenv import Game, IllegalMove, Rules
 from krypenv.cards import STOP, TAKE, parse_card
 
 SWEDEN, FINLAND, MULLE = "kasino-sweden players=2", "kasino-finland players=2", "mulle players=2"
@@ -234,25 +233,20 @@ def test_k6_the_tie_break_decides_a_single_game_too(goal, won):
     assert engine.rewards[0].tolist() == won
 
 
-def test_k6_play_on_ends_when_one_is_alone_at_the_top():
-    engine = Engine(Rules.parse(f"{SWEDEN} games=0 threshold=5 tie_break=play_on"), 256, seed=1)
-    went_on = 0
-    for _ in range(1500):
-        engine.step(engine.sample_actions())
-        ended = np.sort(engine.final_scores[engine.finished])
-        assert (ended[:, -1] >= 5).all()
-        assert (ended[:, -1] > ended[:, -2]).all()
-        totals = engine.state.totals[:, :2]
-        over = totals.max(1) >= 5
-        assert (totals[over, 0] == totals[over, 1]).all()
-        went_on += int(over.sum())
-    assert went_on > 0
-
-
 def test_k6_a_game_is_a_session_by_default():
     for name in NAMES:
         rules = Rules.preset(name)
         assert (rules.games, rules.threshold, rules.goal) == (1, None, "high")
+
+
+def test_k6_totals_dealer_and_number_are_part_of_a_position():
+    game = lay(SESSION, "9C", "9D 4C", "QC QD", more="captured 0: rest; stock: -; dealer: 1; totals: 7 15; game: 4")
+    text = game.position()
+    assert {"dealer: 1", "totals: 7 15", "game: 4"} <= set(text.splitlines())
+    twin = Game.from_position(text)
+    assert (twin.totals, twin.dealer, twin.game_number) == ([7, 15], 1, 4)
+    with pytest.raises(ValueError, match="session was over when a total reached 16"):
+        Game.from_position(text.replace("7 15", "7 16"))
 
 
 def test_k7_an_observation_counts_the_piles_and_the_sweeps():

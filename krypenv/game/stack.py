@@ -115,7 +115,7 @@ def observe(
     """Write what a seat sees into `out`, (N,) int8; the features of a seat that is not to act are zero."""
     game = stack[at]
     write_observation(compiled[0], game, seat, out)
-    size = compiled[0].size
+    size = compiled[0].entries
     if len(out) > size:
         to_act = np.int64(seat == game.seat)
         plays, takes = to_act * game.legal_plays, to_act * game.legal_takes

@@ -52,7 +52,7 @@ def tell_fault(rules: Rules | str, what: str, fault: int) -> str:
 
 @kernel
 def fault_of(compiled: np.record, seen: np.ndarray) -> int:
-    """Return what keeps an observation, (>= compiled.size,) int8, from being read safely, or SOUND.
+    """Return what keeps an observation, (>= compiled.entries,) int8, from being read safely, or SOUND.
 
     The sums are bytes, because loops over bytes are fast; they are right unless some byte is found to be too large.
     """

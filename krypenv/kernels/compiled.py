@@ -96,7 +96,7 @@ COMPILED = np.dtype(
         ("group_ranks", np.int64, (NUM_VALUES,)),  # bits of the ranks that are in groups of a value
         ("group_values", np.int32, (1 << NUM_RANKS,)),  # bits of the values that have a group within a set of ranks
         ("divisors", np.int32, (MAX_SUM + 1,)),  # bits of the values that divide a sum
-        ("size", np.int64),  # entries of an observation without the features
+        ("entries", np.int64),  # of an observation without the features ("size" is taken: numpy's records have one)
         ("feature_rows", np.int64),  # of the features block
         ("feature_width", np.int64),  # entries of each
         ("further", np.int64, (len(FURTHER),)),  # where the blocks of K7 begin in an observation; 0: not there
@@ -223,7 +223,7 @@ def compile_rules(rules: Rules) -> np.ndarray:
     _list_values(rules, compiled)
     compiled.feature_rows, compiled.feature_width = shape_of(rules)
     for name, block in rules.layout.items():
-        compiled.size = block.stop
+        compiled.entries = block.stop
         if name in FURTHER:
             compiled.further[FURTHER.index(name)] = block.start
     _plan_deals(rules, compiled)

@@ -40,7 +40,7 @@ def clip_int8(number: int) -> int:
 
 @kernel
 def write_observation(compiled: np.record, game: np.record, viewer: int, out: np.ndarray) -> None:
-    """Write what one seat sees of a row into `out`, (>= compiled.size,) int8; later entries are left alone."""
+    """Write what one seat sees of a row into `out`, (>= compiled.entries,) int8; later entries are left alone."""
     players = compiled.players
     hand, table, seen, aside = game.hands[viewer], game.table, game.seen, game.set_aside
     for kind in range(NUM_KINDS):
@@ -81,14 +81,14 @@ def write_observation(compiled: np.record, game: np.record, viewer: int, out: np
             seat = 0
     out[_DEALS_LEFT] = compiled.num_deals - game.deal_number
     out[_GAMES_LEFT] = clip_int8(max(compiled.games - game.game_number, 0))
-    if compiled.size > SIZE:
+    if compiled.entries > SIZE:
         write_further(compiled, game, viewer, out)
 
 
 @rare_kernel
 def write_further(compiled: np.record, game: np.record, viewer: int, out: np.ndarray) -> None:
     """Write the blocks that only some rules have (K7)."""
-    for at in range(SIZE, compiled.size):
+    for at in range(SIZE, compiled.entries):
         out[at] = 0
     cards, spades, counted = compiled.further[CARDS_WON], compiled.further[SPADES_WON], compiled.further[COUNTED_SWEEPS]
     mulles, totals, special = compiled.further[MULLES], compiled.further[TOTALS], compiled.further[SPECIAL]

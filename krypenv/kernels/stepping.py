@@ -51,7 +51,7 @@ def write_decision(
 ) -> None:
     """Write observation, features and mask for the seat to act: (N,) and (105,) int8."""
     write_observation(compiled, game, game.seat, observation)
-    if len(observation) > compiled.size:
+    if len(observation) > compiled.entries:
         write_features(
             compiled,
             observation,
@@ -60,7 +60,7 @@ def write_decision(
             game.may_stop,
             step_scratch.feature_scratch,
             step_scratch.scratch,
-            observation[compiled.size :],
+            observation[compiled.entries :],
         )
     write_mask(game, mask)
 

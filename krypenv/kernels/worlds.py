@@ -173,7 +173,7 @@ def _build_rows(
             return row, fault
         viewer = viewer_of(rules, seen)
         write_observation(rules, game, viewer, world_scratch.shown)
-        for at in range(rules.size):
+        for at in range(rules.entries):
             if world_scratch.shown[at] != seen[at]:
                 return row, SHOWN
         if len(masks) > 0 and (viewer != game.seat or game.over or not is_mask_of(game, masks[row])):
