@@ -105,9 +105,8 @@ def at_row(rules: Rules, state: State, row: int) -> Relative:
 
 def masks(state: State) -> np.ndarray:
     """Return what is legal in each row, (B, 105) bool."""
-    bits = np.arange(52)
-    legal = [words[:, None] >> bits & 1 == 1 for words in (state.legal_plays, state.legal_takes)]
-    return np.concatenate([*legal, state.may_stop[:, None]], axis=1)
+    plays, takes = (state[name][:, None] for name in ("legal_plays", "legal_takes"))  # takes and, as bit 52, a stop
+    return np.concatenate([plays >> np.arange(52) & 1 == 1, takes >> np.arange(53) & 1 == 1], axis=1)
 
 
 def check_end(rules: Rules, state: State, row: int, scores: np.ndarray, piles: np.ndarray) -> None:

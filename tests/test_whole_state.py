@@ -139,7 +139,7 @@ TOLD = (  # fields of a state that a vector tells, the rules given; all else is 
     "next_card", "hand_size",
 )  # fmt: skip
 DERIVED = (  # and fields that follow from those
-    "hand_kinds", "table_ranks", "taken_ranks", "legal_plays", "legal_takes", "sweep_values", "table_sum", "may_stop",
+    "hand_kinds", "table_ranks", "taken_ranks", "legal_plays", "legal_takes", "sweep_values", "table_sum",
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES, TAKE
 from krypenv.game.stack import (
     begin_stack,
     close_session,
@@ -61,8 +61,8 @@ class History:
         self.states[0] = np.zeros((), _STATE_DTYPE)
         self.at = 0
         self.actions: list[int] = []
-        self.seats, self.overs, self.pendings, self._plays, self._takes, self._stops = (
-            self.states[name] for name in ("seat", "over", "pending", "legal_plays", "legal_takes", "may_stop")
+        self.seats, self.overs, self.pendings, self._plays, self._takes = (
+            self.states[name] for name in ("seat", "over", "pending", "legal_plays", "legal_takes")
         )
         self._captured = np.zeros((rules.players, NUM_KINDS), np.int64)  # counts captured before the first state
         self._feature_scratch = _FEATURE_SCRATCH.copy()
@@ -182,8 +182,7 @@ class History:
     def actions_at(self, place: int) -> list[int]:
         """Return the legal staged actions in the state at a place, ascending."""
         plays, takes = int(self._plays[place]), int(self._takes[place])
-        stop = [STOP] if self._stops[place] else []
-        return [*bits(plays), *(TAKE + kind for kind in bits(takes)), *stop]
+        return [*bits(plays), *(TAKE + kind for kind in bits(takes))]
 
     def taken(self) -> list[int]:
         """Return the kinds taken so far in an unfinished play, ascending, or those of the last whole one."""

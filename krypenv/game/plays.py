@@ -14,6 +14,7 @@ from krypenv.game.history import History, Play, bits
 from krypenv.game.stack import list_captures
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import NIBBLE
+from krypenv.kernels.state import MAY_STOP
 
 _KINDS = np.arange(NUM_KINDS)
 
@@ -56,7 +57,7 @@ def _count_groups(history: History) -> int:
             sum(ways[total - count * value] for count in range(min(int(free[kind]), total // value) + 1))
             for total in range(FIRST_LONER)
         ]
-    begun = {int(values[taken].sum())} | ({0} if not taken or state["may_stop"] else set())
+    begun = {int(values[taken].sum())} | ({0} if not taken or int(state["legal_takes"]) & MAY_STOP else set())
     cards = [int(state["pending"])] if history.pendings[history.at] != NO_CARD else bits(int(state["legal_plays"]))
     return sum(
         max(

@@ -119,8 +119,7 @@ def observe(
     if len(out) > size:
         to_act = np.int64(seat == game.seat)
         plays, takes = to_act * game.legal_plays, to_act * game.legal_takes
-        stops = seat == game.seat and game.may_stop
-        write_features(compiled[0], out, plays, takes, stops, feature_scratch[0], scratch[0], out[size:])
+        write_features(compiled[0], out, plays, takes, feature_scratch[0], scratch[0], out[size:])
 
 
 @kernel

@@ -42,7 +42,7 @@ COMPILED = np.dtype(
         ("threshold", np.int64),  # points that end a session, NEVER if there is no threshold
         ("threshold_at_once", np.bool_),  # F6
         ("tie_break", np.int64),  # SHARE, BY_SPADES (K6), FINNISH (F7) or PLAY_ON (K6)
-        ("is_main", np.bool_),  # nothing is counted but what Krypkasino counts
+        ("is_main", np.bool_),  # captures are maximal, and nothing is counted but what Krypkasino counts
         ("optional", np.bool_),  # K2 instead of R7
         ("forced_sweep", np.bool_),  # R10
         ("doubles", np.bool_),  # R11 or H4, not K3
@@ -219,7 +219,8 @@ def compile_rules(rules: Rules) -> np.ndarray:
         if compiled.is_aside[kind]:
             compiled.aside_ranks |= 15 << NIBBLE * (kind % NUM_RANKS)
         compiled.point_kinds |= int(compiled.card_points[kind] != 0) << kind
-    compiled.is_main = compiled.is_plain and not (compiled.counts_piles or rules.threshold_at_once)
+    counts_more = compiled.counts_piles or rules.threshold_at_once
+    compiled.is_main = compiled.is_plain and not compiled.optional and not counts_more
     _list_values(rules, compiled)
     compiled.feature_rows, compiled.feature_width = shape_of(rules)
     for name, block in rules.layout.items():

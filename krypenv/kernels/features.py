@@ -28,6 +28,7 @@ from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.outlook import chance_of_sweep, look, make_feature_scratch
 from krypenv.kernels.packed import bit_index, fits, support
 from krypenv.kernels.scoring import cost_of, is_mulle, sweeps_of
+from krypenv.kernels.state import MAY_STOP
 from krypenv.kernels.unions import add_value
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, rare_kernel
@@ -241,20 +242,20 @@ def write_features(
     observation: np.ndarray,
     plays: int,
     takes: int,
-    may_stop: bool,
     feature_scratch: np.record,
     scratch: np.record,
     out: np.ndarray,
 ) -> None:
-    """Write the features block of an observation into `out`; legal plays and takes are bits of kinds."""
+    """Write the features block of an observation into `out`; legal plays and takes are bits, as in the state."""
     width = compiled.feature_width
     for at in range(compiled.feature_rows * width):
         out[at] = 0
     look(compiled, observation, feature_scratch)
     first = 0
+    may_stop = takes & MAY_STOP != 0
     if takes != 0:
         first = TAKE
-        plays = takes
+        plays = takes & ~MAY_STOP
     while plays != 0:
         bit = plays & -plays
         plays ^= bit
@@ -334,8 +335,8 @@ def _write_all(
         for kind in range(NUM_KINDS):
             plays |= np.int64(masks[row, kind]) << kind
             takes |= np.int64(masks[row, TAKE + kind]) << kind
-        stops = masks[row, STOP] != 0
-        write_features(compiled[0], observations[row], plays, takes, stops, feature_scratch[0], scratch[0], out[row])
+        takes |= np.int64(masks[row, STOP]) << NUM_KINDS
+        write_features(compiled[0], observations[row], plays, takes, feature_scratch[0], scratch[0], out[row])
 
 
 def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ from krypenv.kernels.compiled import NIBBLE, TABLE, compile_rules, kinds_of_valu
 from krypenv.kernels.deals import leader_of
 from krypenv.kernels.play import prepare
 from krypenv.kernels.scoring import ends_at_once, settled_bonus
-from krypenv.kernels.state import GAME, State, allocate
+from krypenv.kernels.state import GAME, MAY_STOP, State, allocate
 from krypenv.runtime.jit import handle, kernel
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def find_other_mask(state: np.ndarray, masks: np.ndarray) -> int:
 @kernel
 def is_mask_of(game: np.record, mask: np.ndarray) -> bool:
     """Return whether a mask, (105,) int8, is that of the seat to act."""
-    is_mask = mask[STOP] == game.may_stop
+    is_mask = mask[STOP] == game.legal_takes >> (STOP - TAKE) & 1
     for kind in range(NUM_KINDS):
         is_mask &= mask[kind] == game.legal_plays >> kind & 1
         is_mask &= mask[TAKE + kind] == game.legal_takes >> kind & 1
@@ -107,8 +107,7 @@ def fault_of_state(
         twin[0] = game
         prepare(compiled, twin[0], scratch)
         is_legal = twin[0].legal_plays == game.legal_plays and twin[0].legal_takes == game.legal_takes
-        is_legal &= twin[0].may_stop == game.may_stop
-        moves = game.legal_plays if game.pending == NO_CARD else game.legal_takes
+        moves = game.legal_plays if game.pending == NO_CARD else game.legal_takes & ~MAY_STOP
         if not is_legal or twin[0].sweep_values != game.sweep_values or moves == 0:
             fault = LEGAL
         elif game.pending != NO_CARD and compiled.forced_sweep and holds_sweep(compiled, game):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, STOP, TAKE
+from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, TAKE
 from krypenv.families.layout import DESCRIPTIONS as DESCRIPTIONS
 from krypenv.families.layout import OBSERVATION, OBSERVATION_SIZE
 from krypenv.kernels.compiled import CARDS_WON, COUNTED_SWEEPS, MULLES, SPADES_WON, SPECIAL, TOTALS
@@ -126,4 +126,3 @@ def write_mask(game: np.record, out: np.ndarray) -> None:
         bit = left & -left
         left ^= bit
         out[TAKE + bit_index(bit)] = 1
-    out[STOP] = game.may_stop

@@ -22,6 +22,7 @@ from krypenv.kernels.scoring import (
     sweeps_of,
     void_sweeps_of,
 )
+from krypenv.kernels.state import MAY_STOP
 from krypenv.kernels.unions import offer_unions
 from krypenv.runtime.jit import kernel, rare_kernel
 
@@ -58,7 +59,6 @@ def begin_game(compiled: np.record, game: np.record, scratch: np.record) -> None
     game.last_seat = NO_SEAT
     game.last_sweep = 0
     game.last_capturer = NO_SEAT
-    game.may_stop = False
     game.cut_short = False
     game.over = False
     deal(compiled, game)
@@ -97,7 +97,6 @@ def allow_plays(compiled: np.record, game: np.record, sweeps: int) -> None:
             plays = forced
     game.legal_plays = plays
     game.legal_takes = 0
-    game.may_stop = False
 
 
 @kernel
@@ -117,8 +116,8 @@ def prepare(compiled: np.record, game: np.record, scratch: np.record) -> None:
 @kernel
 def act(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
     """Carry out a legal action of the seat to act: play a card, take a table card for the card just played, or stop."""
-    if compiled.optional:
-        act_optional(compiled, game, action, scratch)
+    if not compiled.is_main:
+        act_further(compiled, game, action, scratch)
         return
     if action < TAKE:
         lay_down(game, action)
@@ -131,18 +130,31 @@ def act(compiled: np.record, game: np.record, action: int, scratch: np.record) -
 
 
 @rare_kernel
-def act_optional(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
-    """Do what `act` does where captures are optional: a play is complete when it stops or nothing may be taken (K2)."""
+def act_further(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
+    """Do what `act` does, where captures may be optional (K2) and more may count than in the main game.
+
+    A play with an optional capture is complete when it stops or when nothing more may be taken.
+    """
     game.legal_takes = 0
+    count = 0
     if action < TAKE:
         lay_down(game, action)
     elif action != STOP:
         take(game, action - TAKE)
-    if action != STOP:
+    if not compiled.optional:
+        count = offer_takes(compiled, game, scratch)
+    elif action != STOP:
         offer_optional(compiled, game, scratch)
-    if game.legal_takes == 0:
-        complete_chosen(compiled, game)
-        pass_turn(compiled, game, scratch)
+    if game.legal_takes & ~MAY_STOP != 0:
+        return
+    seat, table, is_sweep_void = game.seat, game.table_ranks, is_void(compiled, game)
+    if compiled.optional:
+        complete_chosen(compiled, game, np.int64(game.pending))
+    else:
+        complete_play(compiled, game, np.int64(game.pending), count, scratch)
+    if game.taken_ranks != 0 or count != 0:
+        count_capture(compiled, game, seat, table - game.table_ranks, is_sweep_void)
+    pass_turn(compiled, game, scratch)
 
 
 @kernel
@@ -184,8 +196,7 @@ def offer_optional(compiled: np.record, game: np.record, scratch: np.record) -> 
         for kind in range(NUM_KINDS):
             game.taken[kind] = game.table[kind]
         game.taken_ranks = game.table_ranks
-        game.legal_takes = 0
-        game.may_stop = True
+        game.legal_takes = MAY_STOP
     else:
         offer_unions(compiled, game, scratch)
 
@@ -194,21 +205,19 @@ def offer_optional(compiled: np.record, game: np.record, scratch: np.record) -> 
 def complete_play(compiled: np.record, game: np.record, card: int, count: int, scratch: np.record) -> None:
     """Creep (R8), or make the one maximal capture left (R7)."""
     table = game.table_ranks
-    void = not compiled.is_main and is_void(compiled, game)
     if count == 0:
         add_to_table(compiled, game, card, 1)
     elif takes_whole_ranks(scratch.captures[0], table) and count == 1:
         take_ranks(compiled, game, game.seat, scratch.captures[0])
     else:
         take_bounds(compiled, game, game.seat, scratch)
-    close_play(compiled, game, card, count != 0, table, void)
+    close_play(compiled, game, card, count != 0, table)
 
 
 @kernel
-def complete_chosen(compiled: np.record, game: np.record) -> None:
+def complete_chosen(compiled: np.record, game: np.record, card: int) -> None:
     """Leave the card played on the table, or capture what it has taken (K2)."""
-    card, table = np.int64(game.pending), game.table_ranks
-    void = not compiled.is_main and is_void(compiled, game)
+    table = game.table_ranks
     captures = game.taken_ranks != 0
     if captures:
         for kind in range(NUM_KINDS):
@@ -216,15 +225,12 @@ def complete_chosen(compiled: np.record, game: np.record) -> None:
                 take_copies(compiled, game, game.seat, kind, np.int64(game.taken[kind]))
     else:
         add_to_table(compiled, game, card, 1)
-    close_play(compiled, game, card, captures, table, void)
+    close_play(compiled, game, card, captures, table)
 
 
 @kernel
-def close_play(compiled: np.record, game: np.record, card: int, captures: bool, table: int, void: bool) -> None:
-    """Count a capture from a table of these packed ranks, with its sweep (R9, R11), and note what the play shows.
-
-    If `void` is set, the sweep does not count (F5).
-    """
+def close_play(compiled: np.record, game: np.record, card: int, captures: bool, table: int) -> None:
+    """Count a capture from a table of these packed ranks, with its sweep (R9, R11), and note what the play shows."""
     seat = game.seat
     sweep = 0
     if captures:
@@ -233,9 +239,6 @@ def close_play(compiled: np.record, game: np.record, card: int, captures: bool, 
         if game.table_ranks == 0:
             sweep = sweeps_of(compiled, card, table, game.taken[card])
             game.sweeps[seat] += sweep
-            game.void_sweeps[seat] += sweep * void
-        if not compiled.is_main:
-            count_capture(compiled, game, seat, card, table - game.table_ranks)
     if compiled.forced_sweep and sweep == 0:  # a seat that did not sweep holds no card that could have (R10)
         game.cannot_hold[seat] |= classes_of_values(compiled, np.int64(game.sweep_values))
     game.pending = NO_CARD
@@ -244,9 +247,11 @@ def close_play(compiled: np.record, game: np.record, card: int, captures: bool, 
     game.last_sweep = sweep
 
 
-@rare_kernel
-def count_capture(compiled: np.record, game: np.record, seat: int, card: int, capture: int) -> None:
-    """Count what only some rules count of a capture, packed ranks: a mulle (M2), and cards and spades (K5)."""
+@kernel
+def count_capture(compiled: np.record, game: np.record, seat: int, capture: int, void: bool) -> None:
+    """Count what only some rules count of the last capture, packed ranks: a void sweep, a mulle, a pile (F5, M2, K5)."""
+    card = game.last_card
+    game.void_sweeps[seat] += void * game.last_sweep
     if compiled.mulle_points != 0:
         game.mulles[seat] += is_mulle(card, capture, game.taken[card])
     if compiled.counts_piles:
@@ -385,7 +390,6 @@ def end_game(compiled: np.record, game: np.record) -> None:
     game.sweep_values = 0
     game.legal_plays = 0
     game.legal_takes = 0
-    game.may_stop = False
 
 
 @kernel

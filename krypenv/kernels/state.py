@@ -21,6 +21,7 @@ from krypenv.runtime.jit import kernel, records
 
 MAX_DECK = 2 * NUM_KINDS
 MAX_COPIES = 8  # of a rank, at most
+MAY_STOP = 1 << NUM_KINDS  # in the bits of the legal takes: action STOP is TAKE + NUM_KINDS
 DEALS, ACTIONS = 0, 1  # the two random streams of a row
 
 GAME = np.dtype(
@@ -30,7 +31,7 @@ GAME = np.dtype(
         ("table_ranks", np.int64),  # the table as a packed multiset of ranks
         ("taken_ranks", np.int64),  # `taken` as a packed multiset of ranks
         ("legal_plays", np.int64),  # bits of the kinds that may be played
-        ("legal_takes", np.int64),  # bits of the kinds that may be taken
+        ("legal_takes", np.int64),  # bits of the kinds that may be taken, and MAY_STOP if the play may stop (K2)
         ("sweep_values", np.int32),  # bits of the hand values that take the whole table, 0 for an empty table
         ("table_sum", np.int32),  # sum of the table values
         ("next_card", np.int32),  # place in the deck of the next card to be dealt
@@ -62,7 +63,6 @@ GAME = np.dtype(
         ("set_aside", np.int8, (NUM_KINDS,)),  # counts
         ("seen", np.int8, (NUM_KINDS,)),  # counts of the cards that have been face up
         ("taken", np.int8, (NUM_KINDS,)),  # counts taken in the pending play, or in the last complete one
-        ("may_stop", np.bool_),  # what is taken of an optional capture is one, so the play may end here (K2)
         ("cut_short", np.bool_),  # the game ended at once, by its threshold (F6)
         ("over", np.bool_),  # the game is over (never so in an `Engine`, which deals the next one at once)
     ],

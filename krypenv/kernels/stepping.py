@@ -31,8 +31,6 @@ def is_legal(game: np.record, action: int) -> bool:
         return False
     if action < TAKE:
         return game.legal_plays >> action & 1 == 1
-    if action == STOP:
-        return game.may_stop
     return game.legal_takes >> (action - TAKE) & 1 == 1
 
 
@@ -57,7 +55,6 @@ def write_decision(
             observation,
             game.legal_plays,
             game.legal_takes,
-            game.may_stop,
             step_scratch.feature_scratch,
             step_scratch.scratch,
             observation[compiled.entries :],
@@ -117,13 +114,8 @@ def seed_rows(state: np.ndarray, rows: np.ndarray, seeds: np.ndarray) -> None:
 def sample_action(game: np.record) -> int:
     """Return a uniformly random legal action."""
     left = game.legal_plays | game.legal_takes
-    count = count_bits(left)
-    if game.may_stop:
-        count += 1
-    for _ in range(random_below(game, ACTIONS, count)):
+    for _ in range(random_below(game, ACTIONS, count_bits(left))):
         left &= left - 1
-    if left == 0:
-        return STOP
     return bit_index(left & -left) + (TAKE if game.legal_plays == 0 else 0)
 
 

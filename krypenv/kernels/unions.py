@@ -15,6 +15,7 @@ from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import FIRST_LONER
 from krypenv.kernels.compiled import NIBBLE, rank_on_table, sum_of
 from krypenv.kernels.packed import bit_index, fits, highest, highest_beyond, support
+from krypenv.kernels.state import MAY_STOP
 from krypenv.runtime.jit import kernel, leading_zeros, rare_kernel, trailing_zeros
 
 _SUMS = (1 << FIRST_LONER) - 1  # bits of the sums that groups of several cards can have
@@ -134,10 +135,8 @@ def offer_unions(compiled: np.record, game: np.record, scratch: np.record) -> No
     """Write which kinds the pending card may take next, and whether the play may stop with what it has taken (K2)."""
     choice = compiled.hand_choice[game.pending]
     if game.taken_ranks == 0:
-        game.may_stop = True
-        game.legal_takes = takes_within_group(compiled, choice, 1, np.int64(0), game)
+        game.legal_takes = MAY_STOP | takes_within_group(compiled, choice, 1, np.int64(0), game)
         return
-    game.may_stop = False
     game.legal_takes = 0
     last = np.int64(NUM_KINDS - 1)
     while game.taken[last] == 0:
@@ -153,7 +152,7 @@ def _offer_value(compiled: np.record, game: np.record, value: int, last: int, sc
     """Add what may be taken after the kind taken last, and stopping, as captures of one hand value."""
     sums = sums_of(compiled, game.taken_ranks)
     if is_union(compiled, value, game.taken_ranks, scratch):
-        game.may_stop = True
+        game.legal_takes |= MAY_STOP
         sums |= 1
     game.legal_takes |= takes_within_group(compiled, _ONE << value, sums, last, game)
     num_groups = -1
