@@ -28,7 +28,6 @@ from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.outlook import chance_of_sweep, look, make_feature_scratch
 from krypenv.kernels.packed import bit_index, fits, support
 from krypenv.kernels.scoring import cost_of, is_mulle, sweeps_of
-from krypenv.kernels.state import MAY_STOP
 from krypenv.kernels.unions import add_value
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, rare_kernel
@@ -184,7 +183,7 @@ def cost_now(compiled: np.record, feature_scratch: np.record) -> float:
 
 @kernel
 def _cheapest(compiled: np.record, observation: np.ndarray, rank: int, wanted: int, feature_scratch: np.record) -> int:
-    """Return the points of the best `wanted` table cards of a rank that contain the forced ones: mostly the cheapest.
+    """Return the points of the cheapest `wanted` table cards of a rank that contain the forced ones.
 
     Whoever plays for many points wants the dearest.
     """
@@ -193,9 +192,9 @@ def _cheapest(compiled: np.record, observation: np.ndarray, rank: int, wanted: i
         kind = suit * NUM_RANKS + rank
         points += feature_scratch.forced[kind] * compiled.card_points[kind]
         wanted -= feature_scratch.forced[kind]
-    price, step = np.int64(0), np.int64(1)
     if compiled.lead_sign < 0:
-        price, step = np.int64(compiled.most_points), np.int64(-1)
+        return points + _dearest(compiled, observation, rank, wanted, feature_scratch)
+    price = np.int64(0)
     while wanted > 0:
         for suit in range(NUM_SUITS):
             kind = suit * NUM_RANKS + rank
@@ -203,7 +202,22 @@ def _cheapest(compiled: np.record, observation: np.ndarray, rank: int, wanted: i
                 count = min(observation[_TABLE + kind] - feature_scratch.forced[kind], wanted)
                 points += count * price
                 wanted -= count
-        price += step
+        price += 1
+    return points
+
+
+@rare_kernel
+def _dearest(compiled: np.record, observation: np.ndarray, rank: int, wanted: int, feature_scratch: np.record) -> int:
+    """Return the points of the dearest `wanted` table cards of a rank beside the forced ones."""
+    points, price = np.int64(0), np.int64(compiled.most_points)
+    while wanted > 0:
+        for suit in range(NUM_SUITS):
+            kind = suit * NUM_RANKS + rank
+            if compiled.card_points[kind] == price:
+                count = min(observation[_TABLE + kind] - feature_scratch.forced[kind], wanted)
+                points += count * price
+                wanted -= count
+        price -= 1
     return points
 
 
@@ -247,28 +261,49 @@ def write_features(
     out: np.ndarray,
 ) -> None:
     """Write the features block of an observation into `out`; legal plays and takes are bits, as in the state."""
-    width = compiled.feature_width
-    for at in range(compiled.feature_rows * width):
+    if compiled.feature_width != WIDTH:
+        write_all_features(compiled, observation, plays, takes, feature_scratch, scratch, out)
+        return
+    for at in range(SIZE):
         out[at] = 0
     look(compiled, observation, feature_scratch)
     first = 0
-    may_stop = takes & MAY_STOP != 0
     if takes != 0:
         first = TAKE
-        plays = takes & ~MAY_STOP
+        plays = takes
     while plays != 0:
         bit = plays & -plays
         plays ^= bit
         kind = bit_index(bit)
         weigh(compiled, observation, first + kind, feature_scratch, scratch)
-        write_entries(compiled, feature_scratch, out[kind * width : (kind + 1) * width])
-        if width > WIDTH:
-            write_further(compiled, observation, first + kind, feature_scratch, out[kind * width : (kind + 1) * width])
-    if may_stop:
-        weigh(compiled, observation, STOP, feature_scratch, scratch)
-        row = out[NUM_KINDS * width : (NUM_KINDS + 1) * width]
+        write_entries(compiled, feature_scratch, out[kind * WIDTH : (kind + 1) * WIDTH])
+
+
+@rare_kernel
+def write_all_features(
+    compiled: np.record,
+    observation: np.ndarray,
+    plays: int,
+    takes: int,
+    feature_scratch: np.record,
+    scratch: np.record,
+    out: np.ndarray,
+) -> None:
+    """Do what `write_features` does for rules with further entries; the last row is that of `stop` (K2)."""
+    width = compiled.feature_width
+    for at in range(compiled.feature_rows * width):
+        out[at] = 0
+    look(compiled, observation, feature_scratch)
+    first, left = 0, plays
+    if takes != 0:
+        first, left = TAKE, takes
+    while left != 0:
+        kind = bit_index(left & -left)  # NUM_KINDS is the stop
+        left &= left - 1
+        weigh(compiled, observation, first + kind, feature_scratch, scratch)
+        row = out[kind * width : (kind + 1) * width]
         write_entries(compiled, feature_scratch, row)
-        write_further(compiled, observation, STOP, feature_scratch, row)
+        write_further(compiled, observation, first + kind, feature_scratch, row)
 
 
 @rare_kernel

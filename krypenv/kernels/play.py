@@ -249,7 +249,7 @@ def close_play(compiled: np.record, game: np.record, card: int, captures: bool, 
 
 @kernel
 def count_capture(compiled: np.record, game: np.record, seat: int, capture: int, void: bool) -> None:
-    """Count what only some rules count of the last capture, packed ranks: a void sweep, a mulle, a pile (F5, M2, K5)."""
+    """Count what only some rules count of the last capture, packed ranks: void sweeps, a mulle, a pile (F5, M2, K5)."""
     card = game.last_card
     game.void_sweeps[seat] += void * game.last_sweep
     if compiled.mulle_points != 0:
