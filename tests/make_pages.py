@@ -14,6 +14,7 @@ from krypenv.envs import whole_state
 from krypenv.families.layout import OBSERVATION
 from krypenv.families.variants import KASINO, MULLE, Family
 from krypenv.kernels import features, observation
+from krypenv.kernels.gains import MOST_LOOKS
 from krypenv.rules import Rules
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -111,7 +112,8 @@ def page_of(game: Game) -> str:
     """Return the page of an environment."""
     family, rules = game.family, setups(game.family)
     sizes = sorted({each.observation_size for each in rules.values()})
-    actions = Rules.preset(family.variants[family.default]).num_actions
+    own = Rules.preset(family.variants[family.default])
+    actions = own.num_actions
     return PAGE.read_text(encoding="utf-8").format(
         title=game.title, what=game.what, module=family.module, gym_id=family.gym_id, example=game.example,
         session=game.session, counts=game.counts, tie_break=game.tie_break, default=family.default, actions=actions,
@@ -123,9 +125,11 @@ def page_of(game: Game) -> str:
         choice=listed_or([f'`"{name}"`' for name in family.variants]),
         presets=", ".join(f"`{preset}`" for preset in family.variants.values()),
         sizes="\n".join(
-            f"| {name} | {each.observation_size} | {each.observation_size + features.SIZE} |"
+            f"| {name} | {each.observation_size} | {features.width_of(each, True)} |"
             for name, each in rules.items()
         ),
+        features=rows_of(further(features.columns_of(own), features.COLUMNS), features.DESCRIPTIONS),
+        looks=MOST_LOOKS, rows=features.shape_of(own)[0], columns=features.shape_of(own)[1],
         layout=rows_of(OBSERVATION, observation.DESCRIPTIONS),
         blocks=by_blocks(family, "layout"),
         states=by_blocks(family, "state"),

@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from krypenv import Game, Rules
-from krypenv.cards import action_name, card_names
-from krypenv.families.layout import is_plain
+from krypenv.cards import STOP, action_name, card_names
 from krypenv.game.display import format_playthrough
-from krypenv.kernels.features import COLUMNS, WIDTH
+from krypenv.kernels.features import columns_of, shape_of
 
 FOLDER = Path(__file__).parent / "playthroughs"
 GAMES = {
@@ -62,22 +61,22 @@ def playthrough(text: str) -> str:
 
 def _look(game: Game, step: int) -> str:
     """Return what the seat to act sees, part by part, leaving out what is zero."""
-    seen = game.observation(features=True) if is_plain(game.rules) else game.observation()
+    seen = game.observation(features=True)
     lines = [f"Seat {game.turn} before action {step + 1} sees"]
     for name, part in game.rules.layout.items():
         entries = seen[part]
         if entries.any():
             told = " ".join(card_names(entries)) if name in _CARDS else " ".join(map(str, entries))
             lines.append(f"  {name:15} {told}")
-    block = seen[game.rules.observation_size :].reshape(-1, WIDTH)
+    block = seen[game.rules.observation_size :].reshape(shape_of(game.rules))
     for action in game.legal_actions():
+        row = block[52 if action == STOP else action % 52]
         facts = ", ".join(
             f"{name} {' '.join(map(str, row[part]))}"
-            for row in block[action % 52 : action % 52 + 1]
-            for name, part in COLUMNS.items()
+            for name, part in columns_of(game.rules).items()
             if np.any(row[part])
         )
-        lines.append(f"  {action_name(action):15} {facts}" if len(block) else f"  {action_name(action)}")
+        lines.append(f"  {action_name(action):15} {facts}")
     return "\n".join(lines) + "\n"
 
 
