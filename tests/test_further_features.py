@@ -1,0 +1,153 @@
+"""The features of optional captures and majorities, and greedy's choice, against every legal move of small tables."""
+
+import numpy as np
+import pytest
+from relatives import RELATIVES
+from scipy.stats import hypergeom
+
+from krypenv import Engine, Game, Rules, agents
+from krypenv.cards import DIAMONDS, SPADES, STOP, TAKE, card_of, parse_card, rank_of
+from krypenv.kernels.features import append_features, columns_of, shape_of
+
+MOST_MOVES = 60  # of a position that is looked at: fewer than the search looks at
+TRIED = [*RELATIVES.values(), *map(Rules.parse, ("kasino-sweden players=2 goal=low", "mulle players=3 goal=low"))]
+
+
+def positions(rules, count, seed):
+    """Games in the middle of random play, in which the seat to act has few moves to choose from."""
+    rng = np.random.default_rng(seed)
+    found = []
+    while len(found) < count:
+        game = Game(rules, seed=int(rng.integers(1 << 30)))
+        while not game.is_over:
+            if (
+                game.deal_number > 1
+                and rng.random() < 0.2
+                and len(game.table) < 8
+                and len(game.legal_moves()) < MOST_MOVES
+            ):
+                found.append(game.copy())
+            game.act(int(rng.choice(game.legal_actions())))
+    return found[:count]
+
+
+def moves_after(game, action):
+    """The legal moves that begin with what has been played and taken, and then with an action."""
+    if action < TAKE:
+        return [move for move in game.legal_moves() if parse_card(move.card) == action]
+    taken = [parse_card(name) for name in game.taken]
+    if action == STOP:
+        return [move for move in game.legal_moves() if [parse_card(name) for name in move.takes] == taken]
+    wanted = [*taken, action - TAKE]
+    return [move for move in game.legal_moves() if [parse_card(name) for name in move.takes][: len(wanted)] == wanted]
+
+
+def worth(game, move):
+    """What a move is worth at once: points, sweep, mulle, and for each card and spade its share of the majorities.
+
+    Majorities are shared out as if half the cards, or half the spades, were enough for all their points.
+    """
+    rules, seat = game.rules, game.turn
+    after = game.copy()
+    after.push(move)
+    gained = after.points(seat) - game.points(seat) + rules.mulle_points * (after.mulles(seat) - game.mulles(seat))
+    gained += rules.sweep_points * (after.counted_sweeps(seat) - game.counted_sweeps(seat))
+    cards, spades = np.subtract(after.pile_counts(seat), game.pile_counts(seat))
+    gained += cards * 2 * rules.most_cards_points / rules.deck_size
+    spade = 2 * rules.most_spades_points / (13 * rules.packs) + (rules.spades_above is not None) / 2
+    return (1 if rules.goal == "high" else -1) * (gained + spades * spade)
+
+
+def entries(game, action):
+    """The features of an action by name, numbers or lists."""
+    rows = game.observation(features=True)[game.rules.observation_size :].reshape(shape_of(game.rules))
+    row = rows[52 if action == STOP else action % 52]
+    return {name: row[part].tolist() for name, part in columns_of(game.rules).items()}
+
+
+@pytest.mark.parametrize("rules", TRIED, ids=str)
+def test_the_row_of_an_action_describes_a_capture_that_is_worth_most(rules):
+    tried = 0
+    for game in positions(rules, 12, seed=1):
+        for action in game.legal_actions():
+            seat, found = game.turn, entries(game, action)
+            moves = moves_after(game, action)
+            best = max(worth(game, move) for move in moves)
+            described = set()
+            for move in moves:
+                if worth(game, move) > best - 1e-9:
+                    after = game.copy()
+                    after.push(move)
+                    if after.deal_number != game.deal_number or after.is_over:
+                        break
+                    cards, spades = np.subtract(after.pile_counts(seat), game.pile_counts(seat)).tolist()
+                    mulle = after.mulles(seat) - game.mulles(seat)
+                    points = after.points(seat) - game.points(seat)
+                    described.add((points, cards, spades, mulle, move.sweep, not move.takes))
+            else:
+                row = (
+                    *(found[name][0] for name in ("points", "cards", "spades", "mulle", "sweeps")),
+                    bool(found["creeps"][0]),
+                )
+                assert row in described
+                tried += 1
+    assert tried > 10
+
+
+@pytest.mark.parametrize("rules", TRIED, ids=str)
+def test_greedy_plays_an_action_that_leads_to_what_is_worth_most(rules):
+    greedy = agents.make("greedy", rules)
+    for game in positions(rules, 12, seed=2):
+        best = max(worth(game, move) for move in game.legal_moves())
+        [action] = greedy.act(game.observation()[None], game.action_mask()[None])
+        assert max(worth(game, move) for move in moves_after(game, int(action))) > best - 1e-9
+
+
+def sums(rules, names):
+    """The sums of all choices of some cards that are not empty."""
+    found = {0}
+    for name in names:
+        values = rules.table_values[rank_of(parse_card(name)) - 1]
+        found |= {total + value for total in found for value in (values if isinstance(values, tuple) else (values,))}
+    return found - {0}
+
+
+def takers(rules, names):
+    """The kinds that can take something of some cards."""
+    special = {card_of(2, SPADES): rules.lillan_hand_value, card_of(10, DIAMONDS): rules.storan_hand_value}
+    reached, found = sums(rules, names), []
+    for kind in range(52):
+        values = special.get(kind) or rules.hand_values[rank_of(kind) - 1]
+        if reached & set(values if isinstance(values, tuple) else (values,)):
+            found.append(kind)
+    return found
+
+
+@pytest.mark.parametrize("rules", TRIED, ids=str)
+def test_what_a_card_that_trails_leaves_is_told_for_the_next_seat(rules):
+    tried = 0
+    for game in positions(rules, 40, seed=3):
+        unseen = rules.deck_counts - game.observation()[rules.layout["seen"]]
+        for action in [action for action in game.legal_actions() if action < TAKE]:
+            after, [*moves] = game.copy(), moves_after(game, action)
+            after.push(moves[0])  # the first one takes nothing
+            following = (game.turn + 1) % rules.players
+            if entries(game, action)["creeps"] == [1] and after.turn == following and not after.is_over:
+                left = sum(int(rules.card_points[parse_card(name)]) for name in after.table)
+                assert entries(game, action)["left_points"] == [left]
+                hits = int(unseen[takers(rules, after.table)].sum())
+                chance = 1 - hypergeom.pmf(0, unseen.sum(), hits, len(game.hand(following)))
+                if after.deal_number == game.deal_number:
+                    assert abs(entries(game, action)["take_chance"][0] - 100 * chance) <= 0.5 + 1e-6
+                    tried += 1
+    assert tried > 3
+
+
+@pytest.mark.parametrize("rules", list(RELATIVES.values()), ids=str)
+def test_the_engine_writes_the_features_that_follow_from_the_observation(rules):
+    engine, size = Engine(rules, 32, seed=5, features=True), rules.observation_size
+    assert engine.observation.shape[1] == size + np.prod(shape_of(rules))
+    for _ in range(60):
+        plain = engine.observation[:, :size].copy()
+        assert (append_features(rules, plain, engine.action_mask) == engine.observation).all()
+        engine.step(engine.sample_actions())
