@@ -19,8 +19,7 @@ from krypenv.envs.opponents import RANDOM, Opponents
 from krypenv.envs.vector import observation_space
 from krypenv.inputs.words import shown
 from krypenv.kernels.checks import check_decisions
-from krypenv.kernels.features import SIZE as FEATURES
-from krypenv.kernels.features import append_features
+from krypenv.kernels.features import append_features, width_of
 from krypenv.rules import Rules, check_rules
 
 Indices = int | Iterable[int] | None
@@ -191,13 +190,13 @@ def _width_of(model: Any, rules: Rules) -> int:
     kind = type(model).__name__
     if "action_masks" not in inspect.signature(model.predict).parameters:
         raise ValueError(f"{kind} takes no action masks and would play illegal actions; train with MaskablePPO")
-    actions, size = rules.num_actions, rules.observation_size
+    actions, size, with_features = rules.num_actions, rules.observation_size, width_of(rules, True)
     if model.action_space != gym.spaces.Discrete(actions):
         raise ValueError(f"this {kind} chooses from {shown(model.action_space)}, not from {actions} actions")
-    for width in (size, size + FEATURES):
+    for width in (size, with_features):
         if model.observation_space == observation_space(width):
             return width
     raise ValueError(
         f"this {kind} sees {shown(model.observation_space)}, "
-        f"not the {size} entries of an observation as int8, or {size + FEATURES} with features"
+        f"not the {size} entries of an observation as int8, or {with_features} with features"
     )

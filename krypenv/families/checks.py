@@ -39,7 +39,7 @@ def find_fault(rules: Rules) -> str:
     for faulty, reason in _CHECKS:
         if faulty(rules):
             told = {name: shown(value) for name, value in vars(rules).items()}
-            return reason.format(**{**told, "name": rules.name})
+            return reason.format(**{**told, "name": rules.name, "most": MOST_PLAYERS[rules.name]})
     for name, words in CHOICES.items():
         if getattr(rules, name) not in words:
             said = ", ".join(map(repr, words[:-1])) + f" or {words[-1]!r}"
@@ -92,7 +92,7 @@ _Checks = tuple[tuple[Callable[["Rules"], bool], str], ...]
 _CHECKS: _Checks = (
     (
         lambda r: not is_whole(r.players, 2, MOST_PLAYERS[r.name]),
-        "{name} is not played by {players} players; it takes 2 to 6 (2 to 4 in howto and the relatives of Krypkasino)",
+        "{name} is not played by {players} players; it takes 2 to {most}",
     ),
     (
         lambda r: r.teams is not None and not (is_whole(r.teams, 2, r.players - 1) and r.players % r.teams == 0),
