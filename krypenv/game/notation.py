@@ -354,7 +354,7 @@ class _Position(Entries):
         ranks = counts["table"].reshape(-1, NUM_RANKS).sum(axis=0)
         state.table, state.set_aside = counts["table"], counts["aside"]
         state.table_ranks = sum(int(count) << NIBBLE * rank for rank, count in enumerate(ranks))
-        state.table_sum = counts["table"] @ compiled["table_value"]
+        state.table_sum = counts["table"] @ compiled["sum_value"]
         dealt = rules.deck_counts - counts["stock"]
         state.seen = dealt - sum(counts[f"hand {seat}"] for seat in range(rules.players))
         state.deck[: rules.deck_size] = [*np.repeat(np.arange(NUM_KINDS), dealt), *cards["stock"]]

@@ -44,7 +44,7 @@ def _count_groups(history: History) -> int:
 
     Counts each card at the lower of its values, so it takes no time on the largest table.
     """
-    state, values = history.state, history.compiled["table_value"][0]
+    state, values = history.state, history.compiled["lowest_value"][0]
     taken = history.taken() if history.pendings[history.at] != NO_CARD else []
     free = state["table"].astype(np.int64)
     free[taken] = 0

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.kernels.captures import captures_of
+from krypenv.kernels.captures import captures_of, find_sweep_values
 from krypenv.kernels.checks import SOUND
+from krypenv.kernels.compiled import sum_of
 from krypenv.kernels.deals import shuffle_deck
 from krypenv.kernels.features import write_features
 from krypenv.kernels.invariants import fault_of_course
 from krypenv.kernels.observation import write_mask, write_observation
-from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare, sweep_values_of
+from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare
 from krypenv.kernels.scoring import ends_at_once, score_of, settle_game, tie_break_of
 from krypenv.kernels.state import seed_game
 from krypenv.kernels.stepping import is_legal
@@ -99,7 +100,8 @@ def write_tie_breaks(compiled: np.ndarray, stack: np.ndarray, at: int, out: np.n
 @kernel
 def list_sweep_values(compiled: np.ndarray, stack: np.ndarray, at: int, scratch: np.ndarray) -> int:
     """Return the hand values that would take the whole table, as bits (R9, K3)."""
-    return sweep_values_of(compiled[0], stack[at], scratch[0])
+    ranks = stack[at].table_ranks
+    return find_sweep_values(compiled[0], ranks, sum_of(compiled[0], ranks), scratch[0])
 
 
 @kernel

@@ -78,12 +78,8 @@ def find_sweep_values(compiled: np.record, ranks: int, total: int, scratch: np.r
     if ranks == 0:
         return 0
     present = support(ranks)
-    left = np.int64(compiled.group_values[present])
+    left = compiled.divisors[total] & compiled.group_values[present]
     found = 0
-    if present & compiled.varied_ranks != 0:  # there is more than one sum
-        total = NUM_VALUES
-    else:
-        left &= compiled.divisors[total]
     if total < NUM_VALUES and left >> total & 1:  # the whole table is one group, if all its ranks can be in groups
         left ^= 1 << total
         if present & ~compiled.group_ranks[total] == 0:

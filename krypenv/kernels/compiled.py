@@ -26,7 +26,7 @@ from krypenv.runtime.jit import handle, kernel, records, trailing_zeros
 
 TABLE = 127  # the destination of a dealt card that goes to the table
 NIBBLE = 4  # a multiset of ranks is one int64: four bits a rank, ace lowest; a rank has at most 8 cards
-MAX_SUM = 16 * MAX_DECK
+MAX_SUM = NUM_VALUES * MAX_DECK
 NUM_CLASSES = NUM_RANKS + 2  # cards with the same hand values: the ranks, and lillan and storan if they differ (F1)
 NEVER = 1 << 40  # points that are never reached
 SHARE, BY_SPADES, FINNISH, PLAY_ON = range(4)  # tie breaks
@@ -42,11 +42,11 @@ COMPILED = np.dtype(
         ("threshold", np.int64),  # points that end a session, NEVER if there is no threshold
         ("threshold_at_once", np.bool_),  # F6
         ("tie_break", np.int64),  # SHARE, BY_SPADES (K6), FINNISH (F7) or PLAY_ON (K6)
-        ("is_main", np.bool_),  # captures are maximal, and nothing is counted but what Krypkasino counts
+        ("is_main", np.bool_),  # maximal captures by one value a card, and nothing counts but what Krypkasino counts
         ("optional", np.bool_),  # K2 instead of R7
         ("forced_sweep", np.bool_),  # R10
-        ("doubles", np.bool_),  # R11 or H4, not K3
-        ("doubles_by_rank", np.bool_),  # H4 instead of R11
+        ("identical_sweep", np.int64),  # sweeps that a lone card's identical copy makes (R11, K3)
+        ("rank_sweep", np.int64),  # and another card of its rank (H4)
         ("lead_sign", np.int64),  # 1 if fewer points are better, -1 if more are
         ("sweep_points", np.int64),  # R9
         ("previous_pays", np.bool_),  # R9, not K3
@@ -73,7 +73,9 @@ COMPILED = np.dtype(
         ("deal_start", np.int64, (MAX_DECK + 1,)),  # where in the deck each deal begins, and where the last one ends
         ("laid", np.int64, (MAX_DECK + 1,)),  # cards that the first n deals put on the table
         ("hand_value", np.int64, (NUM_KINDS,)),  # capture value from the hand, by kind; of two the lower one
-        ("table_value", np.int64, (NUM_KINDS,)),  # and on the table
+        ("table_value", np.int64, (NUM_KINDS,)),  # and on the table; of two values NUM_VALUES, which no group can have
+        ("lowest_value", np.int64, (NUM_KINDS,)),  # on the table, of two values the lower one
+        ("sum_value", np.int64, (NUM_KINDS,)),  # what a card adds to a state's table sum; 0 if nobody asks for sweeps
         ("hand_choice", np.int64, (NUM_KINDS,)),  # bits of all hand values of a kind
         ("chooses_value", np.bool_),  # whether some kind has two hand values
         ("table_choice", np.int64, (NUM_RANKS,)),  # bits of all table values of a rank
@@ -113,7 +115,7 @@ def hand_value_of(compiled: np.record, card: int) -> int:
 
 @kernel
 def table_value_of(compiled: np.record, card: int) -> int:
-    """Return the capture value of a card kind on the table (R2), of two values the lower one."""
+    """Return the capture value of a card kind on the table (R2); instead of two values NUM_VALUES."""
     return compiled.table_value[card]
 
 
@@ -131,7 +133,7 @@ def rank_on_table(compiled: np.record, rank: int) -> int:
 
 @kernel
 def sum_of(compiled: np.record, ranks: int) -> int:
-    """Return the sum of the table values of a packed multiset of ranks, with the lower value of each card."""
+    """Return the sum of the table values of a packed multiset of ranks, as `find_sweep_values` takes it."""
     total = np.int64(0)
     while ranks != 0:
         rank = trailing_zeros(np.int64(ranks)) // NIBBLE
@@ -159,6 +161,11 @@ def kinds_of_values(compiled: np.record, values: int) -> int:
         kinds |= compiled.value_kinds[trailing_zeros(np.int64(values))]
         values &= values - 1
     return kinds
+
+
+def asks_for_sweeps(rules: Rules) -> bool:
+    """Return whether play depends on who could sweep the table: not if captures are optional and no sweep is forced."""
+    return rules.capture == "maximal" or rules.forced_sweep
 
 
 def lead_sign(rules: Rules) -> int:
@@ -207,7 +214,8 @@ def compile_rules(rules: Rules) -> np.ndarray:
     compiled.threshold, compiled.threshold_at_once = rules.threshold or NEVER, rules.threshold_at_once
     compiled.tie_break = ("share", "spades", "finnish", "play_on").index(rules.tie_break)
     compiled.optional, compiled.forced_sweep = rules.capture == "optional", rules.forced_sweep
-    compiled.doubles, compiled.doubles_by_rank = rules.double_sweep != "none", rules.double_sweep == "rank"
+    compiled.identical_sweep = 1 if rules.double_sweep == "none" else 2
+    compiled.rank_sweep = 2 if rules.double_sweep == "rank" else 1
     compiled.lead_sign = lead_sign(rules)
     _copy_points(rules, compiled)
     compiled.deck_size, compiled.deck_counts[:] = rules.deck_size, rules.deck_counts
@@ -219,9 +227,9 @@ def compile_rules(rules: Rules) -> np.ndarray:
         if compiled.is_aside[kind]:
             compiled.aside_ranks |= 15 << NIBBLE * (kind % NUM_RANKS)
         compiled.point_kinds |= int(compiled.card_points[kind] != 0) << kind
-    counts_more = compiled.counts_piles or rules.threshold_at_once
-    compiled.is_main = compiled.is_plain and not compiled.optional and not counts_more
     _list_values(rules, compiled)
+    counts_more = compiled.counts_piles or rules.threshold_at_once
+    compiled.is_main = compiled.is_plain and not (compiled.optional or counts_more or compiled.chooses_value)
     compiled.feature_rows, compiled.feature_width = shape_of(rules)
     for name, block in rules.layout.items():
         compiled.entries = block.stop
@@ -231,7 +239,9 @@ def compile_rules(rules: Rules) -> np.ndarray:
     _list_groups(rules, compiled)
     sums = np.arange(MAX_SUM + 1)
     for value in map(int, np.flatnonzero(compiled.value_kinds)):
-        compiled.divisors[sums % value == 0] |= 1 << value
+        compiled.divisors[(sums % value == 0) | (compiled.varied_ranks != 0)] |= 1 << value
+    if not asks_for_sweeps(rules):
+        compiled.divisors[0] = 0
     return handle(array)
 
 
@@ -269,7 +279,11 @@ def _list_values(rules: Rules, compiled: np.record) -> None:
         compiled.table_choice[rank] = sum(1 << value for value in table[rank])
         compiled.varied_ranks |= int(len(table[rank]) > 1) << rank
     for kind in range(NUM_KINDS):
-        compiled.hand_value[kind], compiled.table_value[kind] = min(hands[kind]), min(table[kind % NUM_RANKS])
+        values = table[kind % NUM_RANKS]
+        compiled.hand_value[kind], compiled.lowest_value[kind] = min(hands[kind]), min(values)
+        compiled.table_value[kind] = values[0] if len(values) == 1 else NUM_VALUES
+        if asks_for_sweeps(rules):
+            compiled.sum_value[kind] = compiled.table_value[kind]
         compiled.hand_choice[kind] = sum(1 << value for value in hands[kind])
         for value in hands[kind] if rules.deck_counts[kind] else ():
             compiled.value_kinds[value] |= 1 << kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS
-from krypenv.kernels.compiled import NIBBLE, TABLE, table_value_of
+from krypenv.kernels.compiled import NIBBLE, TABLE
 from krypenv.kernels.state import DEALS, random_below
 from krypenv.runtime.jit import kernel
 
@@ -43,7 +43,7 @@ def add_to_table(compiled: np.record, game: np.record, card: int, count: int) ->
     """Put `count` copies of a card on the table; a negative count takes them off."""
     game.table[card] += count
     game.table_ranks += np.int64(count) << NIBBLE * (card % NUM_RANKS)
-    game.table_sum += count * table_value_of(compiled, card)
+    game.table_sum += count * compiled.sum_value[card]
 
 
 @kernel

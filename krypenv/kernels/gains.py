@@ -13,7 +13,7 @@ import numpy as np
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
 from krypenv.kernels.captures import find_sweep_values
-from krypenv.kernels.compiled import NIBBLE
+from krypenv.kernels.compiled import NIBBLE, sum_of
 from krypenv.kernels.packed import fits, highest
 from krypenv.kernels.state import MAX_COPIES
 from krypenv.kernels.unions import is_coverable, list_groups
@@ -137,10 +137,7 @@ def search_best(compiled: np.record, card: int, ranks: int, counts: bool, asked:
 @kernel
 def find_forced(compiled: np.record, choice: int, ranks: int, scratch: np.record) -> bool:
     """Return whether a card with these hand values, as bits, takes the whole table."""
-    total = np.int64(0)
-    for rank in range(NUM_RANKS):
-        total += (ranks >> NIBBLE * rank & 15) * compiled.table_value[rank]
-    return find_sweep_values(compiled, ranks, total, scratch) & choice != 0
+    return find_sweep_values(compiled, ranks, sum_of(compiled, ranks), scratch) & choice != 0
 
 
 @kernel

@@ -27,7 +27,7 @@ from krypenv.kernels.checks import (
     fault_of_table,
     tell_fault,
 )
-from krypenv.kernels.compiled import NIBBLE, TABLE, compile_rules, kinds_of_values, table_value_of
+from krypenv.kernels.compiled import NIBBLE, TABLE, compile_rules, kinds_of_values
 from krypenv.kernels.deals import leader_of
 from krypenv.kernels.play import prepare
 from krypenv.kernels.scoring import ends_at_once, settled_bonus
@@ -214,7 +214,7 @@ def _fault_of_cards(compiled: np.record, game: np.record, twin: np.record) -> in
             return CARDS
         table_ranks += table << NIBBLE * (kind % NUM_RANKS)
         taken_ranks += taken << NIBBLE * (kind % NUM_RANKS)
-        table_sum += table * table_value_of(compiled, kind)
+        table_sum += table * compiled.sum_value[kind]
     if table_ranks != game.table_ranks or table_sum != game.table_sum:
         return TABLE_CARDS
     return PLAY if game.pending != NO_CARD and taken_ranks != game.taken_ranks else SOUND

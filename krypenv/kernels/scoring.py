@@ -47,7 +47,9 @@ def sweeps_of(compiled: np.record, card: int, ranks: int, copies: int) -> int:
     `ranks` is that table, packed, and `copies` how many of the card's kind are on it.
     """
     is_lone = ranks == np.int64(1) << NIBBLE * (card % NUM_RANKS)
-    return 2 if compiled.doubles and is_lone and (compiled.doubles_by_rank or copies == 1) else 1
+    if not is_lone:
+        return 1
+    return compiled.identical_sweep if copies == 1 else compiled.rank_sweep
 
 
 @kernel

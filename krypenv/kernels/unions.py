@@ -13,7 +13,7 @@ import numpy as np
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import FIRST_LONER
-from krypenv.kernels.compiled import NIBBLE, rank_on_table, sum_of
+from krypenv.kernels.compiled import NIBBLE
 from krypenv.kernels.packed import bit_index, fits, highest, highest_beyond, support
 from krypenv.kernels.state import MAY_STOP
 from krypenv.runtime.jit import kernel, leading_zeros, rare_kernel, trailing_zeros
@@ -157,7 +157,7 @@ def _offer_value(compiled: np.record, game: np.record, value: int, last: int, sc
     game.legal_takes |= takes_within_group(compiled, _ONE << value, sums, last, game)
     num_groups = -1
     most = game.taken_ranks
-    lowest, highest_sum = sum_of(compiled, game.taken_ranks), most_of(compiled, game.taken_ranks)
+    lowest, highest_sum = least_of(compiled, game.taken_ranks), most_of(compiled, game.taken_ranks)
     good_ranks = np.int64(0)  # what may be taken of one suit may be taken of each lower one
     for suit in range(NUM_SUITS - 1, last // NUM_RANKS - 1, -1):
         ranks = game.table_ranks
@@ -176,7 +176,7 @@ def _offer_value(compiled: np.record, game: np.record, value: int, last: int, sc
                     good_ranks |= _ONE << rank
                     continue
                 if good_ranks >> rank & 1 == 0:
-                    fewest = (lowest + rank_on_table(compiled, rank) + value - 1) // value  # groups
+                    fewest = (lowest + compiled.lowest_value[rank] + value - 1) // value  # groups
                     if fewest * value > highest_sum:
                         continue
                     if num_groups < 0:
@@ -202,6 +202,17 @@ def sums_of(compiled: np.record, ranks: int) -> int:
 def highest_value(compiled: np.record, rank: int) -> int:
     """Return the highest table value of a rank, 0..12."""
     return 63 - leading_zeros(np.int64(compiled.table_choice[rank]))
+
+
+@kernel
+def least_of(compiled: np.record, ranks: int) -> int:
+    """Return the lowest sum that a multiset of ranks can have."""
+    total: Any = np.int64(0)
+    while ranks != 0:
+        rank = highest(ranks)
+        ranks -= _ONE << NIBBLE * rank
+        total += compiled.lowest_value[rank]
+    return total
 
 
 @kernel
