@@ -6,9 +6,10 @@ import types
 
 import numpy as np
 import pytest
+from numba import types as types_of_numba
 
 import krypenv.agents  # noqa: F401 - with agents come all kernels
-from krypenv.runtime.jit import JIT_IS_OFF, is_compiled, kernel_hash
+from krypenv.runtime.jit import JIT_IS_OFF, is_compiled, kernel, kernel_hash, rare_kernel
 
 pytestmark = pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled and kept")
 
@@ -50,7 +51,7 @@ def test_constants_behind_a_module_and_in_another_file_count(monkeypatch):
 
     decide, remember = stepping.write_decision.py_func, belief.remember.py_func
     before = hash_now(decide), hash_now(remember)
-    monkeypatch.setattr(observation, "SIZE", observation.SIZE + 1)  # read as base_block.SIZE
+    monkeypatch.setattr(observation, "SIZE", observation.SIZE + 1)
     assert hash_now(decide) != before[0]
     assert recall.MOST_STEPS == belief.MOST_STEPS
     monkeypatch.setattr(belief, "MOST_STEPS", recall.MOST_STEPS + 1)
@@ -143,3 +144,21 @@ def test_kernels_take_in_what_is_kept_of_others(tmp_path):
         for name in ("twice", "thrice", "thrice")
     ]
     assert printed == [["10", "0"], ["15", "1"], ["15", "0"]], "the last one is kept whole"
+
+
+@kernel
+def usual(number):
+    return number + 1
+
+
+@rare_kernel
+def rare(number):
+    return number + 1
+
+
+@pytest.mark.parametrize(("compiled", "stays"), [(usual, False), (rare, True)])
+def test_a_rare_kernel_stays_a_function_of_its_own(compiled, stays):
+    compiled.inner.compile((types_of_numba.int64,))
+    [found] = compiled.inner.overloads.values()
+    own = found.library._final_module.get_function(found.fndesc.llvm_func_name)
+    assert (b"noinline" in b" ".join(own.attributes)) == stays

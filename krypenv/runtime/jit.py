@@ -52,7 +52,8 @@ def _fields(annotation: str, known: dict[str, Any]) -> Iterator[tuple[str, ...]]
 def _describe(value: Any) -> bytes:
     """Return bytes that tell apart the values a kernel may name; functions and modules are known by name alone."""
     if hasattr(value, "py_func"):
-        return f"{kernel_hash(value.py_func)} {sorted(value.targetoptions.items())}".encode()
+        options = {**value.targetoptions, "apart": isinstance(value, Kernel) and value.inner.is_apart}
+        return f"{kernel_hash(value.py_func)} {sorted(options.items())}".encode()
     if isinstance(value, np.ndarray):
         return repr((value.dtype, value.shape)).encode() + value.tobytes()
     if callable(value) or inspect.ismodule(value):

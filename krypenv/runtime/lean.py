@@ -74,7 +74,7 @@ class Inner(CPUDispatcher):
     def __init__(self, function: Any, options: dict[str, Any], apart: bool) -> None:
         options = {**options, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         super().__init__(function, {}, options, _Compiler)
-        self._apart = apart
+        self.is_apart = apart
         self._compiler._customize_flags = _without_code
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -84,7 +84,7 @@ class Inner(CPUDispatcher):
 
     def add_overload(self, cres: Any) -> None:
         """Register what was compiled or read from the cache; a key stands in for the missing entry point."""
-        if self._apart:
+        if self.is_apart:
             own = cres.library._final_module.get_function(cres.fndesc.llvm_func_name)
             own.add_function_attribute("noinline")
         if cres.entry_point is None:
