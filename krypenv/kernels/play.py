@@ -326,7 +326,7 @@ def end_play(compiled: np.record, game: np.record) -> int:
 @kernel
 def is_game_over(compiled: np.record, game: np.record) -> bool:
     """Return whether the game is over after the last play: all cards have been played (R13), or at once (F6)."""
-    return is_played_out(compiled, game) or ends_at_once(compiled, game)
+    return is_played_out(compiled, game) or (not compiled.is_main and ends_at_once(compiled, game))
 
 
 @kernel
