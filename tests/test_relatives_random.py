@@ -17,7 +17,7 @@ from krypenv.kernels.state import State, allocate
 from krypenv.runtime.jit import handle, kernel
 
 PLIES = 1_000_000
-ROWS, STEPS = 256, 700  # enough for some games of all rules
+ROWS, STEPS = 96, 700  # enough for some games of all rules
 TEXTS = {**RELATIVES, **{text: rules for text, rules in SESSIONS.items() if rules.threshold}}
 
 
