@@ -155,6 +155,8 @@ def _offer_value(compiled: np.record, game: np.record, value: int, last: int, sc
         game.legal_takes |= MAY_STOP
         sums |= 1
     game.legal_takes |= takes_within_group(compiled, _ONE << value, sums, last, game)
+    if is_of_value(compiled, game.taken_ranks, value):  # each card taken is a group, so the others must be groups too
+        return
     num_groups = -1
     most = game.taken_ranks
     lowest, highest_sum = least_of(compiled, game.taken_ranks), most_of(compiled, game.taken_ranks)
@@ -175,6 +177,8 @@ def _offer_value(compiled: np.record, game: np.record, value: int, last: int, sc
                 if game.legal_takes & bit != 0:
                     good_ranks |= _ONE << rank
                     continue
+                if compiled.lowest_value[rank] > value:
+                    continue
                 if good_ranks >> rank & 1 == 0:
                     fewest = (lowest + compiled.lowest_value[rank] + value - 1) // value  # groups
                     if fewest * value > highest_sum:
@@ -185,6 +189,17 @@ def _offer_value(compiled: np.record, game: np.record, value: int, last: int, sc
                         continue
                     good_ranks |= _ONE << rank
                 game.legal_takes |= bit
+
+
+@kernel
+def is_of_value(compiled: np.record, ranks: int, value: int) -> bool:
+    """Return whether all cards of a multiset have one table value and no other."""
+    while ranks != 0:
+        rank = highest(ranks)
+        ranks &= (_ONE << NIBBLE * rank) - 1
+        if compiled.table_choice[rank] != _ONE << value:
+            return False
+    return True
 
 
 @kernel
