@@ -48,12 +48,12 @@ LIMITS: dict[str, tuple[float, float, str]] = {
 }
 
 
-# What agents that know the main game rely on: fields of its rules, and their values there.
-_KNOWN: dict[str, Any] = {
-    "goal": "low", "capture": "maximal", "sweep_payer": "seat_before", "sweeps_cancel": False, "last_deal_sweeps": True,
-    "sweep_limit": None, "lillan_hand_value": None, "storan_hand_value": None, "most_spades_points": 0,
-    "most_cards_points": 0, "spades_above": None, "mulle_points": 0, "threshold_at_once": False, "tie_break": "share",
-}  # fmt: skip
+# Fields of the rules that agents who know the main game rely on.
+_KNOWN = (
+    "goal", "capture", "sweep_payer", "sweeps_cancel", "last_deal_sweeps", "sweep_limit", "lillan_hand_value",
+    "storan_hand_value", "most_spades_points", "most_cards_points", "spades_above", "mulle_points", "threshold_at_once",
+    "tie_break",
+)  # fmt: skip
 
 
 class Agent(Protocol):
@@ -91,9 +91,8 @@ def check_krypkasino(rules: Rules, who: str) -> None:
     `who` is the agent or the command that knows no others. Fields such as the deck, the deals and the points of cards
     may have any value.
     """
-    found = next(
-        (f"{key}={getattr(rules, key)!r}" for key, value in _KNOWN.items() if getattr(rules, key) != value), ""
-    )
+    known = Rules()
+    found = next((f"{key}={getattr(rules, key)!r}" for key in _KNOWN if getattr(rules, key) != getattr(known, key)), "")
     for name in ("hand_values", "table_values"):
         if not found and not all(isinstance(value, int) for value in getattr(rules, name)):
             found = f"cards with two values in {name}"

@@ -8,11 +8,10 @@ from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
 from krypenv.cards import NUM_ACTIONS, TAKE
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import check_decisions
-from krypenv.kernels.compiled import compile_rules, hand_value_of
+from krypenv.kernels.compiled import bit_index, compile_rules, hand_value_of
 from krypenv.kernels.features import cost_now, weigh
 from krypenv.kernels.observation import SIZE
 from krypenv.kernels.outlook import FEATURE_SCRATCH, look
-from krypenv.kernels.packed import bit_index
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 

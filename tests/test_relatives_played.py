@@ -31,13 +31,11 @@ def test_k2_games_are_those_of_the_reference(text: str, style: str, games: int) 
         play_beside(rules, game, style, deck)
 
 
-@pytest.mark.parametrize("seeds", [1])
 @pytest.mark.parametrize("text", SESSIONS)
-def test_k6_sessions_are_those_of_the_reference(text: str, seeds: int) -> None:
+def test_k6_sessions_are_those_of_the_reference(text: str) -> None:
     rules = SESSIONS[text]
-    for seed in range(seeds):
-        end = play_beside(rules, seed, STYLES[(seed + len(text)) % 3])
-        assert rules.games == 0 or end["games"] <= rules.games
+    end = play_beside(rules, 0, STYLES[len(text) % 3])
+    assert rules.games == 0 or end["games"] <= rules.games
 
 
 @pytest.mark.parametrize("text", [*RELATIVES, *MIXTURES])

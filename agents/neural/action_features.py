@@ -16,6 +16,7 @@ from krypenv.kernels.compiled import (
     FIRST_LONER,
     NIBBLE,
     NUM_VALUES,
+    bit_index,
     classes_of_values,
     compile_rules,
     rank_in_hand,
@@ -25,7 +26,6 @@ from krypenv.kernels.features import COLUMNS as FEATURES
 from krypenv.kernels.features import weigh, write_entries
 from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.outlook import chance_of_hit, look, make_feature_scratch
-from krypenv.kernels.packed import bit_index
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 

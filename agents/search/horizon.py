@@ -6,10 +6,9 @@ import numpy as np
 
 from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.inputs.words import shown
-from krypenv.kernels.compiled import classes_of_values
+from krypenv.kernels.compiled import bit_index, classes_of_values
 from krypenv.kernels.deals import leader_of
 from krypenv.kernels.outlook import chance_of_hit
-from krypenv.kernels.packed import bit_index
 from krypenv.kernels.scoring import sweep_gain
 from krypenv.runtime.jit import handle, kernel, records
 

@@ -12,8 +12,8 @@ from krypenv.agents.search.tree import (
     make_move,
     order_moves,
 )
+from krypenv.kernels.compiled import bit_index
 from krypenv.kernels.deals import deal
-from krypenv.kernels.packed import bit_index
 from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING, allow_plays
 from krypenv.kernels.scoring import margin_of
 from krypenv.runtime.jit import kernel

@@ -7,8 +7,16 @@ import numpy as np
 from krypenv.agents.search.scratch import MEMO_CAPTURES, MEMO_SIZE
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.kernels.captures import bound_captures, find_captures, find_sweep_values
-from krypenv.kernels.compiled import NIBBLE, hand_value_of, kinds_of_values, sum_of
-from krypenv.kernels.packed import bit_index, fits, support, takes_whole_ranks
+from krypenv.kernels.compiled import (
+    NIBBLE,
+    bit_index,
+    fits,
+    hand_value_of,
+    kinds_of_values,
+    sum_of,
+    support,
+    takes_whole_ranks,
+)
 from krypenv.kernels.play import GAME_OVER, allow_plays, complete_play, end_play, lay_down
 from krypenv.kernels.scoring import cost_of
 from krypenv.runtime.jit import kernel

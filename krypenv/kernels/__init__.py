@@ -1,8 +1,7 @@
 """The rules as compiled functions over one game's row, and the state that they work on.
 
 state        the record of a game, and its random streams
-compiled     rules, compiled into a record that the kernels read
-packed       multisets of ranks packed into an integer
+compiled     rules, compiled into a record that the kernels read, and multisets of ranks packed into an integer
 captures     what a card must take where captures are maximal, and the search for one union of groups
 unions       what a card may take where captures are optional
 scoring      points, sweeps, scores and margins

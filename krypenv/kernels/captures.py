@@ -15,8 +15,16 @@ import numpy as np
 
 from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import MAX_FITTING, MAX_SUBSETS
-from krypenv.kernels.compiled import NIBBLE, NUM_VALUES, hand_value_of
-from krypenv.kernels.packed import ONES, bit_index, fits, support, takes_whole_ranks
+from krypenv.kernels.compiled import (
+    NIBBLE,
+    NUM_VALUES,
+    ONES,
+    bit_index,
+    fits,
+    hand_value_of,
+    support,
+    takes_whole_ranks,
+)
 from krypenv.kernels.unions import MEMO, is_union, list_groups
 from krypenv.runtime.jit import handle, kernel, rare_kernel, records, trailing_zeros
 

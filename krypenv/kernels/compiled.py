@@ -22,7 +22,7 @@ from krypenv.families.feature_layout import shape_of
 from krypenv.families.layout import FURTHER
 from krypenv.kernels.state import MAX_DECK
 from krypenv.rules import MAX_PLAYERS, Rules
-from krypenv.runtime.jit import handle, kernel, records, trailing_zeros
+from krypenv.runtime.jit import handle, kernel, leading_zeros, records, trailing_zeros
 
 TABLE = 127  # the destination of a dealt card that goes to the table
 NIBBLE = 4  # a multiset of ranks is one int64: four bits a rank, ace lowest; a rank has at most 8 cards
@@ -50,7 +50,7 @@ COMPILED = np.dtype(
         ("lead_sign", np.int64),  # 1 if fewer points are better, -1 if more are
         ("sweep_points", np.int64),  # R9
         ("previous_pays", np.bool_),  # R9, not K3
-        ("is_plain", np.bool_),  # whether scores are those of R14, without K3, F4, F5 and M2
+        ("counts_plainly", np.bool_),  # whether scores are those of R14, without K3, F4, F5 and M2
         ("judges_sweeps", np.bool_),  # whether some sweeps don't count (F5)
         ("last_deal_sweeps", np.bool_),  # F5
         ("sweep_limit", np.int64),  # F5, NEVER without
@@ -75,6 +75,7 @@ COMPILED = np.dtype(
         ("hand_value", np.int64, (NUM_KINDS,)),  # capture value from the hand, by kind; of two the lower one
         ("table_value", np.int64, (NUM_KINDS,)),  # and on the table; of two values NUM_VALUES, which no group can have
         ("lowest_value", np.int64, (NUM_KINDS,)),  # on the table, of two values the lower one
+        ("highest_value", np.int64, (NUM_KINDS,)),  # and the higher one
         ("sum_value", np.int64, (NUM_KINDS,)),  # what a card adds to a state's table sum; 0 if nobody asks for sweeps
         ("hand_choice", np.int64, (NUM_KINDS,)),  # bits of all hand values of a kind
         ("chooses_value", np.bool_),  # whether some kind has two hand values
@@ -83,7 +84,7 @@ COMPILED = np.dtype(
         ("may_crowd", np.bool_),  # whether cards dealt and crept could exceed MAX_SUBSETS
         ("matches", np.int8, (NUM_RANKS,)),  # 1 if the two are equal, so a card takes all others of its rank
         ("card_points", np.int64, (NUM_KINDS,)),
-        ("most_points", np.int64),  # of one card
+        ("first_price", np.int64),  # points of the card to take first: the fewest, or for a high goal the most
         ("may_cut", np.bool_),  # whether a seat may have more points than an observation shows (127)
         ("point_kinds", np.int64),  # bits of the kinds that cost points
         ("is_aside", np.int8, (NUM_KINDS,)),  # 1 if set aside between deals
@@ -134,12 +135,18 @@ def rank_on_table(compiled: np.record, rank: int) -> int:
 @kernel
 def sum_of(compiled: np.record, ranks: int) -> int:
     """Return the sum of the table values of a packed multiset of ranks, as `find_sweep_values` takes it."""
+    return total_of(compiled.table_value, ranks)
+
+
+@kernel
+def total_of(values: np.ndarray, ranks: int) -> int:
+    """Return the sum of a packed multiset of ranks by these values of the ranks."""
     total = np.int64(0)
     while ranks != 0:
         rank = trailing_zeros(np.int64(ranks)) // NIBBLE
         count = ranks >> NIBBLE * rank & 15
         ranks ^= count << NIBBLE * rank
-        total += count * rank_on_table(compiled, rank)
+        total += count * values[rank]
     return total
 
 
@@ -229,7 +236,7 @@ def compile_rules(rules: Rules) -> np.ndarray:
         compiled.point_kinds |= int(compiled.card_points[kind] != 0) << kind
     _list_values(rules, compiled)
     counts_more = compiled.counts_piles or rules.threshold_at_once
-    compiled.is_main = compiled.is_plain and not (compiled.optional or counts_more or compiled.chooses_value)
+    compiled.is_main = compiled.counts_plainly and not (compiled.optional or counts_more or compiled.chooses_value)
     compiled.feature_rows, compiled.feature_width = shape_of(rules)
     for name, block in rules.layout.items():
         compiled.entries = block.stop
@@ -252,7 +259,7 @@ def _copy_points(rules: Rules, compiled: np.record) -> None:
     compiled.judges_sweeps = rules.sweep_limit is not None or not rules.last_deal_sweeps
     compiled.sweeps_cancel = rules.sweeps_cancel
     counts_more = compiled.judges_sweeps or rules.sweeps_cancel or rules.mulle_points > 0
-    compiled.is_plain = compiled.previous_pays and not counts_more
+    compiled.counts_plainly = compiled.previous_pays and not counts_more
     compiled.last_capture_points = rules.last_capture_points
     compiled.initial_match_bonus = rules.initial_match_bonus
     compiled.counts_piles = "cards_won" in rules.layout
@@ -264,7 +271,8 @@ def _copy_points(rules: Rules, compiled: np.record) -> None:
     # who leads by half of them has the majority, so half the deck is worth all its points
     compiled.spade_price = 2 * rules.most_spades_points / spades + (rules.spades_above is not None) / 2
     compiled.card_price = 2 * rules.most_cards_points / rules.deck_size
-    compiled.card_points[:], compiled.most_points = rules.card_points, rules.card_points.max()
+    compiled.card_points[:] = rules.card_points
+    compiled.first_price = 0 if rules.goal == "low" else rules.card_points.max()
     compiled.may_cut = rules.total_points + abs(rules.initial_match_bonus) >= 127
 
 
@@ -280,7 +288,8 @@ def _list_values(rules: Rules, compiled: np.record) -> None:
         compiled.varied_ranks |= int(len(table[rank]) > 1) << rank
     for kind in range(NUM_KINDS):
         values = table[kind % NUM_RANKS]
-        compiled.hand_value[kind], compiled.lowest_value[kind] = min(hands[kind]), min(values)
+        compiled.hand_value[kind] = min(hands[kind])
+        compiled.lowest_value[kind], compiled.highest_value[kind] = min(values), max(values)
         compiled.table_value[kind] = values[0] if len(values) == 1 else NUM_VALUES
         if asks_for_sweeps(rules):
             compiled.sum_value[kind] = compiled.table_value[kind]
@@ -324,3 +333,68 @@ def _list_groups(rules: Rules, compiled: np.record) -> None:
     for rank in range(NUM_RANKS):  # a group within a set of ranks is within every larger set
         has_rank = np.arange(1 << NUM_RANKS) >> rank & 1 == 1
         compiled.group_values[has_rank] |= compiled.group_values[~has_rank]
+
+
+# ---------------------------------------------------------------------- packed multisets of ranks, and bits
+
+_LOW = 0x0F0F0F0F0F0F0F  # every second rank of a packed multiset
+_GUARD = 0x10101010101010
+ONES = 0x1111111111111  # bit 0 of every rank
+
+
+@kernel
+def bit_index(bit: int) -> int:
+    """Return the position of the only set bit."""
+    return trailing_zeros(np.int64(bit))
+
+
+@kernel
+def count_bits(bits: int) -> int:
+    """Return the number of set bits, of up to 62."""
+    bits -= bits >> 1 & 0x5555555555555555
+    bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333)
+    bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F
+    bits += bits >> 8
+    bits += bits >> 16
+    return (bits + (bits >> 32)) & 127
+
+
+@kernel
+def fits(part: int, whole: int) -> bool:
+    """Return whether a packed multiset is contained in another."""
+    even = ((whole & _LOW) | _GUARD) - (part & _LOW)
+    odd = ((whole >> NIBBLE & _LOW) | _GUARD) - (part >> NIBBLE & _LOW)
+    return even & odd & _GUARD == _GUARD
+
+
+@kernel
+def support(ranks: int) -> int:
+    """Return the ranks in a packed multiset, as bits."""
+    flags = (ranks | ranks >> 1 | ranks >> 2 | ranks >> 3) & ONES
+    flags = (flags | flags >> 3) & 0x03030303030303
+    flags = (flags | flags >> 6) & 0x000F000F000F000F
+    flags = (flags | flags >> 12) & 0x000000FF000000FF
+    return (flags | flags >> 24) & 0x1FFF
+
+
+@kernel
+def highest(ranks: int) -> int:
+    """Return the index 0..12 of the highest rank in a multiset that is not empty."""
+    return (63 - leading_zeros(np.int64(ranks))) // NIBBLE
+
+
+@kernel
+def highest_beyond(ranks: int, others: int) -> int:
+    """Return the index 0..12 of the highest rank of which a multiset has more than another; there must be one."""
+    even = ((others & _LOW) | _GUARD) - (ranks & _LOW)
+    odd = ((others >> NIBBLE & _LOW) | _GUARD) - (ranks >> NIBBLE & _LOW)
+    return highest((~even & _GUARD) >> NIBBLE | (~odd & _GUARD))
+
+
+@kernel
+def takes_whole_ranks(capture: int, table: int) -> bool:
+    """Return whether a capture takes all cards of its ranks, so that it leaves no choice between kinds."""
+    rest = table - capture
+    left = (rest | rest >> 1 | rest >> 2 | rest >> 3) & ONES
+    used = (capture | capture >> 1 | capture >> 2 | capture >> 3) & ONES
+    return left & used == 0

@@ -17,16 +17,18 @@ from krypenv.kernels.captures import borrow_scratch, captures_of, find_sweep_val
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import (
     NIBBLE,
+    bit_index,
     classes_of_values,
     compile_rules,
+    fits,
     rank_on_table,
     sum_of,
+    support,
     table_value_of,
 )
 from krypenv.kernels.gains import choose_cards, find_best, search_best
 from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.outlook import chance_of_sweep, look, make_feature_scratch
-from krypenv.kernels.packed import bit_index, fits, support
 from krypenv.kernels.scoring import cost_of, is_mulle, sweeps_of
 from krypenv.kernels.unions import add_value
 from krypenv.rules import Rules
@@ -192,9 +194,7 @@ def _cheapest(compiled: np.record, observation: np.ndarray, rank: int, wanted: i
         kind = suit * NUM_RANKS + rank
         points += feature_scratch.forced[kind] * compiled.card_points[kind]
         wanted -= feature_scratch.forced[kind]
-    if compiled.lead_sign < 0:
-        return points + _dearest(compiled, observation, rank, wanted, feature_scratch)
-    price = np.int64(0)
+    price = np.int64(compiled.first_price)
     while wanted > 0:
         for suit in range(NUM_SUITS):
             kind = suit * NUM_RANKS + rank
@@ -202,22 +202,7 @@ def _cheapest(compiled: np.record, observation: np.ndarray, rank: int, wanted: i
                 count = min(observation[_TABLE + kind] - feature_scratch.forced[kind], wanted)
                 points += count * price
                 wanted -= count
-        price += 1
-    return points
-
-
-@rare_kernel
-def _dearest(compiled: np.record, observation: np.ndarray, rank: int, wanted: int, feature_scratch: np.record) -> int:
-    """Return the points of the dearest `wanted` table cards of a rank beside the forced ones."""
-    points, price = np.int64(0), np.int64(compiled.most_points)
-    while wanted > 0:
-        for suit in range(NUM_SUITS):
-            kind = suit * NUM_RANKS + rank
-            if compiled.card_points[kind] == price:
-                count = min(observation[_TABLE + kind] - feature_scratch.forced[kind], wanted)
-                points += count * price
-                wanted -= count
-        price -= 1
+        price += compiled.lead_sign
     return points
 
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
 from krypenv.kernels.captures import find_sweep_values
-from krypenv.kernels.compiled import NIBBLE, sum_of
-from krypenv.kernels.packed import fits, highest
+from krypenv.kernels.compiled import NIBBLE, fits, highest, sum_of
 from krypenv.kernels.state import MAX_COPIES
 from krypenv.kernels.unions import is_coverable, list_groups
 from krypenv.runtime.jit import kernel, trailing_zeros

@@ -13,8 +13,7 @@ import numpy as np
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, TAKE
 from krypenv.families.layout import DESCRIPTIONS as DESCRIPTIONS
 from krypenv.families.layout import OBSERVATION, OBSERVATION_SIZE
-from krypenv.kernels.compiled import CARDS_WON, COUNTED_SWEEPS, MULLES, SPADES_WON, SPECIAL, TOTALS
-from krypenv.kernels.packed import bit_index
+from krypenv.kernels.compiled import CARDS_WON, COUNTED_SWEEPS, MULLES, SPADES_WON, SPECIAL, TOTALS, bit_index
 from krypenv.runtime.jit import kernel, rare_kernel
 
 VERSION = 1  # changes whenever the layout or the meaning of an entry does

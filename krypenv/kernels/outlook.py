@@ -15,12 +15,12 @@ from krypenv.kernels.compiled import (
     NUM_CLASSES,
     SPECIAL,
     TOTALS,
+    bit_index,
     classes_of_values,
     rank_on_table,
 )
 from krypenv.kernels.gains import GAINS
 from krypenv.kernels.observation import LAYOUT
-from krypenv.kernels.packed import bit_index
 from krypenv.runtime.jit import handle, kernel, rare_kernel, records
 
 _TABLE, _SEEN, _PENDING, _TAKEN = (LAYOUT[n].start for n in ("table", "seen", "pending", "taken"))

@@ -6,9 +6,18 @@ import numpy as np
 
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
 from krypenv.kernels.captures import captures_of, find_captures, find_legal_takes, find_sweep_values
-from krypenv.kernels.compiled import NEVER, NIBBLE, PLAY_ON, classes_of_values, hand_value_of, kinds_of_values
+from krypenv.kernels.compiled import (
+    NEVER,
+    NIBBLE,
+    PLAY_ON,
+    bit_index,
+    classes_of_values,
+    hand_value_of,
+    kinds_of_values,
+    support,
+    takes_whole_ranks,
+)
 from krypenv.kernels.deals import add_to_table, deal, is_one_rank, leader_of, put_aside, shuffle_deck
-from krypenv.kernels.packed import bit_index, support, takes_whole_ranks
 from krypenv.kernels.scoring import (
     count_cards,
     count_pile,
@@ -400,14 +409,14 @@ def end_session(compiled: np.record, game: np.record) -> bool:
         game.totals[seat] += score_of(compiled, game, seat)
         game.total_points[seat] += game.points[seat]
         game.total_sweeps[seat] += game.sweeps[seat]
-        if not compiled.is_plain:
+        if not compiled.counts_plainly:
             game.total_void_sweeps[seat] += void_sweeps_of(compiled, game, seat)
     if compiled.games != 0 and game.game_number >= compiled.games:
         return True
     reached = False
     for side in range(compiled.teams):
         reached |= sum_over(compiled, game.totals, side) >= compiled.threshold
-    return reached and (compiled.tie_break != PLAY_ON or not is_shared(compiled, game.totals))
+    return reached and (compiled.tie_break != PLAY_ON or not is_shared(compiled, game, False))
 
 
 @kernel

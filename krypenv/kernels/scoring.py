@@ -94,15 +94,7 @@ def ends_at_once(compiled: np.record, game: np.record) -> bool:
     """
     if not compiled.threshold_at_once or highest_score(compiled, game) < compiled.threshold:
         return False
-    if compiled.tie_break != PLAY_ON:
-        return True
-    best, count = np.int64(0), 0
-    for side in range(compiled.teams):
-        total = -compiled.lead_sign * running_score(compiled, game, side)
-        if side == 0 or total > best:
-            best, count = total, 0
-        count += total == best
-    return count == 1
+    return compiled.tie_break != PLAY_ON or not is_shared(compiled, game, True)
 
 
 @kernel
@@ -191,7 +183,7 @@ def score_of(compiled: np.record, game: np.record, seat: int) -> int:
 
     Majorities come with the end of the game. Sweeps that cancel are taken off the first seat of each side (F4, K7).
     """
-    if compiled.is_plain:
+    if compiled.counts_plainly:
         after = seat + 1
         if after == compiled.players:
             after = 0
@@ -217,11 +209,12 @@ def tie_break_of(compiled: np.record, game: np.record, side: int) -> int:
 
 
 @kernel
-def is_shared(compiled: np.record, totals: np.ndarray) -> bool:
-    """Return whether several sides have the best total, given by seat."""
+def is_shared(compiled: np.record, game: np.record, running: bool) -> bool:
+    """Return whether several sides have the best total in the session, this game's score included if it is running."""
     best, count = np.int64(0), 0
     for side in range(compiled.teams):
-        total = -compiled.lead_sign * sum_over(compiled, totals, side)
+        total = running_score(compiled, game, side) if running else sum_over(compiled, game.totals, side)
+        total *= -compiled.lead_sign
         if side == 0 or total > best:
             best, count = total, 0
         count += total == best

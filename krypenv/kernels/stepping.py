@@ -9,10 +9,10 @@ import numpy as np
 
 from krypenv.cards import STOP, TAKE
 from krypenv.kernels.captures import SCRATCH, Spaces
+from krypenv.kernels.compiled import bit_index, count_bits
 from krypenv.kernels.features import write_features
 from krypenv.kernels.observation import write_mask, write_observation
 from krypenv.kernels.outlook import FEATURE_SCRATCH
-from krypenv.kernels.packed import bit_index, count_bits
 from krypenv.kernels.play import act, end_session, first_game, next_game
 from krypenv.kernels.scoring import tie_break_of
 from krypenv.kernels.state import ACTIONS, random_below, seed_game
@@ -75,8 +75,8 @@ def step_rows(
 ) -> None:
     """Carry out orders, (M, 2) int64: a row, and its legal action, NEW_SESSION or LOOK. Then write the next decision.
 
-    If an action ends the session, keep its scores, points, sweeps and tie breaks in `finals`, (4, B, P), and deal a new
-    one.
+    If an action ends the session, keep its scores, points, sweeps, void sweeps and tie breaks in `finals`,
+    (5, B, P), and deal a new one.
     `scratch` is that of one thread, (1,) of `STEP_SCRATCH`.
     """
     rules, step_scratch = compiled[0], scratch[0]

@@ -13,10 +13,9 @@ import numpy as np
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import FIRST_LONER
-from krypenv.kernels.compiled import NIBBLE
-from krypenv.kernels.packed import bit_index, fits, highest, highest_beyond, support
+from krypenv.kernels.compiled import NIBBLE, bit_index, fits, highest, highest_beyond, support, total_of
 from krypenv.kernels.state import MAY_STOP
-from krypenv.runtime.jit import kernel, leading_zeros, rare_kernel, trailing_zeros
+from krypenv.runtime.jit import kernel, rare_kernel, trailing_zeros
 
 _SUMS = (1 << FIRST_LONER) - 1  # bits of the sums that groups of several cards can have
 _ONE: Any = np.int64(1)
@@ -159,7 +158,8 @@ def _offer_value(compiled: np.record, game: np.record, value: int, last: int, sc
         return
     num_groups = -1
     most = game.taken_ranks
-    lowest, highest_sum = least_of(compiled, game.taken_ranks), most_of(compiled, game.taken_ranks)
+    lowest_sum = total_of(compiled.lowest_value, game.taken_ranks)
+    highest_sum = total_of(compiled.highest_value, game.taken_ranks)
     good_ranks = np.int64(0)  # what may be taken of one suit may be taken of each lower one
     for suit in range(NUM_SUITS - 1, last // NUM_RANKS - 1, -1):
         ranks = game.table_ranks
@@ -172,7 +172,7 @@ def _offer_value(compiled: np.record, game: np.record, value: int, last: int, sc
                 return
             if free > 0:
                 most += free << NIBBLE * rank
-                highest_sum += free * highest_value(compiled, rank)
+                highest_sum += free * compiled.highest_value[rank]
                 bit = _ONE << kind
                 if game.legal_takes & bit != 0:
                     good_ranks |= _ONE << rank
@@ -180,7 +180,7 @@ def _offer_value(compiled: np.record, game: np.record, value: int, last: int, sc
                 if compiled.lowest_value[rank] > value:
                     continue
                 if good_ranks >> rank & 1 == 0:
-                    fewest = (lowest + compiled.lowest_value[rank] + value - 1) // value  # groups
+                    fewest = (lowest_sum + compiled.lowest_value[rank] + value - 1) // value  # groups
                     if fewest * value > highest_sum:
                         continue
                     if num_groups < 0:
@@ -211,34 +211,6 @@ def sums_of(compiled: np.record, ranks: int) -> int:
         ranks -= _ONE << NIBBLE * rank
         sums = add_value(sums, compiled.table_choice[rank])
     return sums
-
-
-@kernel
-def highest_value(compiled: np.record, rank: int) -> int:
-    """Return the highest table value of a rank, 0..12."""
-    return 63 - leading_zeros(np.int64(compiled.table_choice[rank]))
-
-
-@kernel
-def least_of(compiled: np.record, ranks: int) -> int:
-    """Return the lowest sum that a multiset of ranks can have."""
-    total: Any = np.int64(0)
-    while ranks != 0:
-        rank = highest(ranks)
-        ranks -= _ONE << NIBBLE * rank
-        total += compiled.lowest_value[rank]
-    return total
-
-
-@kernel
-def most_of(compiled: np.record, ranks: int) -> int:
-    """Return the highest sum that a multiset of ranks can have."""
-    total: Any = np.int64(0)
-    while ranks != 0:
-        rank = highest(ranks)
-        ranks -= _ONE << NIBBLE * rank
-        total += highest_value(compiled, rank)
-    return total
 
 
 @kernel
