@@ -38,11 +38,15 @@ COMPILED = np.dtype(
         ("players", np.int64),  # P
         ("teams", np.int64),  # number of sides
         ("relative_team", np.int64, (MAX_PLAYERS,)),  # side of each place, counted from that of place 0 (R16)
+        ("entries", np.int64),  # of an observation without the features ("size" is taken: numpy's records have one)
+        ("feature_rows", np.int64),  # of the features block
+        ("feature_width", np.int64),  # entries of each
+        ("further", np.int64, (len(FURTHER),)),  # where the blocks of K7 begin in an observation; 0: not there
         ("games", np.int64),  # games in a session, 0 for no limit
         ("threshold", np.int64),  # points that end a session, NEVER if there is no threshold
         ("threshold_at_once", np.bool_),  # F6
         ("tie_break", np.int64),  # SHARE, BY_SPADES (K6), FINNISH (F7) or PLAY_ON (K6)
-        ("is_main", np.bool_),  # maximal captures by one value a card, and nothing counts but what Krypkasino counts
+        ("is_main", np.bool_),  # maximal captures by one value a rank, and nothing counts but what Krypkasino counts
         ("optional", np.bool_),  # K2 instead of R7
         ("forced_sweep", np.bool_),  # R10
         ("identical_sweep", np.int64),  # sweeps that a lone card's identical copy makes (R11, K3)
@@ -99,10 +103,6 @@ COMPILED = np.dtype(
         ("group_ranks", np.int64, (NUM_VALUES,)),  # bits of the ranks that are in groups of a value
         ("group_values", np.int32, (1 << NUM_RANKS,)),  # bits of the values that have a group within a set of ranks
         ("divisors", np.int32, (MAX_SUM + 1,)),  # bits of the values that divide a sum
-        ("entries", np.int64),  # of an observation without the features ("size" is taken: numpy's records have one)
-        ("feature_rows", np.int64),  # of the features block
-        ("feature_width", np.int64),  # entries of each
-        ("further", np.int64, (len(FURTHER),)),  # where the blocks of K7 begin in an observation; 0: not there
     ],
     align=True,
 )
@@ -235,8 +235,8 @@ def compile_rules(rules: Rules) -> np.ndarray:
             compiled.aside_ranks |= 15 << NIBBLE * (kind % NUM_RANKS)
         compiled.point_kinds |= int(compiled.card_points[kind] != 0) << kind
     _list_values(rules, compiled)
-    counts_more = compiled.counts_piles or rules.threshold_at_once
-    compiled.is_main = compiled.counts_plainly and not (compiled.optional or counts_more or compiled.chooses_value)
+    counts_more = compiled.counts_piles or rules.threshold_at_once or not compiled.counts_plainly
+    compiled.is_main = not (compiled.optional or compiled.chooses_value or compiled.has_special or counts_more)
     compiled.feature_rows, compiled.feature_width = shape_of(rules)
     for name, block in rules.layout.items():
         compiled.entries = block.stop

@@ -13,7 +13,7 @@ from krypenv.families.feature_layout import ALL_COLUMNS, COLUMNS, WIDTH, shape_o
 from krypenv.families.feature_layout import DESCRIPTIONS as DESCRIPTIONS
 from krypenv.families.feature_layout import SIZE as SIZE
 from krypenv.families.feature_layout import columns_of as columns_of
-from krypenv.kernels.captures import borrow_scratch, captures_of, find_sweep_values
+from krypenv.kernels.captures import borrow_scratch, captures_of, find_captures, find_sweep_values
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import (
     NIBBLE,
@@ -21,6 +21,7 @@ from krypenv.kernels.compiled import (
     classes_of_values,
     compile_rules,
     fits,
+    hand_value_of,
     rank_on_table,
     sum_of,
     support,
@@ -55,10 +56,24 @@ def weigh(
     """Write the consequences of a legal action into `feature_scratch` and return its cost; call `look` first."""
     if compiled.optional:
         return weigh_optional(compiled, observation, action, feature_scratch, scratch)
+    card = feature_scratch.card if action >= TAKE else action
+    count = captures_of(compiled, card, feature_scratch.ranks, scratch)
+    return weigh_maximal(compiled, observation, action, count, feature_scratch, scratch)
+
+
+@kernel
+def weigh_maximal(
+    compiled: np.record,
+    observation: np.ndarray,
+    action: int,
+    count: int,
+    feature_scratch: np.record,
+    scratch: np.record,
+) -> float:
+    """Do what `weigh` does where captures are maximal, and `count` of them have been found."""
     taking = action >= TAKE
     card = feature_scratch.card if taking else action
     extra = np.int64(1) << NIBBLE * ((action - TAKE) % NUM_RANKS) if taking else np.int64(0)
-    count = captures_of(compiled, card, feature_scratch.ranks, scratch)
     feature_scratch.creeps = count == 0
     if count == 0:
         feature_scratch.capture = 0
@@ -246,7 +261,7 @@ def write_features(
     out: np.ndarray,
 ) -> None:
     """Write the features block of an observation into `out`; legal plays and takes are bits, as in the state."""
-    if compiled.feature_width != WIDTH:
+    if not compiled.is_main:
         write_all_features(compiled, observation, plays, takes, feature_scratch, scratch, out)
         return
     for at in range(SIZE):
@@ -260,7 +275,9 @@ def write_features(
         bit = plays & -plays
         plays ^= bit
         kind = bit_index(bit)
-        weigh(compiled, observation, first + kind, feature_scratch, scratch)
+        card = feature_scratch.card if first == TAKE else kind
+        count = find_captures(compiled, hand_value_of(compiled, card), feature_scratch.ranks, scratch)
+        weigh_maximal(compiled, observation, first + kind, count, feature_scratch, scratch)
         write_entries(compiled, feature_scratch, out[kind * WIDTH : (kind + 1) * WIDTH])
 
 
@@ -274,7 +291,7 @@ def write_all_features(
     scratch: np.record,
     out: np.ndarray,
 ) -> None:
-    """Do what `write_features` does for rules with further entries; the last row is that of `stop` (K2)."""
+    """Do what `write_features` does, for any rules: some have further entries, and a last row for `stop` (K2)."""
     width = compiled.feature_width
     for at in range(compiled.feature_rows * width):
         out[at] = 0
@@ -288,7 +305,8 @@ def write_all_features(
         weigh(compiled, observation, first + kind, feature_scratch, scratch)
         row = out[kind * width : (kind + 1) * width]
         write_entries(compiled, feature_scratch, row)
-        write_further(compiled, observation, first + kind, feature_scratch, row)
+        if width > WIDTH:
+            write_further(compiled, observation, first + kind, feature_scratch, row)
 
 
 @rare_kernel

@@ -61,15 +61,13 @@ def write_observation(compiled: np.record, game: np.record, viewer: int, out: np
     for place in range(players):
         out[_SEATED + place] = 1
         out[_TEAM + place] = compiled.relative_team[place]
-        out[_POINTS + place] = clip_int8(
-            game.points[seat] + game.bonus[seat] + compiled.mulle_points * game.mulles[seat]
-        )
+        out[_POINTS + place] = clip_int8(game.points[seat] + game.bonus[seat])
         out[_SWEEPS + place] = clip_int8(game.sweeps[seat])
         out[_HAND_SIZE + place] = game.hand_size[seat]
         out[_CAPTURER + place] = seat == game.last_capturer
         out[_DEALER + place] = seat == game.dealer
         out[_TURN + place] = seat == game.seat
-        if game.game_number > 1 and compiled.further[TOTALS] == 0:
+        if game.game_number > 1:
             out[_TOTAL + place] = clip_int8((2 * (players * game.totals[seat] - total) + players) // (2 * players))
         if place > 0:
             start = _CANNOT_HOLD + (place - 1) * NUM_RANKS
@@ -99,8 +97,12 @@ def write_further(compiled: np.record, game: np.record, viewer: int, out: np.nda
         if counted:
             out[counted + place] = clip_int8(game.sweeps[seat] - game.void_sweeps[seat])
         if mulles:
+            out[_POINTS + place] = clip_int8(
+                game.points[seat] + game.bonus[seat] + compiled.mulle_points * game.mulles[seat]
+            )
             out[mulles + place] = clip_int8(game.mulles[seat])
         if totals:
+            out[_TOTAL + place] = 0
             out[totals + place] = clip_int8(game.totals[seat])
         if special and place > 0:
             out[special + 2 * (place - 1)] = game.cannot_hold[seat] >> NUM_RANKS & 1

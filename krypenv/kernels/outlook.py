@@ -106,13 +106,20 @@ def look(compiled: np.record, observation: np.ndarray, feature_scratch: np.recor
                 count += compiled.deck_counts[kind] - observation[_SEEN + kind]
         feature_scratch.unseen[rank] = count
         pool += count
-    feature_scratch.sweeps_count = compiled.is_main or _do_sweeps_count(compiled, observation)
-    if compiled.has_special:
-        pool = _part_special(compiled, observation, feature_scratch, pool)
     feature_scratch.pool = pool
+    if not compiled.is_main:
+        _look_further(compiled, observation, feature_scratch)
 
 
 @rare_kernel
+def _look_further(compiled: np.record, observation: np.ndarray, feature_scratch: np.record) -> None:
+    """Read what only some rules need: whether a sweep would count (F5), and lillan and storan by themselves (F1)."""
+    feature_scratch.sweeps_count = _do_sweeps_count(compiled, observation)
+    if compiled.has_special:
+        feature_scratch.pool = _part_special(compiled, observation, feature_scratch, feature_scratch.pool)
+
+
+@kernel
 def _do_sweeps_count(compiled: np.record, observation: np.ndarray) -> bool:
     """Return whether a sweep would count now (F5)."""
     if not compiled.judges_sweeps:

@@ -48,14 +48,6 @@ GAME = np.dtype(
         ("points", np.int32, (MAX_PLAYERS,)),  # points of the cards captured
         ("sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made; a double sweep counts as two
         ("bonus", np.int32, (MAX_PLAYERS,)),  # other points: initial match, last capture, and majorities (K5)
-        ("void_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made that don't count (F5)
-        ("mulles", np.int32, (MAX_PLAYERS,)),  # mulles made (M2)
-        ("cards_won", np.int32, (MAX_PLAYERS,)),  # cards in each pile, where the rules count them (K5)
-        ("spades_won", np.int32, (MAX_PLAYERS,)),  # spades in each pile, likewise
-        ("totals", np.int32, (MAX_PLAYERS,)),  # scores in the session's finished games
-        ("total_points", np.int32, (MAX_PLAYERS,)),  # points of the cards captured in them
-        ("total_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made in them
-        ("total_void_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps that counted for nothing in them (F4, F5)
         ("cannot_hold", np.int32, (MAX_PLAYERS,)),  # bits of the classes a seat can't hold until the next deal (R10)
         ("deck", np.int8, (MAX_DECK,)),  # the deck in deal order
         ("hands", np.int8, (MAX_PLAYERS, NUM_KINDS)),  # counts
@@ -63,8 +55,16 @@ GAME = np.dtype(
         ("set_aside", np.int8, (NUM_KINDS,)),  # counts
         ("seen", np.int8, (NUM_KINDS,)),  # counts of the cards that have been face up
         ("taken", np.int8, (NUM_KINDS,)),  # counts taken in the pending play, or in the last complete one
-        ("cut_short", np.bool_),  # the game ended at once, by its threshold (F6)
         ("over", np.bool_),  # the game is over (never so in an `Engine`, which deals the next one at once)
+        ("totals", np.int32, (MAX_PLAYERS,)),  # scores in the session's finished games
+        ("total_points", np.int32, (MAX_PLAYERS,)),  # points of the cards captured in them
+        ("total_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made in them
+        ("total_void_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps that counted for nothing in them (F4, F5)
+        ("void_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made that don't count (F5)
+        ("mulles", np.int32, (MAX_PLAYERS,)),  # mulles made (M2)
+        ("cards_won", np.int32, (MAX_PLAYERS,)),  # cards in each pile, where the rules count them (K5)
+        ("spades_won", np.int32, (MAX_PLAYERS,)),  # spades in each pile, likewise
+        ("cut_short", np.bool_),  # the game ended at once, by its threshold (F6)
     ],
     align=True,
 )
