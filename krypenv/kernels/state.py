@@ -57,14 +57,14 @@ GAME = np.dtype(
         ("taken", np.int8, (NUM_KINDS,)),  # counts taken in the pending play, or in the last complete one
         ("over", np.bool_),  # the game is over (never so in an `Engine`, which deals the next one at once)
         ("totals", np.int32, (MAX_PLAYERS,)),  # scores in the session's finished games
-        ("total_points", np.int32, (MAX_PLAYERS,)),  # points of the cards captured in them
-        ("total_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made in them
-        ("total_void_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps that counted for nothing in them (F4, F5)
         ("void_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made that don't count (F5)
         ("mulles", np.int32, (MAX_PLAYERS,)),  # mulles made (M2)
         ("cards_won", np.int32, (MAX_PLAYERS,)),  # cards in each pile, where the rules count them (K5)
         ("spades_won", np.int32, (MAX_PLAYERS,)),  # spades in each pile, likewise
         ("cut_short", np.bool_),  # the game ended at once, by its threshold (F6)
+        ("total_points", np.int32, (MAX_PLAYERS,)),  # points of the cards captured in them
+        ("total_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made in them
+        ("total_void_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps that counted for nothing in them (F4, F5)
     ],
     align=True,
 )

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS
+from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.families.bounds import FIRST_LONER
 from krypenv.kernels.compiled import NIBBLE, bit_index, fits, highest, highest_beyond, support, total_of
 from krypenv.kernels.state import MAY_STOP
-from krypenv.runtime.jit import kernel, rare_kernel, trailing_zeros
+from krypenv.runtime.jit import kernel, leading_zeros, rare_kernel, trailing_zeros
 
 _SUMS = (1 << FIRST_LONER) - 1  # bits of the sums that groups of several cards can have
 _ONE: Any = np.int64(1)
@@ -133,27 +133,31 @@ def list_groups(compiled: np.record, value: int, table: int, scratch: np.record)
 def offer_unions(compiled: np.record, game: np.record, scratch: np.record) -> None:
     """Write which kinds the pending card may take next, and whether the play may stop with what it has taken (K2)."""
     choice = compiled.hand_choice[game.pending]
+    free = np.int64(0)  # kinds that are left to take, as bits
+    for kind in range(NUM_KINDS):
+        free |= np.int64(game.table[kind] > game.taken[kind]) << kind
     if game.taken_ranks == 0:
-        game.legal_takes = MAY_STOP | takes_within_group(compiled, choice, 1, np.int64(0), game)
+        game.legal_takes = MAY_STOP | takes_within_group(compiled, choice, 1, free, game)
         return
-    game.legal_takes = 0
     last = np.int64(NUM_KINDS - 1)
     while game.taken[last] == 0:
         last -= 1
+    free &= -(_ONE << last)  # cards below the one taken last can't be taken any more
+    game.legal_takes = 0
     while choice != 0:
         value = trailing_zeros(np.int64(choice))
         choice &= choice - 1
-        _offer_value(compiled, game, value, last, scratch)
+        _offer_value(compiled, game, value, free, scratch)
 
 
 @kernel
-def _offer_value(compiled: np.record, game: np.record, value: int, last: int, scratch: np.record) -> None:
-    """Add what may be taken after the kind taken last, and stopping, as captures of one hand value."""
+def _offer_value(compiled: np.record, game: np.record, value: int, free: int, scratch: np.record) -> None:
+    """Add which of the kinds left to take may be taken, and stopping, as captures of one hand value."""
     sums = sums_of(compiled, game.taken_ranks)
     if is_union(compiled, value, game.taken_ranks, scratch):
         game.legal_takes |= MAY_STOP
         sums |= 1
-    game.legal_takes |= takes_within_group(compiled, _ONE << value, sums, last, game)
+    game.legal_takes |= takes_within_group(compiled, _ONE << value, sums, free, game)
     if is_of_value(compiled, game.taken_ranks, value):  # each card taken is a group, so the others must be groups too
         return
     num_groups = -1
@@ -161,34 +165,35 @@ def _offer_value(compiled: np.record, game: np.record, value: int, last: int, sc
     lowest_sum = total_of(compiled.lowest_value, game.taken_ranks)
     highest_sum = total_of(compiled.highest_value, game.taken_ranks)
     good_ranks = np.int64(0)  # what may be taken of one suit may be taken of each lower one
-    for suit in range(NUM_SUITS - 1, last // NUM_RANKS - 1, -1):
-        ranks = game.table_ranks
-        while ranks != 0:
-            rank = highest(ranks)
-            ranks &= (_ONE << NIBBLE * rank) - 1
-            kind = suit * NUM_RANKS + rank
-            free = np.int64(game.table[kind] - game.taken[kind])
-            if kind < last:
-                return
-            if free > 0:
-                most += free << NIBBLE * rank
-                highest_sum += free * compiled.highest_value[rank]
-                bit = _ONE << kind
-                if game.legal_takes & bit != 0:
-                    good_ranks |= _ONE << rank
-                    continue
-                if compiled.lowest_value[rank] > value:
-                    continue
-                if good_ranks >> rank & 1 == 0:
-                    fewest = (lowest_sum + compiled.lowest_value[rank] + value - 1) // value  # groups
-                    if fewest * value > highest_sum:
-                        continue
-                    if num_groups < 0:
-                        num_groups = list_groups(compiled, value, game.table_ranks, scratch)
-                    if not is_coverable(game.taken_ranks + (_ONE << NIBBLE * rank), most, num_groups, scratch):
-                        continue
-                    good_ranks |= _ONE << rank
-                game.legal_takes |= bit
+    while free != 0:
+        kind = last_kind(free)
+        bit = _ONE << kind
+        free ^= bit
+        rank = kind % NUM_RANKS
+        count = np.int64(game.table[kind] - game.taken[kind])
+        most += count << NIBBLE * rank
+        highest_sum += count * compiled.highest_value[rank]
+        if game.legal_takes & bit != 0:
+            good_ranks |= _ONE << rank
+            continue
+        if compiled.lowest_value[rank] > value:
+            continue
+        if good_ranks >> rank & 1 == 0:
+            fewest = (lowest_sum + compiled.lowest_value[rank] + value - 1) // value  # groups
+            if fewest * value > highest_sum:
+                continue
+            if num_groups < 0:
+                num_groups = list_groups(compiled, value, game.table_ranks, scratch)
+            if not is_coverable(game.taken_ranks + (_ONE << NIBBLE * rank), most, num_groups, scratch):
+                continue
+            good_ranks |= _ONE << rank
+        game.legal_takes |= bit
+
+
+@kernel
+def last_kind(kinds: int) -> int:
+    """Return the last of some kinds, as bits; there must be one."""
+    return 63 - leading_zeros(np.int64(kinds))
 
 
 @kernel
@@ -224,25 +229,21 @@ def add_value(sums: int, choice: int) -> int:
 
 
 @kernel
-def takes_within_group(compiled: np.record, values: int, sums: int, last: int, game: np.record) -> int:
+def takes_within_group(compiled: np.record, values: int, sums: int, free: int, game: np.record) -> int:
     """Return the kinds, as bits, with which cards of one of some sums and any cards from there on make up a group.
 
-    `values` are hand values as bits. Cards below the kind `last` can't be taken any more.
+    `values` are hand values as bits, `free` the kinds that are left to take.
     """
     legal: Any = np.int64(0)
     reached = np.int64(sums)  # with cards of the kinds seen so far, from the highest on
-    for suit in range(NUM_SUITS - 1, last // NUM_RANKS - 1, -1):
-        ranks = game.table_ranks
-        while ranks != 0:
-            rank = highest(ranks)
-            ranks &= (_ONE << NIBBLE * rank) - 1
-            kind = suit * NUM_RANKS + rank
-            if kind < last:
-                return legal
-            choice = compiled.table_choice[rank]
-            for _ in range(game.table[kind] - game.taken[kind]):
-                grown = add_value(reached, choice)
-                if grown & values != 0 or (sums & 1 and choice & values != 0):
-                    legal |= _ONE << kind
-                reached |= grown
+    while free != 0:
+        kind = last_kind(free)
+        bit = _ONE << kind
+        free ^= bit
+        choice = compiled.table_choice[kind % NUM_RANKS]
+        for _ in range(game.table[kind] - game.taken[kind]):
+            grown = add_value(reached, choice)
+            if grown & values != 0 or (sums & 1 and choice & values != 0):
+                legal |= bit
+            reached |= grown
     return legal
