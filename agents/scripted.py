@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
+from krypenv.agents.replies import REPLIES, look_at_replies, weigh_replies
 from krypenv.cards import NUM_ACTIONS, TAKE
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import check_decisions
@@ -26,6 +27,7 @@ PLAYER = np.dtype(
         ("legal", np.int64, (NUM_ACTIONS,)),  # scratch: legal actions
         ("feature_scratch", FEATURE_SCRATCH),
         ("seen", np.int8, (SIZE,)),  # an observation
+        ("replies", REPLIES),
     ],
     align=True,
 )
@@ -123,11 +125,19 @@ def best_action(
     tied = 1
     if count > 1:
         look(compiled, observation, feature_scratch)
+        looks_at_replies = looks_ahead and compiled.optional
+        if looks_at_replies:
+            look_at_replies(compiled, observation, feature_scratch, player.replies)
         lowest = np.inf
         for at in range(count):
             action = legal[at]
-            result = weigh(compiled, observation, action, feature_scratch, scratch)
-            if not looks_ahead:
+            if looks_at_replies:
+                result = weigh_replies(compiled, observation, action, feature_scratch, player.replies, scratch)
+            else:
+                result = weigh(compiled, observation, action, feature_scratch, scratch)
+            if looks_at_replies:
+                pass
+            elif not looks_ahead:
                 result = cost_now(compiled, feature_scratch)
             elif feature_scratch.creeps:
                 result -= shed_weight * (hand_value_of(compiled, action) - MIDDLE_VALUE)

@@ -161,10 +161,11 @@ def weigh_optional(
         observation[_TAKEN : _TAKEN + NUM_KINDS],
         asked,
     )
+    asked.wanted = 1
     search_best(compiled, card, ranks, feature_scratch.sweeps_count, asked, scratch)
-    choose_cards(compiled, card, asked)
-    capture = np.int64(asked.capture)
-    feature_scratch.creeps, feature_scratch.capture, feature_scratch.gain = capture == 0, capture, asked.gain
+    capture = np.int64(asked.captures[0])
+    choose_cards(compiled, card, capture, asked)
+    feature_scratch.creeps, feature_scratch.capture, feature_scratch.gain = capture == 0, capture, asked.gains[0]
     points, least = np.int64(0), np.int64(0)
     for kind in range(NUM_KINDS):
         points += asked.chosen[kind] * compiled.card_points[kind]
@@ -186,7 +187,7 @@ def weigh_optional(
     feature_scratch.sweepers = values
     feature_scratch.chance = chance_of_sweep(compiled, feature_scratch, values) if values else 0.0
     next_sweeps = feature_scratch.chance if compiled.previous_pays else 0.0
-    return next_sweeps * -compiled.lead_sign * compiled.sweep_points - asked.gain
+    return next_sweeps * -compiled.lead_sign * compiled.sweep_points - asked.gains[0]
 
 
 @kernel
@@ -319,8 +320,7 @@ def write_further(
     if not compiled.optional:
         table, taken = observation[_TABLE : _TABLE + NUM_KINDS], observation[_TAKEN : _TAKEN + NUM_KINDS]
         find_best(compiled, card, action, table, taken, asked)
-        asked.capture = feature_scratch.capture
-        choose_cards(compiled, card, asked)
+        choose_cards(compiled, card, np.int64(feature_scratch.capture), asked)
     captures = feature_scratch.capture != 0
     takes_rest = feature_scratch.game_ends and (captures or observation[_CAPTURER] != 0)
     cards, spades, left_points, sums = np.int64(0), np.int64(0), np.int64(0), np.int64(1)
