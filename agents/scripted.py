@@ -9,7 +9,7 @@ from krypenv.cards import NUM_ACTIONS, TAKE
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import bit_index, compile_rules, hand_value_of
-from krypenv.kernels.features import cost_now, weigh
+from krypenv.kernels.features import cost_now, weigh_any, weigh_main
 from krypenv.kernels.observation import SIZE
 from krypenv.kernels.outlook import FEATURE_SCRATCH, look
 from krypenv.rules import Rules
@@ -126,7 +126,10 @@ def best_action(
         lowest = np.inf
         for at in range(count):
             action = legal[at]
-            result = weigh(compiled, observation, action, feature_scratch, scratch)
+            if compiled.is_main:
+                result = weigh_main(compiled, observation, action, feature_scratch, scratch)
+            else:
+                result = weigh_any(compiled, observation, action, feature_scratch, scratch)
             if not looks_ahead:
                 result = cost_now(compiled, feature_scratch)
             elif feature_scratch.creeps:
