@@ -93,7 +93,9 @@ def weigh_replies(
                 value += HOLD_WEIGHT * _best_later(
                     compiled, observation, action, feature_scratch.sweeps_count, replies, scratch
                 )
-        best = max(best, value)
+        if value > best:
+            best = value
+            feature_scratch.creeps = capture == 0
     return -best
 
 

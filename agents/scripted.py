@@ -10,7 +10,7 @@ from krypenv.cards import NUM_ACTIONS, TAKE
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import bit_index, compile_rules, hand_value_of
-from krypenv.kernels.features import cost_now, weigh
+from krypenv.kernels.features import cost_now, weigh_any, weigh_main
 from krypenv.kernels.observation import SIZE
 from krypenv.kernels.outlook import FEATURE_SCRATCH, look
 from krypenv.rules import Rules
@@ -125,19 +125,19 @@ def best_action(
     tied = 1
     if count > 1:
         look(compiled, observation, feature_scratch)
-        looks_at_replies = looks_ahead and compiled.optional
-        if looks_at_replies:
+        with_replies = looks_ahead and not compiled.is_main and compiled.optional
+        if with_replies:
             look_at_replies(compiled, observation, feature_scratch, player.replies)
         lowest = np.inf
         for at in range(count):
             action = legal[at]
-            if looks_at_replies:
+            if compiled.is_main:
+                result = weigh_main(compiled, observation, action, feature_scratch, scratch)
+            elif with_replies:
                 result = weigh_replies(compiled, observation, action, feature_scratch, player.replies, scratch)
             else:
-                result = weigh(compiled, observation, action, feature_scratch, scratch)
-            if looks_at_replies:
-                pass
-            elif not looks_ahead:
+                result = weigh_any(compiled, observation, action, feature_scratch, scratch)
+            if not looks_ahead:
                 result = cost_now(compiled, feature_scratch)
             elif feature_scratch.creeps:
                 result -= shed_weight * (hand_value_of(compiled, action) - MIDDLE_VALUE)
