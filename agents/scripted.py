@@ -7,11 +7,11 @@ import numpy as np
 from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
 from krypenv.agents.replies import REPLIES, look_at_replies, weigh_replies
 from krypenv.cards import NUM_ACTIONS, TAKE
+from krypenv.families.layout import LARGEST_SIZE
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import bit_index, compile_rules, hand_value_of
 from krypenv.kernels.features import cost_now, weigh_any, weigh_main
-from krypenv.kernels.observation import SIZE
 from krypenv.kernels.outlook import FEATURE_SCRATCH, look
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
@@ -26,7 +26,7 @@ PLAYER = np.dtype(
         ("shed_weight", np.float64),
         ("legal", np.int64, (NUM_ACTIONS,)),  # scratch: legal actions
         ("feature_scratch", FEATURE_SCRATCH),
-        ("seen", np.int8, (SIZE,)),  # an observation
+        ("seen", np.int8, (LARGEST_SIZE,)),  # an observation
         ("replies", REPLIES),
     ],
     align=True,

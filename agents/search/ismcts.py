@@ -16,7 +16,7 @@ from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 
 NO_NODE = 0  # the root is nobody's child
-LONGEST_PATH = 2 * MAX_DECK  # every action of a deal plays a card or takes one
+LONGEST_PATH = 3 * MAX_DECK  # every action of a deal plays a card, takes one, or stops after a play
 
 NODE = np.dtype(
     [
