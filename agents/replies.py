@@ -1,8 +1,9 @@
-"""What the next seat can win from what an optional capture leaves, and what the own hand could win later.
+"""What the next seat can win from what a capture leaves, and what the own hand could win later.
 
-A tactician weighs the best captures of each action (`krypenv.kernels.gains`) not only by what they are worth now: it
-subtracts what the next seat can be expected to win then, over all cards that this seat may hold, and adds a part of
-what its own hand could still take if nobody does before.
+Where captures are optional, or more than points and sweeps counts, a tactician weighs the best captures of each action
+(`krypenv.kernels.gains`) not only by what they are worth now. It subtracts what the next seat can be expected to win
+then, over all cards that this seat may hold, and adds a part of what its own hand could still take if nobody does
+before.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from krypenv.kernels.outlook import chance_of_hit
 from krypenv.runtime.jit import kernel, rare_kernel
 
 FEW_LOOKS = 32  # captures of a reply that are looked at
-HOLD_WEIGHT = 0.25  # of what the own hand could take later
+HOLD_WEIGHT = 0.3  # of what the own hand could take later
 
 _HAND, _TABLE, _SEEN, _ASIDE, _TAKEN = (LAYOUT[n].start for n in ("hand", "table", "seen", "set_aside", "taken"))
 _CAPTURER = LAYOUT["last_capturer"].start
@@ -68,7 +69,7 @@ def weigh_replies(
     replies: np.record,
     scratch: np.record,
 ) -> float:
-    """Return the cost of an action under optional captures, the best of its captures counting."""
+    """Return the cost of an action by the best of its captures, and note in `feature_scratch` whether it trails."""
     asked = feature_scratch.asked
     table = observation[_TABLE : _TABLE + NUM_KINDS]
     card = np.int64(feature_scratch.card if action >= TAKE else action)
@@ -129,13 +130,12 @@ def expected_reply(
             kind = each if each < NUM_RANKS else LILLAN if each == NUM_RANKS else STORAN
             asked.start = replies.card[each]
             search_best(compiled, np.int64(kind), ranks, feature_scratch.sweeps_count, asked, scratch)
-            if asked.kept > 0 and asked.captures[0] != 0:
-                at = count
-                count += 1
-                while at > 0 and replies.gain[at - 1] < asked.gains[0]:
-                    replies.gain[at], replies.hits[at] = replies.gain[at - 1], replies.hits[at - 1]
-                    at -= 1
-                replies.gain[at], replies.hits[at] = asked.gains[0], unseen
+            at = count
+            count += 1
+            while at > 0 and replies.gain[at - 1] < asked.gains[0]:
+                replies.gain[at], replies.hits[at] = replies.gain[at - 1], replies.hits[at - 1]
+                at -= 1
+            replies.gain[at], replies.hits[at] = asked.gains[0], unseen
     total, known, hits = 0.0, 0.0, np.int64(0)
     for at in range(count):  # the chance that this is the best of the next seat's cards
         hits += replies.hits[at]

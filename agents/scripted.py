@@ -125,7 +125,7 @@ def best_action(
     tied = 1
     if count > 1:
         look(compiled, observation, feature_scratch)
-        with_replies = looks_ahead and not compiled.is_main and compiled.optional
+        with_replies = looks_ahead and not compiled.is_main
         if with_replies:
             look_at_replies(compiled, observation, feature_scratch, player.replies)
         lowest = np.inf

@@ -1,8 +1,8 @@
-"""What an optional capture gains (K2): of the captures that an action can still lead to, the one worth most now.
+"""What a capture gains: of the captures that an action can still lead to, the ones worth most now (K2, R7).
 
 A capture is worth its points, a sweep and a mulle, and for the majorities a fair price for each spade and card
 (`krypenv.kernels.outlook`). Whoever plays for few points looks for the one that costs least. There may be very many
-captures, so a search looks at MOST_LOOKS of them for each action; what it finds are the best of those.
+optional captures, so a search looks at MOST_LOOKS of them for each action; what it finds are the best of those.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
-from krypenv.kernels.captures import find_sweep_values
+from krypenv.kernels.captures import captures_of, find_sweep_values
 from krypenv.kernels.compiled import NIBBLE, fits, highest, sum_of
 from krypenv.kernels.state import MAX_COPIES
 from krypenv.kernels.unions import is_coverable, list_groups
@@ -125,6 +125,9 @@ def search_best(compiled: np.record, card: int, ranks: int, counts: bool, asked:
     """
     asked.kept = 0
     sweep = -compiled.lead_sign * compiled.sweep_points * np.float64(counts)
+    if not compiled.optional:
+        _look_at_maximal(compiled, card, ranks, sweep, asked, scratch)
+        return
     choice = compiled.hand_choice[card]
     if compiled.forced_sweep and find_forced(compiled, choice, ranks, scratch):
         _keep_better(compiled, card, ranks, ranks, sweep, asked)
@@ -137,6 +140,20 @@ def search_best(compiled: np.record, card: int, ranks: int, counts: bool, asked:
         num_groups = list_groups(compiled, value, asked.most, scratch)
         if num_groups > 0 and is_coverable(asked.least, asked.most, num_groups, scratch):
             _look_around(compiled, card, ranks, sweep, num_groups, asked, scratch)
+
+
+@kernel
+def _look_at_maximal(
+    compiled: np.record, card: int, ranks: int, sweep: float, asked: np.record, scratch: np.record
+) -> None:
+    """Look at all captures where they are maximal, and must be made (R7)."""
+    count = captures_of(compiled, card, ranks, scratch)
+    if count == 0:
+        _keep(asked, np.int64(0), 0.0)
+    for at in range(count):
+        capture = np.int64(scratch.captures[at])
+        if fits(asked.least, capture):
+            _keep_better(compiled, card, capture, ranks, sweep, asked)
 
 
 @kernel
