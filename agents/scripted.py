@@ -33,6 +33,11 @@ PLAYER = np.dtype(
 )
 
 
+def make_tactician(rules: Rules, threads: int = 1) -> np.ndarray:
+    """Return the tactician that is strongest at some rules, as `make_player` does: it sheds if it must capture."""
+    return make_player(True, 0.0 if rules.capture == "optional" else SHED_WEIGHT, threads)
+
+
 def make_player(looks_ahead: bool, shed_weight: float, threads: int = 1) -> np.ndarray:
     """Return the parameters and the scratch of a scripted player, one record a thread: (threads,) of `PLAYER`."""
     player = records(PLAYER, threads)
@@ -189,7 +194,7 @@ class Random(_Scripted):
 class Greedy(_Scripted):
     """Takes the fewest points now, own sweeps (R9) included, or the most where the goal is high; ties at random.
 
-    Where captures are optional, mulles count too, and cards and spades by their share of the majorities (K5).
+    Where more counts, mulles do too, and cards and spades by a fair price on the way to the majorities (K5).
     """
 
     def __init__(self, rules: Rules, seed: int = 0) -> None:
@@ -199,7 +204,8 @@ class Greedy(_Scripted):
 class Tactician(_Scripted):
     """Takes the fewest points now, less those of a sweep that it sets up times its probability; ties at random.
 
-    With `shed` it also prefers to creep with high cards: kept in hand, they match more sums of table cards.
+    With `shed` it also prefers to creep with high cards: kept in hand, they match more sums of table cards. Where
+    captures are optional or more counts, it weighs what the next seat can win (`krypenv.agents.replies`).
     """
 
     def __init__(self, rules: Rules, seed: int = 0, *, shed: bool = False) -> None:
