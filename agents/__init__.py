@@ -66,7 +66,8 @@ _AGENTS: dict[str, Callable[..., Agent]] = {
 }
 
 
-_PLAY_ALL = ("random", "greedy")  # all games; the others know only games like Krypkasino
+# these play all games; the others know only games like Krypkasino
+_PLAY_ALL = ("random", "greedy", "search", "oracle-hand", "oracle-deck")
 
 
 def names() -> list[str]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import IntArray, check_krypkasino, check_seed
+from krypenv.agents.base import IntArray, check_seed
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampler import name_of
 from krypenv.agents.search.sampling import best_of, has_choice
 from krypenv.agents.search.scratch import make_search_scratch, with_room
-from krypenv.agents.search.search import SearchPlan, first_action, plan_of, value_moves
-from krypenv.agents.search.tree import list_moves
+from krypenv.agents.search.search import SearchPlan, first_action, list_choices, plan_of, value_moves
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.invariants import check_state, check_states
 from krypenv.kernels.state import State, mix
@@ -37,11 +36,12 @@ def choose_knowing(
             out[row] = np.argmax(action_masks[row])
             continue
         work.stack[0] = state[row]
-        end = list_moves(compiled[0], work.stack[0], 0, work)
+        work.is_open = True
+        end = list_choices(compiled[0], work.stack[0], True, work)
         for at in range(end):
             work.totals[at] = 0.0
         value_moves(compiled[0], model[0], plan, work, end, mix(seeds[row]))
-        out[row] = first_action(work.stack[0], work.moves[best_of(work.values, end)], action_masks[row])
+        out[row] = first_action(compiled[0], work.stack[0], work.moves[best_of(work.values, end)], action_masks[row])
 
 
 @kernel
@@ -56,7 +56,10 @@ def value_knowing(
     """Write the moves of a game with all hands open and their margins into the scratch; return their number."""
     work = search_scratch[0]
     work.stack[0] = state[0]
-    end = list_moves(compiled[0], work.stack[0], 0, work)
+    work.is_open = True
+    end = list_choices(compiled[0], work.stack[0], True, work)
+    for at in range(end):
+        work.totals[at] = 0.0
     value_moves(compiled[0], model[0], plan, work, end, mix(seed))
     return end
 
@@ -68,7 +71,6 @@ class _Oracle:
     cheats = True
 
     def __init__(self, rules: Rules, seed: int, plies: int, method: str, value: str, deals: int) -> None:
-        check_krypkasino(rules, self.name)
         self.rules = rules
         self._plan = plan_of(rules, method, plies)
         self._compiled, self._model = compile_rules(rules), make_model(value)
