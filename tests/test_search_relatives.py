@@ -119,7 +119,7 @@ LAST_DEALS = [
         (4, "overspader players=2 ranks=(1,2,3,10) spades_above=1 goal=low last_capture_points=0"),
         (4, "kasino-finland players=2 ranks=(1,2,4,10)"),
         (4, "kasino-finland players=2 ranks=(1,2,4,10) last_deal_sweeps=True sweep_limit=3"),
-        (2, "kasino-finland players=2 ranks=(1,2,4,10) games=0 threshold=4 last_deal_sweeps=True"),
+        (2, "kasino-finland players=2 ranks=(1,2,4,10) games=0 threshold=6 last_deal_sweeps=True"),
         (2, "kasino-finland players=2 ranks=(1,2,4,10) goal=low last_deal_sweeps=True"),
         (4, "mulle players=2 ranks=(1,2,10) suits=(2,3)"),
         (4, "mulle players=2 ranks=(1,2,10) suits=(2,3) goal=low"),
@@ -175,7 +175,7 @@ def test_the_last_deal_of_two_sides_is_played_exactly(text: str) -> None:
     if rules.players > 2:
         pytest.skip("with partners a hand is hidden")
     search, solved = agents.make("search(worlds=3)", rules, 1), 0
-    for game, reference in late(text, 6):
+    for game, reference in late(text, 8):
         seen, mask = game.observation(), game.action_mask()
         if mask.sum() < 2:
             continue
