@@ -119,7 +119,7 @@ LAST_DEALS = [
         (4, "overspader players=2 ranks=(1,2,3,10) spades_above=1 goal=low last_capture_points=0"),
         (4, "kasino-finland players=2 ranks=(1,2,4,10)"),
         (4, "kasino-finland players=2 ranks=(1,2,4,10) last_deal_sweeps=True sweep_limit=3"),
-        (2, "kasino-finland players=2 ranks=(1,2,4,10) games=0 threshold=6 last_deal_sweeps=True"),
+        (2, "kasino-finland players=2 ranks=(1,2,4,10) games=0 threshold=7 last_deal_sweeps=True"),
         (2, "kasino-finland players=2 ranks=(1,2,4,10) goal=low last_deal_sweeps=True"),
         (4, "mulle players=2 ranks=(1,2,10) suits=(2,3)"),
         (4, "mulle players=2 ranks=(1,2,10) suits=(2,3) goal=low"),

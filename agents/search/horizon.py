@@ -16,7 +16,7 @@ from krypenv.kernels.scoring import highest_score, lead_over, sum_over, sweep_ga
 from krypenv.runtime.jit import handle, kernel, rare_kernel, records
 
 VALUES = ("sweep", "margin")
-LEADERS_SHARE = 0.4  # of what the table is worth at a fair price, won by who leads the next deal
+LEADERS_SHARE = 0.6  # of what the table is worth at a fair price, won by who leads the next deal
 # Cards are won several at a time. The difference between two sides' piles therefore spreads more than if each card fell
 # to either by the toss of a coin, which would make these 1.
 SPADES_SPREAD, CARDS_SPREAD = 1.3, 3.0

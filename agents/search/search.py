@@ -33,7 +33,7 @@ FEWEST_WORLDS, RACE = 8, 25.0
 
 # The same where more counts than in the main game: there are more moves, and margins are a few points.
 FURTHER_PLIES = 2
-FURTHER_LINES = 4
+FURTHER_LINES = 12
 FURTHER_RACE = 4.0  # for a sweep or the dearest card of one point or two; with mulles it is MULLE_RACE
 MULLE_RACE = 8.0
 ROOT_CAPTURES, LINE_CAPTURES = 24, 6  # captures of a card that are looked at, at the root and on a line
