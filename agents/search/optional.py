@@ -272,7 +272,7 @@ def _find_one(compiled: np.record, card: int, least: int, most: int, search_scra
         choice &= choice - 1
         groups = list_groups(compiled, value, most, search_scratch.scratch)
         if groups > 0 and is_coverable(least, most, groups, search_scratch.scratch):
-            return np.int64(search_scratch.scratch.union)
+            return int(search_scratch.scratch.union)
     raise ValueError("no capture contains what was taken")
 
 
@@ -390,7 +390,7 @@ def cost_of_takes(compiled: np.record, move: np.record) -> int:
         worth += price_of(compiled, bit_index(bit)) * (1 + np.int64(move.twice & bit != 0))
     if move.ranks == _ONE << NIBBLE * (move.card % NUM_RANKS) and move.once == _ONE << move.card:
         worth -= compiled.lead_sign * compiled.mulle_points
-    return -np.int64(POINT * worth)
+    return -int(POINT * worth)
 
 
 @kernel

@@ -14,14 +14,15 @@ from krypenv.agents.search.sampling import NO_ACTION, Job, begin, begin_worlds, 
 from krypenv.agents.search.scratch import MAX_PLIES, NO_LIMIT, with_room
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
 from krypenv.agents.search.tree import list_moves, make_move, order_moves
-from krypenv.cards import NO_CARD, NUM_ACTIONS, NUM_KINDS, STOP, TAKE
+from krypenv.cards import NO_CARD, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, STOP, TAKE
 from krypenv.inputs.words import shown
-from krypenv.kernels.compiled import compile_rules
+from krypenv.kernels.compiled import compile_rules, pack_ranks
 from krypenv.kernels.state import mix
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, rare_kernel
 
 MANY_PLIES, FEW_PLIES = 4, 2  # after which a line is cut: with two sides, and with more
+Kinds = tuple[int, tuple[int, ...]]  # a move: its card, and the kinds that it takes, ascending
 METHODS = {"paranoid": PARANOID, "max_n": MAX_N}
 # A deal with no more orders of play than this, captures apart, is searched to its end. Two players with 4 cards against
 # 4 have 576; with more players it is two cards each at most.
@@ -276,6 +277,23 @@ def value_worlds(job: Job, plan: SearchPlan, search_scratch: np.ndarray, margins
         raise ValueError("no deal of the unseen cards agrees with the observation")
 
 
+def add_move(moves: np.ndarray, count: int, kinds: Kinds) -> int:
+    """Add a move, given as its card and the kinds that it takes, to the first `count` ones of (M,) of `MOVE`.
+
+    Returns their number: one more, unless the move is among them.
+    """
+    card, takes = kinds
+    once = sum(1 << kind for kind in set(takes))
+    twice = sum(1 << kind for kind in set(takes) if takes.count(kind) > 1)
+    listed = moves[:count]
+    if ((listed["card"] == card) & (listed["once"] == once) & (listed["twice"] == twice)).any():
+        return count
+    if count == len(moves):
+        raise OverflowError("more moves on one line of a search than there is room for")
+    moves[count] = card, pack_ranks([kind % NUM_RANKS + 1 for kind in takes]), once, twice, 0
+    return count + 1
+
+
 class Search(Sampler):
     """Perfect-information Monte Carlo (PIMC): solves sampled worlds with all hands open, and plays the best move.
 
@@ -298,6 +316,7 @@ class Search(Sampler):
 
     _decide = staticmethod(search_rows)
     plays_all = True
+    was_cut = False  # the latest `examine` left out captures that might be better
 
     def __init__(
         self,
@@ -315,16 +334,24 @@ class Search(Sampler):
         self._plan = plan_of(rules, method, plies)
         super().__init__(rules, seed, worlds, value, ms, threads)
 
-    def examine(self, observation: np.ndarray, action_mask: np.ndarray) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
+    def examine(
+        self, observation: np.ndarray, action_mask: np.ndarray, also: Kinds | None = None
+    ) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
         """Return the moves of one decision and their margins in each world: (n,) of `MOVE` and (worlds, n) float64.
 
-        If nothing is hidden, there is one world. `observation` is (433 or more,) int8, `action_mask` (105,) int8.
+        If nothing is hidden, there is one world. Where captures are optional, moves that are no better than others are
+        left out, and of very many captures all but the best; `was_cut` then says whether the latter happened. A legal
+        move that must not be left out is named by `also`: its card and the kinds that it takes, ascending.
+        `observation` is (433 or more,) int8, `action_mask` (105,) int8.
         """
         job = self._ask(np.asarray(observation)[None], np.asarray(action_mask)[None])
-        return with_room(self, lambda: self._examine(job))
+        return with_room(self, lambda: self._examine(job, also))
 
-    def _examine(self, job: Job) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
+    def _examine(self, job: Job, also: Kinds | None) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
         count, is_open = list_root(job, self._search_scratch)
+        self.was_cut = bool(self._search_scratch["is_cut"][0])
+        if also is not None:
+            count = add_move(self._search_scratch["moves"][0], count, also)
         margins = np.empty((1 if is_open else self._worlds, count))
         value_worlds(job, self._plan, self._search_scratch, margins)
         return self._search_scratch["moves"][0, :count].copy(), margins
