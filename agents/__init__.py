@@ -66,7 +66,7 @@ _AGENTS: dict[str, Callable[..., Agent]] = {
 }
 
 
-_PLAY_ALL = ("random", "greedy", "tactician")  # all games; the others know only games like Krypkasino
+_PLAY_KRYPKASINO = ("guided", "champion", "learned")  # only games like it; the others play all games
 
 
 def names() -> list[str]:
@@ -111,7 +111,7 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
         )
     options = with_new_names(options, options_of(_AGENTS[name]), RENAMED.get(name, {}))
     check_options(name, _AGENTS[name], options)
-    if name not in _PLAY_ALL:
+    if name in _PLAY_KRYPKASINO:
         check_krypkasino(rules, name)
     return _AGENTS[name](rules, seed, **options)
 

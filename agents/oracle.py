@@ -5,13 +5,20 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import IntArray, check_krypkasino, check_seed
+from krypenv.agents.base import IntArray, check_seed
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampler import name_of
 from krypenv.agents.search.sampling import best_of, has_choice
 from krypenv.agents.search.scratch import make_search_scratch, with_room
-from krypenv.agents.search.search import SearchPlan, first_action, plan_of, value_moves
-from krypenv.agents.search.tree import list_moves
+from krypenv.agents.search.search import (
+    Kinds,
+    SearchPlan,
+    add_move,
+    first_action,
+    list_choices,
+    plan_of,
+    value_moves,
+)
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.invariants import check_state, check_states
 from krypenv.kernels.state import State, mix
@@ -37,28 +44,32 @@ def choose_knowing(
             out[row] = np.argmax(action_masks[row])
             continue
         work.stack[0] = state[row]
-        end = list_moves(compiled[0], work.stack[0], 0, work)
+        work.is_open = True
+        end = list_choices(compiled[0], work.stack[0], True, work)
         for at in range(end):
             work.totals[at] = 0.0
         value_moves(compiled[0], model[0], plan, work, end, mix(seeds[row]))
-        out[row] = first_action(work.stack[0], work.moves[best_of(work.values, end)], action_masks[row])
+        out[row] = first_action(compiled[0], work.stack[0], work.moves[best_of(work.values, end)], action_masks[row])
+
+
+@kernel
+def list_knowing(compiled: np.ndarray, state: np.ndarray, search_scratch: np.ndarray) -> int:
+    """Write the moves of a game with all hands open into the scratch; return their number."""
+    work = search_scratch[0]
+    work.stack[0] = state[0]
+    work.is_open = True
+    return list_choices(compiled[0], work.stack[0], True, work)
 
 
 @kernel
 def value_knowing(
-    compiled: np.ndarray,
-    model: np.ndarray,
-    state: np.ndarray,
-    seed: np.uint64,
-    plan: SearchPlan,
-    search_scratch: np.ndarray,
-) -> int:
-    """Write the moves of a game with all hands open and their margins into the scratch; return their number."""
+    compiled: np.ndarray, model: np.ndarray, end: int, seed: np.uint64, plan: SearchPlan, search_scratch: np.ndarray
+) -> None:
+    """Write the margins of the moves of `list_knowing`, and of those added, into the scratch."""
     work = search_scratch[0]
-    work.stack[0] = state[0]
-    end = list_moves(compiled[0], work.stack[0], 0, work)
+    for at in range(end):
+        work.totals[at] = 0.0
     value_moves(compiled[0], model[0], plan, work, end, mix(seed))
-    return end
 
 
 class _Oracle:
@@ -68,7 +79,6 @@ class _Oracle:
     cheats = True
 
     def __init__(self, rules: Rules, seed: int, plies: int, method: str, value: str, deals: int) -> None:
-        check_krypkasino(rules, self.name)
         self.rules = rules
         self._plan = plan_of(rules, method, plies)
         self._compiled, self._model = compile_rules(rules), make_model(value)
@@ -98,6 +108,8 @@ class _Oracle:
 class OracleHand(_Oracle):
     """Sees all hands, and solves the deal as `search` solves a world."""
 
+    was_cut = False  # the latest `examine_on` left out captures that might be better
+
     def __init__(
         self,
         rules: Rules,
@@ -110,7 +122,7 @@ class OracleHand(_Oracle):
         self.name = name_of("oracle-hand", self, locals())
         super().__init__(rules, seed, plies, method, value, 0)
 
-    def examine_on(self, state: State) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
+    def examine_on(self, state: State, also: Kinds | None = None) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
         """Return the moves of one game and their margins: (n,) of `MOVE` and (1, n) float64.
 
         `state` is (1,) of `GAME`, with a seat to act; see `Search.examine`.
@@ -119,9 +131,12 @@ class OracleHand(_Oracle):
         seed = np.uint64(self._rng.integers(0, 1 << 63))
 
         def value() -> int:
-            return int(
-                value_knowing(self._compiled, self._model, handle(state), seed, self._plan, self._search_scratch)
-            )
+            count = int(list_knowing(self._compiled, handle(state), self._search_scratch))
+            self.was_cut = bool(self._search_scratch["is_cut"][0])
+            if also is not None:
+                count = add_move(self._search_scratch["moves"][0], count, also)
+            value_knowing(self._compiled, self._model, count, seed, self._plan, self._search_scratch)
+            return count
 
         count = with_room(self, value)
         return self._search_scratch["moves"][0, :count].copy(), self._search_scratch["values"][:, :count].copy()

@@ -3,8 +3,10 @@
 sampling  worlds (determinizations) that agree with an observation
 sampler   the base of agents that sample worlds
 scratch   the scratch memory of a search, allocated once
+moves     records of moves
 tree      moves and positions of open hands
 solver    the open-hand solver: deals in which every hand is known
+optional  which moves are worth a look where captures are optional
 horizon   leaf values at the end of a deal
 search    PIMC: perfect-information Monte Carlo
 rollout   flat Monte Carlo

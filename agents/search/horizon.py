@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from krypenv.cards import NUM_RANKS, NUM_SUITS
+from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.inputs.words import shown
-from krypenv.kernels.compiled import bit_index, classes_of_values
+from krypenv.kernels.compiled import NEVER, bit_index, classes_of_values
 from krypenv.kernels.deals import leader_of
+from krypenv.kernels.gains import price_of
 from krypenv.kernels.outlook import chance_of_hit
-from krypenv.kernels.scoring import sweep_gain
-from krypenv.runtime.jit import handle, kernel, records
+from krypenv.kernels.scoring import highest_score, lead_over, sum_over, sweep_gain
+from krypenv.runtime.jit import handle, kernel, rare_kernel, records
 
 VALUES = ("sweep", "margin")
+LEADERS_SHARE = 0.6  # of what the table is worth at a fair price, won by who leads the next deal
+# Cards are won several at a time. The difference between two sides' piles therefore spreads more than if each card fell
+# to either by the toss of a coin, which would make these 1.
+SPADES_SPREAD, CARDS_SPREAD = 1.3, 3.0
 
 MODEL = np.dtype(
     [
@@ -61,4 +68,99 @@ def expected_margin(compiled: np.record, model: np.record, game: np.record, numb
     """Return the margin that a side can expect from what comes after the first `number` deals."""
     if not model.counts_sweep:
         return 0.0
+    if not compiled.is_main:
+        return _further_margin(compiled, game, number, side)
     return sweep_gain(compiled, leader_of(compiled, game), side) * sweep_chance(compiled, game, number)
+
+
+@rare_kernel
+def _further_margin(compiled: np.record, game: np.record, number: int, side: int) -> float:
+    """Do what `expected_margin` does, where more counts than in the main game.
+
+    The leader of the next deal wins a share of the table (`LEADERS_SHARE`), and sweeps if its hand can and such a sweep
+    counts (F5). Majorities are those that the piles make likely.
+    """
+    margin = majority_margin(compiled, game, side)
+    leader = leader_of(compiled, game)
+    if compiled.optional:
+        worth = 0.0
+        for kind in range(NUM_KINDS):
+            if game.table[kind] > 0:
+                worth += game.table[kind] * max(price_of(compiled, kind), 0.0)
+        own = leader % compiled.teams == side
+        margin += LEADERS_SHARE * (worth if own else -worth / (compiled.teams - 1))
+    counts = compiled.last_deal_sweeps or number + 1 < compiled.num_deals
+    counts = counts and highest_score(compiled, game) < compiled.sweep_limit
+    if counts and (not compiled.optional or compiled.forced_sweep or compiled.lead_sign < 0):
+        margin += sweep_gain(compiled, leader, side) * sweep_chance(compiled, game, number)
+    return margin
+
+
+@kernel
+def majority_margin(compiled: np.record, game: np.record, side: int) -> float:
+    """Return the margin that a side can expect from majorities (K5, F3, O1) if cards not yet won fall at random."""
+    if not compiled.counts_piles:
+        return 0.0
+    spades_left, cards_left = np.int64(0), np.int64(compiled.deck_size)
+    for kind in range(SPADES * NUM_RANKS, NUM_KINDS):
+        spades_left += compiled.deck_counts[kind]
+    for seat in range(compiled.players):
+        spades_left -= game.spades_won[seat]
+        cards_left -= game.cards_won[seat]
+    own, total = 0.0, 0.0
+    for each in range(compiled.teams):
+        points = 0.0
+        if compiled.most_spades_points != 0:
+            points += compiled.most_spades_points * _chance_of_most(
+                compiled, game.spades_won, each, spades_left, SPADES_SPREAD
+            )
+        if compiled.most_cards_points != 0:
+            points += compiled.most_cards_points * _chance_of_most(
+                compiled, game.cards_won, each, cards_left, CARDS_SPREAD
+            )
+        if compiled.spades_above < NEVER:
+            points += _expected_above(compiled, game, each, spades_left)
+        total += points
+        if each == side:
+            own = points
+    return lead_over(compiled, own, (total - own) / (compiled.teams - 1))
+
+
+@kernel
+def _chance_of_most(compiled: np.record, won: np.ndarray, side: int, left: int, spread: float) -> float:
+    """Return the chance that a side will have won most cards, if it has more than each of the others independently.
+
+    The difference of two sides changes by a normal amount, of variance `spread` for each card that falls to either.
+    """
+    own = sum_over(compiled, won, side)
+    chance = 1.0
+    for other in range(compiled.teams):
+        if other == side:
+            continue
+        lead = own - sum_over(compiled, won, other)
+        if lead > left:
+            continue
+        if lead <= -left:
+            return 0.0
+        least = (
+            0.5 if compiled.teams > 2 else np.float64((lead + left + 1) % 2)
+        )  # of two, the lead at the end is odd or even
+        chance *= normal_below((lead - least) / np.sqrt(spread * 2 * left / compiled.teams))
+    return chance
+
+
+@kernel
+def _expected_above(compiled: np.record, game: np.record, side: int, left: int) -> float:
+    """Return the expected points for spades above a number (O1)."""
+    mean = sum_over(compiled, game.spades_won, side) + left / compiled.teams - compiled.spades_above
+    if left == 0:
+        return max(mean, 0.0)
+    deviation = np.sqrt(SPADES_SPREAD * left * (1 - 1 / compiled.teams) / compiled.teams)
+    z = mean / deviation
+    return mean * normal_below(z) + deviation * math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+
+
+@kernel
+def normal_below(z: float) -> float:
+    """Return the chance that a standard normal number is below `z`."""
+    return 0.5 * math.erfc(-z / math.sqrt(2.0))

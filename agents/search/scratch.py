@@ -25,13 +25,22 @@ MEMORY_SIZE = 1 << 13  # positions remembered by alpha-beta
 MEMO_SIZE = 1 << 11  # tables whose captures and sweeps are remembered
 MEMO_CAPTURES = 5  # captures of one value that are remembered; if there are more, none are
 
+# Where captures are optional (`krypenv.agents.search.optional`):
+MOST_UNIONS = 1 << 10  # unions of groups that are found for a card, at most
+FOUND = 1 << 13  # places of the set that tells which unions were found
+OPTIONAL_SIZE = 1 << 11  # tables whose optional captures by a card are remembered
+OPTIONAL_CAPTURES = 8  # of a table and a card; if there are more, none are
+NO_LIMIT = 1 << 60  # of nodes
+
 MOVE = np.dtype(
     [
         ("card", np.int64),  # the kind played
         ("ranks", np.int64),  # the ranks that it takes, packed; 0 where it creeps
         ("once", np.int64),  # bits of the kinds of which it takes a copy or two
         ("twice", np.int64),  # bits of the kinds of which it takes two
-        ("cost", np.int64),  # points that it costs at once (`order_moves`); the cheapest is searched first
+        # what it costs at once (`order_moves`), in points, or in thousandths of one where more counts than in the main
+        # game; the cheapest is searched first
+        ("cost", np.int64),
     ],
     align=True,
 )
@@ -48,7 +57,8 @@ FRAME = np.dtype(  # a node on the line that is being searched
         ("low", np.float64),  # alpha at the start
         ("high", np.float64),  # beta at the start
         ("margin", np.float64),  # margin so far
-        ("key", np.uint64),  # of the position
+        ("key", np.uint64),  # of the cards in hands and on the table
+        ("place", np.uint64),  # of the position, piles included where they count
         ("margins", np.float64, (MAX_PLAYERS,)),  # max^n: margins of all sides after the best move so far
     ],
     align=True,
@@ -63,6 +73,16 @@ MEMO = np.dtype(
         ("query", np.int64),  # packed ranks and a hand value whose captures are known
         ("count", np.int64),
         ("captures", np.int64, (MEMO_CAPTURES,)),
+    ],
+    align=True,
+)
+
+OPTIONAL = np.dtype(
+    [
+        ("query", np.uint64),  # key of a table and a card whose captures are known
+        ("count", np.int64),
+        ("is_cut", np.bool_),  # there are more
+        ("captures", MOVE, (OPTIONAL_CAPTURES,)),
     ],
     align=True,
 )
@@ -90,6 +110,22 @@ def _fields(moves: int) -> list[tuple[Any, ...]]:
         ("values", np.float64, (moves,)),  # margins of the root's moves in one world
         ("totals", np.float64, (moves,)),  # their sums over the worlds
         ("nodes", np.int64),  # moves made so far
+        ("limit", np.int64),  # of them; a search that reaches it is given up
+        # optional captures:
+        ("keep", np.int64),  # captures of a card that are looked at, at most
+        ("is_cut", np.bool_),  # some card had more
+        ("known_captures", OPTIONAL, (OPTIONAL_SIZE,)),
+        ("table_key", np.uint64),  # of the table, and of the kinds that are not alike because of a copy
+        ("lone", np.int64),  # bits of these kinds
+        ("forced", np.int8, (NUM_KINDS,)),  # copies that a capture must contain
+        ("free", np.int8, (NUM_KINDS,)),  # copies that it may contain beside them
+        ("unions", np.int64, (MOST_UNIONS,)),  # packed
+        ("found", np.int64, (FOUND,)),  # the same as a set, for each number in `found_in`
+        ("found_in", np.int64, (FOUND,)),
+        ("finds", np.int64),  # this number
+        ("lefts", np.int64, (MAX_DECK,)),  # stacks of the search for unions
+        ("mades", np.int64, (MAX_DECK,)),
+        ("nexts", np.int64, (MAX_DECK,)),
         # the worlds of a decision (`krypenv.agents.search.sampling`):
         ("is_open", np.bool_),  # nothing is hidden
         ("agrees", np.bool_),  # every world so far agrees with what is seen
@@ -111,6 +147,7 @@ def make_search_scratch(threads: int = 1, moves: int = FEW_MOVES) -> np.ndarray:
         keys = search_scratch[name]
         keys[:] = random.integers(0, 2**64, keys.shape[1:], dtype=np.uint64)
     search_scratch.memo.table[:] = search_scratch.memo.query[:] = -1
+    search_scratch.limit[:], search_scratch.keep[:] = NO_LIMIT, MOST_MOVES
     return handle(search_scratch)
 
 

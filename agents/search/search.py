@@ -8,18 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import check_limit
+from krypenv.agents.search.moves import copies_taken
 from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import NO_ACTION, Job, begin, begin_worlds, best_of, next_world
-from krypenv.agents.search.scratch import MAX_PLIES, with_room
+from krypenv.agents.search.scratch import MAX_PLIES, NO_LIMIT, with_room
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
-from krypenv.agents.search.tree import copies_taken, list_moves, make_move
-from krypenv.cards import NO_CARD, NUM_ACTIONS, TAKE
+from krypenv.agents.search.tree import list_moves, make_move, order_moves
+from krypenv.cards import NO_CARD, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, STOP, TAKE
 from krypenv.inputs.words import shown
+from krypenv.kernels.compiled import compile_rules, pack_ranks
 from krypenv.kernels.state import mix
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel
+from krypenv.runtime.jit import kernel, rare_kernel
 
 MANY_PLIES, FEW_PLIES = 4, 2  # after which a line is cut: with two sides, and with more
+Kinds = tuple[int, tuple[int, ...]]  # a move: its card, and the kinds that it takes, ascending
 METHODS = {"paranoid": PARANOID, "max_n": MAX_N}
 # A deal with no more orders of play than this, captures apart, is searched to its end. Two players with 4 cards against
 # 4 have 576; with more players it is two cards each at most.
@@ -29,12 +32,24 @@ FEW_LINES = {2: 576, 3: 8, 4: 16, 5: 32, 6: 64}
 FEWEST_WORLDS, RACE = 8, 25.0
 
 
+# The same where more counts than in the main game: there are more moves, and margins are a few points.
+FURTHER_PLIES = 2
+FURTHER_LINES = 12
+FURTHER_RACE = 4.0  # for a sweep or the dearest card of one point or two; with mulles it is MULLE_RACE
+MULLE_RACE = 8.0
+ROOT_CAPTURES, LINE_CAPTURES = 24, 6  # captures of a card that are looked at, at the root and on a line
+# The last deal of two sides with open hands is solved if that takes no more nodes. All captures are looked at then.
+MOST_NODES = 4000
+MOST_SOLVED = 200  # moves at the root, at most
+
+
 class SearchPlan(NamedTuple):
     """How worlds are solved."""
 
     method: int  # PARANOID or MAX_N
     plies: int  # plays after which a line is cut
     few_lines: int  # deals with no more orders of play are searched to their end
+    race: float = RACE
 
 
 def plan_of(rules: Rules, method: str, plies: int) -> SearchPlan:
@@ -43,8 +58,12 @@ def plan_of(rules: Rules, method: str, plies: int) -> SearchPlan:
         raise ValueError(f"method is {' or '.join(METHODS)}, not {shown(method)}")
     check_limit("plies", plies)
     two_sides = rules.num_teams == 2
+    chosen = PARANOID if two_sides else METHODS[method]
+    if not compile_rules(rules)[0]["is_main"]:
+        race = MULLE_RACE if rules.mulle_points else FURTHER_RACE
+        return SearchPlan(chosen, plies or FURTHER_PLIES, FURTHER_LINES, race)
     depth = plies or (MANY_PLIES if two_sides else FEW_PLIES)
-    return SearchPlan(PARANOID if two_sides else METHODS[method], depth, FEW_LINES[rules.players])
+    return SearchPlan(chosen, depth, FEW_LINES[rules.players])
 
 
 @kernel
@@ -59,6 +78,34 @@ def depth_of(compiled: np.record, game: np.record, plan: SearchPlan) -> int:
 
 
 @kernel
+def list_choices(compiled: np.record, game: np.record, is_open: bool, search_scratch: np.record) -> int:
+    """List the moves of a decision from the start of `.moves`; return their number. `is_open`: nothing is hidden.
+
+    With optional captures, `search_scratch.is_cut` says whether captures were left out that might be better.
+    """
+    if not compiled.optional:
+        return list_moves(compiled, game, 0, search_scratch)
+    search_scratch.is_cut = False
+    if is_open and is_last(compiled, game):
+        search_scratch.keep = MOST_SOLVED
+        end = list_moves(compiled, game, 0, search_scratch)
+        if not search_scratch.is_cut and end <= MOST_SOLVED:
+            order_moves(compiled, game, 0, end, search_scratch)
+            return end
+    search_scratch.keep = ROOT_CAPTURES
+    search_scratch.is_cut = False
+    end = list_moves(compiled, game, 0, search_scratch)
+    order_moves(compiled, game, 0, end, search_scratch)
+    return end
+
+
+@kernel
+def is_last(compiled: np.record, game: np.record) -> bool:
+    """Return whether this is the last deal of two sides, which open hands tell everything of."""
+    return compiled.teams == 2 and game.next_card == compiled.deck_size
+
+
+@kernel
 def value_moves(
     compiled: np.record, model: np.record, plan: SearchPlan, search_scratch: np.record, end: int, salt: np.uint64
 ) -> None:
@@ -67,9 +114,46 @@ def value_moves(
     Moves whose total is minus infinity are left out. `salt` must differ for every world that is searched in this
     scratch.
     """
+    if compiled.is_main:
+        value_to(compiled, model, plan, search_scratch, end, salt, depth_of(compiled, search_scratch.stack[0], plan))
+    else:
+        _value_further(compiled, model, plan, search_scratch, end, salt)
+
+
+@rare_kernel
+def _value_further(
+    compiled: np.record, model: np.record, plan: SearchPlan, search_scratch: np.record, end: int, salt: np.uint64
+) -> None:
+    """Do what `value_moves` does, where more counts than in the main game.
+
+    A last deal is solved, without a cut, if that takes few enough nodes.
+    """
+    game = search_scratch.stack[0]
+    if is_last(compiled, game) and search_scratch.is_open and not search_scratch.is_cut:
+        search_scratch.keep = MOST_SOLVED
+        search_scratch.limit = search_scratch.nodes + MOST_NODES
+        value_to(compiled, model, plan, search_scratch, end, mix(salt), MAX_PLIES)
+        is_solved = search_scratch.nodes < search_scratch.limit and not search_scratch.is_cut
+        search_scratch.limit = NO_LIMIT
+        if is_solved:
+            return
+    search_scratch.keep = LINE_CAPTURES
+    value_to(compiled, model, plan, search_scratch, end, salt, depth_of(compiled, game, plan))
+
+
+@kernel
+def value_to(
+    compiled: np.record,
+    model: np.record,
+    plan: SearchPlan,
+    search_scratch: np.record,
+    end: int,
+    salt: np.uint64,
+    plies: int,
+) -> None:
+    """Do what `value_moves` does, to a depth in plays."""
     game = search_scratch.stack[0]
     side = game.seat % compiled.teams
-    plies = depth_of(compiled, game, plan)
     for at in range(end):
         if search_scratch.totals[at] == -np.inf:
             continue
@@ -97,7 +181,7 @@ def search_row(job: Job, plan: SearchPlan, row: int, search_scratch: np.record) 
     An action's value is the mean margin of the best move that it begins or continues. It is minus infinity for actions
     that were pruned or are illegal.
     """
-    end = list_moves(job.compiled[0], search_scratch.root, 0, search_scratch)
+    end = list_choices(job.compiled[0], search_scratch.root, search_scratch.is_open, search_scratch)
     if job.first == 0:
         search_scratch.totals[:end] = 0.0
     if search_scratch.is_open:
@@ -106,51 +190,68 @@ def search_row(job: Job, plan: SearchPlan, row: int, search_scratch: np.record) 
         value_moves(job.compiled[0], job.model[0], plan, search_scratch, end, mix(~search_scratch.seed))
         for at in range(end):
             search_scratch.totals[at] += search_scratch.values[at]
-        prune_moves(search_scratch.totals, end, search_scratch.world)
+        prune_behind(search_scratch.totals, end, search_scratch.world, plan.race)
     if not search_scratch.agrees:
         job.out[row] = NO_ACTION
         return
     job.out[row] = first_action(
-        search_scratch.root, search_scratch.moves[best_of(search_scratch.totals, end)], job.masks[row]
+        job.compiled[0],
+        search_scratch.root,
+        search_scratch.moves[best_of(search_scratch.totals, end)],
+        job.masks[row],
     )
     if len(job.values) > 0:
-        value_actions(search_scratch, end, job.masks[row], job.values[row])
+        value_actions(job.compiled[0], search_scratch, end, job.masks[row], job.values[row])
 
 
 @kernel
-def value_actions(search_scratch: np.record, end: int, mask: np.ndarray, out: np.ndarray) -> None:
+def value_actions(compiled: np.record, search_scratch: np.record, end: int, mask: np.ndarray, out: np.ndarray) -> None:
     """Write the mean margin of the best move behind each action into `out`, (105,) float64, else minus infinity."""
     for action in range(NUM_ACTIONS):
         out[action] = -np.inf
         for at in range(end):
-            if mask[action] and leads_to(search_scratch.root, action, search_scratch.moves[at]):
+            if mask[action] and leads_to(compiled, search_scratch.root, action, search_scratch.moves[at]):
                 out[action] = max(out[action], search_scratch.totals[at] / search_scratch.world)
 
 
 @kernel
 def prune_moves(totals: np.ndarray, end: int, worlds: int) -> None:
     """Prune moves so far behind the best one that more worlds hardly matter: set their totals to minus infinity."""
+    prune_behind(totals, end, worlds, RACE)
+
+
+@kernel
+def prune_behind(totals: np.ndarray, end: int, worlds: int, race: float) -> None:
+    """Prune moves whose mean is `race` / sqrt(worlds) points behind that of the best one: as in `prune_moves`."""
     if worlds >= FEWEST_WORLDS:
-        least = totals[best_of(totals, end)] - RACE * np.sqrt(worlds)
+        least = totals[best_of(totals, end)] - race * np.sqrt(worlds)
         for at in range(end):
             if totals[at] < least:
                 totals[at] = -np.inf
 
 
 @kernel
-def first_action(game: np.record, move: np.record, mask: np.ndarray) -> int:
-    """Return the action that begins or continues a move: its card, or a card that it takes."""
+def first_action(compiled: np.record, game: np.record, move: np.record, mask: np.ndarray) -> int:
+    """Return the action that begins or continues a move: its card, a card that it takes, or to stop."""
     for action in range(NUM_ACTIONS):
-        if mask[action] and leads_to(game, action, move):
+        if mask[action] and leads_to(compiled, game, action, move):
             return action
     raise ValueError("a mask allows no card that a capture takes")
 
 
 @kernel
-def leads_to(game: np.record, action: int, move: np.record) -> bool:
-    """Return whether an action can begin or continue a move: its card, or a card that it takes."""
+def leads_to(compiled: np.record, game: np.record, action: int, move: np.record) -> bool:
+    """Return whether an action can begin or continue a move: its card, a card that it takes, or to stop.
+
+    An optional capture takes its cards in ascending order of kind, and stops when it has them (K2).
+    """
     if game.pending == NO_CARD:
         return move.card == action
+    if compiled.optional:
+        for kind in range(NUM_KINDS):
+            if copies_taken(move, kind) > game.taken[kind]:
+                return action == TAKE + kind
+        return action == STOP
     return action >= TAKE and copies_taken(move, action - TAKE) > game.taken[action - TAKE]
 
 
@@ -158,7 +259,8 @@ def leads_to(game: np.record, action: int, move: np.record) -> bool:
 def list_root(job: Job, search_scratch: np.ndarray) -> tuple[int, bool]:
     """List the moves of the first row of a job; return their number, and whether it hides nothing."""
     begin_worlds(job, 0, search_scratch[0])
-    return list_moves(job.compiled[0], search_scratch[0].root, 0, search_scratch[0]), search_scratch[0].is_open
+    work = search_scratch[0]
+    return list_choices(job.compiled[0], work.root, work.is_open, work), work.is_open
 
 
 @kernel
@@ -173,6 +275,23 @@ def value_worlds(job: Job, plan: SearchPlan, search_scratch: np.ndarray, margins
             margins[work.world - 1, at] = work.values[at]
     if not work.agrees:
         raise ValueError("no deal of the unseen cards agrees with the observation")
+
+
+def add_move(moves: np.ndarray, count: int, kinds: Kinds) -> int:
+    """Add a move, given as its card and the kinds that it takes, to the first `count` ones of (M,) of `MOVE`.
+
+    Returns their number: one more, unless the move is among them.
+    """
+    card, takes = kinds
+    once = sum(1 << kind for kind in set(takes))
+    twice = sum(1 << kind for kind in set(takes) if takes.count(kind) > 1)
+    listed = moves[:count]
+    if ((listed["card"] == card) & (listed["once"] == once) & (listed["twice"] == twice)).any():
+        return count
+    if count == len(moves):
+        raise OverflowError("more moves on one line of a search than there is room for")
+    moves[count] = card, pack_ranks([kind % NUM_RANKS + 1 for kind in takes]), once, twice, 0
+    return count + 1
 
 
 class Search(Sampler):
@@ -196,6 +315,8 @@ class Search(Sampler):
     """
 
     _decide = staticmethod(search_rows)
+    plays_all = True
+    was_cut = False  # the latest `examine` left out captures that might be better
 
     def __init__(
         self,
@@ -213,16 +334,24 @@ class Search(Sampler):
         self._plan = plan_of(rules, method, plies)
         super().__init__(rules, seed, worlds, value, ms, threads)
 
-    def examine(self, observation: np.ndarray, action_mask: np.ndarray) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
+    def examine(
+        self, observation: np.ndarray, action_mask: np.ndarray, also: Kinds | None = None
+    ) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
         """Return the moves of one decision and their margins in each world: (n,) of `MOVE` and (worlds, n) float64.
 
-        If nothing is hidden, there is one world. `observation` is (433 or more,) int8, `action_mask` (105,) int8.
+        If nothing is hidden, there is one world. Where captures are optional, moves that are no better than others are
+        left out, and of very many captures all but the best; `was_cut` then says whether the latter happened. A legal
+        move that must not be left out is named by `also`: its card and the kinds that it takes, ascending.
+        `observation` is (433 or more,) int8, `action_mask` (105,) int8.
         """
         job = self._ask(np.asarray(observation)[None], np.asarray(action_mask)[None])
-        return with_room(self, lambda: self._examine(job))
+        return with_room(self, lambda: self._examine(job, also))
 
-    def _examine(self, job: Job) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
+    def _examine(self, job: Job, also: Kinds | None) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
         count, is_open = list_root(job, self._search_scratch)
+        self.was_cut = bool(self._search_scratch["is_cut"][0])
+        if also is not None:
+            count = add_move(self._search_scratch["moves"][0], count, also)
         margins = np.empty((1 if is_open else self._worlds, count))
         value_worlds(job, self._plan, self._search_scratch, margins)
         return self._search_scratch["moves"][0, :count].copy(), margins

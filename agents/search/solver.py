@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.agents.search.horizon import expected_margin
+from krypenv.agents.search.horizon import expected_margin, majority_margin
+from krypenv.agents.search.optional import POINT
 from krypenv.agents.search.scratch import MEMORY_SIZE
 from krypenv.agents.search.tree import (
     known_sweeps,
@@ -15,8 +16,9 @@ from krypenv.agents.search.tree import (
 from krypenv.kernels.compiled import bit_index
 from krypenv.kernels.deals import deal
 from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING, allow_plays
-from krypenv.kernels.scoring import margin_of
-from krypenv.runtime.jit import kernel
+from krypenv.kernels.scoring import margin_of, running_score, sum_over
+from krypenv.kernels.state import mix
+from krypenv.runtime.jit import kernel, rare_kernel
 
 PARANOID, MAX_N = 0, 1  # the other sides minimise the searching side's margin, or each maximises its own
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2  # what is remembered of a position's value
@@ -35,6 +37,8 @@ def value_of(
     search_scratch: np.record,
 ) -> float:
     """Return a side's leaf value: its margin so far and what it can expect to come."""
+    if not compiled.is_main and model.deals == 0 and outcome != GAME_OVER:
+        return _further_value(compiled, model, game, side, outcome, start, search_scratch)
     if outcome == PLAYING or (outcome == DEAL_OVER and model.deals > 0):
         search_scratch.ahead = game
         game = search_scratch.ahead
@@ -42,6 +46,33 @@ def value_of(
     margin = margin_of(compiled, game, side)
     if outcome == GAME_OVER:
         return margin
+    return margin + expected_margin(compiled, model, game, game.deal_number, side)
+
+
+@rare_kernel
+def _further_value(
+    compiled: np.record,
+    model: np.record,
+    game: np.record,
+    side: int,
+    outcome: int,
+    start: int,
+    search_scratch: np.record,
+) -> float:
+    """Return a side's leaf value where more counts than in the main game.
+
+    Where a line is cut in the middle of a deal, the seat to act still makes the move that wins most at once.
+    """
+    margin = margin_of(compiled, game, side)
+    if not model.counts_sweep:
+        return margin
+    if outcome == PLAYING:
+        end = list_moves(compiled, game, start, search_scratch)
+        order_moves(compiled, game, start, end, search_scratch)
+        gain = max(-search_scratch.moves[start].cost / POINT, 0.0)
+        own = game.seat % compiled.teams == side
+        return margin + majority_margin(compiled, game, side) + (gain if own else -gain / (compiled.teams - 1))
+    game.sweep_values = known_sweeps(compiled, np.int64(game.table_ranks), search_scratch)
     return margin + expected_margin(compiled, model, game, game.deal_number, side)
 
 
@@ -90,6 +121,28 @@ def key_after(search_scratch: np.record, game: np.record, move: np.record, key: 
     return key - search_scratch.last_keys[game.last_capturer + 1] + search_scratch.last_keys[seat + 1]
 
 
+@rare_kernel
+def piles_key(compiled: np.record, game: np.record) -> np.uint64:
+    """Return a key of what the rest of a deal depends on beside the cards: piles and scores, where they count.
+
+    Majorities depend on the piles (K5). Scores make sweeps void or end the session (F5, F6). Which sweeps cancel
+    depends on those made (F4).
+    """
+    key = np.uint64(0)
+    for side in range(compiled.teams):
+        word = np.int64(side + 1)
+        if compiled.counts_piles:
+            word = word << 8 | sum_over(compiled, game.cards_won, side)
+            word = word << 8 | sum_over(compiled, game.spades_won, side)
+        if compiled.judges_sweeps or compiled.threshold_at_once:
+            word = word << 16 | running_score(compiled, game, side) & 0xFFFF
+        if compiled.sweeps_cancel:
+            sweeps = sum_over(compiled, game.sweeps, side) - sum_over(compiled, game.void_sweeps, side)
+            word = word << 8 | sweeps & 0xFF
+        key += mix(np.uint64(word))
+    return key
+
+
 @kernel
 def alpha_beta(
     compiled: np.record,
@@ -104,7 +157,8 @@ def alpha_beta(
     """Return a side's margin from the position in `search_scratch.stack[1]`: it maximises it, and all others minimise.
 
     Exact for two sides if `plies` reach the end of the deal, given the leaf value there. Moves are written from `start`
-    on. `key` is the key of the position; a key must not be used again with other hands or decks.
+    on. `key` is the key of the position; a key must not be used again with other hands or decks. A search that reaches
+    `search_scratch.limit` nodes is given up: it returns nothing of use.
     """
     frames, stack = search_scratch.frames, search_scratch.stack
     if outcome != PLAYING or plies < 1:
@@ -128,6 +182,8 @@ def alpha_beta(
             key = key_after(search_scratch, game, move, frame.key)
             outcome = make_move(compiled, game, move, search_scratch)
             search_scratch.nodes += 1
+            if search_scratch.nodes >= search_scratch.limit:
+                return 0.0
             if outcome != PLAYING or depth >= plies:
                 value = value_of(compiled, model, game, side, outcome, frame.end, search_scratch)
             elif _open(compiled, game, side, key, frame, frames[depth + 1], search_scratch):
@@ -150,8 +206,11 @@ def _open(
 ) -> bool:
     """Begin a node; return whether its value, or a sufficient bound, is remembered. It is then in `frame.best`."""
     margin = margin_of(compiled, game, side)
-    known = search_scratch.memory[np.int64(key & _MEMORY_MASK)]
-    if known.key == key:
+    place = key
+    if not compiled.is_main:
+        place += piles_key(compiled, game)
+    known = search_scratch.memory[np.int64(place & _MEMORY_MASK)]
+    if known.key == place:
         value = margin + known.gain
         if (
             known.bound == EXACT
@@ -160,7 +219,7 @@ def _open(
         ):
             frame.best = value
             return True
-    frame.key, frame.margin = key, margin
+    frame.key, frame.place, frame.margin = key, place, margin
     frame.alpha = frame.low = above.alpha
     frame.beta = frame.high = above.beta
     frame.own = game.seat % compiled.teams == side
@@ -187,8 +246,8 @@ def _back_up(frame: np.record, value: float) -> None:
 @kernel
 def _remember(frame: np.record, search_scratch: np.record) -> None:
     """Remember what a node gains over its margin so far."""
-    known = search_scratch.memory[np.int64(frame.key & _MEMORY_MASK)]
-    known.key = frame.key
+    known = search_scratch.memory[np.int64(frame.place & _MEMORY_MASK)]
+    known.key = frame.place
     known.gain = frame.best - frame.margin
     known.bound = AT_MOST if frame.best <= frame.low else AT_LEAST if frame.best >= frame.high else EXACT
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from krypenv.agents.search.moves import copies_taken, swap_moves, write_move
+from krypenv.agents.search.optional import POINT, TRAIL, cost_of_takes, list_optional
 from krypenv.agents.search.scratch import MEMO_CAPTURES, MEMO_SIZE
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS
-from krypenv.kernels.captures import bound_captures, find_captures, find_sweep_values
+from krypenv.kernels.captures import bound_captures, captures_of, find_captures, find_sweep_values
 from krypenv.kernels.compiled import (
     NIBBLE,
     bit_index,
@@ -17,9 +19,18 @@ from krypenv.kernels.compiled import (
     support,
     takes_whole_ranks,
 )
-from krypenv.kernels.play import GAME_OVER, allow_plays, complete_play, end_play, lay_down
-from krypenv.kernels.scoring import cost_of
-from krypenv.runtime.jit import kernel
+from krypenv.kernels.gains import price_of
+from krypenv.kernels.play import (
+    GAME_OVER,
+    allow_plays,
+    complete_chosen,
+    complete_play,
+    count_capture,
+    end_play,
+    lay_down,
+)
+from krypenv.kernels.scoring import cost_of, is_void, sweeps_of
+from krypenv.runtime.jit import kernel, rare_kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _HASH_SHIFT = np.uint64(64 - (MEMO_SIZE.bit_length() - 1))
@@ -29,9 +40,12 @@ _HASH_SHIFT = np.uint64(64 - (MEMO_SIZE.bit_length() - 1))
 def list_moves(compiled: np.record, game: np.record, start: int, search_scratch: np.record) -> int:
     """Write all legal moves of the seat to act to `.moves` from `start` on; return where they end (R7-R10).
 
-    While a capture is being chosen, they are the captures that contain what was taken so far. Raises OverflowError if
-    they don't fit.
+    While a capture is being chosen, they are the captures that contain what was taken so far. Where captures are
+    optional, those are left out that are no better than others, or not among the best of very many
+    (`krypenv.agents.search.optional`). Raises OverflowError if they don't fit.
     """
+    if compiled.optional:
+        return list_optional(compiled, game, start, search_scratch)
     if game.pending != NO_CARD:
         return _list_captures(compiled, game, np.int64(game.pending), start, search_scratch)
     end = start
@@ -47,9 +61,11 @@ def list_moves(compiled: np.record, game: np.record, start: int, search_scratch:
 def _list_captures(compiled: np.record, game: np.record, card: int, start: int, search_scratch: np.record) -> int:
     """Write the moves of one card, one for each capture of kinds."""
     scratch = search_scratch.scratch
-    count = known_captures(
-        compiled, np.int64(hand_value_of(compiled, card)), np.int64(game.table_ranks), search_scratch
-    )
+    table = np.int64(game.table_ranks)
+    if compiled.chooses_value:
+        count = captures_of(compiled, card, table, scratch)
+    else:
+        count = known_captures(compiled, np.int64(hand_value_of(compiled, card)), table, search_scratch)
     if count == 0:
         write_move(search_scratch.moves, start, card, np.int64(0), np.int64(0), np.int64(0))
         return start + 1
@@ -59,18 +75,6 @@ def _list_captures(compiled: np.record, game: np.record, card: int, start: int, 
         if game.pending == NO_CARD or fits(game.taken_ranks, capture):
             end = _list_kinds(game, card, capture, search_scratch.moves, end)
     return end
-
-
-@kernel
-def write_move(moves: np.ndarray, at: int, card: int, ranks: int, once: int, twice: int) -> None:
-    """Write one move."""
-    if at >= len(moves):
-        raise OverflowError("more moves on one line of a search than there is room for")
-    move = moves[at]
-    move.card = card
-    move.ranks = ranks
-    move.once = once
-    move.twice = twice
 
 
 @kernel
@@ -126,17 +130,13 @@ def _split_kinds(game: np.record, rank: int, wanted: int, moves: np.ndarray, sta
 
 
 @kernel
-def copies_taken(move: np.record, kind: int) -> int:
-    """Return how many cards of a kind a move takes."""
-    return (move.once >> kind & 1) + (move.twice >> kind & 1)
-
-
-@kernel
 def make_move(compiled: np.record, game: np.record, move: np.record, search_scratch: np.record) -> int:
     """Carry out a whole play and return PLAYING, DEAL_OVER or GAME_OVER.
 
     When the deal is over, the cards of R6 are set aside and the next ones are not yet dealt.
     """
+    if not compiled.is_main:
+        return _make_further(compiled, game, move, search_scratch)
     scratch = search_scratch.scratch
     card = np.int64(move.card)
     if game.pending == NO_CARD:
@@ -151,6 +151,28 @@ def make_move(compiled: np.record, game: np.record, move: np.record, search_scra
     outcome = end_play(compiled, game)
     if outcome != GAME_OVER:
         allow_plays(compiled, game, known_sweeps(compiled, np.int64(game.table_ranks), search_scratch))
+    return outcome
+
+
+@rare_kernel
+def _make_further(compiled: np.record, game: np.record, move: np.record, search_scratch: np.record) -> int:
+    """Do what `make_move` does, where more counts than in the main game."""
+    card = np.int64(move.card)
+    if game.pending == NO_CARD:
+        lay_down(game, card)
+    for kind in range(NUM_KINDS):
+        game.taken[kind] = copies_taken(move, kind)
+    game.taken_ranks = move.ranks
+    seat, is_sweep_void = game.seat, is_void(compiled, game)
+    complete_chosen(compiled, game, card)
+    if move.ranks != 0:
+        count_capture(compiled, game, seat, np.int64(move.ranks), is_sweep_void)
+    outcome = end_play(compiled, game)
+    if outcome != GAME_OVER:
+        sweeps = np.int64(0)
+        if compiled.forced_sweep or not compiled.optional:
+            sweeps = known_sweeps(compiled, np.int64(game.table_ranks), search_scratch)
+        allow_plays(compiled, game, sweeps)
     return outcome
 
 
@@ -186,8 +208,15 @@ def known_captures(compiled: np.record, value: int, ranks: int, search_scratch: 
 
 @kernel
 def order_moves(compiled: np.record, game: np.record, start: int, end: int, search_scratch: np.record) -> None:
-    """Sort moves by what they cost at once: points and an own sweep, less a sweep that the next seat must make."""
+    """Sort moves by what they cost at once: points and an own sweep, less a sweep that the next seat must make.
+
+    Where more counts than in the main game, mulles and the fair price of cards and spades are in it, and what the next
+    seat may do is not.
+    """
     moves = search_scratch.moves
+    if not compiled.is_main:
+        _order_further(compiled, game, start, end, moves)
+        return
     seat = game.seat + 1
     if seat == compiled.players:
         seat = 0
@@ -223,12 +252,27 @@ def _cost_of(compiled: np.record, game: np.record, move: np.record, next_hand: i
     return cost_of(compiled, points, 0, 2 * np.int64(is_set_up))
 
 
+@rare_kernel
+def _order_further(compiled: np.record, game: np.record, start: int, end: int, moves: np.ndarray) -> None:
+    """Do what `order_moves` does, where more counts than in the main game."""
+    void = is_void(compiled, game)
+    for at in range(start, end):
+        if not compiled.optional:
+            moves[at].cost = _cost_further(compiled, game, moves[at], void)
+        place = at
+        while place > start and moves[place - 1].cost > moves[place].cost:
+            swap_moves(moves, place - 1, place)
+            place -= 1
+
+
 @kernel
-def swap_moves(moves: np.ndarray, one: int, other: int) -> None:
-    """Swap two moves."""
-    first, second = moves[one], moves[other]
-    first.card, second.card = second.card, first.card
-    first.ranks, second.ranks = second.ranks, first.ranks
-    first.once, second.once = second.once, first.once
-    first.twice, second.twice = second.twice, first.twice
-    first.cost, second.cost = second.cost, first.cost
+def _cost_further(compiled: np.record, game: np.record, move: np.record, void: bool) -> int:
+    """Return what a move costs at once, in thousandths of a point, by the prices of `krypenv.kernels.gains`."""
+    card = np.int64(move.card)
+    if move.ranks == 0:
+        return np.int64(TRAIL * price_of(compiled, card))
+    cost = cost_of_takes(compiled, move) - np.int64(POINT * price_of(compiled, card))
+    if move.ranks == game.table_ranks and not void:
+        sweeps = sweeps_of(compiled, card, np.int64(game.table_ranks), copies_taken(move, card))
+        cost += POINT * compiled.lead_sign * compiled.sweep_points * sweeps
+    return cost

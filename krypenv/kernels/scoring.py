@@ -248,7 +248,8 @@ def sweep_gain(compiled: np.record, sweeper: int, side: int) -> float:
     before = (sweeper + compiled.players - 1) % compiled.players
     share = np.int64(compiled.previous_pays and before % compiled.teams == side)
     share -= np.int64(sweeper % compiled.teams == side)
-    return compiled.lead_sign * compiled.sweep_points * share * compiled.teams / (compiled.teams - 1)
+    share = share * compiled.teams + np.int64(not compiled.previous_pays)  # who has not swept is behind who has
+    return compiled.lead_sign * compiled.sweep_points * share / (compiled.teams - 1)
 
 
 @kernel

@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from krypenv import agents
 from krypenv.agents import Agent, format_spec, parse_spec
-from krypenv.agents.base import check_krypkasino
 from krypenv.game.game import Game
 from krypenv.game.history import bits
+from krypenv.game.moves import Move
 from krypenv.inputs.words import shown
+from krypenv.kernels.compiled import lead_sign
 from krypenv.kernels.state import allocate
 from krypenv.rules import Rules
 from krypenv.training.analysis.sweeps import sample_worlds, sweep_chances
@@ -68,13 +69,14 @@ class MoveValue:
     margin: Estimate  # of the whole game, points scored so far included
     behind: Estimate  # the best move's margin minus this one's, world by world; 0 for the best
     sweeps: int  # own sweeps that the move makes: 0, 1 or 2
+    # Where sweeps are not forced, "must" is "can" in the next two.
     sets_up: float  # probability that the next seat must sweep what the move leaves
-    risks: float  # probability that this seat must sweep at its next turn, if the others play like the tactician
+    risks: float  # probability that this seat must sweep at its next turn, if the others play as `sweeps` says
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The legal moves of a seat, best first, and what it sees."""
+    """The moves of a seat, best first, and what it sees: all that are legal, or those that were looked at."""
 
     seat: int
     deal: int
@@ -83,6 +85,8 @@ class Decision:
     table: tuple[str, ...]
     pending: str | None  # the card whose capture is being chosen
     worlds: int  # number of worlds behind each margin; 1 if nothing is hidden
+    legal: int | None  # number of legal moves; None for more than `krypenv.game.core.MOST_MOVES`
+    was_cut: bool  # some that were not looked at might be better; the others are no better than one of `moves`
     moves: tuple[MoveValue, ...]
 
     @property
@@ -167,6 +171,9 @@ def analyze_position(
 ) -> PositionAnalysis:
     """Return the expected results of each legal move of the seat to act, best first.
 
+    Where captures are optional, those that are no better than another one are left out, and of very many all but those
+    that win most at once (`Decision.legal`, `Decision.was_cut`).
+
     An agent evaluates the moves in many worlds: deals of the unseen cards that agree with what the seat sees. Nothing
     else in the game plays a part, unless `open_hands` shows the agent all hands, which is cheating and is noted in the
     result.
@@ -226,7 +233,7 @@ def analyze_record(
         if seat in (None, twin.turn):
             player = make_player(agent, game.rules, seed)
             name = player.name
-            decision = _decide(twin, player, worlds, seed, open_hands)
+            decision = _decide(twin, player, worlds, seed, open_hands, move)
             played = next(value for value in decision.moves if value.move == str(move))
             plays.append(Play(**vars(decision), number=number, played=played, mark=_mark(played.behind, marks)))
         twin.push(move)
@@ -261,7 +268,6 @@ def _choose_agent(
     agent: Agent | str | None, rules: Rules, worlds: int | None, open_hands: bool
 ) -> tuple[Agent | str, int]:
     """Return an agent that can analyse, as a string with the number of worlds if it was one, and that number."""
-    check_krypkasino(rules, "krypenv analyze")
     chosen = ("oracle-hand" if open_hands else "search") if agent is None else agent
     player = make_player(chosen, rules, 0)
     method = "examine_on" if open_hands else "examine"
@@ -280,18 +286,17 @@ def _choose_agent(
     return chosen, worlds
 
 
-def _decide(game: Game, player: Any, worlds: int, seed: int, open_hands: bool) -> Decision:
-    """Return the moves of the seat to act with their values."""
+def _decide(game: Game, player: Any, worlds: int, seed: int, open_hands: bool, played: Move | None = None) -> Decision:
+    """Return the moves of the seat to act with their values; the one that was `played` is among them."""
+    also = () if game.rules.capture == "maximal" or played is None else (played.kinds()[:2],)
     if open_hands:
         state = allocate(1)
         state[0] = game.state
-        listed, margins = player.examine_on(state)
+        listed, margins = player.examine_on(state, *also)
     else:
-        listed, margins = player.examine(game.observation(), game.action_mask())
-    legal = {move.kinds()[:2]: move for move in game.legal_moves()}
-    moves = [
-        legal[int(row["card"]), tuple(sorted([*bits(int(row["once"])), *bits(int(row["twice"]))]))] for row in listed
-    ]
+        listed, margins = player.examine(game.observation(), game.action_mask(), *also)
+    moves = [_made(game, row) for row in listed]
+    legal = _count_legal(game)
     chances = sweep_chances(game, moves, sample_worlds(game, worlds, seed, open_hands), seed)
     means = margins.mean(axis=0)
     order = np.argsort(-means, kind="stable").tolist()
@@ -304,6 +309,8 @@ def _decide(game: Game, player: Any, worlds: int, seed: int, open_hands: bool) -
         table=tuple(game.table),
         pending=game.pending,
         worlds=len(margins),
+        legal=legal,
+        was_cut=bool(getattr(player, "was_cut", False)),
         moves=tuple(
             MoveValue(
                 str(moves[at]), Estimate.of(margins[:, at]), Estimate.of(behind[:, at]), moves[at].sweep, *chances[at]
@@ -313,11 +320,27 @@ def _decide(game: Game, player: Any, worlds: int, seed: int, open_hands: bool) -
     )
 
 
+def _made(game: Game, row: np.void) -> Move:
+    """Return a move of `krypenv.agents.search.scratch.MOVE` with the sweeps that it makes."""
+    twin = game.copy()
+    takes = sorted([*bits(int(row["once"])), *bits(int(row["twice"]))])
+    twin.push(Move.of_kinds(int(row["card"]), takes, 0))
+    return twin.moves[-1]
+
+
+def _count_legal(game: Game) -> int | None:
+    """Return the number of legal moves, or None if there are more than `Game.legal_moves` lists."""
+    try:
+        return len(game.legal_moves())
+    except ValueError:
+        return None
+
+
 def margin_so_far(game: Game, seat: int) -> float:
-    """Return the margin of a seat's side from the scores of the game so far (R14, R16)."""
+    """Return the margin of a seat's side from the scores of the game so far (R14, R16); majorities come at the end."""
     scores, sides = game.scores(), game.rules.num_teams
     own = sum(scores[seat % sides :: sides])
-    return (sum(scores) - own) / (sides - 1) - own
+    return lead_sign(game.rules) * ((sum(scores) - own) / (sides - 1) - own) + 0.0  # no -0.0
 
 
 def _mark(behind: Estimate, marks: Marks) -> str:

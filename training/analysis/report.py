@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from krypenv.game.core import MOST_MOVES
 from krypenv.game.game import Game
+from krypenv.rules import Rules
 from krypenv.training.analysis.analysis import (
     SYMBOLS,
     TIE,
@@ -26,8 +28,23 @@ def print_position(analysis: PositionAnalysis) -> None:
     print(f"hand {' '.join(analysis.hand)}; table {' '.join(analysis.table) or 'empty'}{_pending(analysis)}")
     print(f"{describe(analysis)}, seed {analysis.seed}")
     print_table(MOVE_COLUMNS, [_move_row(value) for value in analysis.moves])
-    print("margin: expected at the end of the game, in points; sets up: probability that the next seat must sweep;")
-    print("risks: probability that this seat must sweep at its next turn")
+    if looked_at := _looked_at(analysis):
+        print(looked_at)
+    rules = Rules.parse(analysis.rules)
+    verb = "must" if rules.forced_sweep or rules.capture == "maximal" else "can"
+    print(f"margin: expected at the end of the game, in points; sets up: probability that the next seat {verb} sweep;")
+    print(f"risks: probability that this seat {verb} sweep at its next turn")
+
+
+def _looked_at(analysis: PositionAnalysis) -> str:
+    """Return which of the legal moves are listed; nothing if all are."""
+    if analysis.legal == len(analysis.moves):
+        return ""
+    legal = f"more than {MOST_MOVES:,}" if analysis.legal is None else f"{analysis.legal:,}"
+    why = "the others are no better than one of these"
+    if analysis.was_cut:
+        why += ", or win less at once with the same card"
+    return f"{len(analysis.moves)} of {legal} moves looked at: {why}"
 
 
 def _pending(analysis: PositionAnalysis) -> str:

@@ -1,4 +1,7 @@
-"""Forced sweeps after a move, over sampled worlds: those set up for the next seat, and those its own seat risks."""
+"""Sweeps after a move, over sampled worlds: those set up for the next seat, and those of its own seat's next turn.
+
+Where sweeps are forced, these are sweeps that must be made, otherwise sweeps that can be made and count.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,13 @@ from krypenv import agents
 from krypenv.engine import Engine
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
+from krypenv.kernels.captures import borrow_scratch, find_sweep_values
+from krypenv.kernels.compiled import kinds_of_values, sum_of
+from krypenv.kernels.scoring import is_void
 from krypenv.kernels.state import State, allocate
 from krypenv.kernels.worlds import determinize
+from krypenv.rules import Rules
+from krypenv.runtime.jit import handle, kernel
 
 
 def sample_worlds(game: Game, count: int, seed: int, open_hands: bool) -> State:
@@ -31,10 +39,11 @@ def sample_worlds(game: Game, count: int, seed: int, open_hands: bool) -> State:
 
 
 def sweep_chances(game: Game, moves: Sequence[Move], worlds: State, seed: int) -> list[tuple[float, float]]:
-    """Return for each move the shares of worlds with a forced sweep after it: set up, and risked.
+    """Return for each move the shares of worlds with a sweep after it: set up, and risked.
 
     Set up: the next seat must sweep, which is credited to the seat to act (R12). Risked: the seat to act must itself
-    sweep at its next turn in this game, after all others have played like the tactician.
+    sweep at its next turn in this game, after all others have played like the tactician. Where sweeps are not forced,
+    "must" is "can", and where the tactician does not know the game, greedy plays.
     """
     twin, made = game.copy(), len(game.actions)
     chances = []
@@ -58,11 +67,20 @@ def _play_on(engine: Engine, actions: list[int], seed: int) -> tuple[float, floa
     for action in actions:
         step(np.full(engine.num_games, action), np.arange(engine.num_games))
     is_next = engine.seat == (own + 1) % engine.rules.players
-    sets_up = float(np.mean(goes_on & is_next & _must_sweep(engine)))
-    others = agents.make("tactician", engine.rules, seed)
+    sweeps = _must_sweep if engine.rules.capture == "maximal" or engine.rules.forced_sweep else _can_sweep
+    sets_up = float(np.mean(goes_on & is_next & sweeps(engine)))
+    others = _make_others(engine.rules, seed)
     while (rows := np.flatnonzero(goes_on & (engine.seat != own))).size:
         step(others.act(engine.observation[rows], engine.action_mask[rows]), rows)
-    return sets_up, float(np.mean(goes_on & _must_sweep(engine)))
+    return sets_up, float(np.mean(goes_on & sweeps(engine)))
+
+
+def _make_others(rules: Rules, seed: int) -> agents.Agent:
+    """Return the tactician, or greedy for a game that the tactician does not know."""
+    try:
+        return agents.make("tactician", rules, seed)
+    except ValueError:
+        return agents.make("greedy", rules, seed)
 
 
 def _cards_left(engine: Engine) -> npt.NDArray[np.int64]:
@@ -77,3 +95,20 @@ def _must_sweep(engine: Engine) -> npt.NDArray[np.bool_]:
     for value, kinds in enumerate(engine.compiled["value_kinds"][0]):
         sweepers |= np.where(values >> value & 1, kinds, 0)
     return (plays != 0) & (plays & ~sweepers == 0)
+
+
+def _can_sweep(engine: Engine) -> npt.NDArray[np.bool_]:
+    """Return whether the seat to act has a card that takes the whole table, by a sweep that counts, (B,) bool (K3)."""
+    out = np.empty(engine.num_games, np.bool_)
+    _mark_sweepers(engine.compiled, handle(engine.state), borrow_scratch(), out)
+    return out
+
+
+@kernel
+def _mark_sweepers(compiled: np.ndarray, state: np.ndarray, scratch: np.ndarray, out: np.ndarray) -> None:
+    """Write for each game whether its seat to act can sweep into `out`, (B,) bool."""
+    rules = compiled[0]
+    for row in range(len(out)):
+        ranks = np.int64(state[row].table_ranks)
+        values = find_sweep_values(rules, ranks, sum_of(rules, ranks), scratch[0])
+        out[row] = kinds_of_values(rules, values) & state[row].legal_plays != 0 and not is_void(rules, state[row])

@@ -1,0 +1,208 @@
+"""Search where captures are optional and piles count: its moves and solutions beside play that tries everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from reference_relatives import Relative
+from relatives import MIXTURES, RELATIVES, choose
+from solving import Solver, as_kinds, futures
+from support import full_deck
+
+from krypenv import Game, Rules, agents
+from krypenv.agents.search.search import first_action
+from krypenv.agents.search.solver import MAX_N, PARANOID
+from krypenv.cards import NO_CARD, card_name
+from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING
+from krypenv.kernels.state import allocate
+from krypenv.runtime.jit import handle, kernel
+
+SMALL = 8  # cards on a table whose captures the tests list
+
+
+def positions(rules: Rules, seed: int, style: str = "random") -> Iterator[tuple[Game, Relative]]:
+    """A game and the reference of it at each decision of one way of play."""
+    rng = np.random.default_rng(seed)
+    deck = rng.permutation(full_deck(rules)).tolist()
+    game, reference = Game(rules, deck=map(card_name, deck)), Relative(rules, deck)
+    while not reference.over:
+        yield game, reference
+        action = choose(reference, rng, style)
+        game.act(action)
+        reference.act(action)
+
+
+def margin(reference: Relative, side: int) -> float:
+    """By how much a side's score is better than the mean of the others (K1)."""
+    scores = reference.by_side(reference.scores())
+    own = scores.pop(side)
+    lead = sum(scores) / len(scores) - own
+    return lead if reference.rules.goal == "low" else -lead
+
+
+def solve(reference: Relative, side: int) -> float:
+    """The margin of a side, which it raises and all others lower, by trying everything to the end of the deal."""
+    values = [margin(twin, side) if is_end else solve(twin, side) for twin, is_end in futures(reference)]
+    return max(values) if reference.turn % len(reference.by_side(reference.scores())) == side else min(values)
+
+
+# ---------------------------------------------------------------------- moves
+
+
+@pytest.mark.parametrize("text", [*RELATIVES, *MIXTURES])
+def test_moves_are_legal_and_lead_where_the_game_goes(text: str) -> None:
+    rules = {**RELATIVES, **MIXTURES}[text]
+    solver, choices = Solver(rules), 0
+    for seed, style in enumerate(("random", "choose", "take")):
+        for game, reference in positions(rules, seed, style):
+            if len(reference.table) > SMALL:
+                continue
+            legal = {move.kinds()[:2]: move for move in game.legal_moves()}
+            listed = solver.moves(game)
+            choices += len(listed) > 1
+            assert len(set(listed)) == len(listed)
+            assert set(listed) <= set(legal)
+            assert {card for card, _ in listed} == {card for card, _ in legal}
+            if rules.capture == "maximal":
+                assert set(listed) == set(legal)
+            for place, move in enumerate(listed):
+                outcome = solver.make(game, place)
+                if outcome == DEAL_OVER:
+                    assert not solver.after["hand_size"].any()
+                    solver.deal()
+                was_deal = game.deal_number
+                game.push(legal[move])
+                assert outcome == (GAME_OVER if game.is_over else DEAL_OVER if game.deal_number > was_deal else PLAYING)
+                for field in set(game.state.dtype.names) - {"taken_ranks"}:  # of a play that is over
+                    assert np.array_equal(solver.after[field][0], game.state[field]), field
+                game.pop()
+    assert choices > 20
+
+
+@kernel
+def _act(compiled: np.ndarray, state: np.ndarray, masks: np.ndarray, at: int, work: np.ndarray) -> int:
+    return first_action(compiled[0], state[0], work[0].moves[at], masks[0])
+
+
+@pytest.mark.parametrize("text", RELATIVES)
+def test_a_move_is_made_by_its_staged_actions(text: str) -> None:
+    """Each move listed, taken up anywhere on its way, is carried out by the actions that lead to it."""
+    rules = RELATIVES[text]
+    solver, state, staged = Solver(rules), handle(allocate(1)), 0
+    for game, reference in positions(rules, 5, "choose"):
+        if len(reference.table) > SMALL:
+            continue
+        for at, (card, takes) in enumerate(solver.moves(game)):
+            twin = game.copy()
+            while len(twin.moves) == len(game.moves):
+                state[0] = twin.state
+                action = _act(solver.compiled, state, twin.action_mask()[None], at, solver.search_scratch)
+                staged += twin.state["pending"] != NO_CARD
+                twin.act(int(action))
+            made = twin.moves[-1].kinds()
+            assert made[:2] == (card, takes)
+    assert staged > 20
+
+
+# ---------------------------------------------------------------------- exactness
+
+DEALS = "first_deal=((2,{}),) later_deal=((2,0),) short_last_deal=True"
+LAST_DEALS = [
+    f"{text} {DEALS.format(table)}"
+    for table, text in (
+        (4, "kasino-sweden players=2 ranks=(1,2,4,10)"),
+        (4, "kasino-sweden players=2 ranks=(1,2,4,10) goal=low"),
+        (4, "kasino-sweden players=2 ranks=(1,2,5,10,12) set_aside=spades"),
+        (4, "overspader players=2 ranks=(1,2,3,10) spades_above=1"),
+        (4, "overspader players=2 ranks=(1,2,3,10) spades_above=1 goal=low last_capture_points=0"),
+        (4, "kasino-finland players=2 ranks=(1,2,4,10)"),
+        (4, "kasino-finland players=2 ranks=(1,2,4,10) last_deal_sweeps=True sweep_limit=3"),
+        (2, "kasino-finland players=2 ranks=(1,2,4,10) games=0 threshold=7 last_deal_sweeps=True"),
+        (2, "kasino-finland players=2 ranks=(1,2,4,10) goal=low last_deal_sweeps=True"),
+        (4, "mulle players=2 ranks=(1,2,10) suits=(2,3)"),
+        (4, "mulle players=2 ranks=(1,2,10) suits=(2,3) goal=low"),
+        (4, "mulle players=2 ranks=(2,4,10) suits=(1,3) double_sweep=identical mulle_points=0"),
+        (4, "kasino-sweden players=2 ranks=(1,2,4,10) forced_sweep=True sweep_payer=seat_before"),
+        (2, "kasino-sweden players=4 teams=2 ranks=(1,2,4,10)"),
+    )
+]
+
+
+def late(text: str, seeds: int, cards: int = 4, table: int = 7) -> Iterator[tuple[Game, Relative]]:
+    """Positions of the last deal with some choice, so many cards in all hands, and a table that is not large."""
+    rules = Rules.parse(text)
+    for seed in range(seeds):
+        for game, reference in positions(rules, seed, ("random", "choose")[seed % 2]):
+            held = sum(map(len, reference.hands))
+            if not reference.stock and held <= cards and 1 < len(reference.table) <= table:
+                yield game, reference
+
+
+@pytest.mark.parametrize("text", LAST_DEALS)
+def test_no_real_move_is_better_than_those_listed(text: str) -> None:
+    """Alpha-beta over the moves listed comes to what all real moves come to, and so does each of its first moves.
+
+    What is left out is no better than a move listed of the same card that takes the same ranks.
+    """
+    solver, left_out, varied = Solver(Rules.parse(text)), 0, 0
+    for game, reference in late(text, 8):
+        if len(reference.legal_moves()) < 2:
+            continue
+        side = reference.turn % reference.rules.num_teams
+        real = {
+            move[:2]: margin(twin, side) if is_end else solve(twin, side)
+            for move, (twin, is_end) in zip(reference.legal_moves(), futures(reference), strict=True)
+        }
+        listed = solver.moves(game)
+        assert solver.value(game, side) == pytest.approx(max(real.values()), abs=1e-9)
+        best: dict[tuple[int, tuple[int, ...]], float] = {}
+        for card, takes in listed:
+            ranks = card, tuple(sorted(kind % 13 for kind in takes))
+            best[ranks] = max(best.get(ranks, -np.inf), real[card, takes])
+        for card, takes in real:
+            assert real[card, takes] <= best[card, tuple(sorted(kind % 13 for kind in takes))] + 1e-9
+        left_out += len(real) - len(listed)
+        varied += len(set(real.values())) > 1
+    assert varied > 5
+    assert left_out > 0 or "suits" in text or "forced" in text
+
+
+@pytest.mark.parametrize("text", LAST_DEALS)
+def test_the_last_deal_of_two_sides_is_played_exactly(text: str) -> None:
+    rules = Rules.parse(text)
+    if rules.players > 2:
+        pytest.skip("with partners a hand is hidden")
+    search, solved = agents.make("search(worlds=3)", rules, 1), 0
+    for game, reference in late(text, 8):
+        seen, mask = game.observation(), game.action_mask()
+        if mask.sum() < 2:
+            continue
+        moves, margins = search.examine(seen, mask)
+        assert len(margins) == 1
+        real = {
+            move[:2]: margin(twin, reference.turn) if is_end else solve(twin, reference.turn)
+            for move, (twin, is_end) in zip(reference.legal_moves(), futures(reference), strict=True)
+        }
+        for move, value in zip(as_kinds(moves), margins[0], strict=True):
+            assert value == pytest.approx(real[move], abs=1e-9)
+        twin = reference.copy()
+        twin.act(int(search.act(seen[None], mask[None])[0]))
+        reached = margin(twin, reference.turn) if twin.over else solve(twin, reference.turn)
+        assert reached == pytest.approx(max(real.values()), abs=1e-9)
+        solved += 1
+    assert solved > 5
+
+
+@pytest.mark.parametrize("text", ["kasino-sweden", "overspader", "kasino-finland", "mulle"])
+def test_what_is_remembered_of_a_position_holds_wherever_it_is_met_again(text: str) -> None:
+    """Alpha-beta remembers positions, max^n none: with two sides they come to the same, majorities included."""
+    rules = Rules.parse(f"{text} players=2")
+    solver, count = Solver(rules, "sweep"), 0
+    for seed in range(6):
+        for game, reference in positions(rules, seed, "take"):
+            if 3 < sum(map(len, reference.hands)) < 6 and reference.pending is None and len(reference.table) < 6:
+                assert solver.values(game, PARANOID) == pytest.approx(solver.values(game, MAX_N), abs=1e-9)
+                count += 1
+    assert count > 20
