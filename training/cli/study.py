@@ -20,8 +20,7 @@ def study(
         str,
         typer.Argument(
             rich_help_panel=STUDY,
-            help="the study: advice, creep, example, last, luck, memory, misere, partners, seat, setups, shed or "
-            "variants",
+            help="the study: advice, creep, example, last, luck, memory, partners, seat, setups, shed or variants",
         ),
     ],
     rules: Preset = None,

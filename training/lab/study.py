@@ -41,6 +41,7 @@ class Setup:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_krypkasino(self.rules, "krypenv study")
         agents.make_known(self.agent, self.rules)  # raises ValueError where there is none
 
     def to_json(self) -> dict[str, Any]:
@@ -84,7 +85,6 @@ class Study:
 
     def check(self, setup: Setup) -> None:
         """Raise ValueError for rules for which the study makes no sense, and for an agent that it can't change."""
-        check_krypkasino(setup.rules, "krypenv study")
         if setup.rules.players not in self.players:
             players = ", ".join(map(str, self.players))
             raise ValueError(f"the study {self.name} is for {players} players, not {setup.rules.players}")

@@ -11,7 +11,6 @@ from krypenv.training.studies import (
     last,
     luck,
     memory,
-    misere,
     partners,
     seat,
     setups,
@@ -21,7 +20,7 @@ from krypenv.training.studies import (
 
 STUDIES: dict[str, Study] = {
     module.STUDY.name: module.STUDY
-    for module in (creep, setups, example, shed, last, seat, memory, partners, variants, misere, luck, advice)
+    for module in (creep, setups, example, shed, last, seat, memory, partners, variants, luck, advice)
 }
 
 
