@@ -1,4 +1,4 @@
-"""Who plays Kasino and Mulle: random, greedy and agents of one's own; all others refuse in one sentence."""
+"""Who plays Kasino and Mulle: random, greedy, searches and agents of one's own; all others refuse in one sentence."""
 
 import dataclasses
 
@@ -6,17 +6,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from krypenv import Engine, Game, Rules, agents
+from krypenv import Engine, Rules, agents
 from krypenv.agents.base import check_krypkasino
 from krypenv.agents.champion import MODELS, Champion
 from krypenv.agents.neural.guided import Guided
-from krypenv.agents.oracle import OracleDeck, OracleHand
 from krypenv.agents.search.ismcts import Ismcts
 from krypenv.agents.search.rollout import Rollout
-from krypenv.agents.search.search import Search
 from krypenv.families import krypkasino
 from krypenv.families.layout import further_blocks
-from krypenv.training.analysis import analyze_position
 from krypenv.training.cli.commands import app
 from krypenv.training.imitation.imitate import ImitationSettings
 from krypenv.training.settings import Settings
@@ -24,6 +21,7 @@ from krypenv.training.settings import Settings
 RELATIVES = ["kasino-sweden", "overspader", "kasino-finland", "mulle"]
 SIZES = [{"players": 2}, {"players": 3}, {"players": 4}, {"players": 4, "teams": 2}]
 every_relative = pytest.mark.parametrize("name", RELATIVES)
+PLAY_ALL = ("random", "greedy", "search", "oracle-hand", "oracle-deck")
 KNOWS = (
     r"^[\w -]+ knows only games like Krypkasino, and [\w-]+ with \d players has .*; random and greedy play all games$"
 )
@@ -48,7 +46,7 @@ def refusal(make):
 
 @every_relative
 @pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("agent", ["random", "greedy", f"{__name__}:Last"])
+@pytest.mark.parametrize("agent", ["random", "greedy", "search(worlds=2)", f"{__name__}:Last"])
 def test_who_plays_all_games_plays_them_to_the_end(name, size, agent):
     rules = Rules.preset(name, **size)
     engine, player = Engine(rules, 8, seed=1), agents.make(agent, rules, seed=2)
@@ -64,12 +62,12 @@ def test_who_plays_all_games_plays_them_to_the_end(name, size, agent):
 def test_every_other_agent_refuses_a_relative_in_one_sentence(name):
     rules = Rules.preset(name)
     for agent in agents.names():
-        if agent not in ("random", "greedy"):
+        if agent not in PLAY_ALL:
             assert refusal(lambda agent=agent: agents.make(agent, rules)).startswith(f"{agent} knows only")
     model = str(MODELS / "two")
     for spec in (model, f"learned(model={model!r})", f"guided(model={model!r})"):
         refusal(lambda spec=spec: agents.make(spec, rules))
-    for made_by in (Search, Rollout, Ismcts, OracleHand, OracleDeck, Champion):
+    for made_by in (Rollout, Ismcts, Champion):
         refusal(lambda made_by=made_by: made_by(rules))
     with pytest.raises(ValueError, match="was trained for"):
         Guided(rules, model=model)
@@ -91,7 +89,7 @@ def test_every_other_agent_refuses_a_relative_in_one_sentence(name):
     ],
 )
 def test_any_field_that_makes_it_another_game_is_named(fields, named):
-    assert named in refusal(lambda: agents.make("search", Rules.preset(**fields)))
+    assert named in refusal(lambda: agents.make("rollout", Rules.preset(**fields)))
 
 
 def test_the_main_game_and_its_variants_are_known():
@@ -110,12 +108,11 @@ def test_the_main_game_and_its_variants_are_known():
 
 
 @every_relative
-def test_training_studies_and_analysis_refuse_a_relative(name, tmp_path):
+def test_training_and_studies_refuse_a_relative(name, tmp_path):
     rules = Rules.preset(name)
     refusal(lambda: Settings.of(rules=name))
     refusal(lambda: Settings.of(also=(str(rules),)))
     refusal(lambda: ImitationSettings().changed(rules=name))
-    refusal(lambda: analyze_position(Game(rules, seed=1)))
     runner = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"})
     out = str(tmp_path / "out")
     for words in (
@@ -136,7 +133,7 @@ def test_training_studies_and_analysis_refuse_a_relative(name, tmp_path):
 def test_opponents_of_a_learner_are_refused_too():
     import gymnasium as gym
 
-    refusal(lambda: gym.make("Mulle-v0", opponents="search"))
+    refusal(lambda: gym.make("Mulle-v0", opponents="rollout"))
     env = gym.make_vec("Kasino-v0", num_envs=4, opponents=["random", "greedy"])
     _, infos = env.reset(seed=1)
     for _ in range(60):

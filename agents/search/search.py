@@ -32,11 +32,12 @@ FEW_LINES = {2: 576, 3: 8, 4: 16, 5: 32, 6: 64}
 FEWEST_WORLDS, RACE = 8, 25.0
 
 
-# The same where more counts than in the main game: there are more moves, and margins are a few points.
+# The same where more counts than in the main game: there are more moves, and margins are a few points. Two players with
+# 3 cards against 3 have 36 orders of play. Mulles, of which each is worth as much as a game's majorities, make margins
+# differ by twice as much, and hands are larger there.
 FURTHER_PLIES = 2
-FURTHER_LINES = 12
-FURTHER_RACE = 4.0  # for a sweep or the dearest card of one point or two; with mulles it is MULLE_RACE
-MULLE_RACE = 8.0
+FURTHER_LINES, MULLE_LINES = 36, 12
+FURTHER_RACE, MULLE_RACE = 2.5, 5.0
 ROOT_CAPTURES, LINE_CAPTURES = 24, 6  # captures of a card that are looked at, at the root and on a line
 # The last deal of two sides with open hands is solved if that takes no more nodes. All captures are looked at then.
 MOST_NODES = 4000
@@ -60,8 +61,8 @@ def plan_of(rules: Rules, method: str, plies: int) -> SearchPlan:
     two_sides = rules.num_teams == 2
     chosen = PARANOID if two_sides else METHODS[method]
     if not compile_rules(rules)[0]["is_main"]:
-        race = MULLE_RACE if rules.mulle_points else FURTHER_RACE
-        return SearchPlan(chosen, plies or FURTHER_PLIES, FURTHER_LINES, race)
+        lines, race = (MULLE_LINES, MULLE_RACE) if rules.mulle_points else (FURTHER_LINES, FURTHER_RACE)
+        return SearchPlan(chosen, plies or FURTHER_PLIES, lines, race)
     depth = plies or (MANY_PLIES if two_sides else FEW_PLIES)
     return SearchPlan(chosen, depth, FEW_LINES[rules.players])
 
