@@ -7,17 +7,21 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from reference_relatives import Relative
-from relatives import MIXTURES, RELATIVES, choose
+from relatives import MIXTURES, RELATIVES, choose, lay
 from solving import Solver, as_kinds, futures
 from support import full_deck
 
 from krypenv import Game, Rules, agents
+from krypenv.agents.search.horizon import majority_margin
 from krypenv.agents.search.search import first_action
 from krypenv.agents.search.solver import MAX_N, PARANOID
 from krypenv.cards import NO_CARD, card_name
+from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING
+from krypenv.kernels.scoring import sweep_gain
 from krypenv.kernels.state import allocate
 from krypenv.runtime.jit import handle, kernel
+from krypenv.training.analysis import analyze_position, analyze_record
 
 SMALL = 8  # cards on a table whose captures the tests list
 
@@ -206,3 +210,131 @@ def test_what_is_remembered_of_a_position_holds_wherever_it_is_met_again(text: s
                 assert solver.values(game, PARANOID) == pytest.approx(solver.values(game, MAX_N), abs=1e-9)
                 count += 1
     assert count > 20
+
+
+# ---------------------------------------------------------------------- what is left out
+
+
+@pytest.mark.parametrize("goal", ["high", "low"])
+def test_of_many_captures_the_best_and_a_sweep_are_kept(goal: str) -> None:
+    """An ace takes any union of groups of fourteen, or any aces: the best by points are kept, nothing, and a sweep."""
+    table = "AC AD 2S 3C 5D 9H TD 4S"
+    game = lay(f"kasino-sweden players=2 goal={goal}", table, "AS", "KD")
+    solver = Solver(game.rules)
+    every = solver.moves(game)
+    assert not solver.search_scratch["is_cut"][0]
+    assert len(every) > 10
+    solver.search_scratch["keep"] = 3
+    kept = solver.moves(game)
+    assert solver.search_scratch["is_cut"][0]
+    assert len(kept) == 4
+    assert set(kept) <= set(every)
+    assert any(takes == () for _, takes in kept)
+
+    def gain(takes: tuple[int, ...]) -> float:
+        """Points, and a fair share of the majorities: two points for 13 spades, each one of 26 cards that decide."""
+        points = sum({9 + 13: 2, 1 + 39: 1}.get(kind, kind % 13 == 0) for kind in takes)
+        worth = points + 4 / 13 * sum(kind >= 39 for kind in takes) + 2 / 52 * len(takes)
+        return worth if goal == "high" else -worth
+
+    is_sweep = {takes for _, takes in every if len(takes) == 8}
+    left_out = [takes for card, takes in every if takes and (card, takes) not in kept]
+    chosen = [takes for _, takes in kept if takes and takes not in is_sweep]
+    assert is_sweep <= {takes for _, takes in kept}
+    assert min(map(gain, chosen)) >= max(map(gain, left_out)) - 0.002  # costs are in thousandths
+
+
+# ---------------------------------------------------------------------- leaf values
+
+
+@kernel
+def _expect(compiled: np.ndarray, state: np.ndarray, side: int) -> float:
+    return majority_margin(compiled[0], state[0], side)
+
+
+@kernel
+def _gain(compiled: np.ndarray, sweeper: int, side: int) -> float:
+    return sweep_gain(compiled[0], sweeper, side)
+
+
+def expected(rules: str, spades: list[int], cards: list[int], side: int = 0) -> float:
+    """What a side can expect of majorities with these piles."""
+    state = allocate(1)
+    state.spades_won[0, : len(spades)], state.cards_won[0, : len(cards)] = spades, cards
+    return float(_expect(compile_rules(Rules.parse(rules)), handle(state), side))
+
+
+def test_k5_a_majority_that_is_decided_counts_fully_or_not_at_all() -> None:
+    sweden = "kasino-sweden players=2"
+    assert expected(sweden, [7, 2], [20, 20]) == pytest.approx(2)  # most spades, two points; cards are open and even
+    assert expected(sweden, [7, 2], [20, 20], 1) == pytest.approx(-2)
+    assert expected(sweden, [6, 7], [27, 20]) == pytest.approx(-2 + 1)
+    assert expected(sweden, [6, 7], [26, 26]) == pytest.approx(-2)  # a tie: nobody
+    assert expected(f"{sweden} goal=low", [6, 7], [27, 20]) == pytest.approx(2 - 1)
+    assert expected("overspader players=2", [9, 4], [26, 26]) == pytest.approx(3)  # O1
+    assert expected("kasino-finland players=3", [7, 3, 3], [20, 10, 10]) == pytest.approx(
+        2 + expected("kasino-finland players=3 most_spades_points=0", [7, 3, 3], [20, 10, 10])
+    )
+
+
+def test_who_is_ahead_expects_more_and_never_more_than_there_is() -> None:
+    for rules, most in (("kasino-sweden players=2", 3), ("kasino-finland players=2", 3), ("mulle players=2", 1)):
+        values = [expected(rules, [3 + lead, 3], [10 + 2 * lead, 10]) for lead in range(5)]
+        assert values[0] == pytest.approx(0)
+        assert values == sorted(set(values))
+        assert values[-1] < most
+
+
+@pytest.mark.parametrize(
+    ("rules", "gains"),
+    [
+        ("kasino-sweden players=2", [1, -1]),
+        ("kasino-sweden players=2 goal=low", [-1, 1]),
+        ("kasino-sweden players=3", [1, -0.5, -0.5]),
+        ("kasino-sweden players=4 teams=2 sweep_points=3", [3, -3]),
+    ],
+)
+def test_k3_a_sweep_is_worth_its_points_where_nobody_pays(rules: str, gains: list[float]) -> None:
+    compiled, sides = compile_rules(Rules.parse(rules)), len(gains)
+    for sweeper in range(Rules.parse(rules).players):
+        assert [_gain(compiled, sweeper, (sweeper + place) % sides) for place in range(sides)] == pytest.approx(gains)
+
+
+# ---------------------------------------------------------------------- analysis
+
+
+def test_an_analysis_holds_the_move_that_was_played_and_says_what_it_looked_at() -> None:
+    game = lay("kasino-sweden players=2", "8C 8H TD TS 4C", "8D", "KD")
+    game.push("8Dx8H")
+    record = analyze_record(game)
+    (play,) = record.plays
+    assert play.legal == 4  # nothing, either eight, both
+    assert play.played.move == "8Dx8H"
+    assert {value.move for value in play.moves} == {"8D", "8Dx8C", "8Dx8H", "8Dx8C8H"}
+    assert len({value.margin.mean for value in play.moves if len(value.move) == 5}) == 1
+    game.pop()
+    position = analyze_position(game)
+    assert {value.move for value in position.moves} == {"8D", "8Dx8C", "8Dx8C8H"}
+    assert (position.legal, position.was_cut, position.worlds) == (4, False, 1)
+    # both eights, then the king is the last card, and all the rest belongs to the last capture
+    assert position.best.move == "8Dx8C8H"
+    assert position.best.margin.mean == max(solve_game(game, move) for move in map(str, game.legal_moves()))
+
+
+def solve_game(game: Game, move: str) -> int:
+    """The margin of seat 0 after a move and the only reply, by trying both."""
+    twin = game.copy()
+    twin.push(move)
+    replies = []
+    for reply in twin.legal_moves():
+        twin.push(reply)
+        scores = twin.scores()
+        replies.append(scores[0] - scores[1])
+        twin.pop()
+    return min(replies)
+
+
+def test_the_chance_of_a_sweep_is_that_of_a_card_that_can() -> None:
+    game = lay("kasino-sweden players=2", "3C", "5D 9D", "8H 2H")
+    chances = {value.move: value.sets_up for value in analyze_position(game).moves}
+    assert chances == {"5D": 1, "9D": 0}  # the other hand is known: 3 + 5 make eight

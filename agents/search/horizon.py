@@ -17,6 +17,7 @@ from krypenv.runtime.jit import handle, kernel, rare_kernel, records
 
 VALUES = ("sweep", "margin")
 LEADERS_SHARE = 0.6  # of what the table is worth at a fair price, won by who leads the next deal
+MOST_SWEPT = 8  # cards on a table that the leader is expected to sweep with some chance, where nobody must
 # Cards are won several at a time. The difference between two sides' piles therefore spreads more than if each card fell
 # to either by the toss of a coin, which would make these 1.
 SPADES_SPREAD, CARDS_SPREAD = 1.3, 3.0
@@ -90,10 +91,20 @@ def _further_margin(compiled: np.record, game: np.record, number: int, side: int
         own = leader % compiled.teams == side
         margin += LEADERS_SHARE * (worth if own else -worth / (compiled.teams - 1))
     counts = compiled.last_deal_sweeps or number + 1 < compiled.num_deals
-    counts = counts and highest_score(compiled, game) < compiled.sweep_limit
-    if counts and (not compiled.optional or compiled.forced_sweep or compiled.lead_sign < 0):
+    if counts and highest_score(compiled, game) < compiled.sweep_limit and may_sweep(compiled, game):
         margin += sweep_gain(compiled, leader, side) * sweep_chance(compiled, game, number)
     return margin
+
+
+@kernel
+def may_sweep(compiled: np.record, game: np.record) -> bool:
+    """Return whether a sweep by the next leader is likely enough: forced, or wanted and the table not large."""
+    if not compiled.optional or compiled.forced_sweep:
+        return True
+    cards = np.int64(0)
+    for kind in range(NUM_KINDS):
+        cards += game.table[kind]
+    return compiled.lead_sign < 0 and cards <= MOST_SWEPT
 
 
 @kernel

@@ -17,7 +17,8 @@ that points do nothing but count: where a number of them makes sweeps void or en
 different points are not compared. With more than two sides this is a cut.
 
 A further cut: where a card has more captures than `search_scratch.keep`, the best of them by what they win at once
-are kept, at the fair price of `krypenv.kernels.gains`, and a sweep. `search_scratch.is_cut` then says so.
+are kept, at the fair price of `krypenv.kernels.gains`, and a sweep. Where there are very many, they are the best of
+those that a search for unions finds in a number of steps. `search_scratch.is_cut` then says so.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ from krypenv.runtime.jit import kernel, rare_kernel, trailing_zeros
 
 POINT = 1000  # costs of moves are in thousandths of a point
 TRAIL = 500  # what a card that trails costs, in thousandths of its price
-MOST_STEPS = 1 << 13  # of a search for unions
-MOST_CHOICES = 1 << 11  # choices of kinds for the captures of a card
+# A search for unions takes MANY_STEPS steps for each capture that is kept, and tries as many choices of kinds, at most.
+MANY_STEPS = 40
+STEPS_OF_NODE = 16  # so many steps count as a node
 _ONE: Any = np.int64(1)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _SLOT_MASK = np.uint64(OPTIONAL_SIZE - 1)
@@ -199,7 +201,7 @@ def _write_captures(
         count += 1
     end = start
     for at in range(count):
-        if end - start > MOST_CHOICES:
+        if end - start > MANY_STEPS * search_scratch.keep:
             search_scratch.is_cut = True
             break
         end = _write_choices(compiled, game, card, search_scratch.unions[at], least, end, search_scratch)
@@ -224,6 +226,7 @@ def _find_unions(compiled: np.record, value: int, least: int, most: int, count: 
             if left != 0 and compiled.group_values[support(left)] >> value & 1:
                 at = compiled.group_start[value, highest(left)]
             elif depth == 0:
+                search_scratch.nodes += steps // STEPS_OF_NODE
                 return count
             else:
                 depth -= 1
@@ -237,8 +240,9 @@ def _find_unions(compiled: np.record, value: int, least: int, most: int, count: 
             at = np.int64(-1)
             continue
         steps += 1
-        if steps > MOST_STEPS or count == MOST_UNIONS:
+        if steps > MANY_STEPS * search_scratch.keep or count == MOST_UNIONS:
             search_scratch.is_cut = True
+            search_scratch.nodes += steps // STEPS_OF_NODE
             return count
         lefts[depth], mades[depth], nexts[depth] = left, made, at + 1
         depth += 1

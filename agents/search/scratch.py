@@ -109,7 +109,7 @@ def _fields(moves: int) -> list[tuple[Any, ...]]:
         ("margins", np.float64, (MAX_PLAYERS,)),  # max^n: margins of all sides at a leaf
         ("values", np.float64, (moves,)),  # margins of the root's moves in one world
         ("totals", np.float64, (moves,)),  # their sums over the worlds
-        ("nodes", np.int64),  # moves made so far
+        ("nodes", np.int64),  # moves made so far, and the work of finding optional captures
         ("limit", np.int64),  # of them; a search that reaches it is given up
         # optional captures:
         ("keep", np.int64),  # captures of a card that are looked at, at most

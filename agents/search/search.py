@@ -32,12 +32,15 @@ FEW_LINES = {2: 576, 3: 8, 4: 16, 5: 32, 6: 64}
 FEWEST_WORLDS, RACE = 8, 25.0
 
 
-# The same where more counts than in the main game: there are more moves, and margins are a few points.
+# The same where more counts than in the main game: there are more moves, and margins are a few points. Two players with
+# 3 cards against 3 have 36 orders of play. Max^n cuts nothing off, so it goes less far. Mulles, of which each is worth
+# as much as a game's majorities, make margins differ by twice as much, and hands are larger there.
 FURTHER_PLIES = 2
-FURTHER_LINES = 12
-FURTHER_RACE = 4.0  # for a sweep or the dearest card of one point or two; with mulles it is MULLE_RACE
-MULLE_RACE = 8.0
-ROOT_CAPTURES, LINE_CAPTURES = 24, 6  # captures of a card that are looked at, at the root and on a line
+FURTHER_LINES, MULLE_LINES, MAX_N_LINES = 36, 12, 2
+FURTHER_RACE, MULLE_RACE = 2.5, 5.0
+# Captures of a card that are looked at, at the root and on a line, and where more than LARGE_TABLE cards lie there.
+ROOT_CAPTURES, LINE_CAPTURES = 24, 6
+LARGE_TABLE, LARGE_ROOT_CAPTURES, LARGE_LINE_CAPTURES = 10, 6, 2
 # The last deal of two sides with open hands is solved if that takes no more nodes. All captures are looked at then.
 MOST_NODES = 4000
 MOST_SOLVED = 200  # moves at the root, at most
@@ -60,8 +63,8 @@ def plan_of(rules: Rules, method: str, plies: int) -> SearchPlan:
     two_sides = rules.num_teams == 2
     chosen = PARANOID if two_sides else METHODS[method]
     if not compile_rules(rules)[0]["is_main"]:
-        race = MULLE_RACE if rules.mulle_points else FURTHER_RACE
-        return SearchPlan(chosen, plies or FURTHER_PLIES, FURTHER_LINES, race)
+        lines, race = (MULLE_LINES, MULLE_RACE) if rules.mulle_points else (FURTHER_LINES, FURTHER_RACE)
+        return SearchPlan(chosen, plies or FURTHER_PLIES, lines if two_sides else MAX_N_LINES, race)
     depth = plies or (MANY_PLIES if two_sides else FEW_PLIES)
     return SearchPlan(chosen, depth, FEW_LINES[rules.players])
 
@@ -86,17 +89,26 @@ def list_choices(compiled: np.record, game: np.record, is_open: bool, search_scr
     if not compiled.optional:
         return list_moves(compiled, game, 0, search_scratch)
     search_scratch.is_cut = False
-    if is_open and is_last(compiled, game):
+    if is_open and is_last(compiled, game) and not is_large(game):
         search_scratch.keep = MOST_SOLVED
         end = list_moves(compiled, game, 0, search_scratch)
         if not search_scratch.is_cut and end <= MOST_SOLVED:
             order_moves(compiled, game, 0, end, search_scratch)
             return end
-    search_scratch.keep = ROOT_CAPTURES
+    search_scratch.keep = LARGE_ROOT_CAPTURES if is_large(game) else ROOT_CAPTURES
     search_scratch.is_cut = False
     end = list_moves(compiled, game, 0, search_scratch)
     order_moves(compiled, game, 0, end, search_scratch)
     return end
+
+
+@kernel
+def is_large(game: np.record) -> bool:
+    """Return whether there is a large table."""
+    cards = np.int64(0)
+    for kind in range(NUM_KINDS):
+        cards += game.table[kind]
+    return cards > LARGE_TABLE
 
 
 @kernel
@@ -126,10 +138,10 @@ def _value_further(
 ) -> None:
     """Do what `value_moves` does, where more counts than in the main game.
 
-    A last deal is solved, without a cut, if that takes few enough nodes.
+    A last deal is solved, without a cut, if that takes few enough nodes. With a large table lines are always cut.
     """
     game = search_scratch.stack[0]
-    if is_last(compiled, game) and search_scratch.is_open and not search_scratch.is_cut:
+    if search_scratch.is_open and is_last(compiled, game) and not search_scratch.is_cut and not is_large(game):
         search_scratch.keep = MOST_SOLVED
         search_scratch.limit = search_scratch.nodes + MOST_NODES
         value_to(compiled, model, plan, search_scratch, end, mix(salt), MAX_PLIES)
@@ -137,8 +149,9 @@ def _value_further(
         search_scratch.limit = NO_LIMIT
         if is_solved:
             return
-    search_scratch.keep = LINE_CAPTURES
-    value_to(compiled, model, plan, search_scratch, end, salt, depth_of(compiled, game, plan))
+    search_scratch.keep = LARGE_LINE_CAPTURES if is_large(game) else LINE_CAPTURES
+    plies = plan.plies if is_large(game) else depth_of(compiled, game, plan)
+    value_to(compiled, model, plan, search_scratch, end, salt, plies)
 
 
 @kernel

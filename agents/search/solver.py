@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.agents.search.horizon import expected_margin, majority_margin
+from krypenv.agents.search.horizon import expected_margin, majority_margin, may_sweep
 from krypenv.agents.search.optional import POINT
 from krypenv.agents.search.scratch import MEMORY_SIZE
 from krypenv.agents.search.tree import (
@@ -61,18 +61,24 @@ def _further_value(
 ) -> float:
     """Return a side's leaf value where more counts than in the main game.
 
-    Where a line is cut in the middle of a deal, the seat to act still makes the move that wins most at once.
+    Where a line is cut in the middle of a deal, the seat to act still makes the move that wins most at once. For a low
+    goal that is to take nothing, where it may.
     """
     margin = margin_of(compiled, game, side)
     if not model.counts_sweep:
         return margin
     if outcome == PLAYING:
-        end = list_moves(compiled, game, start, search_scratch)
-        order_moves(compiled, game, start, end, search_scratch)
-        gain = max(-search_scratch.moves[start].cost / POINT, 0.0)
+        gain = 0.0
+        if compiled.lead_sign < 0 or not compiled.optional:
+            end = list_moves(compiled, game, start, search_scratch)
+            order_moves(compiled, game, start, end, search_scratch)
+            gain = -search_scratch.moves[start].cost / POINT
+            if compiled.optional:
+                gain = max(gain, 0.0)
         own = game.seat % compiled.teams == side
         return margin + majority_margin(compiled, game, side) + (gain if own else -gain / (compiled.teams - 1))
-    game.sweep_values = known_sweeps(compiled, np.int64(game.table_ranks), search_scratch)
+    if may_sweep(compiled, game):
+        game.sweep_values = known_sweeps(compiled, np.int64(game.table_ranks), search_scratch)
     return margin + expected_margin(compiled, model, game, game.deal_number, side)
 
 
