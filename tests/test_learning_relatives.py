@@ -19,6 +19,7 @@ from krypenv.agents.neural.network import MAIN, Shape, inputs_of
 from krypenv.cards import STOP
 from krypenv.training import duplicate_match
 from krypenv.training.common.ladder import FURTHER, KRYPKASINO, ladder_of
+from krypenv.training.experiments.model_card import limits_of
 from krypenv.training.learner.network import CardNetwork, Choices, NetworkAgent
 from krypenv.training.selfplay.selfplay import open_run, run
 from krypenv.training.selfplay.settings import Settings
@@ -130,7 +131,7 @@ def test_models_of_other_games_and_versions_are_refused_in_one_sentence(tmp_path
 
 
 def test_inputs_are_data_of_the_rules() -> None:
-    assert inputs_of(Rules.preset()) == inputs_of(Rules.preset("howto", players=6)) == MAIN
+    assert inputs_of(Rules.preset()) == inputs_of(Rules.preset(players=6)) == MAIN
     assert inputs_of(Rules.preset(games=0, threshold=100)) == MAIN
     assert inputs_of(SWEDEN) == inputs_of(OVERSPADER) != inputs_of(MULLE)
     for rules in RELATIVES.values():
@@ -153,6 +154,7 @@ def test_a_run_changes_all_weights_and_leaves_a_model_that_plays(rules: Rules, t
     card = json.loads((tmp_path / "run" / "model" / "model.json").read_text())
     assert card["rules"] == str(rules)
     assert agents.make(str(tmp_path / "run" / "model"), rules).rules == rules
+    assert "champion" not in limits_of(card)
     again = open_run(Settings(resume=str(tmp_path / "run")))
     assert again.done == 1
     after = again.model.network.arrays()
