@@ -1,4 +1,4 @@
-"""The agents around a learner, by rules: whom it imitates, whom it plays against, and who measures it."""
+"""The agents around a learner, by rules: whom it imitates, whom it plays against, who measures it; and its points."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ class Ladder(NamedTuple):
     against: tuple[str, ...]  # in the evaluations
     hard_opponents: tuple[str, ...]  # in long runs
     hard_against: tuple[str, ...]
+    gamma: float  # discount of rewards for each decision of a seat; majorities are paid at the end
+    temperature: float  # points: of the teacher's play and of what is learned from it
+    spread: float  # points: by margins that far apart snapshots are drawn unlike each other
 
 
 TEACHER = "search(worlds=16, plies=2)"
@@ -27,8 +30,21 @@ KRYPKASINO = Ladder(
     ("greedy", "tactician", "tactician(shed=True)"),
     ("tactician(shed=True)", "search(worlds=8, plies=2)"),
     ("tactician", "tactician(shed=True)", "search"),
+    gamma=0.95,
+    temperature=1.5,
+    spread=5.0,
 )
-FURTHER = Ladder(TEACHER, False, ("greedy",), ("random", "greedy"), ("greedy",), ("random", "greedy"))
+FURTHER = Ladder(
+    TEACHER,
+    False,
+    ("greedy",),
+    ("random", "greedy"),
+    ("greedy",),
+    ("random", "greedy"),
+    gamma=1.0,
+    temperature=0.3,
+    spread=1.0,
+)
 
 
 def ladder_of(rules: Rules) -> Ladder:

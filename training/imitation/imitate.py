@@ -76,7 +76,13 @@ class ImitationSettings(Command):
         """Return settings from options by name; agents that are not given are those of the rules' ladder."""
         settings = cls().changed(**given)
         ladder = ladder_of(settings.game_rules())
-        its = {"teacher": ladder.teacher, "against": ladder.against[:2]}
+        its = {
+            "teacher": ladder.teacher,
+            "against": ladder.against[:2],
+            "temperature": ladder.temperature,
+            "target_temperature": ladder.temperature,
+            "gamma": ladder.gamma,
+        }
         return settings.changed(**{name: value for name, value in its.items() if name not in cls.renamed(given)})
 
     def game_rules(self) -> Rules:

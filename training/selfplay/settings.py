@@ -36,10 +36,6 @@ PRESETS: dict[str, dict[str, Any]] = {  # frames and not minutes, so that a pres
 }
 
 
-# Where captures are optional and majorities count: they are paid at the end, so the horizon is the whole game.
-_FURTHER: dict[str, Any] = {"gamma": 1.0, "gae_lambda": 0.9}
-
-
 def defaults_of(rules: Rules, is_hard: bool = False) -> dict[str, Any]:
     """Return the settings that differ under some rules from those of Krypkasino."""
     ladder = ladder_of(rules)
@@ -49,7 +45,8 @@ def defaults_of(rules: Rules, is_hard: bool = False) -> dict[str, Any]:
         "teacher": ladder.teacher,
         "opponents": ladder.hard_opponents if is_hard else ladder.opponents,
         "against": ladder.hard_against if is_hard else ladder.against,
-        **_FURTHER,
+        "opponent_temperature": ladder.spread,
+        "gamma": ladder.gamma,
     }
     return found if ladder.teaches else {**found, "demonstrations": 0}
 
@@ -91,7 +88,7 @@ class Games(Part):
     snapshots: int = setting(6, "past versions of the learner to keep as opponents", bounds.SNAPSHOTS)
     snapshot_every: float = setting(0.1, "fraction of the run between snapshots", bounds.PAUSE)
     opponent_temperature: float = setting(
-        5.0,
+        KRYPKASINO.spread,
         "in points: snapshots are sampled from softmax(margin against the latest snapshot / temperature); "
         "0 samples uniformly",
         bounds.POINTS_OR_NONE,
@@ -117,7 +114,7 @@ class Ppo(Part):
     learning_rate: float = setting(
         1e-3, "learning rate of Adam at the start, falling linearly to a twentieth", bounds.RATE
     )
-    gamma: float = setting(0.95, "discount of rewards per decision of a seat", bounds.SHARE)
+    gamma: float = setting(KRYPKASINO.gamma, "discount of rewards per decision of a seat", bounds.SHARE)
     gae_lambda: float = setting(0.8, "lambda of generalized advantage estimation", bounds.SHARE)
     clip: float = setting(0.2, "clip range of PPO's probability ratios", bounds.RATE)
     ent_coef: float = setting(0.01, "weight of the entropy bonus", bounds.WEIGHT)
