@@ -6,6 +6,8 @@ action is worth by a fair price, what it leaves, what others and the own hand ca
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
@@ -196,6 +198,7 @@ def _write_takers(
 ) -> None:
     """Write which classes take of what is left and what that is worth, to the next seat and to the own hand."""
     best_own = 0.0
+    open_classes: Any = np.int64(takers)
     for place in range(NUM_CLASSES):
         if takers >> place & 1:
             unseen, own = feature_scratch.unseen[place], action_scratch.own[place]
@@ -205,12 +208,12 @@ def _write_takers(
                 best_own = max(best_own, action_scratch.worth[place])
     out[_NEXT_GAIN] = _in_tenths(best_own)
     threat, reached, hits = 0.0, 0.0, np.int64(0)
-    while takers != 0:  # the dearest class first: the chance that it is the best one that the next seat holds
-        best = np.int64(-1)
+    while open_classes != 0:  # the dearest class first: the chance that it is the best one that the next seat holds
+        best = -1
         for place in range(NUM_CLASSES):
-            if takers >> place & 1 and (best < 0 or action_scratch.worth[place] > action_scratch.worth[best]):
-                best = np.int64(place)
-        takers ^= np.int64(1) << best
+            if open_classes >> place & 1 and (best < 0 or action_scratch.worth[place] > action_scratch.worth[best]):
+                best = place
+        open_classes ^= np.int64(1) << best
         if action_scratch.worth[best] <= 0.0:
             break
         hits += feature_scratch.unseen[best]
