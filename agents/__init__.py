@@ -66,7 +66,7 @@ _AGENTS: dict[str, Callable[..., Agent]] = {
 }
 
 
-_PLAY_ALL = ("random", "greedy", "learned")  # all games; the others know only games like Krypkasino
+_PLAY_ALL = ("random", "greedy", "tactician", "learned")  # all games; the others know only games like Krypkasino
 
 
 def names() -> list[str]:

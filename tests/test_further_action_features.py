@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from reference_relatives import LILLAN, STORAN, list_captures
 from relatives import MIXTURES, RELATIVES
-from test_further_features import moves_after, positions, worth
+from test_further_features import moves_after, positions, shares, worth
 
 from krypenv import Engine, Game, Rules
 from krypenv.agents.neural.action_features import (
@@ -51,19 +51,17 @@ def captures_by(rules, kind, table):
     return list_captures(tuple(table), choices, values_of(rules, kind), False)
 
 
-def price(rules, kind):
-    """What a card is worth: its points and its share of the majorities."""
-    spade = 2 * rules.most_spades_points / (13 * rules.packs) + (rules.spades_above is not None) / 2
-    return int(rules.card_points[kind]) + 2 * rules.most_cards_points / rules.deck_size + spade * (kind >= 39)
+def most_worth(rules, kind, table, counts, prices):
+    """What the best capture of a kind from a table is worth, without mulles; 0 for none.
 
-
-def most_worth(rules, kind, table, counts):
-    """What the best capture of a kind from a table is worth, without mulles; 0 for none."""
+    `prices` are what a card and a spade are worth on the way to the majorities.
+    """
     if rules.goal == "low":
         return 0.0
     return max(
         [
-            sum(price(rules, card) for card in takes) + rules.sweep_points * counts * (len(takes) == len(table))
+            sum(int(rules.card_points[card]) + prices[0] + prices[1] * (card >= 39) for card in takes)
+            + rules.sweep_points * counts * (len(takes) == len(table))
             for takes in captures_by(rules, kind, table)
         ],
         default=0.0,
@@ -98,7 +96,8 @@ def expected(game, action, move):
     following = (seat + 1) % rules.players
     drawn = 0 if after.is_over else len(after.hand(following))
     counts = sweeps_count(game)
-    known = {card: most_worth(rules, card, table, counts) for card in {*pool, *hand}}
+    prices = shares(game)
+    known = {card: most_worth(rules, card, table, counts, prices) for card in {*pool, *hand}}
     takers = {card for card in known if captures_by(rules, card, table)}
     by_class = {"takers": np.zeros(15), "own_takers": np.zeros(15), "worth": np.zeros(15)}
     for card in takers:
@@ -141,12 +140,13 @@ def _name(kind):
     return "A23456789TJQK"[kind % 13] + "CDHS"[kind // 13]
 
 
-def agree(rules, row, told):
+def agree(game, row, told):
     """Whether a row of features is what was expected; tenths and percentages may be rounded either way."""
+    rules = game.rules
     for name, values in told.items():
         off = np.abs(row[columns_of(rules)[name]] - np.array(values, float)).max()
         # a mulle is priced as the dearest card of its rank
-        dear = 10 * price(rules, 51) * (name == "gain" and rules.mulle_points > 0)
+        dear = 10 * shares(game)[1] * (name == "gain" and rules.mulle_points > 0)
         if off > (0.5 + dear + 1e-4 if name in ROUNDED else 0):
             return False
     return True
@@ -162,7 +162,7 @@ def test_the_features_of_an_action_are_those_of_a_best_capture(rules):
             moves = moves_after(game, action)
             best = max(worth(game, move) for move in moves)
             told = [expected(game, action, move) for move in moves if worth(game, move) > best - 1e-9]
-            assert any(agree(rules, features, each) for each in told), (game.position(), action)
+            assert any(agree(game, features, each) for each in told), (game.position(), action)
             threats += any("threat" in each for each in told)
             acts[min(action // 52, 2)] += 1
     assert threats > 3
@@ -201,29 +201,30 @@ def test_nothing_depends_on_hidden_cards(rules):
 
 
 def test_a_position_by_hand():
-    """Whoever takes the nine takes a spade; the queen trails, and leaves a four that a four of the hand takes."""
+    """Most cards and spades are the other side's, so only points and sweeps are worth anything."""
     game = Game.from_position(
-        "rules: kasino-sweden players=2; table: 4D 9S; hand 0: 9C QH 4C; hand 1: KC KD 4H; "
+        "rules: kasino-sweden players=2; table: 4D AC; hand 0: AH QH 4C; hand 1: KC KD 4H; "
         "captured 1: rest; stock: -; last-capturer: 1"
     )
     rules = game.rules
     found = gather_action_features(rules, game.observation()[None], game.action_mask()[None])
     rows = dict(zip(found.actions.tolist(), found.features, strict=True))
-    nine, queen = (
+    ace, queen = (
         {name: rows[parse_card(card)][part].tolist() for name, part in columns_of(rules).items()}
-        for card in ("9C", "QH")
+        for card in ("AH", "QH")
     )
-    spade, card = 4 / 13, 2 / 52
-    assert nine["gain"] == [round(10 * (spade + 2 * card))]
-    assert nine["left"] == [0, 0, 0, 1] + [0] * 9
-    assert nine["takers"] == [0, 0, 0, 1] + [0] * 11  # kings take no four
-    assert nine["worth"][3] == round(10 * (card + 1))  # the four and a sweep
-    assert nine["threat"] == nine["next_gain"] == [round(10 * (card + 1))]
-    assert queen["left_cards"] == [3]
-    assert queen["takers"] == [0, 0, 0, 1] + [0] * 8 + [2, 0, 0]  # and kings take the four and the nine
-    assert queen["threat"] == [round(10 * (2 * card + spade))]
-    assert queen["cards_sure"] == [-1]
+    assert ace["gain"] == [20]
+    assert ace["left"] == [0, 0, 0, 1] + [0] * 9
+    assert ace["takers"] == [0, 0, 0, 1] + [0] * 11  # the four of hearts
+    assert ace["worth"] == [0, 0, 0, 10] + [0] * 11  # a sweep
+    assert ace["threat"] == ace["next_gain"] == [10]
     assert queen["gain"] == [0]
+    assert queen["left_cards"] == [3]
+    assert queen["takers"] == [0, 0, 0, 1] + [0] * 8 + [2, 0, 0]  # a king takes the queen and the ace
+    assert queen["own_takers"] == [1, 0, 0, 1] + [0] * 11
+    assert queen["worth"] == [10] + [0] * 11 + [10, 0, 0]
+    assert queen["threat"] == queen["next_gain"] == [10]
+    assert queen["cards_sure"] == queen["spades_sure"] == [-1]
 
 
 def test_columns_are_data_of_the_rules():

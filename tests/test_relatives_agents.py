@@ -1,4 +1,4 @@
-"""Who plays Kasino and Mulle: random, greedy and agents of one's own; all others refuse in one sentence."""
+"""Who plays Kasino and Mulle: the scripted agents and agents of one's own; all others refuse in one sentence."""
 
 import dataclasses
 
@@ -24,9 +24,8 @@ from krypenv.training.settings import Settings
 RELATIVES = ["kasino-sweden", "overspader", "kasino-finland", "mulle"]
 SIZES = [{"players": 2}, {"players": 3}, {"players": 4}, {"players": 4, "teams": 2}]
 every_relative = pytest.mark.parametrize("name", RELATIVES)
-KNOWS = (
-    r"^[\w -]+ knows only games like Krypkasino, and [\w-]+ with \d players has .*; random and greedy play all games$"
-)
+PLAY_ALL = "random, greedy and tactician play all games"
+KNOWS = rf"^[\w -]+ knows only games like Krypkasino, and [\w-]+ with \d players has .*; {PLAY_ALL}$"
 
 
 class Last:
@@ -48,7 +47,7 @@ def refusal(make):
 
 @every_relative
 @pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("agent", ["random", "greedy", f"{__name__}:Last"])
+@pytest.mark.parametrize("agent", ["random", "greedy", "tactician", f"{__name__}:Last"])
 def test_who_plays_all_games_plays_them_to_the_end(name, size, agent):
     rules = Rules.preset(name, **size)
     engine, player = Engine(rules, 8, seed=1), agents.make(agent, rules, seed=2)
@@ -64,7 +63,7 @@ def test_who_plays_all_games_plays_them_to_the_end(name, size, agent):
 def test_every_other_agent_refuses_a_relative_in_one_sentence(name):
     rules = Rules.preset(name)
     for agent in agents.names():
-        if agent not in ("random", "greedy"):
+        if agent not in ("random", "greedy", "tactician"):
             assert refusal(lambda agent=agent: agents.make(agent, rules)).startswith(f"{agent} knows only")
     model = str(MODELS / "two")
     refusal(lambda: agents.make(f"guided(model={model!r})", rules))

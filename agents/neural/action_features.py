@@ -27,7 +27,7 @@ from krypenv.kernels.compiled import (
 )
 from krypenv.kernels.features import COLUMNS as FEATURES
 from krypenv.kernels.features import DESCRIPTIONS as FEATURE_DESCRIPTIONS
-from krypenv.kernels.features import weigh, write_entries
+from krypenv.kernels.features import weigh_main, write_entries
 from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.outlook import chance_of_hit, look, make_feature_scratch
 from krypenv.rules import Rules
@@ -167,7 +167,7 @@ def write_action_features(
         write_further_action_features(compiled, observation, action, feature_scratch, scratch, action_scratch, out)
         return
     prices = action_scratch.prices
-    weigh(compiled, observation, action, feature_scratch, scratch)
+    weigh_main(compiled, observation, action, feature_scratch, scratch)
     write_entries(compiled, feature_scratch, out)
     kind = action % TAKE
     out[_HELD] = observation[_HAND + kind]

@@ -14,7 +14,7 @@ from krypenv.cards import NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.families.bounds import LILLAN, NUM_VALUES, STORAN
 from krypenv.families.feature_layout import ALL_COLUMNS
 from krypenv.kernels.compiled import CARDS_WON, NUM_CLASSES, SPADES_WON, classes_of_values
-from krypenv.kernels.features import cost_now, weigh, write_entries, write_further
+from krypenv.kernels.features import cost_now, weigh_any, write_entries, write_further
 from krypenv.kernels.gains import find_best, search_best
 from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.outlook import chance_of_hit
@@ -89,7 +89,7 @@ def write_further_action_features(
     out: np.ndarray,
 ) -> None:
     """Write the features of a legal action into `out`, (WIDTH,) int8 zeros; call `look` first."""
-    weigh(compiled, observation, action, feature_scratch, scratch)
+    weigh_any(compiled, observation, action, feature_scratch, scratch)
     write_entries(compiled, feature_scratch, out)
     write_further(compiled, observation, action, feature_scratch, out)
     out[_GAIN] = _in_tenths(-cost_now(compiled, feature_scratch))
@@ -179,9 +179,7 @@ def _weigh_takers(
     """
     asked = feature_scratch.asked
     ranks = find_best(compiled, card, card, action_scratch.left, action_scratch.none, asked)
-    asked.start = 0.0
-    for kind in range(NUM_KINDS):
-        asked.free[kind] = 0  # which only mulles ask for
+    asked.start, asked.counts_mulle, asked.wanted = 0.0, False, 1
     for place in range(NUM_CLASSES):
         action_scratch.worth[place] = 0.0
         if takers >> place & 1 and (feature_scratch.unseen[place] > 0 or action_scratch.own[place] > 0):
@@ -189,7 +187,8 @@ def _weigh_takers(
             if place >= NUM_RANKS:
                 kind = LILLAN if place == NUM_RANKS else STORAN
             search_best(compiled, kind, ranks, feature_scratch.sweeps_count, asked, scratch)
-            action_scratch.worth[place] = asked.gain
+            action_scratch.worth[place] = asked.gains[0]
+    asked.counts_mulle = True
 
 
 @kernel
