@@ -10,7 +10,7 @@ from reference_relatives import LILLAN, STORAN, list_captures
 from relatives import MIXTURES, RELATIVES
 from test_further_features import moves_after, positions, shares, worth
 
-from krypenv import Engine, Game, Rules
+from krypenv import Engine, Game, Rules, agents
 from krypenv.agents.neural.action_features import (
     COLUMNS,
     WIDTH,
@@ -186,6 +186,20 @@ def test_actions_counts_and_first_columns_are_those_of_masks_and_of_the_features
             stops += (actions == STOP).sum()
         engine.step(engine.sample_actions())
     assert stops > 0 or rules.capture == "maximal"
+
+
+@pytest.mark.parametrize("rules", list(RELATIVES.values()), ids=str)
+def test_the_tactician_plays_an_action_of_the_best_balance(rules):
+    engine, tactician = Engine(rules, 32, seed=7), agents.make("tactician", rules)
+    balance = columns_of(rules)["balance"].start
+    for _ in range(20):
+        found = gather_action_features(rules, engine.observation, engine.action_mask)
+        played = tactician.act(engine.observation, engine.action_mask)
+        rows = np.repeat(np.arange(32), found.counts)
+        for row in range(32):
+            values = found.features[rows == row, balance]
+            assert values[found.actions[rows == row] == played[row]] == values.max()
+        engine.step(played)
 
 
 @pytest.mark.parametrize("rules", list(RELATIVES.values()), ids=str)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from krypenv.agents.replies import REPLIES, look_at_replies, weigh_replies
 from krypenv.cards import NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.families.bounds import LILLAN, NUM_VALUES, STORAN
 from krypenv.families.feature_layout import ALL_COLUMNS
@@ -26,6 +27,7 @@ TENTHS = 10.0  # worths are in tenths of a point
 _BY_CLASS = "by rank, then the two of spades and the ten of diamonds where they have other values in the hand: "
 _ENTRIES = (
     ("gain", 1, "what it is worth now in tenths of a point: points, sweeps, mulles, and a price of cards and spades"),
+    ("balance", 1, "the best of its captures less the next seat's reply, as the tactician weighs it, in tenths"),
     ("threat", 1, "what the best capture of the next seat of what it leaves is worth in the mean, in tenths"),
     ("next_gain", 1, "what the best capture of what it leaves by another card of the own hand is worth, in tenths"),
     ("left", NUM_RANKS, "by rank: cards on the table after it"),
@@ -54,7 +56,7 @@ WIDTH = max(part.stop for part in COLUMNS.values())  # entries for each legal ac
 DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _ENTRIES}
 
 (
-    _GAIN, _THREAT, _NEXT_GAIN, _LEFT, _LEFT_CARDS, _LEFT_SPADES, _TAKERS, _OWN_TAKERS, _WORTH, _MULLE_CHANCE,
+    _GAIN, _BALANCE, _THREAT, _NEXT_GAIN, _LEFT, _LEFT_CARDS, _LEFT_SPADES, _TAKERS, _OWN_TAKERS, _WORTH, _MULLE_CHANCE,
     _OWN_MULLES, _HELD, _SEEN_COPIES, _SWEEPS_COUNT, _CARDS_LEAD, _CARDS_OPEN, _CARDS_SURE, _SPADES_LEAD, _SPADES_OPEN,
     _SPADES_SURE,
 ) = (COLUMNS[name].start for name, _, _ in _ENTRIES)  # fmt: skip
@@ -68,6 +70,7 @@ ACTION_SCRATCH = np.dtype(
         ("none", np.int8, (NUM_KINDS,)),  # zeros
         ("own", np.int64, (NUM_CLASSES,)),  # other cards of the own hand
         ("worth", np.float64, (NUM_CLASSES,)),  # of the best capture by a card of a class
+        ("replies", REPLIES),
     ],
     align=True,
 )
@@ -102,6 +105,9 @@ def write_further_action_features(
     if takers != 0:
         _weigh_takers(compiled, card, takers, feature_scratch, scratch, action_scratch)
         _write_takers(compiled, takers, feature_scratch, action_scratch, out)
+    look_at_replies(compiled, observation, feature_scratch, action_scratch.replies)
+    cost = weigh_replies(compiled, observation, action, feature_scratch, action_scratch.replies, scratch)
+    out[_BALANCE] = _in_tenths(-cost)
     if compiled.counts_piles:
         cards, spades = np.int64(out[_CARDS]), np.int64(out[_SPADES])
         deck, suit = np.int64(0), np.int64(0)

@@ -127,7 +127,8 @@ ACTION_FEATURE_SCALES = _scales(
 FURTHER_FEATURE_SCALES = _scales(
     further_features.WIDTH, 1.0, further_features.COLUMNS,
     {"least_points": 2.0, "points": 2.0, "chance": 50.0, "sweepers": 4.0, "cards": 3.0, "left_points": 2.0,
-     "take_chance": 50.0, "gain": 10.0, "threat": 10.0, "next_gain": 10.0, "left": 2.0, "left_cards": 4.0,
+     "take_chance": 50.0, "gain": 10.0, "balance": 10.0,
+     "threat": 10.0, "next_gain": 10.0, "left": 2.0, "left_cards": 4.0,
      "left_spades": 2.0, "takers": 4.0, "worth": 10.0, "mulle_chance": 50.0, "cards_lead": 10.0, "cards_open": 20.0,
      "spades_lead": 4.0, "spades_open": 6.0},
 )  # fmt: skip
