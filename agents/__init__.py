@@ -66,7 +66,7 @@ _AGENTS: dict[str, Callable[..., Agent]] = {
 }
 
 
-_PLAY_KRYPKASINO = ("guided", "champion", "learned")  # only games like it; the others play all games
+_PLAY_KRYPKASINO = ("guided", "champion")  # only games like it; the others play all games
 
 
 def names() -> list[str]:
@@ -99,7 +99,6 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
     if spec not in _AGENTS and (_is_path(spec) or _is_folder(spec)):
         if not _is_folder(spec):
             raise ValueError(f"there is no model folder {shown(spec)}; the agents with a name are {', '.join(_AGENTS)}")
-        check_krypkasino(rules, "a trained network")
         return load_agent(spec, rules, seed)
     name, options = parse_spec(spec)
     if is_own(name):

@@ -91,16 +91,28 @@ def check_krypkasino(rules: Rules, who: str) -> None:
     `who` is the agent or the command that knows no others. Fields such as the deck, the deals and the points of cards
     may have any value.
     """
-    known = Rules()
-    found = next((f"{key}={getattr(rules, key)!r}" for key in _KNOWN if getattr(rules, key) != getattr(known, key)), "")
-    for name in ("hand_values", "table_values"):
-        if not found and not all(isinstance(value, int) for value in getattr(rules, name)):
-            found = f"cards with two values in {name}"
-    if found:
+    if found := _unknown_field(rules):
         raise ValueError(
             f"{one_line(who, 80)} knows only games like Krypkasino, and {rules.name} with {rules.players} players has "
             f"{found}; the scripted agents and those that search play all games"
         )
+
+
+def knows_krypkasino(rules: Rules) -> bool:
+    """Return whether `check_krypkasino` passes rules."""
+    return not _unknown_field(rules)
+
+
+def _unknown_field(rules: Rules) -> str:
+    """Return the first field that makes rules another game than Krypkasino and its variants, "" if there is none."""
+    known = Rules()
+    for key in _KNOWN:
+        if getattr(rules, key) != getattr(known, key):
+            return f"{key}={getattr(rules, key)!r}"
+    for name in ("hand_values", "table_values"):
+        if not all(isinstance(value, int) for value in getattr(rules, name)):
+            return f"cards with two values in {name}"
+    return ""
 
 
 def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:

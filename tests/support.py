@@ -9,7 +9,7 @@ import numpy as np
 from reference import Reference
 
 from krypenv import Engine, Game, Rules
-from krypenv.agents.neural.network import Arrays, Shape
+from krypenv.agents.neural.network import MAIN, Arrays, Inputs, Shape
 from krypenv.agents.neural.weights import specs_of
 from krypenv.cards import ACE, TAKE
 from krypenv.families.variants import Family, family_of
@@ -97,12 +97,12 @@ def lay(
     return Game.from_position(f"rules: {rules}; table: {table}; hand 0: {hand_0}; hand 1: {hand_1}; {more}")
 
 
-def some_arrays(shape: Shape, seed: int = 1) -> Arrays:
+def some_arrays(shape: Shape, seed: int = 1, inputs: Inputs = MAIN) -> Arrays:
     """Return the weights of a network that was never trained, whose logits are of the order of one."""
     rng = np.random.default_rng(seed)
     arrays = {
         name: (rng.normal(size=spec.shape) / np.sqrt(spec.shape[-1])).astype(np.float32)
-        for name, spec in specs_of(shape).items()
+        for name, spec in specs_of(shape, inputs).items()
     }
     return {**arrays, "score.weight": 5 * arrays["score.weight"]}
 

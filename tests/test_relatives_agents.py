@@ -10,8 +10,6 @@ from krypenv import Engine, Rules, agents
 from krypenv.agents.base import check_krypkasino
 from krypenv.agents.champion import MODELS, Champion
 from krypenv.agents.neural.guided import Guided
-from krypenv.agents.search.ismcts import Ismcts
-from krypenv.agents.search.rollout import Rollout
 from krypenv.families import krypkasino
 from krypenv.families.layout import further_blocks
 from krypenv.training.cli.commands import app
@@ -67,9 +65,11 @@ def test_every_other_agent_refuses_a_relative_in_one_sentence(name):
         if agent in ONLY_KRYPKASINO:
             assert refusal(lambda agent=agent: agents.make(agent, rules)).startswith(f"{agent} knows only")
     model = str(MODELS / "two")
-    for spec in (model, f"learned(model={model!r})", f"guided(model={model!r})"):
-        refusal(lambda spec=spec: agents.make(spec, rules))
-    for made_by in (Rollout, Ismcts, Champion):
+    refusal(lambda: agents.make(f"guided(model={model!r})", rules))
+    for spec in (model, f"learned(model={model!r})"):
+        with pytest.raises(ValueError, match="was trained for 'krypkasino players=2' and can't play"):
+            agents.make(spec, rules)
+    for made_by in (Champion,):
         refusal(lambda made_by=made_by: made_by(rules))
     with pytest.raises(ValueError, match="was trained for"):
         Guided(rules, model=model)
@@ -110,24 +110,24 @@ def test_the_main_game_and_its_variants_are_known():
 
 
 @every_relative
-def test_training_and_studies_refuse_a_relative(name, tmp_path):
+def test_studies_and_who_teaches_refuse_a_relative(name, tmp_path):
     rules = Rules.preset(name)
-    refusal(lambda: Settings.of(rules=name))
-    refusal(lambda: Settings.of(also=(str(rules),)))
+    with pytest.raises(ValueError, match="one network can't learn"):
+        Settings.of(also=(str(rules),))
     refusal(lambda: ImitationSettings().changed(rules=name))
     runner = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"})
     out = str(tmp_path / "out")
-    for words in (
-        ["train", "--rules", name, "--out", out],
-        ["imitate", "--rules", name, "--out", out],
-        ["exploit", "random", "--rules", name, "--out", out],
-        ["ablate", "--rules", name, "--out", out],
-        ["study", "creep", "--agent", "greedy", "--rules", name, "--out", out],
+    for who, words in (
+        ("search", ["train", "--rules", name, "--demonstrations", "2", "--out", out]),
+        ("search", ["imitate", "--rules", name, "--out", out]),
+        ("krypenv exploit", ["exploit", "random", "--rules", name, "--out", out]),
+        ("krypenv ablate", ["ablate", "--rules", name, "--out", out]),
+        ("krypenv study", ["study", "creep", "--agent", "greedy", "--rules", name, "--out", out]),
     ):
         done = runner.invoke(app, words)
         assert done.exit_code == 2, (words, done.output)
         told = " ".join(done.output.replace("│", " ").split())
-        assert f"krypenv {words[0]} knows only games like Krypkasino, and {name} with" in told
+        assert f"{who} knows only games like Krypkasino, and {name} with" in told
         assert "Traceback" not in told
     assert not (tmp_path / "out").exists()
 

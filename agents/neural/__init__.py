@@ -1,14 +1,15 @@
 """Agents that play with a network, without torch.
 
-action_features  what the network sees of each action
-network          its sizes and layers
-inference        its forward pass, as kernels
-weights          its arrays by name
-model_file       models on disk
-learned          plays the network's choices
-guided           Monte Carlo with the network at every seat
-belief           how likely a hand is after what the opponent has played
-recall           what an agent remembers of a deal
+action_features   what the network sees of each action
+further_features  the same where captures are optional or majorities count
+network           its sizes and layers
+inference         its forward pass, as kernels
+weights           its arrays by name
+model_file        models on disk
+learned           plays the network's choices
+guided            Monte Carlo with the network at every seat
+belief            how likely a hand is after what the opponent has played
+recall            what an agent remembers of a deal
 """
 
 from typing import TYPE_CHECKING

@@ -1,6 +1,7 @@
 """Action features: what networks see of each legal action, what it does and what all seats can do after it.
 
-They hold more than the observation's features block (`krypenv.kernels.features`), and only for legal actions.
+They hold more than the observation's features block (`krypenv.kernels.features`), and only for legal actions. Games
+that count or allow more than Krypkasino have features of their own (`krypenv.agents.neural.further_features`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.agents.neural import further_features
+from krypenv.agents.neural.further_features import make_action_scratch, write_further_action_features
 from krypenv.cards import NO_CARD, NUM_ACTIONS, NUM_RANKS, NUM_SUITS, TAKE
 from krypenv.kernels.captures import borrow_scratch, find_sweep_values
 from krypenv.kernels.compiled import (
@@ -23,13 +26,14 @@ from krypenv.kernels.compiled import (
     rank_on_table,
 )
 from krypenv.kernels.features import COLUMNS as FEATURES
-from krypenv.kernels.features import weigh, write_entries
+from krypenv.kernels.features import DESCRIPTIONS as FEATURE_DESCRIPTIONS
+from krypenv.kernels.features import weigh_main, write_entries
 from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.outlook import chance_of_hit, look, make_feature_scratch
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 
-VERSION = 1  # of the action features; a network reads only the version it was trained on
+VERSION = 1  # of the main game's action features; a network reads only the version it was trained on
 _ENTRIES = (
     ("left", NUM_RANKS, "by rank: cards on the table after it"),
     (
@@ -53,7 +57,8 @@ COLUMNS: dict[str, slice] = dict(FEATURES)
 for _name, _size, _ in _ENTRIES:
     _start = max(part.stop for part in COLUMNS.values())
     COLUMNS[_name] = slice(_start, _start + _size)
-WIDTH = max(part.stop for part in COLUMNS.values())  # entries for each legal action
+WIDTH = max(part.stop for part in COLUMNS.values())  # entries for each legal action of the main game
+MAX_WIDTH = max(WIDTH, further_features.WIDTH)
 DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _ENTRIES}
 
 _LEFT, _TAKERS, _OWN, _PRICE, _RISK, _TAKER_CHANCE, _RISK_CHANCE, _HELD, _SEEN_COPIES = (
@@ -68,7 +73,33 @@ class ActionFeatures(NamedTuple):
 
     counts: npt.NDArray[np.int64]  # (B,) legal actions in each row
     actions: npt.NDArray[np.int64]  # (L,)
-    features: npt.NDArray[np.int8]  # (L, WIDTH)
+    features: npt.NDArray[np.int8]  # (L, W), with W = `width_of(rules)`
+
+
+def is_main(rules: Rules) -> bool:
+    """Return whether the action features of some rules are those of the main game."""
+    return bool(compile_rules(rules)["is_main"][0])
+
+
+def columns_of(rules: Rules) -> dict[str, slice]:
+    """Return the features of an action under some rules by name, as slices of its row."""
+    return COLUMNS if is_main(rules) else further_features.COLUMNS
+
+
+def descriptions_of(rules: Rules) -> dict[str, str]:
+    """Return what each of `columns_of` is."""
+    known = {**FEATURE_DESCRIPTIONS, **(DESCRIPTIONS if is_main(rules) else further_features.DESCRIPTIONS)}
+    return {name: known[name] for name in columns_of(rules)}
+
+
+def width_of(rules: Rules) -> int:
+    """Return W, the number of entries for each legal action under some rules."""
+    return WIDTH if is_main(rules) else further_features.WIDTH
+
+
+def version_of(rules: Rules) -> int | str:
+    """Return the version of the action features of some rules, as in a model's file."""
+    return VERSION if is_main(rules) else further_features.VERSION
 
 
 def gather_action_features(
@@ -77,14 +108,14 @@ def gather_action_features(
     """Return the features of the legal actions from observations, (B, N >= 433) int8, and masks, (B, 105) int8."""
     counts = masks.sum(axis=1, dtype=np.int64)
     actions = np.empty(counts.sum(), np.int64)
-    features = np.zeros((len(actions), WIDTH), np.int8)
+    features = np.zeros((len(actions), width_of(rules)), np.int8)
     write_all_action_features(
         compile_rules(rules),
         observations,
         masks,
         make_feature_scratch(),
         borrow_scratch(),
-        np.empty(NUM_VALUES, np.int64),
+        make_action_scratch(),
         actions,
         features,
     )
@@ -98,11 +129,11 @@ def write_all_action_features(
     masks: np.ndarray,
     feature_scratch: np.ndarray,
     scratch: np.ndarray,
-    prices: np.ndarray,
+    action_scratch: np.ndarray,
     actions: np.ndarray,
     features: np.ndarray,
 ) -> None:
-    """Write the legal actions of all rows and their features, (L,) and (L, WIDTH), one after the other."""
+    """Write the legal actions of all rows and their features, (L,) and (L, W), one after the other."""
     at = 0
     for row in range(len(observations)):
         look(compiled[0], observations[row], feature_scratch[0])
@@ -110,7 +141,13 @@ def write_all_action_features(
             if masks[row, action]:
                 actions[at] = action
                 write_action_features(
-                    compiled[0], observations[row], action, feature_scratch[0], scratch[0], prices, features[at]
+                    compiled[0],
+                    observations[row],
+                    action,
+                    feature_scratch[0],
+                    scratch[0],
+                    action_scratch[0],
+                    features[at],
                 )
                 at += 1
 
@@ -122,11 +159,15 @@ def write_action_features(
     action: int,
     feature_scratch: np.record,
     scratch: np.record,
-    prices: np.ndarray,
+    action_scratch: np.record,
     out: np.ndarray,
 ) -> None:
-    """Write the features of a legal action into `out`, (WIDTH,) int8 zeros; call `look` first."""
-    weigh(compiled, observation, action, feature_scratch, scratch)
+    """Write the features of a legal action into `out`, (W,) int8 zeros; call `look` first."""
+    if not compiled.is_main:
+        write_further_action_features(compiled, observation, action, feature_scratch, scratch, action_scratch, out)
+        return
+    prices = action_scratch.prices
+    weigh_main(compiled, observation, action, feature_scratch, scratch)
     write_entries(compiled, feature_scratch, out)
     kind = action % TAKE
     out[_HELD] = observation[_HAND + kind]

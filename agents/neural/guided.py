@@ -9,7 +9,8 @@ import numpy as np
 from krypenv.agents.base import IntArray
 from krypenv.agents.neural.belief import log_likelihood, make_belief, remember, resample_systematically
 from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_scratch, score_legal, state_value
-from krypenv.agents.neural.model_file import check_rules, load_model
+from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
+from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.neural.recall import Memory, Recall
 from krypenv.agents.scripted import list_bits, list_legal
 from krypenv.agents.search.rollout import final_margin
@@ -268,7 +269,7 @@ class Guided(Sampler):
         weights = load_weights(model, rules, uses_value)
         # The margin to come is twice the centred return between two sides.
         value_unit = 2 / REWARD_SCALE if uses_value else 0.0
-        self._recall = Recall() if proposals > 1 and rules.players == 2 else None
+        self._recall = Recall(rules.observation_size) if proposals > 1 and rules.players == 2 else None
         proposals = proposals if self._recall else 1
         super().__init__(rules, seed, worlds, "margin" if uses_value else value, ms, threads)
         at_once = min(worlds, BATCH) if ms else worlds
@@ -277,7 +278,7 @@ class Guided(Sampler):
         self._plan = Plan(
             deals, float(prior), value_unit, proposals, float(temperature), plan_of(rules, "max_n", 0), weights,
             make_network_scratch(self._threads), make_belief(self._threads), logs,
-            np.zeros(logs.shape, np.int64), Memory.blank(0),
+            np.zeros(logs.shape, np.int64), Memory.blank(0, rules.observation_size),
         )  # fmt: skip
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
@@ -302,4 +303,4 @@ def load_weights(model: str, rules: Rules, uses_value: bool = False) -> Weights:
     reward = (card.get("settings") or {}).get("reward", "centred")
     if uses_value and reward != "centred":
         raise ValueError(f"the network in {model} expects {reward}, not points against the other side (centred)")
-    return Weights.of(arrays)
+    return Weights.of(arrays, inputs_of(rules_in(card)))

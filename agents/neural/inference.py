@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.neural.action_features import WIDTH, write_action_features
-from krypenv.agents.neural.network import ACTION_FEATURE_SCALES, MAX_UNITS, OBSERVATION_SCALES, Arrays
+from krypenv.agents.neural.action_features import MAX_WIDTH, write_action_features
+from krypenv.agents.neural.further_features import ACTION_SCRATCH
+from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Inputs
 from krypenv.cards import NUM_ACTIONS
-from krypenv.kernels.compiled import NUM_VALUES
-from krypenv.kernels.observation import SIZE
+from krypenv.families.layout import LARGEST_SIZE
 from krypenv.kernels.outlook import FEATURE_SCRATCH, look
 from krypenv.kernels.state import mix
 from krypenv.runtime.jit import handle, kernel, records
@@ -29,9 +29,9 @@ NETWORK_SCRATCH = np.dtype(
         ("legal", np.int64, (NUM_ACTIONS,)),  # the legal actions
         ("logits", np.float32, (NUM_ACTIONS,)),  # and their scores, in the same order
         ("behind", np.float64, (NUM_ACTIONS,)),  # by action: its logit at the root less the best one
-        ("seen", np.int8, (SIZE,)),  # an observation
-        ("features", np.int8, (WIDTH,)),  # of one action
-        ("prices", np.int64, (NUM_VALUES,)),
+        ("seen", np.int8, (LARGEST_SIZE,)),  # an observation
+        ("features", np.int8, (MAX_WIDTH,)),  # of one action
+        ("action_scratch", ACTION_SCRATCH),
         ("feature_scratch", FEATURE_SCRATCH),
         ("temperature", np.float64),  # divides the logits before an action is sampled; 0 for the best one
     ],
@@ -46,11 +46,11 @@ class Weights(NamedTuple):
     include the input scales.
     """
 
-    read: npt.NDArray[np.float32]  # (433, C)
+    read: npt.NDArray[np.float32]  # (N, C) for observations of N entries
     read_bias: npt.NDArray[np.float32]  # (C,)
     context: npt.NDArray[np.float32]  # (C, H)
     kinds: npt.NDArray[np.float32]  # (105, H): contribution of an action's number alone, biases included
-    features: npt.NDArray[np.float32]  # (WIDTH, H)
+    features: npt.NDArray[np.float32]  # (W, H) for W action features
     hidden: npt.NDArray[np.float32]  # (H, H)
     hidden_bias: npt.NDArray[np.float32]  # (H,)
     score: npt.NDArray[np.float32]  # (H + 1,): the bias comes last
@@ -59,21 +59,23 @@ class Weights(NamedTuple):
     value: npt.NDArray[np.float32]  # (H + 1,): the bias comes last
 
     @classmethod
-    def of(cls, state: Arrays) -> Weights:
+    def of(cls, state: Arrays, inputs: Inputs = MAIN) -> Weights:
         """Return the weights for these kernels from arrays named as in a model's file (`weights.specs_of`).
+
+        `inputs` are those of the rules that the network was trained for (`network.inputs_of`).
 
         Raises ValueError if a layer has more than `MAX_UNITS` units.
         """
         widest = max(len(state["read.bias"]), len(state["hidden.bias"]))
         if widest > MAX_UNITS:
             raise ValueError(f"the kernel has room for {MAX_UNITS} units in a layer of a network, not for {widest}")
-        of_features, of_kinds = np.split(state["card.weight"].T, [WIDTH])
+        of_features, of_kinds = np.split(state["card.weight"].T, [inputs.features])
         arrays = (
-            state["read.weight"].T * OBSERVATION_SCALES[:, None],
+            state["read.weight"].T * inputs.observation_scales[:, None],
             state["read.bias"],
             state["context.weight"].T,
             state["kinds.weight"] @ of_kinds + state["card.bias"] + state["context.bias"],
-            of_features * ACTION_FEATURE_SCALES[:, None],
+            of_features * inputs.feature_scales[:, None],
             state["hidden.weight"].T,
             state["hidden.bias"],
             np.append(state["score.weight"], state["score.bias"]),
@@ -102,7 +104,7 @@ def score_legal(
 ) -> int:
     """Write the logits of the first `count` of `network_scratch.legal` to `.logits`; return the place of the best.
 
-    `observation`, (>= 433,) int8, is what the seat to act sees.
+    `observation`, (>= N,) int8, is what the seat to act sees.
     """
     look(compiled, observation, network_scratch.feature_scratch)
     read_context(weights, observation, network_scratch)
@@ -183,7 +185,7 @@ def score_one(
     scratch: np.record,
 ) -> float:
     """Return the logit of one action; call `look` and `read_context` first."""
-    for entry in range(WIDTH):
+    for entry in range(len(weights.features)):
         network_scratch.features[entry] = 0
     write_action_features(
         compiled,
@@ -191,7 +193,7 @@ def score_one(
         action,
         network_scratch.feature_scratch,
         scratch,
-        network_scratch.prices,
+        network_scratch.action_scratch,
         network_scratch.features,
     )
     return score_action(weights, action, network_scratch)
@@ -204,7 +206,7 @@ def read_context(weights: Weights, observation: np.ndarray, network_scratch: np.
     units, size = len(weights.read_bias), len(weights.hidden_bias)
     for unit in range(units):
         context[unit] = weights.read_bias[unit]
-    for at in range(SIZE):
+    for at in range(len(weights.read)):
         if observation[at] != 0:
             add_row(context, observation[at], weights.read[at], units)
     for unit in range(size):
@@ -221,7 +223,7 @@ def score_action(weights: Weights, action: int, network_scratch: np.record) -> f
     for unit in range(size):
         card[unit] = network_scratch.shared[unit] + weights.kinds[action, unit]
         hidden[unit] = weights.hidden_bias[unit]
-    for at in range(WIDTH):
+    for at in range(len(weights.features)):
         if network_scratch.features[at] != 0:
             add_row(card, network_scratch.features[at], weights.features[at], size)
     for at in range(size):

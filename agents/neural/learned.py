@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import IntArray, check_krypkasino, check_limit, check_seed, format_spec
+from krypenv.agents.base import IntArray, check_limit, check_seed, format_spec, knows_krypkasino
 from krypenv.agents.neural.inference import Weights, draw_action, make_network_scratch, score_legal, state_value
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
-from krypenv.agents.neural.network import ILLEGAL
+from krypenv.agents.neural.network import ILLEGAL, inputs_of
 from krypenv.agents.scripted import list_legal
 from krypenv.agents.search.sampling import find_open
 from krypenv.agents.search.search import Search
@@ -74,8 +74,15 @@ def value_rows(
             logits[row, network_scratch.legal[at]] = network_scratch.logits[at]
 
 
+def has_solver(rules: Rules) -> bool:
+    """Return whether the last deal is solved under some rules: that of two players of games like Krypkasino."""
+    return rules.players == 2 and knows_krypkasino(rules)
+
+
 class NetworkPlayer(ABC):
     """Plays a network's choices, and solves the last deal of a two-player game, with nothing hidden, as `Search` does.
+
+    In games that `Search` doesn't play it plays the network's choices to the end.
 
     Args:
         rules, name, seed: as for every agent.
@@ -83,10 +90,9 @@ class NetworkPlayer(ABC):
     """
 
     def __init__(self, rules: Rules, name: str, seed: int = 0, solver: bool = True) -> None:
-        check_krypkasino(rules, name)
         self.rules, self.name = rules, name
         self._compiled = compile_rules(rules)
-        self._solver = Search(rules, seed, worlds=1) if solver and rules.players == 2 else None
+        self._solver = Search(rules, seed, worlds=1) if solver and has_solver(rules) else None
 
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> IntArray:
         """Return an action for each row: (B, N >= 433) int8 and (B, 105) int8 to (B,) int64."""
@@ -172,7 +178,7 @@ def load_agent(
     given = {"temperature": (temperature, 0.0), "solver": (solver, True)}
     options = {name: value for name, (value, default) in given.items() if value != default}
     name = format_spec("learned", {"model": str(folder), **options}) if options else str(folder)
-    return LearnedAgent(Weights.of(arrays), rules, name, seed, temperature, solver, threads)
+    return LearnedAgent(Weights.of(arrays, inputs_of(rules_in(card))), rules, name, seed, temperature, solver, threads)
 
 
 def trained_rules(folder: str | Path) -> Rules:

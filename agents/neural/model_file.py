@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-from krypenv.agents.neural.action_features import VERSION as ACTION_FEATURES_VERSION
-from krypenv.agents.neural.network import MAX_UNITS, Arrays, Shape
+from krypenv.agents.neural.action_features import version_of
+from krypenv.agents.neural.network import MAX_UNITS, Arrays, Shape, inputs_of
 from krypenv.agents.neural.weights import check_network, parse_arrays, shape_of
 from krypenv.inputs.files import parse_json, read_file, write_whole
 from krypenv.inputs.schema import (
@@ -70,7 +70,7 @@ def save_model(folder: str | Path, arrays: Arrays, rules: Rules, **facts: Any) -
     card = {
         "format": FORMAT,
         "observation_version": VERSION,
-        "facts_version": ACTION_FEATURES_VERSION,
+        "facts_version": version_of(rules),
         "rules": str(rules),
         "network": dataclasses.asdict(shape_of(arrays)),
         "weights_sha256": hashlib.sha256(weights).hexdigest(),
@@ -95,7 +95,7 @@ def load_model(folder: str | Path) -> tuple[Arrays, dict[str, Any]]:
         raise ModelError(f"{path} is not the file that {CARD} was written for; the model is torn or was changed")
     try:
         arrays = parse_arrays(weights)
-        check_network(arrays, Shape(**card["network"]))
+        check_network(arrays, Shape(**card["network"]), inputs_of(rules_in(card)))
     except ValueError as error:
         raise ModelError(
             f"the weights in {folder} don't fit the network that {CARD} describes: {WEIGHTS} {error}"
@@ -118,18 +118,26 @@ def read_card(folder: str | Path) -> dict[str, Any]:
         raise ModelError(f"{folder} is a model of format {shown(found)}; this version reads format {FORMAT}")
     for what, key, version in (
         ("observations", "observation_version", VERSION),
-        ("action features", "facts_version", ACTION_FEATURES_VERSION),
+        ("action features", "facts_version", _features_version(card)),
     ):
         if card.get(key) != version or isinstance(card[key], bool):
             raise ModelError(
                 f"{folder} was trained on {what} of version {shown(card.get(key))}, "
-                f"and this krypenv gives version {version}; train it anew"
+                f"and this krypenv gives version {shown(version)}; train it anew"
             )
     try:
         _check_card(card, "")
     except ValueError as error:
         raise ModelError(f"{path}: {sentence_of(error)}") from None
     return card
+
+
+def _features_version(card: dict[str, Any]) -> int | str:
+    """Return the version of the action features that the rules in a card have now; of Krypkasino if it names none."""
+    try:
+        return version_of(Rules.parse(card["rules"]))
+    except (KeyError, ValueError):
+        return version_of(Rules())
 
 
 def _read(folder: Path, path: Path) -> bytes:
@@ -150,11 +158,16 @@ def _all_rules_in(card: dict[str, Any]) -> list[Rules]:
 
 
 def check_rules(card: dict[str, Any], rules: Rules, folder: str | Path) -> None:
-    """Raise ModelError unless a model was trained for these rules; the length of a session doesn't matter."""
+    """Raise ModelError unless a model was trained for these rules; the length of a session doesn't matter.
+
+    A model of single games plays sessions too, without a look at the totals; one of sessions reads them.
+    """
     trained = _all_rules_in(card)
+    texts = " and ".join(f"'{each}'" for each in trained)
     if _one_game(rules) not in map(_one_game, trained):
-        texts = " and ".join(f"'{each}'" for each in trained)
         raise ModelError(f"{folder} was trained for {texts} and can't play '{rules}'")
+    if not inputs_of(trained[0]).are_in(inputs_of(rules)):
+        raise ModelError(f"{folder} was trained for {texts} and reads entries that '{rules}' lacks; train one for it")
 
 
 def _one_game(rules: Rules) -> Rules:

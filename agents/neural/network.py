@@ -7,13 +7,16 @@ All actions share one small scorer and one context, computed from the observatio
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.neural.action_features import COLUMNS, WIDTH
+from krypenv.agents.neural import further_features
+from krypenv.agents.neural.action_features import COLUMNS, WIDTH, is_main
 from krypenv.cards import NUM_ACTIONS
-from krypenv.kernels.observation import LAYOUT, SIZE
+from krypenv.kernels.observation import LAYOUT
+from krypenv.rules import Rules
 
 Arrays = dict[str, np.ndarray]  # the weights of a network by their names
 FloatArray = npt.NDArray[np.float32]
@@ -31,14 +34,64 @@ class Shape:
     embedding: int = 8  # entries learned for each action
 
 
-def layers_of(shape: Shape) -> dict[str, tuple[int, int]]:
+@dataclass(frozen=True)
+class Inputs:
+    """What a network reads under some rules: blocks of the observation, and the features of each legal action."""
+
+    blocks: tuple[tuple[str, int, int], ...]  # of the observation: name, start and stop
+    is_main: bool  # whether the action features are those of the main game
+
+    def are_in(self, others: Inputs) -> bool:
+        """Return whether others begin with these, so that a network of these can read them."""
+        return self.blocks == others.blocks[: len(self.blocks)] and self.is_main == others.is_main
+
+    @property
+    def layout(self) -> dict[str, slice]:
+        """The blocks of the observation."""
+        return {name: slice(start, stop) for name, start, stop in self.blocks}
+
+    @property
+    def observation(self) -> int:
+        """The entries of an observation."""
+        return self.blocks[-1][2]
+
+    @property
+    def features(self) -> int:
+        """The features of an action."""
+        return WIDTH if self.is_main else further_features.WIDTH
+
+    @property
+    def observation_scales(self) -> FloatArray:
+        """The factors of the entries of an observation."""
+        return _observation_scales(self)
+
+    @property
+    def feature_scales(self) -> FloatArray:
+        """The factors of the features of an action."""
+        return ACTION_FEATURE_SCALES if self.is_main else FURTHER_FEATURE_SCALES
+
+
+def _inputs(layout: dict[str, slice], is_main: bool) -> Inputs:
+    return Inputs(tuple((name, part.start, part.stop) for name, part in layout.items()), is_main)
+
+
+MAIN = _inputs(LAYOUT, True)  # of Krypkasino and its variants
+
+
+@lru_cache(64)
+def inputs_of(rules: Rules) -> Inputs:
+    """Return what a network reads under some rules."""
+    return _inputs(rules.layout, is_main(rules))
+
+
+def layers_of(shape: Shape, inputs: Inputs = MAIN) -> dict[str, tuple[int, int]]:
     """Return the inputs and the units of every layer, in order; `kinds` is a learned embedding of each action."""
     context, card = shape.context, shape.card
     return {
-        "read": (SIZE, context),
+        "read": (inputs.observation, context),
         "context": (context, card),
         "kinds": (NUM_ACTIONS, shape.embedding),
-        "card": (WIDTH + shape.embedding, card),
+        "card": (inputs.features + shape.embedding, card),
         "hidden": (card, card),
         "score": (card, 1),
         "judge": (context + card, card),
@@ -50,17 +103,32 @@ def _scales(size: int, usual: float, entries: dict[str, slice], divisors: dict[s
     """Return the factors that bring inputs to the order of one, (size,) float32."""
     scales = np.full(size, usual, np.float32)
     for name, divisor in divisors.items():
-        scales[entries[name]] = 1 / divisor
+        if name in entries:
+            scales[entries[name]] = 1 / divisor
     scales.flags.writeable = False
     return scales
 
 
-OBSERVATION_SCALES = _scales(
-    SIZE, 0.5, LAYOUT,
-    {"points": 10.0, "sweeps": 3.0, "hand_size": 4.0, "session_total": 30.0, "deals_left": 6.0, "games_left": 6.0},
-)  # fmt: skip
+@lru_cache(16)
+def _observation_scales(inputs: Inputs) -> FloatArray:
+    return _scales(
+        inputs.observation, 0.5, inputs.layout,
+        {"points": 10.0, "sweeps": 3.0, "hand_size": 4.0, "session_total": 30.0, "deals_left": 6.0, "games_left": 6.0,
+         "cards_won": 15.0, "spades_won": 4.0, "counted_sweeps": 3.0, "totals": 10.0},
+    )  # fmt: skip
+
+
+OBSERVATION_SCALES = _observation_scales(MAIN)
 ACTION_FEATURE_SCALES = _scales(
     WIDTH, 1.0, COLUMNS,
     {"least_points": 3.0, "points": 3.0, "chance": 50.0, "sweepers": 4.0, "left": 2.0, "takers": 4.0, "price": 3.0,
      "taker_chance": 50.0, "risk_chance": 50.0},
+)  # fmt: skip
+FURTHER_FEATURE_SCALES = _scales(
+    further_features.WIDTH, 1.0, further_features.COLUMNS,
+    {"least_points": 2.0, "points": 2.0, "chance": 50.0, "sweepers": 4.0, "cards": 3.0, "left_points": 2.0,
+     "take_chance": 50.0, "gain": 10.0, "balance": 10.0,
+     "threat": 10.0, "next_gain": 10.0, "left": 2.0, "left_cards": 4.0,
+     "left_spades": 2.0, "takers": 4.0, "worth": 10.0, "mulle_chance": 50.0, "cards_lead": 10.0, "cards_open": 20.0,
+     "spades_lead": 4.0, "spades_open": 6.0},
 )  # fmt: skip

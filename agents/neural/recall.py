@@ -30,14 +30,14 @@ Steps = tuple[Step, ...]  # of a deal, the oldest one first
 class Memory(NamedTuple):
     """The last steps of the deal so far in B games, as far as they are known; -1 in the unused places."""
 
-    seen: Int8Array  # (B, MOST_STEPS, 433): what the seat saw when it decided
+    seen: Int8Array  # (B, MOST_STEPS, N): what the seat saw when it decided
     actions: Int8Array  # (B, MOST_STEPS, MOST_ACTIONS): its play, a card and what it took
     cards: Int8Array  # (B, MOST_STEPS): the kind that the opponent played next
 
     @classmethod
-    def blank(cls, games: int) -> Memory:
-        """Return an empty memory."""
-        shapes = (SIZE,), (MOST_ACTIONS,), ()
+    def blank(cls, games: int, size: int = SIZE) -> Memory:
+        """Return an empty memory of observations of some size."""
+        shapes = (size,), (MOST_ACTIONS,), ()
         return cls(*(np.full((games, MOST_STEPS, *shape), -1, np.int8) for shape in shapes))
 
 
@@ -45,7 +45,7 @@ class Memory(NamedTuple):
 class _Decision:
     """A decision of the seat, and the steps of its deal before it."""
 
-    seen: Int8Array  # (433,)
+    seen: Int8Array  # (N,)
     actions: list[int]  # a card, and what it took
     steps: Steps
 
@@ -59,16 +59,20 @@ class Recall:
 
     Two observations are of one game if the cards fit: the hand is what the earlier decision left, and exactly as many
     cards are new as the opponent has played since. If more than one earlier decision fits, nothing is recalled.
+
+    Args:
+        size: N, the entries of an observation without the features.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, size: int = SIZE) -> None:
+        self._size = size
         self._decisions: dict[bytes, list[_Decision]] = {}
         self._count = 0
 
     def recall(self, observations: Int8Array) -> Memory:
-        """Return the steps that led to (B, 433 or more) observations."""
-        memory = Memory.blank(len(observations))
-        for row, seen in enumerate(observations[:, :SIZE]):
+        """Return the steps that led to (B, N or more) observations."""
+        memory = Memory.blank(len(observations), self._size)
+        for row, seen in enumerate(observations[:, : self._size]):
             for at, (before, actions, card) in enumerate(self._steps(seen)[-MOST_STEPS:]):
                 memory.seen[row, at] = before
                 memory.actions[row, at, : len(actions)] = actions
@@ -76,11 +80,11 @@ class Recall:
         return memory
 
     def note(self, observations: Int8Array, actions: npt.NDArray[np.int64]) -> None:
-        """Remember decisions: (B, 433 or more) observations and the (B,) actions that were chosen there."""
+        """Remember decisions: (B, N or more) observations and the (B,) actions that were chosen there."""
         if self._count > MOST_DECISIONS:
             self._decisions.clear()
             self._count = 0
-        for seen, action in zip(observations[:, :SIZE], actions, strict=True):
+        for seen, action in zip(observations[:, : self._size], actions, strict=True):
             if action < TAKE:
                 hand = seen[_HAND].copy()
                 hand[action] -= 1

@@ -11,9 +11,7 @@ import numpy.typing as npt
 import safetensors.numpy
 from safetensors import SafetensorError
 
-from krypenv.agents.neural.action_features import WIDTH
-from krypenv.agents.neural.network import ACTION_FEATURE_SCALES, ILLEGAL, OBSERVATION_SCALES, Arrays, Shape, layers_of
-from krypenv.kernels.observation import LAYOUT, SIZE
+from krypenv.agents.neural.network import ILLEGAL, MAIN, Arrays, Inputs, Shape, layers_of
 
 _LARGEST = 128.0  # the largest absolute input of a network, before scaling
 _COUNTS = ("hand", "table", "seen", "set_aside", "pending", "taken", "cannot_hold")  # entries that are 2 at most
@@ -37,14 +35,14 @@ def parse_arrays(data: bytes) -> Arrays:
 
 
 @lru_cache(64)
-def specs_of(shape: Shape) -> dict[str, Spec]:
+def specs_of(shape: Shape, inputs: Inputs = MAIN) -> dict[str, Spec]:
     """Return the specs of a network's arrays, in order; allocates nothing of that size."""
     specs = {}
-    for name, (inputs, units) in layers_of(shape).items():
+    for name, (entries, units) in layers_of(shape, inputs).items():
         if name == "kinds":
-            specs["kinds.weight"] = Spec((inputs, units))
+            specs["kinds.weight"] = Spec((entries, units))
         else:
-            specs |= {f"{name}.weight": Spec((units, inputs)), f"{name}.bias": Spec((units,))}
+            specs |= {f"{name}.weight": Spec((units, entries)), f"{name}.bias": Spec((units,))}
     return specs
 
 
@@ -68,7 +66,7 @@ def check_arrays(arrays: Arrays, specs: dict[str, Spec]) -> None:
             raise ValueError(f"has numbers in tensor {name!r} that are not finite")
 
 
-def check_reach(arrays: Arrays) -> None:
+def check_reach(arrays: Arrays, inputs: Inputs = MAIN) -> None:
     """Raise ValueError if a network's outputs could reach the logit that marks illegal actions, or overflow.
 
     `arrays` are those of a network (`specs_of`). The bound of each layer follows from the largest inputs.
@@ -79,7 +77,7 @@ def check_reach(arrays: Arrays) -> None:
         outputs: npt.NDArray[np.float64] = size[f"{name}.weight"] @ inputs + size[f"{name}.bias"]
         return outputs
 
-    observation, features = _largest_inputs()
+    observation, features = _largest_inputs(inputs)
     context = layer("read", observation)
     card = layer("card", np.append(features, size["kinds.weight"].max(axis=0))) + layer("context", context)
     hidden = layer("hidden", card)
@@ -89,19 +87,19 @@ def check_reach(arrays: Arrays) -> None:
         raise ValueError(f"has weights so large that a network with them can come to {largest:.0e}")
 
 
-@lru_cache(1)
-def _largest_inputs() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the largest absolute inputs: of the observation, (433,), and of the action features, (WIDTH,)."""
-    largest = np.full(SIZE, _LARGEST)
+@lru_cache(16)
+def _largest_inputs(inputs: Inputs) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the largest absolute inputs: of the observation, and of the action features, (N,) and (W,)."""
+    largest = np.full(inputs.observation, _LARGEST)
     for name in _COUNTS:
-        largest[LAYOUT[name]] = 2
-    return largest * OBSERVATION_SCALES, np.full(WIDTH, _LARGEST) * ACTION_FEATURE_SCALES
+        largest[inputs.layout[name]] = 2
+    return largest * inputs.observation_scales, np.full(inputs.features, _LARGEST) * inputs.feature_scales
 
 
-def check_network(arrays: Arrays, shape: Shape) -> None:
+def check_network(arrays: Arrays, shape: Shape, inputs: Inputs = MAIN) -> None:
     """Raise ValueError unless arrays are the weights of a network of this shape whose outputs are bounded."""
-    check_arrays(arrays, specs_of(shape))
-    check_reach(arrays)
+    check_arrays(arrays, specs_of(shape, inputs))
+    check_reach(arrays, inputs)
 
 
 def read_arrays(path: Path, data: bytes, specs: dict[str, Spec]) -> Arrays:

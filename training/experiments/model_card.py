@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.neural.model_file import CARD, WEIGHTS, load_model
+from krypenv.agents.base import knows_krypkasino
+from krypenv.agents.neural.model_file import CARD, WEIGHTS, load_model, rules_in
 from krypenv.inputs.files import read_json, write_whole
 from krypenv.inputs.schema import a_list, a_record, line, number, optional, sentence_of, whole
 from krypenv.training.arena.payoffs import Payoffs, payoffs
@@ -29,6 +30,14 @@ learns nothing from what the others have played. With two players, `champion` ma
 - It plays one fixed policy, so an opponent that knows it can exploit it: see the lower bound above. How much more \
 there is to gain, nobody knows.
 - It plays for points, not for the place: it takes no extra risk when behind and plays no safer when ahead.
+- It was trained and measured against programs. How it does against people was not measured."""
+FURTHER_LIMITS = """\
+- It plays the rules above and no others; `agents.make` refuses other rules.
+- The network acts on one observation and remembers nothing. It learns nothing from what the others have played.
+- It plays one fixed policy, so an opponent that knows it can exploit it: see the lower bound above. How much more \
+there is to gain, nobody knows.
+- It plays for points, not for the place, and not for the end of a session: it takes no extra risk when behind and \
+plays no safer when ahead.
 - It was trained and measured against programs. How it does against people was not measured."""
 OLD_NAMES = (
     "Some of the command's options have the names that they had in the version that made the model. These names still "
@@ -64,9 +73,14 @@ def model_card(model: Path, arena: Path, exploits: list[Path], title: str) -> st
         f"```bash\n{results.header.get('command', '')}\n```",
         *(_margins(table, place, names, games.milliseconds) for place in mine),
         "## Exploitability\n\n" + ("\n".join(map(_exploit, exploits)) or "Not measured."),
-        f"## Limits\n\n{LIMITS}",
+        f"## Limits\n\n{limits_of(card)}",
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def limits_of(card: dict[str, Any]) -> str:
+    """Return what a model cannot do, by its rules."""
+    return LIMITS if knows_krypkasino(rules_in(card)) else FURTHER_LIMITS
 
 
 def _made(model: Path, card: dict[str, Any]) -> str:

@@ -87,7 +87,7 @@ class Plan:
 class Demonstrations:
     """N decisions of whole games, in the order of play, with L legal actions in all."""
 
-    observations: npt.NDArray[np.int8]  # (N, 433)
+    observations: npt.NDArray[np.int8]  # (N, S)
     features: ActionFeatures
     hidden: npt.NDArray[np.int8]  # (N, (P - 1) * 52) the others' hands, the seat to the left first
     values: npt.NDArray[np.float32]  # (L,) the teacher's value of each legal action, -inf if it was pruned

@@ -13,17 +13,17 @@ import safetensors.numpy
 import torch
 from rich.console import Console
 
-from krypenv.agents.base import check_krypkasino
-from krypenv.agents.neural.model_file import load_model, save_model
+from krypenv.agents.neural.model_file import load_model, rules_in, save_model
+from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.neural.weights import Spec, check_arrays, parse_arrays
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
 from krypenv.envs.vector import observation_space
 from krypenv.inputs.files import read_file, write_whole
-from krypenv.kernels.observation import SIZE
 from krypenv.rules import Rules
 from krypenv.training.common import bounds, panels
 from krypenv.training.common.fields import Command, Part, part, setting
 from krypenv.training.common.folders import writing_to
+from krypenv.training.common.ladder import KRYPKASINO, ladder_of
 from krypenv.training.common.parts import Evaluation, GameRules, Network, a_seed, some_threads
 from krypenv.training.common.progress import compiling, progress
 from krypenv.training.evaluation.matches import MatchResult, evaluate
@@ -33,7 +33,6 @@ from krypenv.training.learner.network import CardNetwork, NetworkAgent, arrays_o
 from krypenv.training.learner.policy import CardPolicy
 
 MODEL, CRITIC = "model", "critic.safetensors"
-TEACHER = "search(worlds=16, plies=2)"
 CHUNK = 250  # games in a file of demonstrations
 
 
@@ -42,7 +41,7 @@ class Demonstrating(Part):
     """Which demonstrations to make."""
 
     panel: ClassVar[str] = panels.DEMONSTRATIONS
-    teacher: str = setting(TEACHER, "agent to imitate; it plays every seat and values every legal action")
+    teacher: str = setting(KRYPKASINO.teacher, "agent to imitate; it plays every seat and values every legal action")
     games: int = setting(4000, "games to demonstrate", bounds.DEMONSTRATIONS._replace(low=1))
     temperature: float = setting(
         1.5, "in points: the teacher samples actions from softmax(value / temperature)", bounds.POINTS
@@ -70,8 +69,21 @@ class ImitationSettings(Command):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_krypkasino(self.game_rules(), "krypenv imitate")
         self.plan()
+
+    @classmethod
+    def of(cls, **given: Any) -> ImitationSettings:
+        """Return settings from options by name; agents that are not given are those of the rules' ladder."""
+        settings = cls().changed(**given)
+        ladder = ladder_of(settings.game_rules())
+        its = {
+            "teacher": ladder.teacher,
+            "against": ladder.against[:2],
+            "temperature": ladder.temperature,
+            "target_temperature": ladder.temperature,
+            "gamma": ladder.gamma,
+        }
+        return settings.changed(**{name: value for name, value in its.items() if name not in cls.renamed(given)})
 
     def game_rules(self) -> Rules:
         """Return the rules that the teacher plays."""
@@ -104,7 +116,7 @@ def make_policy(settings: ImitationSettings) -> CardPolicy:
     torch.manual_seed(settings.seed)
     rules, rate = settings.game_rules(), settings.cloning.learning_rate
     return CardPolicy(
-        observation_space(SIZE), gym.spaces.Discrete(NUM_ACTIONS), lambda left: rate, rules=rules,
+        observation_space(rules.observation_size), gym.spaces.Discrete(NUM_ACTIONS), lambda left: rate, rules=rules,
         shape=settings.network.shape, hidden=(rules.players - 1) * NUM_KINDS,
     )  # fmt: skip
 
@@ -120,8 +132,13 @@ def load_start(policy: CardPolicy, folder: Path) -> None:
 
     Raises ValueError if the sizes differ.
     """
-    arrays, _ = load_model(folder / MODEL if (folder / MODEL).is_dir() else folder)
-    network = CardNetwork.of(arrays)
+    arrays, card = load_model(folder / MODEL if (folder / MODEL).is_dir() else folder)
+    network = CardNetwork.of(arrays, inputs_of(rules_in(card)))
+    if network.inputs != policy.network.inputs:
+        raise ValueError(
+            f"the network in {folder} was trained for '{rules_in(card)}', which shows other entries or features than "
+            "the rules of this run; start from a model of the same game"
+        )
     if network.shape != policy.network.shape:
         raise ValueError(
             f"the network in {folder} has {network.shape}, and the settings ask for {policy.network.shape}"

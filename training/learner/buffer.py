@@ -17,7 +17,7 @@ from krypenv.training.learner.policy import Position
 class Decisions(NamedTuple):
     """What the seats to act in B games decide on."""
 
-    observations: np.ndarray  # (B, 433) int8
+    observations: np.ndarray  # (B, N) int8
     features: ActionFeatures  # of their legal actions
     hidden: np.ndarray  # (B, H) int8, the others' hands
     seats: np.ndarray  # (B,) ints, the seat to act

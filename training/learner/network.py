@@ -13,9 +13,8 @@ from torch import Tensor, nn
 from krypenv.agents.base import IntArray
 from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
 from krypenv.agents.neural.learned import NetworkPlayer
-from krypenv.agents.neural.network import ACTION_FEATURE_SCALES, ILLEGAL, OBSERVATION_SCALES, Arrays, Shape, layers_of
+from krypenv.agents.neural.network import ILLEGAL, MAIN, Arrays, Inputs, Shape, layers_of
 from krypenv.agents.neural.weights import shape_of
-from krypenv.kernels.observation import SIZE
 from krypenv.rules import Rules
 
 
@@ -25,7 +24,7 @@ class Choices(NamedTuple):
     row: Tensor  # (L,) int64: the decision that an action belongs to
     place: Tensor  # (L,) int64: which of its actions it is
     actions: Tensor  # (L,) int64
-    features: Tensor  # (L, WIDTH) int8
+    features: Tensor  # (L, W) int8
 
     @classmethod
     def of(cls, features: ActionFeatures, device: torch.device | str = "cpu") -> Choices:
@@ -54,18 +53,19 @@ class Scores(NamedTuple):
 class CardNetwork(nn.Module):
     """Scores each legal action from its features (`neural.action_features`) and the context, and values the state.
 
-    It works for any number of players and any rules, because the observation has one layout.
+    It works for any number of players, and for all rules with the same `inputs`.
     """
 
     feature_scale: Tensor
     base_scale: Tensor
 
-    def __init__(self, shape: Shape | None = None) -> None:
+    def __init__(self, shape: Shape | None = None, inputs: Inputs = MAIN) -> None:
         super().__init__()
         self.shape = shape = shape or Shape()
-        self.register_buffer("base_scale", torch.tensor(OBSERVATION_SCALES), persistent=False)
-        self.register_buffer("feature_scale", torch.tensor(ACTION_FEATURE_SCALES), persistent=False)
-        layers = layers_of(shape)
+        self.inputs = inputs
+        self.register_buffer("base_scale", torch.tensor(inputs.observation_scales), persistent=False)
+        self.register_buffer("feature_scale", torch.tensor(inputs.feature_scales), persistent=False)
+        layers = layers_of(shape, inputs)
         self.read = nn.Linear(*layers["read"])
         self.context = nn.Linear(*layers["context"])
         self.kinds = nn.Embedding(*layers["kinds"])
@@ -80,8 +80,8 @@ class CardNetwork(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def forward(self, observations: Tensor, choices: Choices) -> Scores:
-        """Score the legal actions of (B, N >= 433) int8 observations."""
-        context = torch.relu(self.read(observations[:, :SIZE].to(torch.float32) * self.base_scale))
+        """Score the legal actions of (B, N or more) int8 observations."""
+        context = torch.relu(self.read(observations[:, : self.inputs.observation].to(torch.float32) * self.base_scale))
         features = choices.features.to(torch.float32) * self.feature_scale
         card = self.card(torch.cat([features, self.kinds(choices.actions)], 1))
         hidden = torch.relu(self.hidden(torch.relu(card + self.context(context)[choices.row])))
@@ -96,9 +96,9 @@ class CardNetwork(nn.Module):
         return arrays_of(self.state_dict())
 
     @classmethod
-    def of(cls, arrays: Arrays) -> CardNetwork:
-        """Return the network of some weights."""
-        network = cls(shape_of(arrays)).eval()
+    def of(cls, arrays: Arrays, inputs: Inputs = MAIN) -> CardNetwork:
+        """Return the network of some weights, which reads these inputs."""
+        network = cls(shape_of(arrays), inputs).eval()
         network.load_state_dict(tensors_of(arrays))
         return network
 
@@ -126,13 +126,14 @@ class NetworkAgent(NetworkPlayer):
     ) -> None:
         super().__init__(rules, name, seed, solver)
         self.network, self.temperature = network, temperature
+        self._size = network.inputs.observation
         self._device = next(network.parameters()).device
         self._generator = torch.Generator(self._device).manual_seed(seed)
 
     @torch.no_grad()
     def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
         choices = Choices.of(gather_action_features(self.rules, observations, masks), self._device)
-        logits = self.network(torch.from_numpy(observations[:, :SIZE]).to(self._device), choices).logits
+        logits = self.network(torch.from_numpy(observations[:, : self._size]).to(self._device), choices).logits
         if self.temperature > 0:
             noise = torch.empty_like(logits).exponential_(generator=self._generator).log_()
             logits = logits / self.temperature - noise

@@ -12,11 +12,10 @@ from sb3_contrib.common.maskable.distributions import MaskableDistribution
 from torch import Tensor, nn
 
 from krypenv.agents.neural.action_features import gather_action_features
-from krypenv.agents.neural.network import ILLEGAL, Shape
+from krypenv.agents.neural.network import ILLEGAL, Shape, inputs_of
 from krypenv.cards import NUM_ACTIONS
 from krypenv.engine import Engine
 from krypenv.kernels.checks import check_decisions
-from krypenv.kernels.observation import SIZE
 from krypenv.kernels.worlds import determinize
 from krypenv.rules import Rules
 from krypenv.training.learner.network import CardNetwork, Choices, Scores
@@ -26,7 +25,7 @@ from krypenv.training.learner.sb3_private import OwnPolicy
 class Position(NamedTuple):
     """B decisions as `SelfPlayPPO` passes them to the policy."""
 
-    observations: Tensor  # (B, 433) int8
+    observations: Tensor  # (B, N) int8
     choices: Choices
     hidden: Tensor  # (B, H) int8: copies by kind in the hands of the others, the seat to the left first
 
@@ -34,7 +33,7 @@ class Position(NamedTuple):
 class CardPolicy(OwnPolicy):
     """MaskablePPO's interface around a `CardNetwork`, which scores the legal actions only.
 
-    Observations are (B, 433 or more) int8 and action masks (B, 105). `SelfPlayPPO` passes a `Position` and no masks
+    Observations are (B, N or more) int8 and action masks (B, 105). `SelfPlayPPO` passes a `Position` and no masks
     instead. The values are then those of a critic that also sees the hidden hands and is not part of the network.
 
     `evaluate_actions` returns a bonus in place of MaskablePPO's entropy, whose weight there is 1. The bonus is the
@@ -71,7 +70,7 @@ class CardPolicy(OwnPolicy):
     def make_networks(self) -> None:
         """Make the network, its EMA policy, and the critic if there is one."""
         it = self._settings
-        self.network = CardNetwork(it["shape"])
+        self.network = CardNetwork(it["shape"], inputs_of(it["rules"]))
         shape = self.network.shape
         if it["hidden"]:
             width = shape.context + shape.card + it["hidden"]
@@ -102,7 +101,7 @@ class CardPolicy(OwnPolicy):
         masks = torch.as_tensor(action_masks).cpu().numpy().reshape(-1, NUM_ACTIONS)
         seen, masks = check_decisions(rules, seen, masks)
         choices = Choices.of(gather_action_features(rules, seen, masks), self.device)
-        return Position(torch.from_numpy(seen[:, :SIZE]).to(self.device), choices, torch.zeros(0))
+        return Position(torch.from_numpy(seen[:, : rules.observation_size]).to(self.device), choices, torch.zeros(0))
 
     def has_critic(self, position: Position) -> bool:
         """Return whether the critic values these decisions: there is one, and the hidden hands are given."""
@@ -178,7 +177,8 @@ class CardPolicy(OwnPolicy):
         """Return the values alone, (B,). Observations come without masks here, so it works out the legal actions."""
         masks = None
         if not isinstance(obs, Position):
-            seen, rules = obs.cpu().numpy().astype(np.int8)[:, :SIZE], self._settings["rules"]
+            rules = self._settings["rules"]
+            seen = obs.cpu().numpy().astype(np.int8)[:, : rules.observation_size]
             masks = Engine.from_state(rules, determinize(seen, 0, rules), check=False).action_mask
         position = self._position(obs, masks)
         return self.state_value(position, self.network(position.observations, position.choices))

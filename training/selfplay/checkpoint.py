@@ -119,7 +119,7 @@ def load_checkpoint(kept: Kept, model: SelfPlayPPO) -> dict[str, CardNetwork]:
     model.policy.optimizer.load_state_dict(optimizer)
     snapshots = {}
     for place, name in enumerate(kept.progress["snapshots"]):
-        snapshots[name] = CardNetwork.of(part_of(kept.arrays, f"snapshot.{place}."))
+        snapshots[name] = CardNetwork.of(part_of(kept.arrays, f"snapshot.{place}."), model.network.inputs)
     return snapshots
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.neural.network import Arrays, Shape
+from krypenv.agents.neural.network import Arrays, Inputs, Shape, inputs_of
 from krypenv.agents.neural.weights import Spec, check_arrays, check_reach, specs_of
 from krypenv.cards import NUM_KINDS
 from krypenv.engine import Engine
@@ -134,9 +134,9 @@ def digest(arrays: Arrays, texts: dict[str, str]) -> str:
 
 
 @lru_cache(8)
-def _policy_specs(shape: Shape, hidden: int) -> tuple[dict[str, Spec], list[str]]:
+def _policy_specs(shape: Shape, inputs: Inputs, hidden: int) -> tuple[dict[str, Spec], list[str]]:
     """Return the tensors of a policy, and the names of those that are trained, in the order of the optimizer."""
-    network = specs_of(shape)
+    network = specs_of(shape, inputs)
     width = shape.context + shape.card + hidden
     critic = {
         "critic.0.weight": Spec((shape.context, width)), "critic.0.bias": Spec((shape.context,)),
@@ -158,11 +158,11 @@ def _games_specs(part: Part) -> dict[str, Spec]:
 
 def check_content(arrays: Arrays, settings: Settings, snapshots: int) -> None:
     """Raise ValueError unless arrays are what a run of these settings with `snapshots` snapshots resumes from."""
-    shape = settings.network.shape
-    policy, trained = _policy_specs(shape, hidden_of(settings))
+    shape, inputs = settings.network.shape, inputs_of(settings.game_rules())
+    policy, trained = _policy_specs(shape, inputs, hidden_of(settings))
     specs = {f"policy.{name}": spec for name, spec in policy.items()}
     for place in range(snapshots):
-        specs |= {f"snapshot.{place}.{name}": spec for name, spec in specs_of(shape).items()}
+        specs |= {f"snapshot.{place}.{name}": spec for name, spec in specs_of(shape, inputs).items()}
     for index, name in enumerate(trained):
         start = f"optimizer.{index}."
         if any(f"{start}{part}" in arrays for part in ("step", "exp_avg", "exp_avg_sq")):
@@ -179,7 +179,7 @@ def check_content(arrays: Arrays, settings: Settings, snapshots: int) -> None:
             raise ValueError(f"has numbers below 0 in tensor {name!r}")
     for start in ("policy.network.", "policy.ema.", *(f"snapshot.{place}." for place in range(snapshots))):
         try:
-            check_reach(part_of(arrays, start))
+            check_reach(part_of(arrays, start), inputs)
         except ValueError as error:
             raise ValueError(f"{error}, in {start}*") from None
     opponents = len(settings.games.opponents) + 1 + snapshots

@@ -24,6 +24,7 @@ from krypenv.agents.neural.model_file import save_model
 from krypenv.envs.sb3 import KrypkasinoVecEnv
 from krypenv.rules import Rules
 from krypenv.training.common.folders import is_empty, writing_to
+from krypenv.training.common.ladder import ladder_of
 from krypenv.training.common.progress import progress
 from krypenv.training.common.report import write_json
 from krypenv.training.evaluation.matches import MatchResult, duplicate_match, evaluate
@@ -163,10 +164,11 @@ class Run:
     def _imitation(self) -> ImitationSettings:
         """Return the settings of the imitation; raises ValueError if the teacher does not value actions."""
         it, start = self.settings, self.settings.start
+        heat = ladder_of(self.rules).temperature
         return ImitationSettings(
             game=it.game,
-            demonstrating=Demonstrating(start.teacher, start.demonstrations, workers=start.workers),
-            cloning=BehaviourCloning(start.bc_epochs, gamma=it.ppo.gamma),
+            demonstrating=Demonstrating(start.teacher, start.demonstrations, heat, workers=start.workers),
+            cloning=BehaviourCloning(start.bc_epochs, target_temperature=heat, gamma=it.ppo.gamma),
             network=it.network,
             seed=it.seed,
         )

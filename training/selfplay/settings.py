@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from krypenv.agents.base import check_krypkasino
+from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.own import Typed, is_own, refuse_import, typed
 from krypenv.inputs.schema import Check, of_types
 from krypenv.inputs.words import shown
@@ -15,16 +15,18 @@ from krypenv.rewards import check_reward
 from krypenv.rules import Rules
 from krypenv.training.common import bounds, panels
 from krypenv.training.common.fields import Command, Part, options_of, part, setting
+from krypenv.training.common.ladder import KRYPKASINO, ladder_of
 from krypenv.training.common.parts import Evaluation, GameRules, Length, Network, a_seed, some_threads
 
 _HARD: dict[str, Any] = {  # longer runs: more entropy, so that they don't stop learning early, and harder opponents
     "ent_coef": 0.05,
-    "opponents": ("tactician(shed=True)", "search(worlds=8, plies=2)"),
-    "against": ("tactician", "tactician(shed=True)", "search"),
+    "opponents": KRYPKASINO.hard_opponents,
+    "against": KRYPKASINO.hard_against,
     "curve_every": 180.0,
     "curve_deals": 400,
 }
 AGENTS = ("opponents", "against", "teacher")  # the settings that name agents
+GAME = ("rules", "players", "teams", "rule")  # the settings that name the main rules
 MOST_AT_ONCE = 10_000_000  # decisions between updates
 PRESETS: dict[str, dict[str, Any]] = {  # frames and not minutes, so that a preset and a seed make one model
     "quick": {"demonstrations": 1000, "bc_epochs": 3, "frames": 1_500_000},
@@ -32,6 +34,21 @@ PRESETS: dict[str, dict[str, Any]] = {  # frames and not minutes, so that a pres
     "strong": {"demonstrations": 10_000, "bc_epochs": 4, "frames": 30_000_000, **_HARD},
     "long": {"demonstrations": 40_000, "bc_epochs": 4, "frames": 400_000_000, **_HARD},
 }
+
+
+def defaults_of(rules: Rules, is_hard: bool = False) -> dict[str, Any]:
+    """Return the settings that differ under some rules from those of Krypkasino."""
+    ladder = ladder_of(rules)
+    if ladder is KRYPKASINO:
+        return {}
+    found = {
+        "teacher": ladder.teacher,
+        "opponents": ladder.hard_opponents if is_hard else ladder.opponents,
+        "against": ladder.hard_against if is_hard else ladder.against,
+        "opponent_temperature": ladder.spread,
+        "gamma": ladder.gamma,
+    }
+    return found if ladder.teaches else {**found, "demonstrations": 0}
 
 
 @dataclass(frozen=True)
@@ -43,7 +60,7 @@ class Start(Part):
     demonstrations: int = setting(
         0, "games of the teacher to imitate before self-play; 0 for none", bounds.DEMONSTRATIONS
     )
-    teacher: str = setting("search(worlds=16, plies=2)", "agent to imitate")
+    teacher: str = setting(KRYPKASINO.teacher, "agent to imitate")
     bc_epochs: int = setting(4, "passes over the demonstrations", bounds.PASSES)
     workers: int = setting(0, "processes that play demonstrations; 0 for one per processor", bounds.WORKERS_OR_ALL)
 
@@ -62,7 +79,7 @@ class Games(Part):
     opponent_envs: int = setting(
         128, "parallel games in which one seat learns and opponents play the others", bounds.ROWS
     )
-    opponents: tuple[str, ...] = setting(("tactician(shed=True)",), "scripted or search agents among the opponents")
+    opponents: tuple[str, ...] = setting(KRYPKASINO.opponents, "scripted or search agents among the opponents")
     scripted_share: float = setting(
         0.25,
         "probability that an opponent is one of --opponents; otherwise it is the learner or one of its snapshots",
@@ -71,7 +88,7 @@ class Games(Part):
     snapshots: int = setting(6, "past versions of the learner to keep as opponents", bounds.SNAPSHOTS)
     snapshot_every: float = setting(0.1, "fraction of the run between snapshots", bounds.PAUSE)
     opponent_temperature: float = setting(
-        5.0,
+        KRYPKASINO.spread,
         "in points: snapshots are sampled from softmax(margin against the latest snapshot / temperature); "
         "0 samples uniformly",
         bounds.POINTS_OR_NONE,
@@ -97,7 +114,7 @@ class Ppo(Part):
     learning_rate: float = setting(
         1e-3, "learning rate of Adam at the start, falling linearly to a twentieth", bounds.RATE
     )
-    gamma: float = setting(0.95, "discount of rewards per decision of a seat", bounds.SHARE)
+    gamma: float = setting(KRYPKASINO.gamma, "discount of rewards per decision of a seat", bounds.SHARE)
     gae_lambda: float = setting(0.8, "lambda of generalized advantage estimation", bounds.SHARE)
     clip: float = setting(0.2, "clip range of PPO's probability ratios", bounds.RATE)
     ent_coef: float = setting(0.01, "weight of the entropy bonus", bounds.WEIGHT)
@@ -162,9 +179,7 @@ class Settings(Command):
     rewards: Rewards = part(Rewards())
     network: Network = part(Network())
     records: Records = part(Records())
-    evaluation: Evaluation = part(
-        Evaluation(against=("greedy", "tactician", "tactician(shed=True)")), against="opponents in the evaluations"
-    )
+    evaluation: Evaluation = part(Evaluation(against=KRYPKASINO.against), against="opponents in the evaluations")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -178,23 +193,30 @@ class Settings(Command):
         if self.device not in ("auto", "cpu", "cuda"):
             raise ValueError(f"device is auto, cpu or cuda, not {self.device!r}")
         _check_preset(self.preset)
-        for rules in (self.game_rules(), *self.other_rules()):
-            check_krypkasino(rules, "krypenv train")
+        main = self.game_rules()
+        for rules in self.other_rules():
+            if inputs_of(rules) != inputs_of(main):
+                raise ValueError(
+                    f"one network can't learn '{main}' and '{rules}', whose observations or action features have other "
+                    "entries; train a network for each"
+                )
 
     @classmethod
     def of(cls, **given: Any) -> Settings:
         """Return settings from options by name, as `krypenv train` takes them.
 
-        The preset, `quick` by default, decides the rest. `minutes` replaces its frames, and `init_from` its
-        demonstrations. With `preset=""` the rest is as in `Settings()`.
+        The preset, `quick` by default, decides the rest, together with `defaults_of` the rules. `minutes` replaces its
+        frames, and `init_from` its demonstrations. With `preset=""` the rest is as in `Settings()`.
         """
         given = {"preset": "quick", **cls.renamed(given)}
         _check_preset(given["preset"])
         filled = dict(PRESETS.get(given["preset"], {}))
+        given |= {name: _typed(given[name]) for name in AGENTS if name in given}
+        rules = cls().changed(**{name: given[name] for name in GAME if name in given}).game_rules()
+        filled |= defaults_of(rules, is_hard="opponents" in filled)
         for name, other in (("minutes", "frames"), ("init_from", "demonstrations")):
             if name in given:
                 filled.pop(other, None)
-        given |= {name: _typed(given[name]) for name in AGENTS if name in given}
         return cls().changed(**{**filled, **given})
 
     @property
