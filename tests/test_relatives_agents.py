@@ -13,7 +13,6 @@ from krypenv.agents.neural.guided import Guided
 from krypenv.families import krypkasino
 from krypenv.families.layout import further_blocks
 from krypenv.training.cli.commands import app
-from krypenv.training.imitation.imitate import ImitationSettings
 from krypenv.training.settings import Settings
 
 RELATIVES = ["kasino-sweden", "overspader", "kasino-finland", "mulle"]
@@ -69,8 +68,7 @@ def test_every_other_agent_refuses_a_relative_in_one_sentence(name):
     for spec in (model, f"learned(model={model!r})"):
         with pytest.raises(ValueError, match="was trained for 'krypkasino players=2' and can't play"):
             agents.make(spec, rules)
-    for made_by in (Champion,):
-        refusal(lambda made_by=made_by: made_by(rules))
+    refusal(lambda: Champion(rules))
     with pytest.raises(ValueError, match="was trained for"):
         Guided(rules, model=model)
 
@@ -91,7 +89,7 @@ def test_every_other_agent_refuses_a_relative_in_one_sentence(name):
     ],
 )
 def test_any_field_that_makes_it_another_game_is_named(fields, named):
-    assert named in refusal(lambda: agents.make("rollout", Rules.preset(**fields)))
+    assert named in refusal(lambda: check_krypkasino(Rules.preset(**fields), "who"))
 
 
 def test_the_main_game_and_its_variants_are_known():
@@ -110,16 +108,13 @@ def test_the_main_game_and_its_variants_are_known():
 
 
 @every_relative
-def test_studies_and_who_teaches_refuse_a_relative(name, tmp_path):
+def test_studies_and_what_exploits_refuse_a_relative(name, tmp_path):
     rules = Rules.preset(name)
     with pytest.raises(ValueError, match="one network can't learn"):
         Settings.of(also=(str(rules),))
-    refusal(lambda: ImitationSettings().changed(rules=name))
     runner = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"})
     out = str(tmp_path / "out")
     for who, words in (
-        ("search", ["train", "--rules", name, "--demonstrations", "2", "--out", out]),
-        ("search", ["imitate", "--rules", name, "--out", out]),
         ("krypenv exploit", ["exploit", "random", "--rules", name, "--out", out]),
         ("krypenv ablate", ["ablate", "--rules", name, "--out", out]),
         ("krypenv study", ["study", "creep", "--agent", "greedy", "--rules", name, "--out", out]),
@@ -135,7 +130,7 @@ def test_studies_and_who_teaches_refuse_a_relative(name, tmp_path):
 def test_opponents_of_a_learner_are_refused_too():
     import gymnasium as gym
 
-    refusal(lambda: gym.make("Mulle-v0", opponents="rollout"))
+    refusal(lambda: gym.make("Mulle-v0", opponents="champion"))
     env = gym.make_vec("Kasino-v0", num_envs=4, opponents=["random", "greedy"])
     _, infos = env.reset(seed=1)
     for _ in range(60):
