@@ -49,7 +49,7 @@ def look_at_replies(
         replies.card[each] = 0.0
         if feature_scratch.unseen[each] == 0:
             continue
-        total, count = 0.0, 0
+        total, count = 0.0, np.int64(0)
         for suit in range(NUM_SUITS):
             kind = suit * NUM_RANKS + compiled.class_rank[each]
             if compiled.class_of[kind] == each:

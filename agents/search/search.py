@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -105,7 +105,7 @@ def list_choices(compiled: np.record, game: np.record, is_open: bool, search_scr
 @kernel
 def is_large(game: np.record) -> bool:
     """Return whether there is a large table."""
-    cards = np.int64(0)
+    cards: Any = np.int64(0)
     for kind in range(NUM_KINDS):
         cards += game.table[kind]
     return cards > LARGE_TABLE

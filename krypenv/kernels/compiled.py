@@ -268,10 +268,10 @@ def _copy_points(rules: Rules, compiled: np.record) -> None:
     compiled.most_cards_points = rules.most_cards_points
     compiled.spades_above = NEVER if rules.spades_above is None else rules.spades_above
     compiled.mulle_points = rules.mulle_points
-    compiled.num_spades = rules.deck_counts[SPADES * NUM_RANKS :].sum()
+    compiled.num_spades = spades = int(rules.deck_counts[SPADES * NUM_RANKS :].sum())
     # who leads by half of them has the majority, so half the deck is worth all its points
     above = (rules.spades_above is not None) / 2
-    compiled.spade_price = 2 * rules.most_spades_points / max(compiled.num_spades, 1) + above
+    compiled.spade_price = 2 * rules.most_spades_points / max(spades, 1) + above
     compiled.card_price = 2 * rules.most_cards_points / rules.deck_size
     compiled.card_points[:] = rules.card_points
     compiled.first_price = 0 if rules.goal == "low" else rules.card_points.max()
