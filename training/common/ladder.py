@@ -19,6 +19,7 @@ class Ladder(NamedTuple):
     hard_against: tuple[str, ...]
     gamma: float  # discount of rewards for each decision of a seat; majorities are paid at the end
     temperature: float  # points: of the teacher's play and of what is learned from it
+    metagame_deals: int  # of each snapshot against each other one
     spread: float  # points: by margins that far apart snapshots are drawn unlike each other
 
 
@@ -32,6 +33,7 @@ KRYPKASINO = Ladder(
     ("tactician", "tactician(shed=True)", "search"),
     gamma=0.95,
     temperature=1.5,
+    metagame_deals=200,
     spread=5.0,
 )
 FURTHER = Ladder(
@@ -43,6 +45,7 @@ FURTHER = Ladder(
     ("greedy", "tactician"),
     gamma=1.0,
     temperature=0.3,
+    metagame_deals=40,
     spread=1.0,
 )
 

@@ -47,6 +47,7 @@ def defaults_of(rules: Rules, is_hard: bool = False) -> dict[str, Any]:
         "against": ladder.hard_against if is_hard else ladder.against,
         "opponent_temperature": ladder.spread,
         "gamma": ladder.gamma,
+        "metagame_deals": ladder.metagame_deals,
     }
     return found if ladder.teaches else {**found, "demonstrations": 0}
 
@@ -94,7 +95,9 @@ class Games(Part):
         bounds.POINTS_OR_NONE,
     )
     metagame_deals: int = setting(
-        200, "duplicate deals of each new snapshot against each scripted opponent and earlier snapshot", bounds.DEALS
+        KRYPKASINO.metagame_deals,
+        "duplicate deals of each new snapshot against each scripted opponent and earlier snapshot",
+        bounds.DEALS,
     )
 
     def __post_init__(self) -> None:
