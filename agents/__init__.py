@@ -67,7 +67,7 @@ _AGENTS: dict[str, Callable[..., Agent]] = {
 
 
 # these play all games; the others know only games like Krypkasino
-_PLAY_ALL = ("random", "greedy", "search", "oracle-hand", "oracle-deck")
+_PLAY_ALL = ("random", "greedy", "tactician", "search", "oracle-hand", "oracle-deck")
 
 
 def names() -> list[str]:

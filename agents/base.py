@@ -99,7 +99,7 @@ def check_krypkasino(rules: Rules, who: str) -> None:
     if found:
         raise ValueError(
             f"{one_line(who, 80)} knows only games like Krypkasino, and {rules.name} with {rules.players} players has "
-            f"{found}; random and greedy play all games"
+            f"{found}; random, greedy, tactician and search play all games"
         )
 
 

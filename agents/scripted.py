@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
+from krypenv.agents.replies import REPLIES, look_at_replies, weigh_replies
 from krypenv.cards import NUM_ACTIONS, TAKE
+from krypenv.families.layout import LARGEST_SIZE
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import bit_index, compile_rules, hand_value_of
-from krypenv.kernels.features import cost_now, weigh
-from krypenv.kernels.observation import SIZE
+from krypenv.kernels.features import cost_now, weigh_any, weigh_main
 from krypenv.kernels.outlook import FEATURE_SCRATCH, look
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
@@ -25,10 +26,16 @@ PLAYER = np.dtype(
         ("shed_weight", np.float64),
         ("legal", np.int64, (NUM_ACTIONS,)),  # scratch: legal actions
         ("feature_scratch", FEATURE_SCRATCH),
-        ("seen", np.int8, (SIZE,)),  # an observation
+        ("seen", np.int8, (LARGEST_SIZE,)),  # an observation
+        ("replies", REPLIES),
     ],
     align=True,
 )
+
+
+def make_tactician(rules: Rules, threads: int = 1) -> np.ndarray:
+    """Return the tactician that is strongest at some rules, as `make_player` does: it sheds if it must capture."""
+    return make_player(True, 0.0 if rules.capture == "optional" else SHED_WEIGHT, threads)
 
 
 def make_player(looks_ahead: bool, shed_weight: float, threads: int = 1) -> np.ndarray:
@@ -123,10 +130,18 @@ def best_action(
     tied = 1
     if count > 1:
         look(compiled, observation, feature_scratch)
+        with_replies = looks_ahead and not compiled.is_main
+        if with_replies:
+            look_at_replies(compiled, observation, feature_scratch, player.replies)
         lowest = np.inf
         for at in range(count):
             action = legal[at]
-            result = weigh(compiled, observation, action, feature_scratch, scratch)
+            if compiled.is_main:
+                result = weigh_main(compiled, observation, action, feature_scratch, scratch)
+            elif with_replies:
+                result = weigh_replies(compiled, observation, action, feature_scratch, player.replies, scratch)
+            else:
+                result = weigh_any(compiled, observation, action, feature_scratch, scratch)
             if not looks_ahead:
                 result = cost_now(compiled, feature_scratch)
             elif feature_scratch.creeps:
@@ -179,7 +194,7 @@ class Random(_Scripted):
 class Greedy(_Scripted):
     """Takes the fewest points now, own sweeps (R9) included, or the most where the goal is high; ties at random.
 
-    Where captures are optional, mulles count too, and cards and spades by their share of the majorities (K5).
+    Where more counts, mulles do too, and cards and spades by a fair price on the way to the majorities (K5).
     """
 
     def __init__(self, rules: Rules, seed: int = 0) -> None:
@@ -189,7 +204,8 @@ class Greedy(_Scripted):
 class Tactician(_Scripted):
     """Takes the fewest points now, less those of a sweep that it sets up times its probability; ties at random.
 
-    With `shed` it also prefers to creep with high cards: kept in hand, they match more sums of table cards.
+    With `shed` it also prefers to creep with high cards: kept in hand, they match more sums of table cards. Where
+    captures are optional or more counts, it weighs what the next seat can win (`krypenv.agents.replies`).
     """
 
     def __init__(self, rules: Rules, seed: int = 0, *, shed: bool = False) -> None:

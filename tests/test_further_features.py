@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from relatives import RELATIVES
-from scipy.stats import hypergeom
+from scipy.special import expit
+from scipy.stats import hypergeom, norm
 
 from krypenv import Engine, Game, Rules, agents
 from krypenv.cards import DIAMONDS, SPADES, STOP, TAKE, card_of, parse_card, rank_of
@@ -42,20 +43,38 @@ def moves_after(game, action):
     return [move for move in game.legal_moves() if [parse_card(name) for name in move.takes][: len(wanted)] == wanted]
 
 
-def worth(game, move):
-    """What a move is worth at once: points, sweep, mulle, and for each card and spade its share of the majorities.
+def shares(game):
+    """What a card and a spade are worth to the seat to act on the way to their points.
 
-    Majorities are shared out as if half the cards, or half the spades, were enough for all their points.
+    The lead of the own side over the best other one changes by a normal deviate, of a deviation that grows with the
+    root of what is left: 1.5 times that root for cards, 1.15 for spades.
     """
+    rules = game.rules
+    side, sides = game.turn % rules.num_teams, range(rules.num_teams)
+    piles = np.array([game.pile_counts(seat) for seat in range(rules.players)])
+    won = np.array([piles[each :: rules.num_teams].sum(axis=0) for each in sides])
+    own, other = won[side], won[[each for each in sides if each != side]].max(axis=0)
+    left = np.array([rules.deck_size, 13 * rules.packs]) - own - other
+    prices = [0.0, 0.0]
+    for at, (points, spread) in enumerate([(rules.most_cards_points, 1.5), (rules.most_spades_points, 1.15)]):
+        if left[at] > 0 and abs(own[at] - other[at]) <= left[at]:
+            prices[at] = 2 * points * norm.pdf(own[at] - other[at], scale=spread * left[at] ** 0.5)
+    if rules.spades_above is not None:
+        for spades in (own[1], other[1]):
+            missing = rules.spades_above - spades - left[1] / rules.num_teams
+            prices[1] += expit(-1.7 * missing / (1.15 * left[1] ** 0.5 / 2 + 0.1)) / 2
+    return prices
+
+
+def worth(game, move):
+    """What a move is worth at once: points, sweep, mulle, and what cards and spades are worth for the majorities."""
     rules, seat = game.rules, game.turn
     after = game.copy()
     after.push(move)
     gained = after.points(seat) - game.points(seat) + rules.mulle_points * (after.mulles(seat) - game.mulles(seat))
     gained += rules.sweep_points * (after.counted_sweeps(seat) - game.counted_sweeps(seat))
-    cards, spades = np.subtract(after.pile_counts(seat), game.pile_counts(seat))
-    gained += cards * 2 * rules.most_cards_points / rules.deck_size
-    spade = 2 * rules.most_spades_points / (13 * rules.packs) + (rules.spades_above is not None) / 2
-    return (1 if rules.goal == "high" else -1) * (gained + spades * spade)
+    gained += np.dot(np.subtract(after.pile_counts(seat), game.pile_counts(seat)), shares(game))
+    return (1 if rules.goal == "high" else -1) * gained
 
 
 def entries(game, action):

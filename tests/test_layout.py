@@ -31,6 +31,7 @@ FLOORS = [
     {"krypenv", "krypenv.adapters", "krypenv.display", "krypenv.features", "krypenv.notation"}
     | {"krypenv.observation", "krypenv.state", "krypenv.whole_state"},  # names that users import
     {"krypenv.agents.base"},
+    {"krypenv.agents.replies"},
     {"krypenv.agents.scripted", "krypenv.agents.own"},
     {"krypenv.agents.search"},
     {"krypenv.agents.neural", "krypenv.agents.oracle"},

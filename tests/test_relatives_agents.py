@@ -1,4 +1,4 @@
-"""Who plays Kasino and Mulle: random, greedy, searches and agents of one's own; all others refuse in one sentence."""
+"""Who plays Kasino and Mulle: scripted agents, searches and agents of one's own; others refuse in one sentence."""
 
 import dataclasses
 
@@ -21,10 +21,9 @@ from krypenv.training.settings import Settings
 RELATIVES = ["kasino-sweden", "overspader", "kasino-finland", "mulle"]
 SIZES = [{"players": 2}, {"players": 3}, {"players": 4}, {"players": 4, "teams": 2}]
 every_relative = pytest.mark.parametrize("name", RELATIVES)
-PLAY_ALL = ("random", "greedy", "search", "oracle-hand", "oracle-deck")
-KNOWS = (
-    r"^[\w -]+ knows only games like Krypkasino, and [\w-]+ with \d players has .*; random and greedy play all games$"
-)
+PLAY_ALL = ("random", "greedy", "tactician", "search", "oracle-hand", "oracle-deck")
+TOLD = "random, greedy, tactician and search play all games"
+KNOWS = rf"^[\w -]+ knows only games like Krypkasino, and [\w-]+ with \d players has .*; {TOLD}$"
 
 
 class Last:
@@ -46,7 +45,7 @@ def refusal(make):
 
 @every_relative
 @pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("agent", ["random", "greedy", "search(worlds=2)", f"{__name__}:Last"])
+@pytest.mark.parametrize("agent", ["random", "greedy", "tactician", "search(worlds=2)", f"{__name__}:Last"])
 def test_who_plays_all_games_plays_them_to_the_end(name, size, agent):
     rules = Rules.preset(name, **size)
     engine, player = Engine(rules, 8, seed=1), agents.make(agent, rules, seed=2)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krypenv.agents.scripted import SHED_WEIGHT, list_bits, make_player
+from krypenv.agents.scripted import list_bits, make_tactician
 from krypenv.agents.search.rollout import final_margin, play_out
 from krypenv.agents.search.sampler import Sampler, check_memory, name_of
 from krypenv.agents.search.sampling import NO_ACTION, Job, begin, next_world
@@ -16,7 +16,7 @@ from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 
 NO_NODE = 0  # the root is nobody's child
-LONGEST_PATH = 2 * MAX_DECK  # every action of a deal plays a card or takes one
+LONGEST_PATH = 3 * MAX_DECK  # every action of a deal plays a card, takes one, or stops after a play
 
 NODE = np.dtype(
     [
@@ -163,5 +163,5 @@ class Ismcts(Sampler):
         check_memory(worlds, self._threads)
         trees = handle(records(NODE, (self._threads, worlds + 1)))
         paths = np.zeros((self._threads, LONGEST_PATH), np.int64)
-        players = make_player(True, SHED_WEIGHT, self._threads)
+        players = make_tactician(rules, self._threads)
         self._plan = Plan(float(explore), not guided, trees, paths, players)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krypenv.agents.scripted import SHED_WEIGHT, best_action, list_bits, make_player
+from krypenv.agents.scripted import best_action, list_bits, make_tactician
 from krypenv.agents.search.horizon import expected_margin
 from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import Job, begin, next_world, write_best
@@ -107,4 +107,4 @@ class Rollout(Sampler):
     ) -> None:
         self.name = name_of("rollout", self, locals())
         super().__init__(rules, seed, worlds, value, ms, threads)
-        self._plan = Plan(deals, make_player(True, SHED_WEIGHT, self._threads))
+        self._plan = Plan(deals, make_tactician(rules, self._threads))

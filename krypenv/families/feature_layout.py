@@ -38,6 +38,7 @@ WIDTH = max(part.stop for part in COLUMNS.values())  # entries for each kind
 SIZE = NUM_KINDS * WIDTH  # the block is (52, WIDTH), flat: a row for each kind to play or take, other rows zero
 DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in (*_ENTRIES, *_FURTHER)}
 ALL_COLUMNS: dict[str, slice] = _slices((*_ENTRIES, *_FURTHER))
+ALL_WIDTH = max(part.stop for part in ALL_COLUMNS.values())
 
 
 def columns_of(rules: Rules) -> dict[str, slice]:
@@ -47,5 +48,4 @@ def columns_of(rules: Rules) -> dict[str, slice]:
 
 def shape_of(rules: Rules) -> tuple[int, int]:
     """Return the rows and columns of the features block: a row for each kind, and a last one for `stop` (K2)."""
-    columns = columns_of(rules)
-    return NUM_KINDS + (rules.capture == "optional"), max(part.stop for part in columns.values())
+    return NUM_KINDS + (rules.capture == "optional"), ALL_WIDTH if has_further_features(rules) else WIDTH

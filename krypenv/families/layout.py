@@ -96,5 +96,6 @@ def layout_of(rules: Rules) -> dict[str, slice]:
 
 OBSERVATION: dict[str, slice] = _slices(_BLOCKS)  # what all rules have
 OBSERVATION_SIZE: int = sum(size for _, size, _ in _BLOCKS)
+LARGEST_SIZE: int = OBSERVATION_SIZE + sum(size for _, size, _ in _FURTHER)  # with all further blocks
 FURTHER: tuple[str, ...] = tuple(name for name, _, _ in _FURTHER)
 DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in (*_BLOCKS, *_FURTHER)}

@@ -45,8 +45,8 @@ _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (LAYOUT[n].start for n in ("table", "s
 
 def width_of(rules: Rules, features: bool) -> int:
     """Return N, the number of entries of an observation, with or without the features block."""
-    rows, columns = shape_of(rules)
-    return rules.observation_size + (rows * columns if features else 0)
+    rows, columns = shape_of(rules) if features else (0, 0)
+    return rules.observation_size + rows * columns
 
 
 @kernel
@@ -54,15 +54,35 @@ def weigh(
     compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
 ) -> float:
     """Write the consequences of a legal action into `feature_scratch` and return its cost; call `look` first."""
+    if not compiled.is_main:
+        return weigh_any(compiled, observation, action, feature_scratch, scratch)
+    return weigh_main(compiled, observation, action, feature_scratch, scratch)
+
+
+@kernel
+def weigh_main(
+    compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
+) -> float:
+    """Do what `weigh` does, for rules like the main game's (`compiled.is_main`)."""
+    card = feature_scratch.card if action >= TAKE else action
+    count = find_captures(compiled, hand_value_of(compiled, card), feature_scratch.ranks, scratch)
+    return _weigh_maximal(compiled, observation, action, count, feature_scratch, scratch)
+
+
+@rare_kernel
+def weigh_any(
+    compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
+) -> float:
+    """Do what `weigh` does, for any rules."""
     if compiled.optional:
         return weigh_optional(compiled, observation, action, feature_scratch, scratch)
     card = feature_scratch.card if action >= TAKE else action
     count = captures_of(compiled, card, feature_scratch.ranks, scratch)
-    return weigh_maximal(compiled, observation, action, count, feature_scratch, scratch)
+    return _weigh_maximal(compiled, observation, action, count, feature_scratch, scratch)
 
 
 @kernel
-def weigh_maximal(
+def _weigh_maximal(
     compiled: np.record,
     observation: np.ndarray,
     action: int,
@@ -161,10 +181,11 @@ def weigh_optional(
         observation[_TAKEN : _TAKEN + NUM_KINDS],
         asked,
     )
+    asked.wanted = 1
     search_best(compiled, card, ranks, feature_scratch.sweeps_count, asked, scratch)
-    choose_cards(compiled, card, asked)
-    capture = np.int64(asked.capture)
-    feature_scratch.creeps, feature_scratch.capture, feature_scratch.gain = capture == 0, capture, asked.gain
+    capture = np.int64(asked.captures[0])
+    choose_cards(compiled, card, capture, asked)
+    feature_scratch.creeps, feature_scratch.capture, feature_scratch.gain = capture == 0, capture, asked.gains[0]
     points, least = np.int64(0), np.int64(0)
     for kind in range(NUM_KINDS):
         points += asked.chosen[kind] * compiled.card_points[kind]
@@ -186,13 +207,13 @@ def weigh_optional(
     feature_scratch.sweepers = values
     feature_scratch.chance = chance_of_sweep(compiled, feature_scratch, values) if values else 0.0
     next_sweeps = feature_scratch.chance if compiled.previous_pays else 0.0
-    return next_sweeps * -compiled.lead_sign * compiled.sweep_points - asked.gain
+    return next_sweeps * -compiled.lead_sign * compiled.sweep_points - asked.gains[0]
 
 
 @kernel
 def cost_now(compiled: np.record, feature_scratch: np.record) -> float:
     """Return what the action that was weighed costs at once, whatever it leaves to the next seat."""
-    if compiled.optional:
+    if not compiled.is_main and compiled.optional:
         return -feature_scratch.gain
     points = feature_scratch.least_points if compiled.lead_sign > 0 else feature_scratch.points
     return cost_of(compiled, points, feature_scratch.sweeps, 0.0)
@@ -275,9 +296,7 @@ def write_features(
         bit = plays & -plays
         plays ^= bit
         kind = bit_index(bit)
-        card = feature_scratch.card if first == TAKE else kind
-        count = find_captures(compiled, hand_value_of(compiled, card), feature_scratch.ranks, scratch)
-        weigh_maximal(compiled, observation, first + kind, count, feature_scratch, scratch)
+        weigh_main(compiled, observation, first + kind, feature_scratch, scratch)
         write_entries(compiled, feature_scratch, out[kind * WIDTH : (kind + 1) * WIDTH])
 
 
@@ -302,7 +321,7 @@ def write_all_features(
     while left != 0:
         kind = bit_index(left & -left)  # NUM_KINDS is the stop
         left &= left - 1
-        weigh(compiled, observation, first + kind, feature_scratch, scratch)
+        weigh_any(compiled, observation, first + kind, feature_scratch, scratch)
         row = out[kind * width : (kind + 1) * width]
         write_entries(compiled, feature_scratch, row)
         if width > WIDTH:
@@ -319,8 +338,7 @@ def write_further(
     if not compiled.optional:
         table, taken = observation[_TABLE : _TABLE + NUM_KINDS], observation[_TAKEN : _TAKEN + NUM_KINDS]
         find_best(compiled, card, action, table, taken, asked)
-        asked.capture = feature_scratch.capture
-        choose_cards(compiled, card, asked)
+        choose_cards(compiled, card, np.int64(feature_scratch.capture), asked)
     captures = feature_scratch.capture != 0
     takes_rest = feature_scratch.game_ends and (captures or observation[_CAPTURER] != 0)
     cards, spades, left_points, sums = np.int64(0), np.int64(0), np.int64(0), np.int64(1)

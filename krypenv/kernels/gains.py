@@ -1,8 +1,8 @@
-"""What an optional capture gains (K2): of the captures that an action can still lead to, the one worth most now.
+"""What a capture gains: of the captures that an action can still lead to, the ones worth most now (K2, R7).
 
-A capture is worth its points, a sweep and a mulle, and for the majorities a fair price for each spade and card. Whoever
-plays for few points looks for the one that costs least. There may be very many captures, so a search looks at
-MOST_LOOKS of them for each action; what it finds is the best of those.
+A capture is worth its points, a sweep and a mulle, and for the majorities a fair price for each spade and card
+(`krypenv.kernels.outlook`). Whoever plays for few points looks for the one that costs least. There may be very many
+optional captures, so a search looks at MOST_LOOKS of them for each action; what it finds are the best of those.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
-from krypenv.kernels.captures import find_sweep_values
+from krypenv.kernels.captures import captures_of, find_sweep_values
 from krypenv.kernels.compiled import NIBBLE, fits, highest, sum_of
 from krypenv.kernels.state import MAX_COPIES
 from krypenv.kernels.unions import is_coverable, list_groups
 from krypenv.runtime.jit import kernel, trailing_zeros
 
 MOST_LOOKS = 256
+MOST_KEPT = 12
 _ONE = np.int64(1)
 
 GAINS = np.dtype(
@@ -29,9 +30,15 @@ GAINS = np.dtype(
         ("least", np.int64),  # the former, packed
         ("most", np.int64),  # both, packed
         ("start", np.float64),  # what the forced cards and the card played are worth
-        ("capture", np.int64),  # the best capture found, packed, and what it is worth
-        ("gain", np.float64),
-        ("chosen", np.int8, (NUM_KINDS,)),  # the cards of the best capture
+        ("card_price", np.float64),  # what a card is worth on the way to the majority, and a spade
+        ("spade_price", np.float64),
+        ("counts_mulle", np.bool_),  # whether the card played may make a mulle
+        ("looks", np.int64),  # captures to look at, at most
+        ("wanted", np.int64),  # how many of the best to keep, MOST_KEPT at most
+        ("kept", np.int64),  # how many there are
+        ("captures", np.int64, (MOST_KEPT,)),  # the best ones found, packed, the best first
+        ("gains", np.float64, (MOST_KEPT,)),  # and what they are worth
+        ("chosen", np.int8, (NUM_KINDS,)),  # the cards of one of them
         ("stack", np.int64, (128,)),
         ("index", np.int64, (128,)),
     ],
@@ -40,11 +47,11 @@ GAINS = np.dtype(
 
 
 @kernel
-def price_of(compiled: np.record, card: int) -> float:
+def price_of(compiled: np.record, card: int, asked: np.record) -> float:
     """Return what winning a card is worth: its points, and its share of the majorities (K5); bad for a low goal."""
-    price = compiled.card_points[card] + compiled.card_price
+    price = compiled.card_points[card] + asked.card_price
     if card >= SPADES * NUM_RANKS:
-        price += compiled.spade_price
+        price += asked.spade_price
     return -compiled.lead_sign * price
 
 
@@ -63,7 +70,7 @@ def find_best(
         first = np.int64(action - TAKE)
     asked.least, asked.most = np.int64(0), np.int64(0)
     ranks: Any = np.int64(0)
-    asked.start = price_of(compiled, card)
+    asked.start = price_of(compiled, card, asked)
     for kind in range(NUM_KINDS):
         shift = NIBBLE * (kind % NUM_RANKS)
         forced = np.int64(taken[kind] + (action - TAKE == kind))
@@ -73,7 +80,7 @@ def find_best(
         asked.most += forced + free << shift
         ranks += np.int64(table[kind]) << shift
         if forced:
-            asked.start += forced * price_of(compiled, kind)
+            asked.start += forced * price_of(compiled, kind, asked)
     for rank in range(NUM_RANKS):
         _add_up(compiled, rank, asked)
     return ranks
@@ -93,7 +100,7 @@ def _add_up(compiled: np.record, rank: int, asked: np.record) -> None:
         kind = best * NUM_RANKS + rank
         for _ in range(asked.free[kind]):
             count += 1
-            worth += price_of(compiled, kind)
+            worth += price_of(compiled, kind, asked)
             asked.worth[rank, count] = worth
 
 
@@ -104,7 +111,7 @@ def best_suit(compiled: np.record, rank: int, used: int, asked: np.record) -> in
     for suit in range(NUM_SUITS):
         kind = suit * NUM_RANKS + rank
         if asked.free[kind] > 0 and used >> suit & 1 == 0:
-            price = price_of(compiled, kind)
+            price = price_of(compiled, kind, asked)
             if best < 0 or price > most:
                 best, most = suit, price
     return best
@@ -112,25 +119,41 @@ def best_suit(compiled: np.record, rank: int, used: int, asked: np.record) -> in
 
 @kernel
 def search_best(compiled: np.record, card: int, ranks: int, counts: bool, asked: np.record, scratch: np.record) -> None:
-    """Find the capture that is worth most into `asked`; 0 if it is best to take nothing, where that is possible.
+    """Find the captures that are worth most into `asked`; 0 stands for taking nothing, where that is possible.
 
     `ranks` is the table, packed. `counts` says whether a sweep would count.
     """
-    asked.gain = -np.inf
-    asked.capture = 0
+    asked.kept = 0
     sweep = -compiled.lead_sign * compiled.sweep_points * np.float64(counts)
+    if not compiled.optional:
+        _look_at_maximal(compiled, card, ranks, sweep, asked, scratch)
+        return
     choice = compiled.hand_choice[card]
     if compiled.forced_sweep and find_forced(compiled, choice, ranks, scratch):
         _keep_better(compiled, card, ranks, ranks, sweep, asked)
         return
     if asked.least == 0:
-        asked.gain = 0.0
+        _keep(asked, np.int64(0), 0.0)
     while choice != 0:
         value = trailing_zeros(np.int64(choice))
         choice &= choice - 1
         num_groups = list_groups(compiled, value, asked.most, scratch)
         if num_groups > 0 and is_coverable(asked.least, asked.most, num_groups, scratch):
             _look_around(compiled, card, ranks, sweep, num_groups, asked, scratch)
+
+
+@kernel
+def _look_at_maximal(
+    compiled: np.record, card: int, ranks: int, sweep: float, asked: np.record, scratch: np.record
+) -> None:
+    """Look at all captures where they are maximal, and must be made (R7)."""
+    count = captures_of(compiled, card, ranks, scratch)
+    if count == 0:
+        _keep(asked, np.int64(0), 0.0)
+    for at in range(count):
+        capture = np.int64(scratch.captures[at])
+        if fits(asked.least, capture):
+            _keep_better(compiled, card, capture, ranks, sweep, asked)
 
 
 @kernel
@@ -150,7 +173,7 @@ def _look_around(
         if left != asked.most:
             _keep_better(compiled, card, asked.most - left, ranks, sweep, asked)
         looks += 1
-        if looks >= MOST_LOOKS:
+        if looks >= asked.looks:
             return
         while at > 0 and not fits(scratch.groups[at - 1], left):
             at -= 1
@@ -170,7 +193,7 @@ def _look_around(
 
 @kernel
 def _keep_better(compiled: np.record, card: int, capture: int, ranks: int, sweep: float, asked: np.record) -> None:
-    """Keep a capture if it is worth more than the best one so far."""
+    """Keep a capture if it is one of those worth most so far."""
     gain = asked.start
     left = capture - asked.least
     while left != 0:
@@ -180,11 +203,26 @@ def _keep_better(compiled: np.record, card: int, capture: int, ranks: int, sweep
         gain += asked.worth[rank, count]
     if capture == ranks:
         gain += sweep
-    if is_own_copy(capture, card, asked):
+    if asked.counts_mulle and is_own_copy(capture, card, asked):
         gain += -compiled.lead_sign * compiled.mulle_points
-    if gain > asked.gain:
-        asked.gain = gain
-        asked.capture = capture
+    _keep(asked, capture, gain)
+
+
+@kernel
+def _keep(asked: np.record, capture: int, gain: float) -> None:
+    """Put a capture among the best ones, in order, unless it is there or worth less than all of them."""
+    for at in range(asked.kept):
+        if asked.captures[at] == capture:
+            return
+    if asked.kept < asked.wanted:
+        asked.kept += 1
+    elif gain <= asked.gains[asked.kept - 1]:
+        return
+    at = asked.kept - 1
+    while at > 0 and asked.gains[at - 1] < gain:
+        asked.captures[at], asked.gains[at] = asked.captures[at - 1], asked.gains[at - 1]
+        at -= 1
+    asked.captures[at], asked.gains[at] = capture, gain
 
 
 @kernel
@@ -195,17 +233,17 @@ def is_own_copy(capture: int, card: int, asked: np.record) -> bool:
 
 
 @kernel
-def choose_cards(compiled: np.record, card: int, asked: np.record) -> None:
-    """Write the cards of the best capture into `asked.chosen`: the forced ones, and the best of each rank.
+def choose_cards(compiled: np.record, card: int, capture: int, asked: np.record) -> None:
+    """Write the cards of a capture, packed, into `asked.chosen`: the forced ones, and the best of each rank.
 
     For a mulle, that is the identical copy if it is worth anything (M2).
     """
     for kind in range(NUM_KINDS):
         asked.chosen[kind] = asked.forced[kind]
-    left = asked.capture - asked.least
-    if asked.capture == 0:
+    left = capture - asked.least
+    if capture == 0:
         return
-    if compiled.mulle_points > 0 and compiled.lead_sign < 0 and left != 0 and is_own_copy(asked.capture, card, asked):
+    if compiled.mulle_points > 0 and compiled.lead_sign < 0 and left != 0 and is_own_copy(capture, card, asked):
         asked.chosen[card] = 1
         return
     while left != 0:

@@ -9,20 +9,24 @@ import numpy as np
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import LILLAN, STORAN
 from krypenv.kernels.compiled import (
+    CARDS_WON,
     COUNTED_SWEEPS,
     NEVER,
     NIBBLE,
     NUM_CLASSES,
+    SPADES_WON,
     SPECIAL,
     TOTALS,
     bit_index,
     classes_of_values,
     rank_on_table,
 )
-from krypenv.kernels.gains import GAINS
+from krypenv.kernels.gains import GAINS, MOST_LOOKS
 from krypenv.kernels.observation import LAYOUT
 from krypenv.runtime.jit import handle, kernel, rare_kernel, records
 
+# The lead in cards and in spades changes by about this much, times the square root of those left (greedy's games).
+CARDS_SPREAD, SPADES_SPREAD = 1.5, 1.15
 _TABLE, _SEEN, _PENDING, _TAKEN = (LAYOUT[n].start for n in ("table", "seen", "pending", "taken"))
 _HAND_SIZE, _CAPTURER, _DEALER, _POINTS_WON = (
     LAYOUT[n].start for n in ("hand_size", "last_capturer", "dealer", "points")
@@ -113,10 +117,66 @@ def look(compiled: np.record, observation: np.ndarray, feature_scratch: np.recor
 
 @rare_kernel
 def _look_further(compiled: np.record, observation: np.ndarray, feature_scratch: np.record) -> None:
-    """Read what only some rules need: whether a sweep would count (F5), and lillan and storan by themselves (F1)."""
+    """Read what only some rules need: what a card and a spade are worth on the way to their points (K5, O1)...
+
+    ... whether a sweep would count (F5), and lillan and storan by themselves (F1).
+    """
     feature_scratch.sweeps_count = _do_sweeps_count(compiled, observation)
+    asked = feature_scratch.asked
+    asked.counts_mulle, asked.looks = True, MOST_LOOKS
+    asked.card_price, asked.spade_price = 0.0, 0.0
+    if compiled.counts_piles:
+        _price_majorities(compiled, observation, asked)
     if compiled.has_special:
         feature_scratch.pool = _part_special(compiled, observation, feature_scratch, feature_scratch.pool)
+
+
+@kernel
+def _price_majorities(compiled: np.record, observation: np.ndarray, asked: np.record) -> None:
+    """Write what a card and a spade are worth now, in points of margin, beside one that either side may win later."""
+    points = np.float64(compiled.most_cards_points)
+    own, other = _piles(compiled, observation, compiled.further[CARDS_WON])
+    asked.card_price = _price_of_lead(points, own, other, compiled.deck_size - own - other, CARDS_SPREAD)
+    points = np.float64(compiled.most_spades_points)
+    own, other = _piles(compiled, observation, compiled.further[SPADES_WON])
+    left = compiled.num_spades - own - other
+    asked.spade_price = _price_of_lead(points, own, other, left, SPADES_SPREAD)
+    if compiled.spades_above != NEVER:
+        asked.spade_price += _chance_above(compiled, own, left) / 2 + _chance_above(compiled, other, left) / 2
+
+
+@kernel
+def _piles(compiled: np.record, observation: np.ndarray, block: int) -> tuple[int, int]:
+    """Return how many cards or spades, told by a block, the own side has won, and the best other one."""
+    own, best = np.int64(0), np.int64(0)
+    for side in range(compiled.teams):
+        count = np.int64(0)
+        for place in range(compiled.players):
+            if compiled.relative_team[place] == side:
+                count += observation[block + place]
+        if side == 0:
+            own = count
+        else:
+            best = max(best, count)
+    return own, best
+
+
+@kernel
+def _price_of_lead(points: float, own: int, other: int, left: int, spread: float) -> float:
+    """Return what one card more is worth for a majority; the lead at the end is about normal, and may be decided."""
+    if points == 0.0 or left == 0 or abs(own - other) > left:
+        return 0.0
+    deviation = spread * np.sqrt(np.float64(left))
+    lead = (own - other) / deviation
+    return points * 2.0 * np.exp(-lead * lead / 2.0) / (deviation * np.sqrt(2.0 * np.pi))
+
+
+@kernel
+def _chance_above(compiled: np.record, own: int, left: int) -> float:
+    """Return the chance that a side's next spade is one of those that bring a point (O1)."""
+    wanted = compiled.spades_above - own - left / compiled.teams
+    deviation = SPADES_SPREAD * np.sqrt(np.float64(left)) / 2.0 + 0.1
+    return 1.0 / (1.0 + np.exp(1.7 * wanted / deviation))
 
 
 @kernel
