@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.search.moves import fair_price, swap_moves, write_move
+from krypenv.agents.search.moves import POINT, TRAIL, cost_of_takes, fair_price, swap_moves, write_move
 from krypenv.agents.search.scratch import FOUND, MOST_UNIONS, OPTIONAL_CAPTURES, OPTIONAL_SIZE
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.kernels.compiled import NEVER, NIBBLE, bit_index, fits, highest, support
@@ -36,8 +36,6 @@ from krypenv.kernels.state import mix
 from krypenv.kernels.unions import is_coverable, list_groups
 from krypenv.runtime.jit import kernel, rare_kernel, trailing_zeros
 
-POINT = 1000  # costs of moves are in thousandths of a point
-TRAIL = 500  # what a card that trails costs, in thousandths of its price
 # A search for unions takes MANY_STEPS steps for each capture that is kept, and tries as many choices of kinds, at most.
 MANY_STEPS = 40
 STEPS_OF_NODE = 16  # so many steps count as a node
@@ -380,20 +378,6 @@ def is_better_taken(compiled: np.record, card: int, one: int, other: int, lone: 
 
 
 # ---------------------------------------------------------------------- the best
-
-
-@kernel
-def cost_of_takes(compiled: np.record, move: np.record) -> int:
-    """Return what the cards that a move takes, and a mulle, cost at once, in thousandths of a point."""
-    worth = 0.0
-    kinds = np.int64(move.once)
-    while kinds != 0:
-        bit = kinds & -kinds
-        kinds ^= bit
-        worth += fair_price(compiled, bit_index(bit)) * (1 + np.int64(move.twice & bit != 0))
-    if move.ranks == _ONE << NIBBLE * (move.card % NUM_RANKS) and move.once == _ONE << move.card:
-        worth -= compiled.lead_sign * compiled.mulle_points
-    return -int(POINT * worth)
 
 
 @kernel

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.agents.search.moves import copies_taken, fair_price, swap_moves, write_move
-from krypenv.agents.search.optional import POINT, TRAIL, cost_of_takes, list_optional
+from krypenv.agents.search.moves import POINT, TRAIL, copies_taken, cost_of_takes, fair_price, swap_moves, write_move
+from krypenv.agents.search.optional import list_optional
 from krypenv.agents.search.scratch import MEMO_CAPTURES, MEMO_SIZE
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.kernels.captures import bound_captures, captures_of, find_captures, find_sweep_values
