@@ -13,7 +13,7 @@ import numpy as np
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, TAKE
 from krypenv.families.bounds import LILLAN, STORAN
 from krypenv.kernels.compiled import NUM_CLASSES
-from krypenv.kernels.gains import GAINS, MOST_KEPT, choose_cards, find_best, price_now, search_best
+from krypenv.kernels.gains import GAINS, MOST_KEPT, choose_cards, find_best, price_of, search_best
 from krypenv.kernels.observation import LAYOUT
 from krypenv.kernels.outlook import chance_of_hit
 from krypenv.runtime.jit import kernel, rare_kernel
@@ -54,7 +54,7 @@ def look_at_replies(
             kind = suit * NUM_RANKS + compiled.class_rank[each]
             if compiled.class_of[kind] == each:
                 unseen = np.int64(compiled.deck_counts[kind] - observation[_SEEN + kind])
-                total += unseen * price_now(compiled, kind, asked)
+                total += unseen * price_of(compiled, kind, asked)
                 count += unseen
         if count > 0:
             replies.card[each] = total / count
@@ -107,7 +107,7 @@ def _price_of_rest(compiled: np.record, observation: np.ndarray, replies: np.rec
     for kind in range(NUM_KINDS):
         count = np.int64(replies.left[kind]) + observation[_ASIDE + kind]
         if count > 0:
-            total += count * price_now(compiled, kind, replies.asked)
+            total += count * price_of(compiled, kind, replies.asked)
     return total
 
 

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
+from krypenv.agents.search.moves import fair_price
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import NEVER, bit_index, classes_of_values
 from krypenv.kernels.deals import leader_of
-from krypenv.kernels.gains import price_of
 from krypenv.kernels.outlook import chance_of_hit
 from krypenv.kernels.scoring import highest_score, lead_over, sum_over, sweep_gain
 from krypenv.runtime.jit import handle, kernel, rare_kernel, records
@@ -87,7 +87,7 @@ def _further_margin(compiled: np.record, game: np.record, number: int, side: int
         worth = 0.0
         for kind in range(NUM_KINDS):
             if game.table[kind] > 0:
-                worth += game.table[kind] * max(price_of(compiled, kind), 0.0)
+                worth += game.table[kind] * max(fair_price(compiled, kind), 0.0)
         own = leader % compiled.teams == side
         margin += LEADERS_SHARE * (worth if own else -worth / (compiled.teams - 1))
     counts = compiled.last_deal_sweeps or number + 1 < compiled.num_deals

@@ -1,10 +1,15 @@
-"""Moves of a search, as kernels over records of `krypenv.agents.search.scratch.MOVE`."""
+"""Moves of a search and what they win, as kernels over records of `krypenv.agents.search.scratch.MOVE`."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from krypenv.cards import NUM_RANKS, SPADES
+from krypenv.kernels.compiled import NEVER, NIBBLE, bit_index
 from krypenv.runtime.jit import kernel
+
+POINT = 1000  # costs of moves are in thousandths of a point
+TRAIL = 500  # what a card that trails costs, in thousandths of its price
 
 
 @kernel
@@ -34,3 +39,30 @@ def swap_moves(moves: np.ndarray, one: int, other: int) -> None:
 def copies_taken(move: np.record, kind: int) -> int:
     """Return how many cards of a kind a move takes."""
     return (move.once >> kind & 1) + (move.twice >> kind & 1)
+
+
+@kernel
+def fair_price(compiled: np.record, card: int) -> float:
+    """Return what winning a card is worth: its points, and its share of the majorities (K5); bad for a low goal.
+
+    Who leads by half of the cards, or spades, has the majority, so half of them are worth all its points. That holds
+    for a whole game, whatever the piles are.
+    """
+    price = compiled.card_points[card] + 2 * compiled.most_cards_points / compiled.deck_size
+    if card >= SPADES * NUM_RANKS:
+        price += 2 * compiled.most_spades_points / max(compiled.num_spades, 1) + (compiled.spades_above < NEVER) / 2
+    return -compiled.lead_sign * price
+
+
+@kernel
+def cost_of_takes(compiled: np.record, move: np.record) -> int:
+    """Return what the cards that a move takes, and a mulle, cost at once, in thousandths of a point."""
+    worth = 0.0
+    kinds = np.int64(move.once)
+    while kinds != 0:
+        bit = kinds & -kinds
+        kinds ^= bit
+        worth += fair_price(compiled, bit_index(bit)) * (1 + np.int64(move.twice & bit != 0))
+    if move.ranks == np.int64(1) << NIBBLE * (move.card % NUM_RANKS) and move.once == np.int64(1) << move.card:
+        worth -= compiled.lead_sign * compiled.mulle_points
+    return -int(POINT * worth)

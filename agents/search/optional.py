@@ -17,7 +17,7 @@ that points do nothing but count: where a number of them makes sweeps void or en
 different points are not compared. With more than two sides this is a cut.
 
 A further cut: where a card has more captures than `search_scratch.keep`, the best of them by what they win at once
-are kept, at the fair price of `krypenv.kernels.gains`, and a sweep. Where there are very many, they are the best of
+are kept, at a fair price, and a sweep. Where there are very many, they are the best of
 those that a search for unions finds in a number of steps. `search_scratch.is_cut` then says so.
 """
 
@@ -27,18 +27,15 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.search.moves import swap_moves, write_move
+from krypenv.agents.search.moves import POINT, TRAIL, cost_of_takes, fair_price, swap_moves, write_move
 from krypenv.agents.search.scratch import FOUND, MOST_UNIONS, OPTIONAL_CAPTURES, OPTIONAL_SIZE
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.kernels.compiled import NEVER, NIBBLE, bit_index, fits, highest, support
-from krypenv.kernels.gains import price_of
 from krypenv.kernels.scoring import is_void
 from krypenv.kernels.state import mix
 from krypenv.kernels.unions import is_coverable, list_groups
 from krypenv.runtime.jit import kernel, rare_kernel, trailing_zeros
 
-POINT = 1000  # costs of moves are in thousandths of a point
-TRAIL = 500  # what a card that trails costs, in thousandths of its price
 # A search for unions takes MANY_STEPS steps for each capture that is kept, and tries as many choices of kinds, at most.
 MANY_STEPS = 40
 STEPS_OF_NODE = 16  # so many steps count as a node
@@ -95,7 +92,7 @@ def _list_card(
         moves[start].cost = sweep
         return start + 1
     write_move(moves, start, card, np.int64(0), np.int64(0), np.int64(0))
-    price = np.int64(POINT * price_of(compiled, card))
+    price = np.int64(POINT * fair_price(compiled, card))
     moves[start].cost = price * TRAIL // POINT
     end = start + 1
     if compiled.group_values[support(game.table_ranks)] & choice == 0:
@@ -156,7 +153,7 @@ def _list_pending(compiled: np.record, game: np.record, sweep: int, start: int, 
         search_scratch.forced[kind] = game.taken[kind]
         search_scratch.free[kind] = free
         most += free << NIBBLE * (kind % NUM_RANKS)
-    price = np.int64(POINT * price_of(compiled, card))
+    price = np.int64(POINT * fair_price(compiled, card))
     end = start
     if game.taken_ranks == 0:
         write_move(moves, start, card, np.int64(0), np.int64(0), np.int64(0))
@@ -381,20 +378,6 @@ def is_better_taken(compiled: np.record, card: int, one: int, other: int, lone: 
 
 
 # ---------------------------------------------------------------------- the best
-
-
-@kernel
-def cost_of_takes(compiled: np.record, move: np.record) -> int:
-    """Return what the cards that a move takes, and a mulle, cost at once, in thousandths of a point."""
-    worth = 0.0
-    kinds = np.int64(move.once)
-    while kinds != 0:
-        bit = kinds & -kinds
-        kinds ^= bit
-        worth += price_of(compiled, bit_index(bit)) * (1 + np.int64(move.twice & bit != 0))
-    if move.ranks == _ONE << NIBBLE * (move.card % NUM_RANKS) and move.once == _ONE << move.card:
-        worth -= compiled.lead_sign * compiled.mulle_points
-    return -int(POINT * worth)
 
 
 @kernel

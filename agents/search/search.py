@@ -108,7 +108,7 @@ def is_large(game: np.record) -> bool:
     cards: Any = np.int64(0)
     for kind in range(NUM_KINDS):
         cards += game.table[kind]
-    return cards > LARGE_TABLE
+    return bool(cards > LARGE_TABLE)
 
 
 @kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.agents.search.horizon import expected_margin, majority_margin, may_sweep
-from krypenv.agents.search.optional import POINT
+from krypenv.agents.search.moves import POINT
 from krypenv.agents.search.scratch import MEMORY_SIZE
 from krypenv.agents.search.tree import (
     known_sweeps,

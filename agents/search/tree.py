@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.agents.search.moves import copies_taken, swap_moves, write_move
-from krypenv.agents.search.optional import POINT, TRAIL, cost_of_takes, list_optional
+from krypenv.agents.search.moves import POINT, TRAIL, copies_taken, cost_of_takes, fair_price, swap_moves, write_move
+from krypenv.agents.search.optional import list_optional
 from krypenv.agents.search.scratch import MEMO_CAPTURES, MEMO_SIZE
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.kernels.captures import bound_captures, captures_of, find_captures, find_sweep_values
@@ -19,7 +19,6 @@ from krypenv.kernels.compiled import (
     support,
     takes_whole_ranks,
 )
-from krypenv.kernels.gains import price_of
 from krypenv.kernels.play import (
     GAME_OVER,
     allow_plays,
@@ -267,11 +266,11 @@ def _order_further(compiled: np.record, game: np.record, start: int, end: int, m
 
 @kernel
 def _cost_further(compiled: np.record, game: np.record, move: np.record, void: bool) -> int:
-    """Return what a move costs at once, in thousandths of a point, by the prices of `krypenv.kernels.gains`."""
+    """Return what a move costs at once, in thousandths of a point, at a fair price."""
     card = np.int64(move.card)
     if move.ranks == 0:
-        return np.int64(TRAIL * price_of(compiled, card))
-    cost = cost_of_takes(compiled, move) - np.int64(POINT * price_of(compiled, card))
+        return np.int64(TRAIL * fair_price(compiled, card))
+    cost = cost_of_takes(compiled, move) - np.int64(POINT * fair_price(compiled, card))
     if move.ranks == game.table_ranks and not void:
         sweeps = sweeps_of(compiled, card, np.int64(game.table_ranks), copies_taken(move, card))
         cost += POINT * compiled.lead_sign * compiled.sweep_points * sweeps

@@ -65,8 +65,6 @@ COMPILED = np.dtype(
         ("most_spades_points", np.int64),  # K5
         ("two_share", np.bool_),  # F3
         ("most_cards_points", np.int64),  # K5
-        ("spade_price", np.float64),  # what a spade is worth at first on the way to its points, roughly (K5, O1)
-        ("card_price", np.float64),  # and a card
         ("spades_above", np.int64),  # O1, NEVER without
         ("mulle_points", np.int64),  # M2
         ("deck_size", np.int64),  # D
@@ -268,11 +266,7 @@ def _copy_points(rules: Rules, compiled: np.record) -> None:
     compiled.most_cards_points = rules.most_cards_points
     compiled.spades_above = NEVER if rules.spades_above is None else rules.spades_above
     compiled.mulle_points = rules.mulle_points
-    compiled.num_spades = spades = int(rules.deck_counts[SPADES * NUM_RANKS :].sum())
-    # who leads by half of them has the majority, so half the deck is worth all its points
-    above = (rules.spades_above is not None) / 2
-    compiled.spade_price = 2 * rules.most_spades_points / max(spades, 1) + above
-    compiled.card_price = 2 * rules.most_cards_points / rules.deck_size
+    compiled.num_spades = rules.deck_counts[SPADES * NUM_RANKS :].sum()
     compiled.card_points[:] = rules.card_points
     compiled.first_price = 0 if rules.goal == "low" else rules.card_points.max()
     compiled.may_cut = rules.total_points + abs(rules.initial_match_bonus) >= 127

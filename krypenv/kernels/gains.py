@@ -47,23 +47,11 @@ GAINS = np.dtype(
 
 
 @kernel
-def price_of(compiled: np.record, card: int) -> float:
-    """Return what winning a card is worth at the start of a game; bad for a low goal."""
-    return _price(compiled, card, compiled.card_price, compiled.spade_price)
-
-
-@kernel
-def price_now(compiled: np.record, card: int, asked: np.record) -> float:
-    """Return what winning a card is worth now."""
-    return _price(compiled, card, asked.card_price, asked.spade_price)
-
-
-@kernel
-def _price(compiled: np.record, card: int, a_card: float, a_spade: float) -> float:
-    """Return the points of a card and its share of the majorities (K5), at these prices; bad for a low goal."""
-    price = compiled.card_points[card] + a_card
+def price_of(compiled: np.record, card: int, asked: np.record) -> float:
+    """Return what winning a card is worth: its points, and its share of the majorities (K5); bad for a low goal."""
+    price = compiled.card_points[card] + asked.card_price
     if card >= SPADES * NUM_RANKS:
-        price += a_spade
+        price += asked.spade_price
     return -compiled.lead_sign * price
 
 
@@ -82,7 +70,7 @@ def find_best(
         first = np.int64(action - TAKE)
     asked.least, asked.most = np.int64(0), np.int64(0)
     ranks: Any = np.int64(0)
-    asked.start = price_now(compiled, card, asked)
+    asked.start = price_of(compiled, card, asked)
     for kind in range(NUM_KINDS):
         shift = NIBBLE * (kind % NUM_RANKS)
         forced = np.int64(taken[kind] + (action - TAKE == kind))
@@ -92,7 +80,7 @@ def find_best(
         asked.most += forced + free << shift
         ranks += np.int64(table[kind]) << shift
         if forced:
-            asked.start += forced * price_now(compiled, kind, asked)
+            asked.start += forced * price_of(compiled, kind, asked)
     for rank in range(NUM_RANKS):
         _add_up(compiled, rank, asked)
     return ranks
@@ -112,7 +100,7 @@ def _add_up(compiled: np.record, rank: int, asked: np.record) -> None:
         kind = best * NUM_RANKS + rank
         for _ in range(asked.free[kind]):
             count += 1
-            worth += price_now(compiled, kind, asked)
+            worth += price_of(compiled, kind, asked)
             asked.worth[rank, count] = worth
 
 
@@ -123,7 +111,7 @@ def best_suit(compiled: np.record, rank: int, used: int, asked: np.record) -> in
     for suit in range(NUM_SUITS):
         kind = suit * NUM_RANKS + rank
         if asked.free[kind] > 0 and used >> suit & 1 == 0:
-            price = price_now(compiled, kind, asked)
+            price = price_of(compiled, kind, asked)
             if best < 0 or price > most:
                 best, most = suit, price
     return best

@@ -71,7 +71,7 @@ class MoveValue:
     sweeps: int  # own sweeps that the move makes: 0, 1 or 2
     # Where sweeps are not forced, "must" is "can" in the next two.
     sets_up: float  # probability that the next seat must sweep what the move leaves
-    risks: float  # probability that this seat must sweep at its next turn, if the others play as `sweeps` says
+    risks: float  # probability that this seat must sweep at its next turn, if the others play like the tactician
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from krypenv.kernels.compiled import kinds_of_values, sum_of
 from krypenv.kernels.scoring import is_void
 from krypenv.kernels.state import State, allocate
 from krypenv.kernels.worlds import determinize
-from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel
 
 
@@ -43,7 +42,7 @@ def sweep_chances(game: Game, moves: Sequence[Move], worlds: State, seed: int) -
 
     Set up: the next seat must sweep, which is credited to the seat to act (R12). Risked: the seat to act must itself
     sweep at its next turn in this game, after all others have played like the tactician. Where sweeps are not forced,
-    "must" is "can", and where the tactician does not know the game, greedy plays.
+    "must" is "can".
     """
     twin, made = game.copy(), len(game.actions)
     chances = []
@@ -69,18 +68,10 @@ def _play_on(engine: Engine, actions: list[int], seed: int) -> tuple[float, floa
     is_next = engine.seat == (own + 1) % engine.rules.players
     sweeps = _must_sweep if engine.rules.capture == "maximal" or engine.rules.forced_sweep else _can_sweep
     sets_up = float(np.mean(goes_on & is_next & sweeps(engine)))
-    others = _make_others(engine.rules, seed)
+    others = agents.make("tactician", engine.rules, seed)
     while (rows := np.flatnonzero(goes_on & (engine.seat != own))).size:
         step(others.act(engine.observation[rows], engine.action_mask[rows]), rows)
     return sets_up, float(np.mean(goes_on & sweeps(engine)))
-
-
-def _make_others(rules: Rules, seed: int) -> agents.Agent:
-    """Return the tactician, or greedy for a game that the tactician does not know."""
-    try:
-        return agents.make("tactician", rules, seed)
-    except ValueError:
-        return agents.make("greedy", rules, seed)
 
 
 def _cards_left(engine: Engine) -> npt.NDArray[np.int64]:
