@@ -122,10 +122,10 @@ def tiny_work() -> Iterator[None]:
         tiny = dataclasses.replace(setup, deals=min(setup.deals, 2))
         return run_study(which, tiny, folder, command, 1, progress)
 
-    def two_worlds(game: Game, player: Any, worlds: int, seed: int, open_hands: bool) -> Any:
+    def two_worlds(game: Game, player: Any, worlds: int, seed: int, open_hands: bool, *rest: Any) -> Any:
         if hasattr(player, "worlds"):
             player.worlds = 2
-        return decide(game, player, 2, seed, open_hands)
+        return decide(game, player, 2, seed, open_hands, *rest)
 
     figures = exploit.ExploitResult(
         "greedy", "mini-low", 0, (exploit.Exploiter("x", "y", "z", 1.0, 1.0, 0.5, 1.5),), 0, 1.0, 0.5, 1.5, "a", "b"
