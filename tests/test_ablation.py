@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from krypenv.rules import Rules
 from krypenv.training.arena.arena import ArenaSettings, run_arena
 from krypenv.training.experiments import ablation
 from krypenv.training.experiments.ablation import ALL, VARIANTS, AblationSettings, ablate, interquartile_gain, summarize
@@ -68,6 +69,16 @@ def test_bad_settings_are_refused(fields: dict[str, object], reason: str) -> Non
         AblationSettings.of(**fields)
 
 
+@pytest.mark.parametrize("rules", ["krypkasino", "mulle", "kasino-finland players=4 teams=2 goal=low"])
+def test_runs_and_opponents_are_those_of_a_training_under_the_same_rules(rules: str) -> None:
+    settings = AblationSettings.of(rules=rules)
+    its, trained = ablation._settings_of(settings, ALL, 0), Settings.of(rules=rules, preset="strong")
+    assert its.ppo == Settings.of(rules=rules).ppo
+    assert its.games.opponents == Settings.of(rules=rules).games.opponents
+    assert settings.evaluation.against == trained.evaluation.against
+    assert AblationSettings.of(rules=rules, against=("random",)).evaluation.against == ("random",)
+
+
 def test_variants_of_older_versions_keep_their_runs(tmp_path: Path) -> None:
     settings = AblationSettings.of(out=str(tmp_path), only=("no warm start", "no pull towards the slow copy"))
     assert settings.only == ("no imitation", "no KL to the EMA policy")
@@ -83,11 +94,11 @@ def test_summaries_keep_tasks_apart() -> None:
     assert summary["b"]["gain"] == pytest.approx((1.5 + 3.5) / 2)
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=["krypkasino", "kasino-sweden"])
+def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("ablation")
     settings = AblationSettings.of(
-        out=str(out), seeds=2, frames=400, games=2, bc_epochs=1, workers=1, deals=2, against=("tactician",),
+        rules=request.param, out=str(out), seeds=2, frames=400, games=2, bc_epochs=1, workers=1, deals=2, against=("tactician",),
         only=("no imitation",), context=16, card=8,
     )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
@@ -118,14 +129,14 @@ def test_an_ablation_leaves_figures_and_a_picture(finished: Path) -> None:
 @pytest.mark.slow
 def test_a_model_card_says_how_the_model_was_made_and_how_it_does(finished: Path, tmp_path: Path) -> None:
     model = next((finished / "runs").glob("*/model"))
-    rules = Settings().game_rules()
+    facts = json.loads((model / "model.json").read_text())
+    rules = Rules.parse(facts["rules"])
     run_arena(ArenaSettings((str(model), "greedy", "random"), rules, tmp_path / "arena", deals=4))
     text = model_card(model, tmp_path / "arena", [], "A small model")
-    facts = json.loads((model / "model.json").read_text())
     for part in (
         "# A small model",
         facts["weights_sha256"],
-        "krypkasino players=2",
+        facts["rules"],
         "`greedy`",
         "`random`",
         "Not measured",

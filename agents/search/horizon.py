@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from krypenv.agents.search.moves import fair_price
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.inputs.words import shown
-from krypenv.kernels.compiled import NEVER, bit_index, classes_of_values
+from krypenv.kernels.compiled import NEVER, bit_index, classes_of_values, compile_rules
 from krypenv.kernels.deals import leader_of
 from krypenv.kernels.outlook import chance_of_hit
 from krypenv.kernels.scoring import highest_score, lead_over, sum_over, sweep_gain
+from krypenv.kernels.state import State
+from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, rare_kernel, records
 
 VALUES = ("sweep", "margin")
@@ -42,6 +45,25 @@ def make_model(value: str) -> np.ndarray:
     model = records(MODEL, 1)
     model.counts_sweep = value == "sweep"
     return handle(model)
+
+
+def expect_margins(rules: Rules, state: State, sides: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the margin that a side can expect from the rest of each game whose deal has just ended, (B,).
+
+    `state` is (B,) of `GAME` with the next hands dealt, and `sides` is (B,) ints. It is 0 after the last deal.
+    """
+    margins = np.zeros(len(state))
+    _expect_rows(compile_rules(rules), make_model("sweep"), state, np.asarray(sides, np.int64), margins)
+    return margins
+
+
+@kernel
+def _expect_rows(
+    compiled: np.ndarray, model: np.ndarray, games: np.ndarray, sides: np.ndarray, margins: np.ndarray
+) -> None:
+    for row in range(len(margins)):
+        if games[row].deal_number > 1:
+            margins[row] = expected_margin(compiled[0], model[0], games[row], games[row].deal_number - 1, sides[row])
 
 
 @kernel

@@ -38,11 +38,11 @@ KRYPKASINO = Ladder(
 )
 FURTHER = Ladder(
     TEACHER,
-    False,
+    True,
     ("tactician",),
     ("greedy", "tactician"),
     ("tactician",),
-    ("greedy", "tactician"),
+    ("tactician", "search"),
     gamma=1.0,
     temperature=0.3,
     metagame_deals=40,

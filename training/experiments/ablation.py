@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from scipy.stats import bootstrap, trim_mean
 
-from krypenv.agents.base import check_krypkasino
 from krypenv.agents.neural.model_file import CARD
 from krypenv.inputs.files import read_json, write_whole
 from krypenv.inputs.schema import a_record, a_table, number, sentence_of, whole
@@ -21,16 +20,16 @@ from krypenv.rules import Rules
 from krypenv.training.common import bounds, panels
 from krypenv.training.common.fields import Command, part, setting
 from krypenv.training.common.folders import writing_to
+from krypenv.training.common.ladder import KRYPKASINO, ladder_of
 from krypenv.training.common.parts import Evaluation, GameRules, Network
 from krypenv.training.common.processes import pool_of
 from krypenv.training.common.report import print_table, write_json
 from krypenv.training.evaluation.matches import duplicate_match
-from krypenv.training.imitation.cloning import BehaviourCloning
-from krypenv.training.imitation.imitate import Demonstrating, ImitationSettings
+from krypenv.training.imitation.imitate import ImitationSettings
 from krypenv.training.imitation.imitate import run as imitate
 from krypenv.training.selfplay.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.selfplay.selfplay import run
-from krypenv.training.selfplay.settings import Settings
+from krypenv.training.selfplay.settings import Settings, defaults_of
 
 ALL = "all of it"
 IMITATION, RUNS, RESULT, PICTURE = "imitation", "runs", "ablation.json", "ablation.png"
@@ -83,7 +82,7 @@ class AblationSettings(Command):
     network: Network = part(Network(), embedding=None)
     workers: int = setting(2, "runs at a time, each on one thread", bounds.WORKERS, panels.LENGTH)
     evaluation: Evaluation = part(
-        Evaluation(2000, ("tactician", "tactician(shed=True)", "search")),
+        Evaluation(2000, KRYPKASINO.hard_against),
         deals="duplicate deals of each run against each opponent",
         against="opponents in the evaluation",
     )
@@ -99,7 +98,14 @@ class AblationSettings(Command):
                 raise ValueError(f"there is no variant {name!r}; there are {', '.join(VARIANTS)}")
         if not self.evaluation.against:
             raise ValueError("against names at least one opponent")
-        check_krypkasino(self.game_rules(), "krypenv ablate")
+
+    @classmethod
+    def of(cls, **given: Any) -> AblationSettings:
+        """Return settings from options by name; opponents that are not given are those of the rules' ladder."""
+        settings = cls().changed(**given)
+        return (
+            settings if "against" in given else settings.changed(against=ladder_of(settings.game_rules()).hard_against)
+        )
 
     def game_rules(self) -> Rules:
         """Return the rules of all runs."""
@@ -146,9 +152,9 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
     Raises ValueError if a folder holds a run with other settings, or if another process is writing to it.
     """
     console, out = Console(), Path(settings.out)
-    imitation = ImitationSettings(
-        settings.game, str(out / IMITATION), Demonstrating(games=settings.games), BehaviourCloning(settings.bc_epochs),
-        settings.network, evaluation=Evaluation(deals=100),
+    imitation = ImitationSettings.of(
+        rules=str(settings.game_rules()), out=str(out / IMITATION), games=settings.games, bc_epochs=settings.bc_epochs,
+        context=settings.network.context, card=settings.network.card, deals=100,
     )  # fmt: skip
     tasks = [
         _Task(_settings_of(settings, variant, seed), settings.evaluation)
@@ -189,7 +195,8 @@ def _settings_of(settings: AblationSettings, variant: str, seed: int) -> Setting
         "frames": settings.frames, "init_from": str(Path(settings.out) / IMITATION),
         "against": settings.evaluation.against[:1],
     }  # fmt: skip
-    return Settings(network=settings.network).changed(**{**WHOLE, **whole, **VARIANTS[variant]})
+    by_rules = defaults_of(settings.game_rules())
+    return Settings(network=settings.network).changed(**{**by_rules, **WHOLE, **whole, **VARIANTS[variant]})
 
 
 def _folder(settings: AblationSettings, variant: str) -> str:
