@@ -38,7 +38,7 @@ KRYPKASINO = Ladder(
 )
 FURTHER = Ladder(
     TEACHER,
-    False,
+    True,
     ("tactician",),
     ("greedy", "tactician"),
     ("tactician",),
