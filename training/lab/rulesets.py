@@ -20,6 +20,7 @@ from krypenv.agents import Agent
 from krypenv.agents.base import format_spec
 from krypenv.agents.neural.learned import trained_rules
 from krypenv.agents.neural.model_file import CARD
+from krypenv.cards import NUM_KINDS
 from krypenv.game.core import MOST_MOVES
 from krypenv.game.game import Game
 from krypenv.inputs.words import shown
@@ -42,7 +43,7 @@ OTHER, OTHER_RANDOM = "other goal over own", "other goal over random"
 SKILL, LUCK = "search over random", "luck of a game"
 FIRST = "first seat over second"
 MANY, FEW = 10, 10  # deals to count for each deal of a match, and deals of matches for each one looked at for moves
-FEWER = 500  # the same where nobody takes a card, and moves are many
+FEWER, EVERY = 100, 8  # the same where nobody takes a card; one play of so many is looked at, for moves are many
 COUNTED = ("cards", "sweeps", "further", FIRST)
 LOOKED_AT = ("legal moves", "plays with a choice", "plays beyond the list")
 NETWORK, TURNED = "trained network", "who plays for the other goal"
@@ -111,18 +112,20 @@ def count_points(rules: str, agent: str, first: int, deals: int, seed: int) -> l
     return found.tolist()
 
 
-def count_moves(rules: str, agent: str, first: int, deals: int, seed: int) -> list[list[float]]:
-    """Return by deal, with an agent in every seat, what `LOOKED_AT` names: means over the plays of a game.
+def count_moves(rules: str, agent: str, first: int, deals: int, seed: int, every: int) -> list[list[float]]:
+    """Return by deal, with an agent in every seat, what `LOOKED_AT` names: means over one play of `every`.
 
     A move is a card with what it takes. Where there are more than the game lists, that number is counted.
     """
     game_rules, found = Rules.parse(rules), []
     player = agents.make_known(agent, game_rules, seed)
-    for start in deal_seeds(seed, first + deals)[first:]:
-        game, counts = Game(game_rules, seed=int(start)), []
+    for deal, start in enumerate(deal_seeds(seed, first + deals)[first:].tolist()):
+        game, counts, plays = Game(game_rules, seed=start), list[int](), deal
         while not game.is_over:
             if game.pending is None:
-                counts.append(_moves_of(game))
+                plays += 1
+                if plays % every == 0:
+                    counts.append(_moves_of(game))
             game.act(int(player.act(game.observation()[None], game.action_mask()[None])[0]))
         numbers = np.array(counts)
         found.append([numbers.mean(), (numbers > 1).mean(), (numbers > MOST_MOVES).mean()])
@@ -159,6 +162,10 @@ def counts_setup(own: Setup) -> Setup:
 def moves_setup(own: Setup) -> Setup:
     """Return the setup of the games whose moves are counted."""
     return dataclasses.replace(own, deals=max(own.deals // (FEWER if is_idle(own.rules) else FEW), 2))
+
+
+def _every(rules: Rules) -> int:
+    return EVERY if is_idle(rules) and rules.deck_size >= NUM_KINDS else 1
 
 
 def matches(own: Setup, models: Mapping[Rules, str]) -> dict[str, tuple[str, Callable[..., Agent]]]:
@@ -207,7 +214,7 @@ def find_models(folder: Path, sets: Mapping[str, str]) -> tuple[str, ...]:
 
 def tasks_of(label: str, own: Setup, models: Mapping[Rules, str]) -> list[Task]:
     """Return the games to count and the matches of a rule set."""
-    found = chunk_tasks(f"{label}: moves", moves_setup(own), count_moves)
+    found = chunk_tasks(f"{label}: moves", moves_setup(own), count_moves, every=_every(own.rules))
     found += chunk_tasks(f"{label}: points", counts_setup(own), count_points)
     for match, (agent, change) in matches(own, models).items():
         found += match_tasks(f"{label}: {match}", dataclasses.replace(own, agent=agent), change)
@@ -307,13 +314,14 @@ def draw_of(figures: Figures) -> Callable[[Axes], None]:
             axes.plot([0, max(mean for mean, _, _ in places.values())], [row, row], color="#cccccc", zorder=0)
             for name, (mean, low, high) in places.items():
                 marker, color = MARKERS[name]
-                axes.errorbar(mean, row, xerr=[[mean - low], [high - mean]], fmt=marker, color=color, capsize=2)
+                place = row + 0.2 * (name == NETWORK)  # or it would lie upon the search
+                axes.errorbar(mean, place, xerr=[[mean - low], [high - mean]], fmt=marker, color=color, capsize=2)
         for name, (marker, color) in MARKERS.items():
             if any(name in above_random(each) for each in figures.values() if SKILL in each):
                 axes.plot([], [], marker, color=color, label=name)
         axes.axvline(0, color="black", linewidth=0.8)
         axes.invert_yaxis()
-        axes.set_xlabel("above random play, in standard deviations of a game's margin")
+        axes.set_xlabel("above random play, step by step, in standard deviations of a game's margin")
         axes.figure.legend(loc="outside lower center", ncols=6, fontsize=8)
 
     return draw

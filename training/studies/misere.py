@@ -1,4 +1,4 @@
-"""Misère: what changes if few points are the goal? Krypkasino and the one-pack games, each for few and for many."""
+"""Misère: what changes if low scores are good? Krypkasino and the one-pack games, each with both goals."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ ONE_PACK = {"Sweden": "kasino-sweden", "Överspader": "overspader", "Finland": "
 
 def _sets() -> dict[str, str]:
     """Return the rules by their labels; where captures are optional also those under which a card must capture."""
-    found = {"Krypkasino, few": "krypkasino", "Krypkasino, many": "krypkasino goal=high"}
+    found = {"Krypkasino, low": "krypkasino", "Krypkasino, high": "krypkasino goal=high"}
     for name, preset in ONE_PACK.items():
-        found[f"{name}, few"] = f"{preset} goal=low"
-        found[f"{name}, many"] = preset
-        found[f"{name}, must capture, few"] = f"{preset} capture=maximal goal=low"
-        found[f"{name}, must capture, many"] = f"{preset} capture=maximal"
+        found[f"{name}, low"] = f"{preset} goal=low"
+        found[f"{name}, high"] = preset
+        found[f"{name}, must capture, low"] = f"{preset} capture=maximal goal=low"
+        found[f"{name}, must capture, high"] = f"{preset} capture=maximal"
     return found
 
 
