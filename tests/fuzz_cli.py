@@ -57,6 +57,7 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
         "--out study"
     ),
     "study teams": "study seat --players 4 --teams 2 --agent greedy --deals 2",
+    "compare": "compare mini-low mini-double --deals 2 --seed 1 --workers 1 --out compare",
     "card": "card model --arena arena --out card.md --exploit out.json --title x",
 }
 COMMANDS = {name: line.split() for name, line in LINES.items()}

@@ -117,7 +117,7 @@ def test_studies_and_what_exploits_refuse_a_relative(name, tmp_path):
     for who, words in (
         ("krypenv exploit", ["exploit", "random", "--rules", name, "--out", out]),
         ("krypenv ablate", ["ablate", "--rules", name, "--out", out]),
-        ("krypenv study", ["study", "creep", "--agent", "greedy", "--rules", name, "--out", out]),
+        ("the study creep", ["study", "creep", "--agent", "greedy", "--rules", name, "--out", out]),
     ):
         done = runner.invoke(app, words)
         assert done.exit_code == 2, (words, done.output)

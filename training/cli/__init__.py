@@ -3,6 +3,7 @@
 commands  all subcommands; the longer ones have modules of their own
 analyze   `krypenv analyze`
 bench     `krypenv bench`
+compare   `krypenv compare`
 doctor    `krypenv doctor`
 exploit   `krypenv exploit`
 score     `krypenv score`

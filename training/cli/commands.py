@@ -16,6 +16,7 @@ from rich.progress import Progress
 
 from krypenv.rules import Rules
 from krypenv.training.cli.bench import bench
+from krypenv.training.cli.compare import compare
 from krypenv.training.cli.doctor import doctor
 from krypenv.training.cli.errors import OneSentence
 from krypenv.training.cli.options import (
@@ -335,6 +336,9 @@ app.command(
     epilog="Example: krypenv score tactician --quick --out scores/tactician.json",
 )(score)
 app.command(cls=Page, rich_help_panel=PLAYING, epilog="Example: krypenv study creep --deals 500")(study)
+app.command(
+    cls=Page, rich_help_panel=PLAYING, epilog="Example: krypenv compare krypkasino 'krypkasino goal=high' --deals 500"
+)(compare)
 app.command(cls=Page, rich_help_panel=INSTALLATION, epilog="Example: krypenv bench --peers --json bench.json")(bench)
 app.command(cls=Page, rich_help_panel=INSTALLATION, epilog="Example: krypenv doctor --json doctor.json")(doctor)
 

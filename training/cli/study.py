@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -14,13 +14,29 @@ from rich.progress import Progress
 from krypenv.training.cli.options import Players, Preset, RuleFields, Teams, option
 from krypenv.training.common.panels import AGENTS, LENGTH, OUTPUT, STUDY
 
+if TYPE_CHECKING:
+    from krypenv.rules import Rules
+    from krypenv.training.lab.study import Study
+
+Workers = Annotated[int, option(panel=LENGTH, help="processes; the answer does not depend on them")]
+Models = Annotated[
+    Path | None,
+    option(
+        panel=AGENTS,
+        metavar="FOLDER",
+        help="runs of krypenv train, for a comparison of rules: each model plays the rules that it was trained for",
+        default="none",
+    ),
+]
+
 
 def study(
     name: Annotated[
         str,
         typer.Argument(
             rich_help_panel=STUDY,
-            help="the study: advice, creep, example, last, luck, memory, partners, seat, setups, shed or variants",
+            help="the study: advice, creep, example, last, luck, memory, misere, partners, seat, setups, shed or "
+            "variants",
         ),
     ],
     rules: Preset = None,
@@ -33,7 +49,8 @@ def study(
     ] = None,
     deals: Annotated[int | None, option(panel=LENGTH, help="number of deals", default="the study's own")] = None,
     seed: Annotated[int, option(panel=LENGTH, help="seed of the deals and of the agents' random choices")] = 0,
-    workers: Annotated[int, option(panel=LENGTH, help="processes; the answer does not depend on them")] = 1,
+    workers: Workers = 1,
+    models: Models = None,
     out: Annotated[
         Path | None,
         option(panel=OUTPUT, metavar="FOLDER", help="folder of the answer", default="runs/studies/NAME-players"),
@@ -45,37 +62,53 @@ def study(
     """
     from krypenv.agents import rules_of
     from krypenv.agents.own import typed
-    from krypenv.training.cli.outputs import check_folder
-    from krypenv.training.common import bounds
-    from krypenv.training.common.folders import writing_to
     from krypenv.training.common.parts import GameRules
-    from krypenv.training.common.report import print_table
     from krypenv.training.lab.play import strong_agent
-    from krypenv.training.lab.study import FIGURE, RESULT, Setup, run_study
     from krypenv.training.studies.registry import study_of
 
     found = study_of(name)
     is_named = bool(rule) or any(each is not None for each in (rules, players, teams))
+    if found.sets and (is_named or agent):
+        raise ValueError(f"the study {name} has its own rules and agents; leave out those options")
     if is_named or not (agent and rules_of(agent)):  # else the rules are those that the model was trained for
         players = found.players[0] if players is None else players
         teams = found.teams if teams is None else teams
-    game = GameRules(rules or "", players, teams, tuple(rule or ())).of_agents([agent] if agent else [])
+    game = found.rules or GameRules(rules or "", players, teams, tuple(rule or ())).of_agents([agent] if agent else [])
+    player = found.agent or (strong_agent(game) if agent is None else typed(agent))
+    answer_study(
+        found, game, player, deals, seed, workers, models, out or Path("runs/studies") / f"{name}-{game.players}"
+    )
+
+
+def answer_study(
+    found: Study, rules: Rules, agent: str, deals: int | None, seed: int, workers: int, models: Path | None, out: Path
+) -> None:
+    """Check what a study is asked for, run it, and print its answer."""
+    from krypenv.training.cli.outputs import check_folder
+    from krypenv.training.common import bounds
+    from krypenv.training.common.folders import writing_to
+    from krypenv.training.common.report import print_table
+    from krypenv.training.lab.rulesets import find_models
+    from krypenv.training.lab.study import FIGURE, RESULT, Setup, run_study
+
     deals = found.deals if deals is None else deals
     bounds.check("deals", deals, bounds.DEALS)
     bounds.check("seed", seed, bounds.SEED)
     bounds.check("workers", workers, bounds.WORKERS)
-    setup = Setup(game, strong_agent(game) if agent is None else typed(agent), deals, seed)
+    if models and not found.sets:
+        raise ValueError(f"the study {found.name} compares no rules, so it has no use for --models")
+    setup = Setup(rules, agent, deals, seed, find_models(models, found.sets) if models else ())
     found.check(setup)
-    folder = out or Path("runs/studies") / f"{name}-{game.players}"
-    check_folder(folder)
+    check_folder(out)
     console = Console(stderr=True)
-    with writing_to(folder), Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(name)
+    with writing_to(out), Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(found.name)
         answer = run_study(
-            found, setup, folder, shlex.join(["krypenv", *sys.argv[1:]]), workers,
+            found, setup, out, shlex.join(["krypenv", *sys.argv[1:]]), workers,
             lambda done, tasks: bar.update(task, completed=done, total=tasks),
         )  # fmt: skip
-    typer.echo(f"{found.question} ({setup.rules}, {setup.agent}, {setup.deals} deals)")
+    about = f"{len(found.sets)} rule sets" if found.sets else f"{setup.rules}, {setup.agent}"
+    typer.echo(f"{found.question} ({about}, {setup.deals} deals)")
     print_table(answer.columns, answer.rows)
     typer.echo(answer.sentence)
-    typer.echo(f"wrote {folder / RESULT} and {folder / FIGURE}")
+    typer.echo(f"wrote {out / RESULT} and {out / FIGURE}")

@@ -5,6 +5,7 @@ play   chunks of deals, duplicate matches, one agent in every seat
 habits  an agent with one habit changed
 positions  positions from strong play, with every card played out
 comparison  studies of changed players against themselves
+rulesets  rule sets compared on the same footing
 intervals  samples as tables, figures and words
 """
 

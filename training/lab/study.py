@@ -6,8 +6,7 @@ answer's table, sentence and figure.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from matplotlib.figure import Figure
 from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.agents.base import check_krypkasino
+from krypenv.agents.neural.model_file import read_card
 from krypenv.inputs.files import append_whole, naming, read_file, write_whole
 from krypenv.rules import Rules
 from krypenv.training.arena.arena import weights_of
@@ -39,14 +39,14 @@ class Setup:
     agent: str  # who plays in general; interventions change one habit of it
     deals: int
     seed: int = 0
+    models: tuple[str, ...] = ()  # folders, for a study that compares rule sets
 
     def __post_init__(self) -> None:
-        check_krypkasino(self.rules, "krypenv study")
         agents.make_known(self.agent, self.rules)  # raises ValueError where there is none
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
-        return {**dataclasses.asdict(self), "rules": str(self.rules)}
+        return {"rules": str(self.rules), "agent": self.agent, "deals": self.deals, "seed": self.seed}
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,22 @@ class Study:
     teams: int | None = None  # by default; a study with teams needs them
     fewest: int = 1  # deals
     needs: Callable[[Agent], Any] = lambda agent: None  # raises ValueError for an agent that can't be studied
+    sets: Mapping[str, str] = field(default_factory=dict)  # rules by label, of a study that compares rule sets
+    agent: str = ""  # whose play is studied, where the study says it
+
+    @property
+    def rules(self) -> Rules | None:
+        """The first of the rule sets that are compared, None if the study is about any rules."""
+        return Rules.parse(next(iter(self.sets.values()))) if self.sets else None
 
     def check(self, setup: Setup) -> None:
         """Raise ValueError for rules for which the study makes no sense, and for an agent that it can't change."""
+        if self.sets and (setup.rules, setup.agent) != (self.rules, self.agent):
+            raise ValueError(f"the study {self.name} has its own rules and agents; give neither")
+        if setup.models and not self.sets:
+            raise ValueError(f"the study {self.name} has no use for trained models; those that compare rules have")
+        if not self.sets:
+            check_krypkasino(setup.rules, f"the study {self.name}")
         if setup.rules.players not in self.players:
             players = ", ".join(map(str, self.players))
             raise ValueError(f"the study {self.name} is for {players} players, not {setup.rules.players}")
@@ -106,7 +119,10 @@ def run_study(
     study.check(setup)
     tasks = list(study.tasks(setup))
     weights = weights_of(setup.agent, agents.make_known(setup.agent, setup.rules))
-    header = {"study": study.name, **setup.to_json(), "weights_sha256": weights}
+    header: dict[str, Any] = {"study": study.name, **setup.to_json(), "weights_sha256": weights}
+    if study.sets:
+        trained = {str(agents.rules_of(folder)): read_card(folder)["weights_sha256"] for folder in setup.models}
+        header |= {"sets": dict(study.sets), "models_sha256": trained}
     done = _read_journal(folder / JOURNAL, header)
     if not (folder / JOURNAL).exists() and (folder / RESULT).exists():
         raise ValueError(f"{folder} has a result without its {JOURNAL}, which is not overwritten; give another --out")
@@ -139,7 +155,7 @@ def picture(study: Study, answer: Answer) -> bytes:
     figure = Figure(figsize=(8, 4.5), dpi=110, layout="constrained")
     axes = figure.subplots()
     answer.draw(axes)
-    if axes.patches:  # bars: as high as their labels need
+    if axes.patches or len(study.sets) > 1:  # rows: as high as their labels need
         figure.set_figheight(max(4.5, 0.4 * len(axes.get_yticks())))
     figure.suptitle(study.question, fontsize=11)
     data = io.BytesIO()

@@ -10,6 +10,7 @@ seat   the lead and the seat
 memory  what forgetting costs
 partners  pairs of one kind and of strangers
 variants  house rules
+misere  low scores or high
 luck   luck and skill
 advice  the rulebooks' advice
 """

@@ -11,6 +11,7 @@ from krypenv.training.studies import (
     last,
     luck,
     memory,
+    misere,
     partners,
     seat,
     setups,
@@ -20,7 +21,7 @@ from krypenv.training.studies import (
 
 STUDIES: dict[str, Study] = {
     module.STUDY.name: module.STUDY
-    for module in (creep, setups, example, shed, last, seat, memory, partners, variants, luck, advice)
+    for module in (creep, setups, example, shed, last, seat, memory, partners, variants, misere, luck, advice)
 }
 
 
