@@ -98,7 +98,8 @@ def test_summaries_keep_tasks_apart() -> None:
 def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("ablation")
     settings = AblationSettings.of(
-        rules=request.param, out=str(out), seeds=2, frames=400, games=2, bc_epochs=1, workers=1, deals=2, against=("tactician",),
+        rules=request.param, out=str(out), seeds=2, frames=400, games=2, bc_epochs=1, workers=1, deals=2,
+        against=("tactician",),
         only=("no imitation",), context=16, card=8,
     )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
