@@ -10,7 +10,6 @@ from collections.abc import Callable
 from krypenv.agents.base import (
     RENAMED,
     Agent,
-    check_krypkasino,
     check_options,
     check_seed,
     format_spec,
@@ -66,9 +65,6 @@ _AGENTS: dict[str, Callable[..., Agent]] = {
 }
 
 
-_PLAY_KRYPKASINO = ("guided", "champion")  # only games like it; the others play all games
-
-
 def names() -> list[str]:
     """Return the names of the agents that need no model. (A path to a model's folder names an agent too.)"""
     return [name for name, agent in _AGENTS.items() if "model" not in options_of(agent)]
@@ -110,8 +106,6 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
         )
     options = with_new_names(options, options_of(_AGENTS[name]), RENAMED.get(name, {}))
     check_options(name, _AGENTS[name], options)
-    if name in _PLAY_KRYPKASINO:
-        check_krypkasino(rules, name)
     return _AGENTS[name](rules, seed, **options)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.base import Agent, IntArray, check_krypkasino
+from krypenv.agents.base import Agent, IntArray, knows_krypkasino
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.learned import load_agent
 from krypenv.agents.search.rollout import Rollout
@@ -17,11 +17,17 @@ from krypenv.agents.search.search import Search
 from krypenv.rules import Rules
 
 MODELS = Path(__file__).parent / "models"
-SHIPPED = {  # folder in `MODELS` -> rules that it was trained for
+_TRAINED = {  # folder in `MODELS` -> rules that it was trained for
     "two": Rules.preset("krypkasino", players=2),
     "four": Rules.preset("krypkasino", players=4),
     "pairs": Rules.preset("krypkasino", players=4, teams=2),
+    "sweden": Rules.preset("kasino-sweden", players=2),
+    "overspader": Rules.preset("overspader", players=2),
+    "finland": Rules.preset("kasino-finland", players=2),
+    "finland-pairs": Rules.preset("kasino-finland", players=4, teams=2),
+    "mulle": Rules.preset("mulle", players=2),
 }
+SHIPPED = {name: rules for name, rules in _TRAINED.items() if (MODELS / name).is_dir()}  # those that are there
 WORLDS = 100  # played out for a decision
 PROPOSALS = 4  # worlds sampled for each one played out, weighted by what the opponent has played
 
@@ -38,9 +44,9 @@ def shipped_model(rules: Rules) -> Path | None:
 class Champion:
     """Plays as the strongest agent in the package for its rules.
 
-    If the package has a model for the rules, that is `Guided` with this model. Between two players it also weights
-    worlds by what the opponent has played, and remembers its own decisions for that. For other rules it is `Search`
-    between two sides, and `Rollout` among more.
+    If the package has a model for the rules, that is `Guided` with this model. Between two players of games like
+    Krypkasino it also weights worlds by what the opponent has played, and remembers its own decisions for that. For
+    other rules it is `Search` between two sides, and `Rollout` among more.
 
     Args:
         worlds: worlds sampled for a decision; 0 for the network alone.
@@ -51,7 +57,6 @@ class Champion:
 
     def __init__(self, rules: Rules, seed: int = 0, *, worlds: int = WORLDS, threads: int = 1) -> None:
         self.name, self.rules = name_of("champion", self, locals()), rules
-        check_krypkasino(rules, "champion")
         model = shipped_model(rules)
         self.models = [str(model)] if model else []  # folders of the networks that it plays with
         self.player = _player(self.models, rules, seed, worlds, threads)
@@ -64,7 +69,8 @@ class Champion:
 def _player(models: list[str], rules: Rules, seed: int, worlds: int, threads: int) -> Agent:
     options = dict[str, Any](worlds=worlds, threads=threads)
     if models and worlds:
-        return Guided(rules, seed, model=models[0], proposals=PROPOSALS, **options)
+        proposals = PROPOSALS if knows_krypkasino(rules) else 1  # the network takes too long for them in other games
+        return Guided(rules, seed, model=models[0], proposals=proposals, **options)
     if models:
         return load_agent(models[0], rules, seed, threads=threads)
     if not worlds:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
 import pytest
+from test_guided import some_network
 
 from krypenv import Engine, Rules, agents
+from krypenv.agents import champion as champion_module
 from krypenv.agents.champion import MODELS, SHIPPED, shipped_model
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.learned import LearnedAgent
-from krypenv.agents.neural.model_file import load_model
+from krypenv.agents.neural.model_file import load_model, save_model
+from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.search.rollout import Rollout
 from krypenv.agents.search.search import Search
 from krypenv.training.arena.arena import ArenaSettings, run_arena
@@ -43,6 +47,8 @@ def test_the_shipped_models_are_small_and_all_are_known() -> None:
         ("howto players=2", Search),
         ("krypkasino players=6 teams=2", Search),
         ("krypkasino players=5", Rollout),
+        ("kasino-sweden players=2 packs=2", Search),
+        ("mulle players=3", Rollout),
     ],
 )
 def test_the_champion_is_what_the_package_has_for_the_rules(text: str, kind: type) -> None:
@@ -56,6 +62,24 @@ def test_the_champion_is_what_the_package_has_for_the_rules(text: str, kind: typ
         actions = champion.act(engine.observation, engine.action_mask)
         assert (engine.action_mask[np.arange(8), actions] == 1).all()
         engine.step(actions)
+
+
+@pytest.mark.parametrize("text", ["kasino-sweden players=2", "mulle players=2", "kasino-finland players=4 teams=2"])
+def test_the_model_of_a_relative_is_taken_where_it_is(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = Rules.parse(text)
+    monkeypatch.setattr(champion_module, "MODELS", tmp_path)
+    monkeypatch.setattr(champion_module, "SHIPPED", {})
+    assert isinstance(agents.make("champion(worlds=2)", rules).player, Search)  # type: ignore[attr-defined]
+    save_model(tmp_path / "it", some_network(inputs_of(rules)), rules)
+    monkeypatch.setattr(champion_module, "SHIPPED", {"it": rules})
+    champion = agents.make("champion(worlds=2)", dataclasses.replace(rules, games=3))
+    assert isinstance(champion.player, Guided)  # type: ignore[attr-defined]
+    assert isinstance(agents.make("champion(worlds=0)", rules).player, LearnedAgent)  # type: ignore[attr-defined]
+    engine = Engine(champion.rules, 4, seed=1)
+    for _ in range(40):
+        engine.step(champion.act(engine.observation, engine.action_mask))
 
 
 def test_without_worlds_it_is_the_network_alone() -> None:

@@ -13,7 +13,8 @@ from krypenv.agents.neural.guided import Guided, play_on
 from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_scratch
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
-from krypenv.agents.neural.network import Arrays, Shape
+from krypenv.agents.neural.network import MAIN as MAIN_INPUTS
+from krypenv.agents.neural.network import Arrays, Inputs, Shape
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.observation import LAYOUT
@@ -25,9 +26,9 @@ TEAMS = RULES["krypkasino players=4 teams=2"]
 every_rules = pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 
 
-def some_network() -> Arrays:
+def some_network(inputs: Inputs = MAIN_INPUTS) -> Arrays:
     """The weights of a small network that was never trained."""
-    return some_arrays(Shape(context=24, card=16, embedding=4))
+    return some_arrays(Shape(context=24, card=16, embedding=4), inputs=inputs)
 
 
 def some_games(rules: Rules, games: int = 24, steps: int = 12) -> Engine:
@@ -224,6 +225,7 @@ def test_the_name_makes_the_agent_again(models: dict[Rules, str]) -> None:
         ({"worlds": 1_000_000, "proposals": 1000}, "need too much memory"),
         ({"worlds": "x"}, "worlds is of type int"),
         ({"value": "x"}, "value is .* not 'x'"),
+        ({"playouts": "x"}, "playouts is auto, network or tactician, not 'x'"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(models: dict[Rules, str], options: dict, complaint: str) -> None:

@@ -12,11 +12,17 @@ from krypenv import Engine, Rules, agents
 from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.learned import ROWS_A_THREAD, LearnedAgent
 from krypenv.agents.neural.model_file import save_model
-from krypenv.agents.neural.network import Shape
+from krypenv.agents.neural.network import Shape, inputs_of
 from krypenv.kernels.observation import LAYOUT
 
 ARRAYS = some_arrays(Shape(context=8, card=6, embedding=2))
 WEIGHTS = Weights.of(ARRAYS)
+
+
+def weights_for(rules: Rules) -> Weights:
+    """The weights of a small network for some rules."""
+    inputs = inputs_of(rules)
+    return Weights.of(some_arrays(Shape(context=8, card=6, embedding=2), inputs=inputs), inputs)
 
 
 def play_some(rules: Rules, games: int, steps: int = 130) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -28,12 +34,19 @@ def play_some(rules: Rules, games: int, steps: int = 130) -> list[tuple[np.ndarr
     return seen
 
 
-@pytest.mark.parametrize("text", ["krypkasino players=2", "krypkasino players=2 games=2", "mini-high players=2"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "krypkasino players=2", "krypkasino players=2 games=2", "mini-high players=2", "kasino-sweden players=2",
+        "kasino-finland players=2",
+    ],
+)  # fmt: skip
 def test_where_nothing_is_hidden_the_rest_of_the_deal_is_solved(text: str) -> None:
     """In the last deal of two players all cards but the other hand have been seen, by the first of its decisions."""
     rules = Rules.parse(text)
-    agent, solver = LearnedAgent(WEIGHTS, rules, "it", seed=1), agents.make("search(worlds=1)", rules)
-    plain = LearnedAgent(WEIGHTS, rules, "it", solver=False)
+    weights = weights_for(rules)
+    agent, solver = LearnedAgent(weights, rules, "it", seed=1), agents.make("search(worlds=1)", rules)
+    plain = LearnedAgent(weights, rules, "it", solver=False)
     open_rows = differ = 0
     for observations, masks in play_some(rules, 12):
         played, of_network = agent.act(observations, masks), plain.act(observations, masks)
@@ -49,12 +62,13 @@ def test_where_nothing_is_hidden_the_rest_of_the_deal_is_solved(text: str) -> No
     assert differ > 0
 
 
-@pytest.mark.parametrize("text", ["krypkasino players=3", "krypkasino players=4 teams=2"])
+@pytest.mark.parametrize("text", ["krypkasino players=3", "krypkasino players=4 teams=2", "mulle players=3"])
 def test_among_more_players_the_network_decides_to_the_end(text: str) -> None:
     rules = Rules.parse(text)
+    agent = LearnedAgent(weights_for(rules), rules, "it")
     for observations, masks in play_some(rules, 3):
-        logits, _ = LearnedAgent(WEIGHTS, rules, "it").evaluate(observations, masks)
-        assert np.array_equal(LearnedAgent(WEIGHTS, rules, "it").act(observations, masks), logits.argmax(axis=1))
+        logits, _ = agent.evaluate(observations, masks)
+        assert np.array_equal(agent.act(observations, masks), logits.argmax(axis=1))
 
 
 def test_no_decisions_are_no_actions_and_a_temperature_draws() -> None:

@@ -14,12 +14,12 @@ from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.inference import Weights, make_network_scratch
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
+from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.neural.recall import MOST_ACTIONS, Memory, Recall
 from krypenv.agents.search.sampling import look_around, sample_world, world_seed
 from krypenv.agents.search.scratch import make_search_scratch
 from krypenv.cards import TAKE
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.observation import SIZE
 from krypenv.runtime.jit import handle, kernel
 
 MAIN = Rules.preset("krypkasino", players=2)
@@ -34,10 +34,18 @@ def steps_of(memory: Memory, row: int) -> np.ndarray:
     return steps[known]
 
 
-@pytest.mark.parametrize("text", ["krypkasino players=2", "krypkasino players=2 games=2", "howto players=2"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "krypkasino players=2", "krypkasino players=2 games=2", "howto players=2", "kasino-sweden players=2",
+        "kasino-finland players=2 games=2", "mulle players=2",
+    ],
+)  # fmt: skip
 def test_what_is_recalled_is_what_was_played(text: str) -> None:
     """Seat 0 of many games at once, beside a list of who played what; also over the ends of deals and games."""
-    engine, recall, rng = Engine(Rules.parse(text), GAMES, seed=4), Recall(), np.random.default_rng(0)
+    rules, rng = Rules.parse(text), np.random.default_rng(0)
+    size = rules.observation_size
+    engine, recall = Engine(rules, GAMES, seed=4), Recall(size)
     decided: list[list[tuple[bytes, int]]] = [[] for _ in range(GAMES)]  # by seat 0 in this deal: what it saw, and did
     others: list[list[int]] = [[] for _ in range(GAMES)]  # cards that seat 1 played since seat 0's first decision
     deal = engine.state.deal_number.copy()
@@ -51,8 +59,8 @@ def test_what_is_recalled_is_what_was_played(text: str) -> None:
             cards = others[row][-len(steps) :] if len(steps) else []
             assert steps[:, -1].tolist() == cards
             for step in steps:
-                done = [action for what, action in decided[row] if what == step[:SIZE].tobytes()]
-                actions = step[SIZE : SIZE + MOST_ACTIONS]
+                done = [action for what, action in decided[row] if what == step[:size].tobytes()]
+                actions = step[size : size + MOST_ACTIONS]
                 assert actions[actions >= 0].tolist()[:1] == done[:1]
             asked += bool(others[row])
             known += bool(len(steps))
@@ -60,7 +68,7 @@ def test_what_is_recalled_is_what_was_played(text: str) -> None:
         recall.note(seen, actions[rows])
         for row in range(GAMES):
             if engine.seat[row] == 0:
-                decided[row].append((engine.observation[row, :SIZE].tobytes(), int(actions[row])))
+                decided[row].append((engine.observation[row, :size].tobytes(), int(actions[row])))
             elif actions[row] < TAKE and decided[row]:
                 others[row].append(int(actions[row]))
         engine.step(actions)
@@ -100,10 +108,13 @@ def _weigh_rows(
             )
 
 
-def test_plays_of_the_network_tell_of_its_hand() -> None:
+@pytest.mark.parametrize("rules", [MAIN, Rules.preset("kasino-sweden", players=2)], ids=str)
+def test_plays_of_the_network_tell_of_its_hand(rules: Rules) -> None:
     """Against the network itself the true hand gains on sampled ones; a proper weight can't lose on the mean."""
-    weights, recall, engine = Weights.of(some_network()), Recall(), Engine(MAIN, 64, seed=2)
-    other = LearnedAgent(weights, MAIN, "it", seed=3, temperature=1.0, solver=False)
+    inputs = inputs_of(rules)
+    weights, recall = Weights.of(some_network(inputs), inputs), Recall(rules.observation_size)
+    engine = Engine(rules, 64, seed=2)
+    other = LearnedAgent(weights, rules, "it", seed=3, temperature=1.0, solver=False)
     gains = []
     for _ in range(60):
         actions = engine.sample_actions()
@@ -111,7 +122,7 @@ def test_plays_of_the_network_tell_of_its_hand() -> None:
         actions[theirs] = other.act(engine.observation[theirs], engine.action_mask[theirs])
         logs = np.full((len(rows), 33), np.nan)
         _weigh_rows(
-            compile_rules(MAIN), weights, engine.observation[rows], recall.recall(engine.observation[rows]),
+            compile_rules(rules), weights, engine.observation[rows], recall.recall(engine.observation[rows]),
             handle(engine.state[rows]), make_belief(), make_network_scratch(), make_search_scratch(), logs,
         )  # fmt: skip
         logs = logs[~np.isnan(logs[:, 0])]

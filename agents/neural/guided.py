@@ -1,4 +1,4 @@
-"""The guided agent: flat Monte Carlo over worlds, with a trained network at every seat."""
+"""The guided agent: flat Monte Carlo over worlds, with a trained network at the root and at every seat."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krypenv.agents.base import IntArray
+from krypenv.agents.base import IntArray, knows_krypkasino
 from krypenv.agents.neural.belief import log_likelihood, make_belief, remember, resample_systematically
 from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_scratch, score_legal, state_value
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.neural.recall import Memory, Recall
-from krypenv.agents.scripted import list_bits, list_legal
-from krypenv.agents.search.rollout import final_margin
+from krypenv.agents.scripted import list_bits, list_legal, make_tactician
+from krypenv.agents.search.rollout import final_margin, play_out
 from krypenv.agents.search.sampler import BATCH, Sampler, check_memory, name_of
 from krypenv.agents.search.sampling import Job, begin, next_world, write_best
-from krypenv.agents.search.search import SearchPlan, plan_of, prune_moves, search_row
+from krypenv.agents.search.search import SearchPlan, plan_of, prune_behind, search_row
 from krypenv.cards import NUM_ACTIONS
+from krypenv.inputs.words import shown
 from krypenv.kernels.observation import write_observation
 from krypenv.kernels.play import act
 from krypenv.kernels.scoring import margin_of
@@ -26,6 +27,8 @@ from krypenv.runtime.jit import kernel
 
 # An action is not tried if its logit is further than this behind the best one: at 1/500 of its probability.
 LEAST_LOGIT = -6.2
+PLAYOUTS = ("auto", "network", "tactician")
+PLAYED_OUT = 2.0  # margins at the end of a playout spread more than searched ones, so fewer actions are pruned
 
 
 @kernel
@@ -114,6 +117,9 @@ class Plan(NamedTuple):
     proposals: int  # worlds sampled for each one played out
     temperature: float  # divides the logits that weight the worlds
     solver: SearchPlan  # for positions in which nothing is hidden
+    race: float  # for pruning
+    plays_network: bool  # whether the network plays worlds out, or the tactician
+    players: np.ndarray  # (threads,) of `PLAYER`
     weights: Weights
     network_scratches: np.ndarray  # (threads,) of `NETWORK_SCRATCH`
     beliefs: np.ndarray  # (threads,) of `BELIEF`
@@ -158,7 +164,7 @@ def guide_row(job: Job, plan: Plan, row: int, part: int, search_scratch: np.reco
             if totals[action] > -np.inf:
                 search_scratch.ahead = search_scratch.stack[0]
                 act(rules, search_scratch.ahead, action, search_scratch.scratch)
-                play_on(rules, plan.weights, search_scratch.ahead, last_deal, network_scratch, search_scratch.scratch)
+                finish_deal(rules, plan, part, last_deal, search_scratch)
                 margin = leaf_value(
                     rules,
                     job.model[0],
@@ -171,8 +177,18 @@ def guide_row(job: Job, plan: Plan, row: int, part: int, search_scratch: np.reco
                 )
                 totals[action] += share * (margin + plan.prior * network_scratch.behind[action])
         search_scratch.tried += share
-        prune_moves(totals, NUM_ACTIONS, search_scratch.tried)
+        prune_behind(totals, NUM_ACTIONS, search_scratch.tried, plan.race)
     write_best(job, row, search_scratch)
+
+
+@kernel
+def finish_deal(compiled: np.record, plan: Plan, part: int, last_deal: int, search_scratch: np.record) -> None:
+    """Play out the game in `search_scratch.ahead` to the end of deal `last_deal`, by the network or the tactician."""
+    game, scratch = search_scratch.ahead, search_scratch.scratch
+    if plan.plays_network:
+        play_on(compiled, plan.weights, game, last_deal, plan.network_scratches[part], scratch)
+    else:
+        play_out(compiled, game, last_deal, False, plan.players[part], scratch)
 
 
 @kernel
@@ -217,8 +233,10 @@ def next_proposal(job: Job, row: int, belief: np.record, shares: np.ndarray, sea
 
 
 class Guided(Sampler):
-    """Plays the best action by its mean margin over sampled worlds, with a trained network at every seat.
+    """Plays the best action by its mean margin over sampled worlds, guided by a trained network.
 
+    Worlds are played out with the network at every seat in games like Krypkasino. Where captures are optional or
+    majorities count, the network takes fifty times as long for a decision as the tactician, which takes its place.
     The network also counts at the root: `prior` times an action's logit is added to its mean margin, and actions of
     very low probability are not tried. An action that is clearly behind after some worlds is pruned. In the last deal
     of a two-player game, where a seat that has counted knows the other hand, the rest is solved as by `Search`.
@@ -240,6 +258,8 @@ class Guided(Sampler):
         deals: deals to play out, including the current one; after them comes a leaf value.
         value: the leaf value: the next deal's first sweep (sweep), nothing (margin), or between two sides the network's
             state value (network).
+        playouts: who plays the worlds out: network, tactician, or auto for the network in games like Krypkasino and the
+            tactician in others.
 
     Raises ValueError without a model, and `ModelError`, a ValueError too, for one that can't be loaded or plays other
     rules.
@@ -259,10 +279,13 @@ class Guided(Sampler):
         temperature: float = 1.0,
         deals: int = 1,
         value: str = "sweep",
+        playouts: str = "auto",
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:
         self.name = name_of("guided", self, locals())
+        if playouts not in PLAYOUTS:
+            raise ValueError(f"playouts is {', '.join(PLAYOUTS[:-1])} or {PLAYOUTS[-1]}, not {shown(playouts)}")
         uses_value = value == "network"
         if uses_value and rules.num_teams != 2:
             raise ValueError(f"the network's value is of use between two sides only, not {rules.num_teams}")
@@ -275,8 +298,11 @@ class Guided(Sampler):
         at_once = min(worlds, BATCH) if ms else worlds
         check_memory(at_once * proposals, self._threads)
         logs = np.zeros((self._threads, at_once * proposals if self._recall else 0))
+        is_known, solver = knows_krypkasino(rules), plan_of(rules, "max_n", 0)
         self._plan = Plan(
-            deals, float(prior), value_unit, proposals, float(temperature), plan_of(rules, "max_n", 0), weights,
+            deals, float(prior), value_unit, proposals, float(temperature), solver,
+            solver.race if is_known else PLAYED_OUT * solver.race,
+            playouts == "network" or (playouts == "auto" and is_known), make_tactician(rules, self._threads), weights,
             make_network_scratch(self._threads), make_belief(self._threads), logs,
             np.zeros(logs.shape, np.int64), Memory.blank(0, rules.observation_size),
         )  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import IntArray, check_limit, check_seed, format_spec, knows_krypkasino
+from krypenv.agents.base import IntArray, check_limit, check_seed, format_spec
 from krypenv.agents.neural.inference import Weights, draw_action, make_network_scratch, score_legal, state_value
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
 from krypenv.agents.neural.network import ILLEGAL, inputs_of
@@ -75,14 +75,12 @@ def value_rows(
 
 
 def has_solver(rules: Rules) -> bool:
-    """Return whether the last deal is solved under some rules: that of two players of games like Krypkasino."""
-    return rules.players == 2 and knows_krypkasino(rules)
+    """Return whether the last deal is solved under some rules: that of two players, who know each other's hand then."""
+    return rules.players == 2
 
 
 class NetworkPlayer(ABC):
     """Plays a network's choices, and solves the last deal of a two-player game, with nothing hidden, as `Search` does.
-
-    In games that `Search` doesn't play it plays the network's choices to the end.
 
     Args:
         rules, name, seed: as for every agent.

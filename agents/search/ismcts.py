@@ -143,7 +143,6 @@ class Ismcts(Sampler):
         value: the leaf value after the deal: the next deal's first sweep (sweep), or nothing (margin).
     """
 
-    plays_all = True
     _decide = staticmethod(grow_rows)
     gives_values = False
 

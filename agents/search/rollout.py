@@ -92,7 +92,6 @@ class Rollout(Sampler):
         value: the leaf value: the next deal's first sweep (sweep), or nothing (margin).
     """
 
-    plays_all = True
     _decide = staticmethod(roll_out_rows)
 
     def __init__(

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from krypenv.agents.base import (
     Agent,
     IntArray,
-    check_krypkasino,
     check_options,
     check_seed,
     format_spec,
@@ -65,7 +64,6 @@ class Sampler:
 
     name: str
     gives_values = True  # whether the kernel fills in `Job.values`
-    plays_all = False  # whether it knows other games than Krypkasino
 
     # The kernel that decides every `parts`-th row of a job from its `part`-th one on: it takes a `Job`, the agent's
     # plan, the scratch, `part` and `parts`.
@@ -73,8 +71,6 @@ class Sampler:
     _plan: Any
 
     def __init__(self, rules: Rules, seed: int, worlds: int, value: str, ms: float, threads: int) -> None:
-        if not self.plays_all:
-            check_krypkasino(rules, self.name)
         self.rules = rules
         self._worlds, self._ms = worlds, ms
         self._threads = count_threads(threads)

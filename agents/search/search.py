@@ -328,7 +328,6 @@ class Search(Sampler):
     """
 
     _decide = staticmethod(search_rows)
-    plays_all = True
     was_cut = False  # the latest `examine` left out captures that might be better
 
     def __init__(
