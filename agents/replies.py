@@ -84,20 +84,36 @@ def weigh_replies(
             replies.left[kind] = table[kind] - asked.chosen[kind]
         if capture == 0:
             replies.left[card] += 1
-        value = asked.gains[at]
-        if feature_scratch.game_ends:
-            if capture != 0 or observation[_CAPTURER] != 0:
-                value += _price_of_rest(compiled, observation, replies)
-        else:
-            value -= expected_reply(compiled, observation, feature_scratch, replies, scratch)
-            if not feature_scratch.deal_ends:
-                value += HOLD_WEIGHT * _best_later(
-                    compiled, observation, action, feature_scratch.sweeps_count, replies, scratch
-                )
+        value = asked.gains[at] + worth_of_rest(
+            compiled, observation, action, capture != 0, feature_scratch, replies, scratch
+        )
         if value > best:
             best = value
             feature_scratch.creeps = capture == 0
     return -best
+
+
+@rare_kernel
+def worth_of_rest(
+    compiled: np.record,
+    observation: np.ndarray,
+    action: int,
+    captures: bool,
+    feature_scratch: np.record,
+    replies: np.record,
+    scratch: np.record,
+) -> float:
+    """Return what a play that leaves `replies.left` wins later: `action` played a card, and captured or did not."""
+    if feature_scratch.game_ends:
+        if captures or observation[_CAPTURER] != 0:
+            return _price_of_rest(compiled, observation, replies)
+        return 0.0
+    worth = -expected_reply(compiled, observation, feature_scratch, replies, scratch)
+    if not feature_scratch.deal_ends:
+        worth += HOLD_WEIGHT * _best_later(
+            compiled, observation, action, feature_scratch.sweeps_count, replies, scratch
+        )
+    return worth
 
 
 @kernel

@@ -7,6 +7,7 @@ moves     records of moves
 tree      moves and positions of open hands
 solver    the open-hand solver: deals in which every hand is known
 optional  which moves are worth a look where captures are optional
+prior     what the tactician thinks of moves
 horizon   leaf values at the end of a deal
 search    PIMC: perfect-information Monte Carlo
 rollout   flat Monte Carlo

@@ -55,6 +55,13 @@ def fair_price(compiled: np.record, card: int) -> float:
 
 
 @kernel
+def is_mulle(move: np.record) -> bool:
+    """Return whether a move takes one card, the identical copy of the card played (M2)."""
+    is_one: bool = move.ranks == np.int64(1) << NIBBLE * (move.card % NUM_RANKS)
+    return is_one and move.once == np.int64(1) << move.card
+
+
+@kernel
 def cost_of_takes(compiled: np.record, move: np.record) -> int:
     """Return what the cards that a move takes, and a mulle, cost at once, in thousandths of a point."""
     worth = 0.0
@@ -63,6 +70,6 @@ def cost_of_takes(compiled: np.record, move: np.record) -> int:
         bit = kinds & -kinds
         kinds ^= bit
         worth += fair_price(compiled, bit_index(bit)) * (1 + np.int64(move.twice & bit != 0))
-    if move.ranks == np.int64(1) << NIBBLE * (move.card % NUM_RANKS) and move.once == np.int64(1) << move.card:
+    if is_mulle(move):
         worth -= compiled.lead_sign * compiled.mulle_points
     return -int(POINT * worth)

@@ -8,8 +8,10 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from krypenv.agents.base import MAX_PLIES
+from krypenv.agents.replies import REPLIES
 from krypenv.cards import NUM_KINDS
 from krypenv.kernels.captures import SCRATCH
+from krypenv.kernels.outlook import FEATURE_SCRATCH
 from krypenv.kernels.state import GAME, MAX_DECK
 from krypenv.rules import MAX_PLAYERS
 from krypenv.runtime.jit import handle, records
@@ -135,6 +137,8 @@ def _fields(moves: int) -> list[tuple[Any, ...]]:
         ("tried", np.int64),  # worlds in which the actions were tried
         ("owner", np.int64, (MAX_DECK,)),  # for dealing hidden cards
         ("pool", np.int64, (MAX_DECK,)),
+        ("feature_scratch", FEATURE_SCRATCH),  # of the tactician (`krypenv.agents.search.prior`)
+        ("replies", REPLIES),
         ("scratch", SCRATCH),
     ]
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from krypenv.agents.base import check_limit
 from krypenv.agents.search.moves import copies_taken
+from krypenv.agents.search.prior import judge_moves
 from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import NO_ACTION, Job, begin, begin_worlds, best_of, next_world
 from krypenv.agents.search.scratch import MAX_PLIES, NO_LIMIT, with_room
@@ -197,6 +198,8 @@ def search_row(job: Job, plan: SearchPlan, row: int, search_scratch: np.record) 
     end = list_choices(job.compiled[0], search_scratch.root, search_scratch.is_open, search_scratch)
     if job.first == 0:
         search_scratch.totals[:end] = 0.0
+        if job.compiled[0].optional and not search_scratch.is_open:
+            judge_moves(job.compiled[0], job.observations[row], end, search_scratch)
     if search_scratch.is_open:
         search_scratch.end = job.first + 1
     while next_world(job, row, False, search_scratch):

@@ -205,6 +205,8 @@ def _keep_better(compiled: np.record, card: int, capture: int, ranks: int, sweep
         gain += sweep
     if asked.counts_mulle and is_own_copy(capture, card, asked):
         gain += -compiled.lead_sign * compiled.mulle_points
+        if takes_copy(compiled, capture, card, asked):  # the copy, not the best card of the rank
+            gain += price_of(compiled, card, asked) - asked.worth[card % NUM_RANKS, 1]
     _keep(asked, capture, gain)
 
 
@@ -233,6 +235,13 @@ def is_own_copy(capture: int, card: int, asked: np.record) -> bool:
 
 
 @kernel
+def takes_copy(compiled: np.record, capture: int, card: int, asked: np.record) -> bool:
+    """Return whether a capture of one free card is to be a mulle: it can be, and that wins points."""
+    is_worth_it = compiled.mulle_points > 0 and compiled.lead_sign < 0
+    return is_worth_it and asked.least == 0 and is_own_copy(capture, card, asked)
+
+
+@kernel
 def choose_cards(compiled: np.record, card: int, capture: int, asked: np.record) -> None:
     """Write the cards of a capture, packed, into `asked.chosen`: the forced ones, and the best of each rank.
 
@@ -243,7 +252,7 @@ def choose_cards(compiled: np.record, card: int, capture: int, asked: np.record)
     left = capture - asked.least
     if capture == 0:
         return
-    if compiled.mulle_points > 0 and compiled.lead_sign < 0 and left != 0 and is_own_copy(capture, card, asked):
+    if takes_copy(compiled, capture, card, asked):
         asked.chosen[card] = 1
         return
     while left != 0:
