@@ -5,7 +5,7 @@ import pytest
 from relatives import RELATIVES
 
 from krypenv import Engine, Game, Rules, agents
-from krypenv.cards import NUM_KINDS, card_name, parse_card
+from krypenv.cards import NUM_KINDS, TAKE, card_name, parse_card
 
 GAMES = ["kasino-sweden", "overspader", "kasino-finland"]
 in_each = pytest.mark.parametrize("name", GAMES)
@@ -84,6 +84,21 @@ def test_the_last_card_of_a_game_captures_if_it_can(name):
 
 def test_a_card_is_trailed_whose_copy_is_in_the_own_hand():
     assert chosen(position("mulle", 1, "KH KH 3C 4C 6C", "QS QH JD JC TH")) == ("KH", set())
+
+
+@pytest.mark.parametrize("name", [*GAMES, "mulle"])
+def test_search_goes_by_worlds_only_among_what_the_tactician_finds_near_its_best(name):
+    engine = Engine(Rules.preset(name), 8, seed=3)
+    tactician, search = (agents.make(text, engine.rules, seed=1) for text in ("tactician", "search(worlds=1)"))
+    dropped = 0
+    for _ in range(40):
+        seen, mask = engine.observation, engine.action_mask
+        own, values = tactician.act(seen, mask), search.action_values(seen, mask)
+        plays = own < TAKE  # of cards that are alike, search takes the lowest
+        assert np.isfinite(values[plays, own[plays]]).all()
+        dropped += int((np.isinf(values) & (mask == 1)).sum())
+        engine.step(own)
+    assert dropped > 0
 
 
 @pytest.mark.parametrize("rules", list(RELATIVES.values()), ids=str)

@@ -320,7 +320,8 @@ class Search(Sampler):
     of a few plays, and the rest of the deal follows the moves that cost least at once. What comes after the deal gets a
     leaf value (`krypenv.agents.search.horizon`).
 
-    A move that is clearly behind after some worlds is pruned. In the last deal of a two-player game nothing is hidden
+    A move that is clearly behind after some worlds is pruned. Where captures are optional, what the tactician thinks of
+    the moves counts too (`krypenv.agents.search.prior`). In the last deal of a two-player game nothing is hidden
     from a seat that has counted, and one world is solved instead of many.
 
     Args:
