@@ -47,7 +47,7 @@ def test_the_shipped_models_are_small_and_all_are_known() -> None:
         ("howto players=2", Search),
         ("krypkasino players=6 teams=2", Search),
         ("krypkasino players=5", Rollout),
-        ("kasino-sweden players=2 packs=2", Search),
+        ("kasino-sweden players=2 sweep_points=2", Search),
         ("mulle players=3", Rollout),
     ],
 )

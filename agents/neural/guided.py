@@ -16,7 +16,7 @@ from krypenv.agents.scripted import list_bits, list_legal, make_tactician
 from krypenv.agents.search.rollout import final_margin, play_out
 from krypenv.agents.search.sampler import BATCH, Sampler, check_memory, name_of
 from krypenv.agents.search.sampling import Job, begin, next_world, write_best
-from krypenv.agents.search.search import SearchPlan, plan_of, prune_behind, search_row
+from krypenv.agents.search.search import RACE, SearchPlan, plan_of, prune_behind, search_row
 from krypenv.cards import NUM_ACTIONS
 from krypenv.inputs.words import shown
 from krypenv.kernels.observation import write_observation
@@ -301,7 +301,7 @@ class Guided(Sampler):
         is_known, solver = knows_krypkasino(rules), plan_of(rules, "max_n", 0)
         self._plan = Plan(
             deals, float(prior), value_unit, proposals, float(temperature), solver,
-            solver.race if is_known else PLAYED_OUT * solver.race,
+            RACE if is_known else PLAYED_OUT * solver.race,
             playouts == "network" or (playouts == "auto" and is_known), make_tactician(rules, self._threads), weights,
             make_network_scratch(self._threads), make_belief(self._threads), logs,
             np.zeros(logs.shape, np.int64), Memory.blank(0, rules.observation_size),

@@ -231,14 +231,11 @@ def value_actions(compiled: np.record, search_scratch: np.record, end: int, mask
 
 
 @kernel
-def prune_moves(totals: np.ndarray, end: int, worlds: int) -> None:
-    """Prune moves so far behind the best one that more worlds hardly matter: set their totals to minus infinity."""
-    prune_behind(totals, end, worlds, RACE)
-
-
-@kernel
 def prune_behind(totals: np.ndarray, end: int, worlds: int, race: float) -> None:
-    """Prune moves whose mean is `race` / sqrt(worlds) points behind that of the best one: as in `prune_moves`."""
+    """Prune moves whose mean is `race` / sqrt(worlds) points behind that of the best one.
+
+    So far behind, more worlds hardly matter. The totals of pruned moves become minus infinity.
+    """
     if worlds >= FEWEST_WORLDS:
         least = totals[best_of(totals, end)] - race * np.sqrt(worlds)
         for at in range(end):
