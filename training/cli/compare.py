@@ -20,7 +20,7 @@ def compare(
             help="two rule sets or more, each a preset with its fields, as in 'kasino-sweden goal=low'",
         ),
     ],
-    deals: Annotated[int | None, option(panel=LENGTH, help="deals of each match", default="2000")] = None,
+    deals: Annotated[int | None, option(panel=LENGTH, help="deals of each match", default="1000")] = None,
     seed: Annotated[int, option(panel=LENGTH, help="seed of the deals and of the agents' random choices")] = 0,
     workers: Workers = 1,
     models: Models = None,

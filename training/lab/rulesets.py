@@ -43,7 +43,7 @@ OTHER, OTHER_RANDOM = "other goal over own", "other goal over random"
 SKILL, LUCK = "search over random", "luck of a game"
 FIRST = "first seat over second"
 MANY, FEW = 10, 10  # deals to count for each deal of a match, and deals of matches for each one looked at for moves
-FEWER, EVERY = 100, 8  # the same where nobody takes a card; one play of so many is looked at, for moves are many
+FEWER, EVERY = 50, 8  # the same where nobody takes a card; one play of so many is looked at, for moves are many
 COUNTED = ("cards", "sweeps", "further", FIRST)
 LOOKED_AT = ("legal moves", "plays with a choice", "plays beyond the list")
 NETWORK, TURNED = "trained network", "who plays for the other goal"
@@ -60,7 +60,7 @@ SHOWN: dict[str, Callable[[Interval], tuple[str, str]]] = {
 }
 
 
-def rule_sets(name: str, question: str, sets: Mapping[str, str], deals: int = 2000) -> Study:
+def rule_sets(name: str, question: str, sets: Mapping[str, str], deals: int = 1000) -> Study:
     """Return a study that compares rule sets, texts by their labels, on the same footing."""
     return Study(
         name, question, partial(tasks, sets=sets), partial(answer, sets=sets), deals, players=(2, 3, 4, 5, 6), fewest=2,
