@@ -236,7 +236,7 @@ class Guided(Sampler):
     """Plays the best action by its mean margin over sampled worlds, guided by a trained network.
 
     Worlds are played out with the network at every seat in games like Krypkasino. Where captures are optional or
-    majorities count, the network takes fifty times as long for a decision as the tactician, which takes its place.
+    majorities count, that takes about ten times as long as with the tactician, which takes its place.
     The network also counts at the root: `prior` times an action's logit is added to its mean margin, and actions of
     very low probability are not tried. An action that is clearly behind after some worlds is pruned. In the last deal
     of a two-player game, where a seat that has counted knows the other hand, the rest is solved as by `Search`.
