@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,18 @@ import pytest
 from krypenv import Rules, agents
 from krypenv.training.arena.arena import weights_of
 from krypenv.training.lab.play import strong_agent
+from krypenv.training.lab.rulesets import (
+    COUNTED,
+    FIRST,
+    HIDDEN,
+    LADDER,
+    LOOKED_AT,
+    LUCK,
+    OTHER,
+    OTHER_RANDOM,
+    SKILL,
+    TRAINED,
+)
 from krypenv.training.lab.study import Setup
 from krypenv.training.score.board import make_board
 from krypenv.training.score.protocol import DEALS, QUICK, TABLES
@@ -22,6 +35,8 @@ ROOT = Path(__file__).parents[1]
 STORED = sorted((ROOT / "docs" / "results" / "studies").iterdir())
 SCORES = sorted((ROOT / "docs" / "results" / "scores").glob("*.json"))
 PAGE = (ROOT / "docs" / "strategy.md").read_text(encoding="utf-8")
+IN_LUCK = (*LADDER, SKILL, TRAINED, HIDDEN, FIRST, OTHER, OTHER_RANDOM)
+MISERE = (ROOT / "docs" / "misere.md").read_text(encoding="utf-8")
 
 
 def setup_of(command: str) -> tuple[str, Setup]:
@@ -31,8 +46,8 @@ def setup_of(command: str) -> tuple[str, Setup]:
     study = study_of(name)
     players = int(given.pop("players", study.players[0]))
     rules = Rules.preset(given.pop("rules", "krypkasino"), players=players, teams=study.teams)
-    agent, deals = given.pop("agent", strong_agent(rules)), int(given.pop("deals", study.deals))
-    assert not given
+    agent, deals = given.pop("agent", study.agent or strong_agent(rules)), int(given.pop("deals", study.deals))
+    assert not given.keys() - {"models", "workers"}
     return name, Setup(rules, agent, deals)
 
 
@@ -40,8 +55,9 @@ def setup_of(command: str) -> tuple[str, Setup]:
 class TestStudies:
     def test_the_page_shows_the_answer_and_the_command(self, folder: Path) -> None:
         result = json.loads((folder / "result.json").read_text())
-        assert result["answer"] in PAGE
-        assert f"\n{result['command']}\n" in PAGE
+        page = MISERE if "sets" in result else PAGE
+        assert result["answer"] in page
+        assert f"\n{result['command']}\n" in page
         name, setup = setup_of(result["command"])
         assert result["study"] == name
         assert result["question"] == STUDIES[name].question
@@ -72,6 +88,33 @@ def test_the_rows_of_advice_are_those_of_the_page() -> None:
     assert len(rows) > 15
     for row in rows:
         assert f"| {' | '.join(row)} |" in PAGE
+
+
+def rows_of_misere(figures: dict[str, Any]) -> Iterator[str]:
+    """The rows of both tables of the page on misère: what there is to choose and to win, and margins in luck."""
+
+    def cell(each: dict[str, Any], name: str, form: str) -> str:
+        if name not in each:
+            return "-"
+        half = (each[name]["high"] - each[name]["low"]) / 2
+        return f"{each[name]['mean']:{form}} ±{half:{form.replace('+', '')}}"
+
+    for label, each in figures.items():
+        more = "over " if each["plays beyond the list"]["mean"] else ""
+        points = [f"{each[name]['mean']:.2f}" for name in COUNTED[:-1]]
+        moves = more + cell(each, LOOKED_AT[0], ",.0f" if more else ".2f")
+        yield f"| {' | '.join([label, moves, cell(each, LOOKED_AT[1], '.1%'), *points, cell(each, LUCK, '.2f')])} |"
+    for label, each in figures.items():
+        if SKILL in each:
+            yield f"| {' | '.join([label, *(cell(each, name, '+.2f') for name in IN_LUCK)])} |"
+
+
+def test_the_rows_of_misere_are_those_of_the_page() -> None:
+    figures = json.loads((ROOT / "docs/results/studies/misere-2/result.json").read_text())["figures"]
+    rows = list(rows_of_misere(figures))
+    assert len(rows) == 14 + 11
+    for row in rows:
+        assert row in MISERE
 
 
 class TestScores:

@@ -292,7 +292,7 @@ def sentence_of(figures: Figures) -> str:
         if played
     ]
     told = "; ".join(parts) + "." if parts else ""
-    return f"{told} Nobody needs to take a card, and best play takes none: {', '.join(idle)}.".strip() if idle else told
+    return f"{told} Nobody needs to take a card, and best play takes none: {'; '.join(idle)}.".strip() if idle else told
 
 
 def _extremes(found: Mapping[str, Interval]) -> str:
