@@ -172,9 +172,11 @@ def test_little_training_beats_random_and_plays_for_many_points(tmp_path: Path) 
         "learning_rate": 3e-3,
     }
     run(Settings.of(out=str(tmp_path / "run"), rules="kasino-sweden", **few), quiet=True)
-    player = agents.make(str(tmp_path / "run" / "model"), SWEDEN)
+    player, untrained = (  # the networks alone
+        agents.make(f"learned(model={model!r}, solver=False)", SWEDEN)
+        for model in (str(tmp_path / "run" / "model"), model_of(tmp_path, SWEDEN))
+    )
     assert duplicate_match(player, "random", SWEDEN, deals=100, seed=1).low > 1
-    untrained = agents.make(model_of(tmp_path, SWEDEN), SWEDEN)
     assert duplicate_match(player, untrained, SWEDEN, deals=100, seed=1).low > 1
 
 

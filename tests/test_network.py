@@ -13,7 +13,7 @@ from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import load_model
-from krypenv.agents.neural.network import MAX_UNITS, Arrays, Shape
+from krypenv.agents.neural.network import MAX_UNITS, Arrays, Shape, inputs_of
 from krypenv.agents.neural.weights import shape_of, specs_of
 from krypenv.cards import TAKE
 from krypenv.training.common import bounds
@@ -42,7 +42,9 @@ def scores_of(network: CardNetwork, rules: Rules, observations: np.ndarray, mask
 
 def compare(arrays: Arrays, rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
     """Assert that kernel and torch agree, and return the actions."""
-    network, agent = CardNetwork.of(arrays), LearnedAgent(Weights.of(arrays), rules, "it", solver=False)
+    inputs = inputs_of(rules)
+    network = CardNetwork.of(arrays, inputs)
+    agent = LearnedAgent(Weights.of(arrays, inputs), rules, "it", solver=False)
     scores = scores_of(network, rules, observations, masks)
     logits, values = agent.evaluate(observations, masks)
     assert logits.dtype == values.dtype == np.float32
