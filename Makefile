@@ -36,7 +36,7 @@ types: $(VENV)  ## check the types
 	$(BIN)/mypy -p krypenv
 
 notebooks: $(VENV)  ## run every notebook from top to bottom
-	$(BIN)/python -m pytest --nbmake notebooks
+	$(BIN)/python -m pytest --nbmake -n auto notebooks
 
 nojit: $(VENV)  ## run the rules as plain Python, where an index out of bounds is an error
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_examples.py tests/test_rules_played.py tests/test_relatives_rules.py tests/test_kasino_rules.py
