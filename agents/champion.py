@@ -17,7 +17,7 @@ from krypenv.agents.search.search import Search
 from krypenv.rules import Rules
 
 MODELS = Path(__file__).parent / "models"
-_TRAINED = {  # folder in `MODELS` -> rules that it was trained for
+SHIPPED = {  # folder in `MODELS` -> rules that it was trained for
     "two": Rules.preset("krypkasino", players=2),
     "four": Rules.preset("krypkasino", players=4),
     "pairs": Rules.preset("krypkasino", players=4, teams=2),
@@ -27,7 +27,6 @@ _TRAINED = {  # folder in `MODELS` -> rules that it was trained for
     "finland-pairs": Rules.preset("kasino-finland", players=4, teams=2),
     "mulle": Rules.preset("mulle", players=2),
 }
-SHIPPED = {name: rules for name, rules in _TRAINED.items() if (MODELS / name).is_dir()}  # those that are there
 WORLDS = 100  # played out for a decision
 PROPOSALS = 4  # worlds sampled for each one played out, weighted by what the opponent has played
 

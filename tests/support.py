@@ -46,6 +46,13 @@ RULES = {
     )
 }
 
+SMALL: dict[str, Any] = {  # settings of a run that trains a little
+    "preset": "",
+    "envs": 8, "opponent_envs": 8, "steps": 4, "batch": 64, "epochs": 1, "frames": 640, "curve_deals": 2, "deals": 2,
+    "metagame_deals": 2, "curve_every": 1e9, "context": 16, "card": 8, "embedding": 4, "snapshot_every": 0.3,
+    "snapshots": 2, "workers": 1,
+}  # fmt: skip
+
 FIELDS = {  # of rules
     "two": {},
     "three": {"players": 3},
@@ -249,3 +256,13 @@ def counts_of(cards: list[int]) -> list[int]:
 def take_kinds(actions: list[int]) -> list[int]:
     """Return the kinds of the take actions among some actions."""
     return [action - TAKE for action in actions if action >= TAKE]
+
+
+def decisions_of(rules: Rules, games: int = 24, steps: int = 30) -> tuple[np.ndarray, np.ndarray]:
+    """Return the observations and masks before each step of random games."""
+    engine, looks = Engine(rules, games, seed=3), []
+    for _ in range(steps):
+        looks.append((engine.observation.copy(), engine.action_mask.copy()))
+        engine.step(engine.sample_actions())
+    observations, masks = (np.concatenate(each) for each in zip(*looks, strict=True))
+    return observations, masks

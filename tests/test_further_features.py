@@ -54,7 +54,7 @@ def shares(game):
     piles = np.array([game.pile_counts(seat) for seat in range(rules.players)])
     won = np.array([piles[each :: rules.num_teams].sum(axis=0) for each in sides])
     own, other = won[side], won[[each for each in sides if each != side]].max(axis=0)
-    left = np.array([rules.deck_size, 13 * rules.packs]) - own - other
+    left = np.array([rules.deck_size, 13 * rules.packs]) - won.sum(axis=0)  # what nobody has won
     prices = [0.0, 0.0]
     for at, (points, spread) in enumerate([(rules.most_cards_points, 1.5), (rules.most_spades_points, 1.15)]):
         if left[at] > 0 and abs(own[at] - other[at]) <= left[at]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from support import RULES, some_arrays
+from support import RULES, decisions_of, some_arrays
 
-from krypenv import Engine, Rules
+from krypenv import Rules
 from krypenv.agents.champion import MODELS, SHIPPED
 from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.agents.neural.inference import Weights
@@ -20,16 +20,6 @@ from krypenv.training.common import bounds
 from krypenv.training.learner.network import CardNetwork, Choices, NetworkAgent, Scores
 
 torch.set_num_threads(1)
-
-
-def decisions_of(rules: Rules, games: int, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the observations and masks before each step of random games."""
-    engine, looks = Engine(rules, games, seed=3), []
-    for _ in range(steps):
-        looks.append((engine.observation.copy(), engine.action_mask.copy()))
-        engine.step(engine.sample_actions())
-    observations, masks = (np.concatenate(each) for each in zip(*looks, strict=True))
-    return observations, masks
 
 
 @torch.no_grad()

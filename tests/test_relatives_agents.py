@@ -17,8 +17,9 @@ from krypenv.training.settings import Settings
 RELATIVES = ["kasino-sweden", "overspader", "kasino-finland", "mulle"]
 SIZES = [{"players": 2}, {"players": 3}, {"players": 4}, {"players": 4, "teams": 2}]
 every_relative = pytest.mark.parametrize("name", RELATIVES)
-PLAY_ALL = "the scripted agents and those that search play all games"
-KNOWS = rf"^[\w -]+ knows only games like Krypkasino, and [\w-]+ with \d players has .*; {PLAY_ALL}$"
+KNOWS = (
+    r"^[\w -]+ knows only games like Krypkasino, and [\w-]+ with \d players has .*; krypenv compare takes all games$"
+)
 
 
 class Last:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from support import some_arrays
+from support import SMALL, some_arrays
 from typer.testing import CliRunner
 
 from krypenv import Engine, Rules, agents
@@ -23,13 +23,6 @@ from krypenv.training.learner.network import tensors_of
 from krypenv.training.selfplay import selfplay
 from krypenv.training.selfplay.selfplay import open_run, run
 from krypenv.training.selfplay.settings import PRESETS, Settings
-
-SMALL: dict[str, Any] = {
-    "preset": "",
-    "envs": 8, "opponent_envs": 8, "steps": 4, "batch": 64, "epochs": 1, "frames": 640, "curve_deals": 2, "deals": 2,
-    "metagame_deals": 2, "curve_every": 1e9, "context": 16, "card": 8, "embedding": 4, "snapshot_every": 0.3,
-    "snapshots": 2, "workers": 1,
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

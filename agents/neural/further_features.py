@@ -18,7 +18,7 @@ from krypenv.kernels.compiled import CARDS_WON, NUM_CLASSES, SPADES_WON, classes
 from krypenv.kernels.features import cost_now, weigh_any, write_entries, write_further
 from krypenv.kernels.gains import find_best, search_best
 from krypenv.kernels.observation import LAYOUT, clip_int8
-from krypenv.kernels.outlook import chance_of_hit
+from krypenv.kernels.outlook import chance_of_hit, count_piles
 from krypenv.kernels.unions import add_value
 from krypenv.runtime.jit import handle, kernel, rare_kernel, records
 
@@ -110,10 +110,7 @@ def write_further_action_features(
     out[_BALANCE] = _in_tenths(-cost)
     if compiled.counts_piles:
         cards, spades = np.int64(out[_CARDS]), np.int64(out[_SPADES])
-        deck, suit = np.int64(0), np.int64(0)
-        for each in range(NUM_KINDS):
-            deck += compiled.deck_counts[each]
-            suit += compiled.deck_counts[each] * (each >= SPADES * NUM_RANKS)
+        deck, suit = compiled.deck_size, compiled.num_spades
         _write_majority(compiled, observation, compiled.further[CARDS_WON], deck, cards, out[_CARDS_LEAD:])
         _write_majority(compiled, observation, compiled.further[SPADES_WON], suit, spades, out[_SPADES_LEAD:])
 
@@ -233,18 +230,8 @@ def _write_majority(
     compiled: np.record, observation: np.ndarray, block: int, total: int, won: int, out: np.ndarray
 ) -> None:
     """Write the own side's lead, what is open, and whether the majority is decided, after winning `won` more (K5)."""
-    own, best, others = np.int64(won), np.int64(0), np.int64(0)
-    for side in range(compiled.teams):
-        count = np.int64(0)
-        for place in range(compiled.players):
-            if compiled.relative_team[place] == side:
-                count += observation[block + place]
-        if side == 0:
-            own += count
-        else:
-            best = max(best, count)
-            others += count
-    left = total - own - others
-    out[0] = clip_int8(own - best)
+    own, best, piles = count_piles(compiled, observation, block)
+    lead, left = own + won - best, total - piles - won
+    out[0] = clip_int8(lead)
     out[1] = clip_int8(left)
-    out[2] = np.int64(own - best > left) - np.int64(best - own >= left)
+    out[2] = np.int64(lead > left) - np.int64(-lead >= left)

@@ -74,11 +74,6 @@ def value_rows(
             logits[row, network_scratch.legal[at]] = network_scratch.logits[at]
 
 
-def has_solver(rules: Rules) -> bool:
-    """Return whether the last deal is solved under some rules: that of two players, who know each other's hand then."""
-    return rules.players == 2
-
-
 class NetworkPlayer(ABC):
     """Plays a network's choices, and solves the last deal of a two-player game, with nothing hidden, as `Search` does.
 
@@ -90,7 +85,7 @@ class NetworkPlayer(ABC):
     def __init__(self, rules: Rules, name: str, seed: int = 0, solver: bool = True) -> None:
         self.rules, self.name = rules, name
         self._compiled = compile_rules(rules)
-        self._solver = Search(rules, seed, worlds=1) if solver and has_solver(rules) else None
+        self._solver = Search(rules, seed, worlds=1) if solver and rules.players == 2 else None
 
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> IntArray:
         """Return an action for each row: (B, N >= 433) int8 and (B, 105) int8 to (B,) int64."""

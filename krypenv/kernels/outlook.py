@@ -135,30 +135,31 @@ def _look_further(compiled: np.record, observation: np.ndarray, feature_scratch:
 def _price_majorities(compiled: np.record, observation: np.ndarray, asked: np.record) -> None:
     """Write what a card and a spade are worth now, in points of margin, beside one that either side may win later."""
     points = np.float64(compiled.most_cards_points)
-    own, other = _piles(compiled, observation, compiled.further[CARDS_WON])
-    asked.card_price = _price_of_lead(points, own, other, compiled.deck_size - own - other, CARDS_SPREAD)
+    own, other, won = count_piles(compiled, observation, compiled.further[CARDS_WON])
+    asked.card_price = _price_of_lead(points, own, other, compiled.deck_size - won, CARDS_SPREAD)
     points = np.float64(compiled.most_spades_points)
-    own, other = _piles(compiled, observation, compiled.further[SPADES_WON])
-    left = compiled.num_spades - own - other
+    own, other, won = count_piles(compiled, observation, compiled.further[SPADES_WON])
+    left = compiled.num_spades - won
     asked.spade_price = _price_of_lead(points, own, other, left, SPADES_SPREAD)
     if compiled.spades_above != NEVER:
         asked.spade_price += _chance_above(compiled, own, left) / 2 + _chance_above(compiled, other, left) / 2
 
 
 @kernel
-def _piles(compiled: np.record, observation: np.ndarray, block: int) -> tuple[int, int]:
-    """Return how many cards or spades, told by a block, the own side has won, and the best other one."""
-    own, best = np.int64(0), np.int64(0)
+def count_piles(compiled: np.record, observation: np.ndarray, block: int) -> tuple[int, int, int]:
+    """Return how many cards or spades, told by a block, the own side has won, the best other one, and all together."""
+    own, best, total = np.int64(0), np.int64(0), np.int64(0)
     for side in range(compiled.teams):
         count = np.int64(0)
         for place in range(compiled.players):
             if compiled.relative_team[place] == side:
                 count += observation[block + place]
+        total += count
         if side == 0:
             own = count
         else:
             best = max(best, count)
-    return own, best
+    return own, best, total
 
 
 @kernel

@@ -12,7 +12,6 @@ class Ladder(NamedTuple):
     """Agents by their strings, from the weakest to the strongest where there are several."""
 
     teacher: str  # who values actions, for demonstrations
-    teaches: bool  # whether training begins with its demonstrations
     opponents: tuple[str, ...]
     against: tuple[str, ...]  # in the evaluations
     hard_opponents: tuple[str, ...]  # in long runs
@@ -26,7 +25,6 @@ class Ladder(NamedTuple):
 TEACHER = "search(worlds=16, plies=2)"
 KRYPKASINO = Ladder(
     TEACHER,
-    True,
     ("tactician(shed=True)",),
     ("greedy", "tactician", "tactician(shed=True)"),
     ("tactician(shed=True)", "search(worlds=8, plies=2)"),
@@ -38,7 +36,6 @@ KRYPKASINO = Ladder(
 )
 FURTHER = Ladder(
     TEACHER,
-    True,
     ("tactician",),
     ("greedy", "tactician"),
     ("tactician",),

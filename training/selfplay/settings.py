@@ -41,7 +41,7 @@ def defaults_of(rules: Rules, is_hard: bool = False) -> dict[str, Any]:
     ladder = ladder_of(rules)
     if ladder is KRYPKASINO:
         return {}
-    found = {
+    return {
         "teacher": ladder.teacher,
         "opponents": ladder.hard_opponents if is_hard else ladder.opponents,
         "against": ladder.hard_against if is_hard else ladder.against,
@@ -49,7 +49,6 @@ def defaults_of(rules: Rules, is_hard: bool = False) -> dict[str, Any]:
         "gamma": ladder.gamma,
         "metagame_deals": ladder.metagame_deals,
     }
-    return found if ladder.teaches else {**found, "demonstrations": 0}
 
 
 @dataclass(frozen=True)
