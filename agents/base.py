@@ -51,8 +51,8 @@ LIMITS: dict[str, tuple[float, float, str]] = {
 # Fields of the rules that agents who know the main game rely on.
 _KNOWN = (
     "goal", "capture", "sweep_payer", "sweeps_cancel", "last_deal_sweeps", "sweep_limit", "lillan_hand_value",
-    "storan_hand_value", "most_spades_points", "most_cards_points", "spades_above", "mulle_points", "threshold_at_once",
-    "tie_break",
+    "storan_hand_value", "most_spades_points", "most_cards_points", "spades_above", "mulle_points", "mulle_by_value",
+    "building", "threshold_at_once", "tie_break",
 )  # fmt: skip
 
 

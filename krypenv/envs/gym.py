@@ -90,7 +90,7 @@ class LearnerEnv(gym.Env):
         if self._is_over:
             raise gym.error.ResetNeeded("the episode is over; call reset() to deal the next one")
         batch = self.batch
-        batch.step(np.array([check_action(action)]))
+        batch.step(np.array([check_action(action, self.batch.rules.num_actions)]))
         self._is_dealt = self._is_over = bool(batch.done[0])
         observation = batch.final_observation if self._is_over else batch.observation
         return observation[0].copy(), float(batch.reward[0]), self._is_over, False, {"action_mask": self.action_masks()}

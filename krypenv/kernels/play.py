@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE, TAKE_BUILD
+from krypenv.kernels.builds import (
+    begin_choice,
+    capture_build,
+    choose_build,
+    clear_builds,
+    lay_together,
+    limit_plays,
+    offer_choices,
+    ranks_of_build,
+)
 from krypenv.kernels.captures import captures_of, find_captures, find_legal_takes, find_sweep_values
 from krypenv.kernels.compiled import (
     NEVER,
@@ -52,6 +62,7 @@ def begin_game(compiled: np.record, game: np.record, scratch: np.record) -> None
             game.mulles[seat] = 0
             game.cards_won[seat] = 0
             game.spades_won[seat] = 0
+            game.mulle_scores[seat] = 0
         for kind in range(NUM_KINDS):
             game.hands[seat, kind] = 0
     for kind in range(NUM_KINDS):
@@ -71,6 +82,8 @@ def begin_game(compiled: np.record, game: np.record, scratch: np.record) -> None
     game.last_capturer = NO_SEAT
     game.cut_short = False
     game.over = False
+    if compiled.building:
+        clear_builds(game)
     deal(compiled, game)
     if is_one_rank(game.table_ranks):
         game.bonus[leader_of(compiled, game)] = compiled.initial_match_bonus
@@ -110,11 +123,23 @@ def prepare(compiled: np.record, game: np.record, scratch: np.record) -> None:
         game.over = True
         return
     refresh(compiled, game, scratch)
-    if game.pending != NO_CARD:
+    if compiled.building:
+        prepare_building(compiled, game, scratch)
+    elif game.pending != NO_CARD:
         if compiled.optional:
             offer_optional(compiled, game, scratch)
         else:
             offer_takes(compiled, game, scratch)
+
+
+@rare_kernel
+def prepare_building(compiled: np.record, game: np.record, scratch: np.record) -> None:
+    """Work out what is legal where cards are built (B)."""
+    if game.pending != NO_CARD:
+        offer_choices(compiled, game, scratch)
+    else:
+        game.legal_builds = 0
+        limit_plays(compiled, game)
 
 
 @kernel
@@ -142,6 +167,9 @@ def act_further(compiled: np.record, game: np.record, action: int, scratch: np.r
 
     A play with an optional capture is complete when it stops or when nothing more may be taken.
     """
+    if compiled.building:
+        act_building(compiled, game, action, scratch)
+        return
     game.legal_takes = 0
     count = 0
     if action < TAKE:
@@ -160,11 +188,35 @@ def act_further(compiled: np.record, game: np.record, action: int, scratch: np.r
     else:
         complete_play(compiled, game, np.int64(game.pending), count, scratch)
     if game.taken_ranks != 0 or count != 0:
-        count_capture(compiled, game, seat, table - game.table_ranks, is_sweep_void)
+        has_copy = game.taken[game.last_card] > 0
+        count_capture(compiled, game, seat, table - game.table_ranks, has_copy, is_sweep_void)
     if ends_at_once(compiled, game):
         end_game(compiled, game)
     else:
         pass_turn(compiled, game, scratch)
+
+
+@rare_kernel
+def act_building(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
+    """Do what `act` does, where cards are built (B)."""
+    game.legal_takes, game.legal_builds = 0, 0
+    if action < TAKE:
+        lay_down(game, action)
+        begin_choice(game)
+    elif action < STOP:
+        take(game, action - TAKE)
+    elif action > STOP:
+        choose_build(game, action)
+    if action != STOP and action < TAKE_BUILD:
+        offer_choices(compiled, game, scratch)
+        if game.legal_takes & ~MAY_STOP | game.legal_builds != 0:
+            return
+    complete_building(compiled, game, np.int64(game.pending))
+    if ends_at_once(compiled, game):
+        end_game(compiled, game)
+    else:
+        pass_turn(compiled, game, scratch)
+        limit_plays(compiled, game)
 
 
 @kernel
@@ -239,6 +291,30 @@ def complete_chosen(compiled: np.record, game: np.record, card: int) -> None:
 
 
 @kernel
+def complete_building(compiled: np.record, game: np.record, card: int) -> None:
+    """Lay a build, or capture what was taken, or leave the card played on the table (B, K2)."""
+    if game.build_value != 0:
+        lay_together(compiled, game, game.seat, card)
+        close_play(compiled, game, card, False, game.table_ranks)
+        return
+    if game.taken_builds == 0:
+        seat, table, is_sweep_void = game.seat, game.table_ranks, is_void(compiled, game)
+        complete_chosen(compiled, game, card)
+        if game.taken_ranks != 0:
+            count_capture(compiled, game, seat, table - game.table_ranks, game.taken[card] > 0, is_sweep_void)
+        return
+    seat, value, is_sweep_void = game.seat, bit_index(np.int64(game.taken_builds)), is_void(compiled, game)
+    capture = game.taken_ranks + ranks_of_build(game, value)
+    has_copy = game.taken[card] > 0 or game.build_kinds[value] >> card & 1 == 1
+    for kind in range(NUM_KINDS):
+        if game.taken[kind] > 0:
+            take_copies(compiled, game, seat, kind, np.int64(game.taken[kind]))
+    capture_build(compiled, game, seat, value)
+    close_play(compiled, game, card, True, capture)
+    count_capture(compiled, game, seat, capture, has_copy, is_sweep_void)
+
+
+@kernel
 def close_play(compiled: np.record, game: np.record, card: int, captures: bool, table: int) -> None:
     """Count a capture from a table of these packed ranks, with its sweep (R9, R11), and note what the play shows."""
     seat = game.seat
@@ -246,7 +322,7 @@ def close_play(compiled: np.record, game: np.record, card: int, captures: bool, 
     if captures:
         count_cards(compiled, game, seat, card, 1)
         game.last_capturer = seat
-        if game.table_ranks == 0:
+        if game.table_ranks == 0 and game.builds == 0:
             sweep = sweeps_of(compiled, card, table, game.taken[card])
             game.sweeps[seat] += sweep
     if compiled.forced_sweep and sweep == 0:  # a seat that did not sweep holds no card that could have (R10)
@@ -258,12 +334,18 @@ def close_play(compiled: np.record, game: np.record, card: int, captures: bool, 
 
 
 @kernel
-def count_capture(compiled: np.record, game: np.record, seat: int, capture: int, void: bool) -> None:
-    """Count what only some rules count of the last capture, packed ranks: void sweeps, a mulle, a pile (F5, M2, K5)."""
+def count_capture(compiled: np.record, game: np.record, seat: int, capture: int, has_copy: bool, void: bool) -> None:
+    """Count what only some rules count of the last capture, packed ranks: void sweeps, a mulle, a pile (F5, M2, K5).
+
+    `has_copy` says whether it contains the identical copy of the card played (G2).
+    """
     card = game.last_card
     game.void_sweeps[seat] += void * game.last_sweep
     if compiled.mulle_points != 0:
         game.mulles[seat] += is_mulle(card, capture, game.taken[card])
+    if compiled.mulle_by_value and has_copy:
+        game.mulles[seat] += 1
+        game.mulle_scores[seat] += hand_value_of(compiled, card)
     if compiled.counts_piles:
         count_pile(game, seat, game.taken)
         game.cards_won[seat] += 1

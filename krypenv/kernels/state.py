@@ -1,9 +1,9 @@
 """The state of many games: one plain numpy array of records, batch axis first.
 
-Legend, for the whole project: B games (rows), P seats, A = 105 actions, N entries of an observation, D cards in the
-deck; 52 card kinds. Counts are of copies of a kind. "Bits" are sets as integers: bit k of a set of kinds is kind k,
-bit r of a set of ranks is rank r + 1. Classes of cards are ranks, and lillan and storan where they have values of their
-own (`krypenv.families.bounds.rank_classes`). Multisets of ranks are packed as in `krypenv.kernels.compiled`.
+Legend, for the whole project: B games (rows), P seats, A actions (105, or 139 with builds), N entries of an
+observation, D cards in the deck; 52 card kinds. Counts are of copies of a kind. "Bits" are sets as integers: bit k of a
+set of kinds is kind k, bit r of a set of ranks is rank r + 1. Classes of cards are ranks, and lillan and storan
+where they have values of their own (`krypenv.families.bounds.rank_classes`). Multisets of ranks are packed as in `krypenv.kernels.compiled`.
 
 A row of `State` is one game, and kernels take a row: `game.table[card] += 1`. Over the batch,
 `state.table` is a (B, 52) array. Every row has room for six seats and 104 cards, so kernels are compiled once.
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.cards import NUM_KINDS
+from krypenv.cards import MAX_BUILD, NUM_KINDS
 from krypenv.rules import MAX_PLAYERS
 from krypenv.runtime.jit import kernel, records
 
@@ -32,6 +32,7 @@ GAME = np.dtype(
         ("taken_ranks", np.int64),  # `taken` as a packed multiset of ranks
         ("legal_plays", np.int64),  # bits of the kinds that may be played
         ("legal_takes", np.int64),  # bits of the kinds that may be taken, and MAY_STOP if the play may stop (K2)
+        ("legal_builds", np.int64),  # bits of the actions from BUILD on (B1, B2)
         ("sweep_values", np.int32),  # bits of the hand values that take the whole table, 0 for an empty table
         ("table_sum", np.int32),  # sum of the table values
         ("next_card", np.int32),  # place in the deck of the next card to be dealt
@@ -65,6 +66,15 @@ GAME = np.dtype(
         ("total_points", np.int32, (MAX_PLAYERS,)),  # points of the cards captured in them
         ("total_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made in them
         ("total_void_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps that counted for nothing in them (F4, F5)
+        ("mulle_scores", np.int32, (MAX_PLAYERS,)),  # what mulles made count, where it differs from mulle to mulle (G2)
+        # builds by their value (B1); those of rules without any stay zero
+        ("builds", np.int32),  # bits of the values of the builds on the table
+        ("multiple_builds", np.int32),  # bits of those that have several groups
+        ("build_owner", np.int8, (MAX_BUILD + 1,)),  # the seat that owns each (B5)
+        ("build_kinds", np.int64, (MAX_BUILD + 1,)),  # bits of the kinds that lie in each
+        ("build_twins", np.int64, (MAX_BUILD + 1,)),  # and of those of which both copies do
+        ("build_value", np.int32),  # value of the build that the pending play, or the last complete one, makes, else 0
+        ("taken_builds", np.int32),  # bits of the builds that it captures, raises or joins
     ],
     align=True,
 )

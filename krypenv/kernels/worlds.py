@@ -8,14 +8,21 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
-from krypenv.families.layout import OBSERVATION_SIZE
+from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
+from krypenv.families.layout import LARGEST_SIZE, OBSERVATION_SIZE
 from krypenv.inputs.words import is_whole, shown
+from krypenv.kernels.builds import add_to_build, copies_built, own_builds
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.checks import HOLDS, MASK, SHOWN, SOUND, fault_of, tell_fault
+from krypenv.kernels.checks import HOLDS, LEGAL, MASK, SHOWN, SOUND, fault_of, tell_fault
 from krypenv.kernels.compiled import (
+    BUILD_MULTIPLE,
+    BUILD_OWNER,
+    BUILDING,
+    BUILT,
+    BUILT_TWIN,
     CARDS_WON,
     COUNTED_SWEEPS,
+    MULLE_SCORES,
     MULLES,
     NIBBLE,
     SPADES_WON,
@@ -23,6 +30,7 @@ from krypenv.kernels.compiled import (
     TOTALS,
     classes_of_values,
     compile_rules,
+    hand_value_of,
 )
 from krypenv.kernels.deals import add_to_table, leader_of
 from krypenv.kernels.invariants import fault_of_state, is_mask_of
@@ -30,11 +38,11 @@ from krypenv.kernels.observation import LAYOUT, write_observation
 from krypenv.kernels.play import prepare, sweep_values_of
 from krypenv.kernels.state import DEALS, MAX_DECK, State, allocate, random_below, seed_game
 from krypenv.rules import MAX_PLAYERS, Rules, check_rules
-from krypenv.runtime.jit import handle, kernel
+from krypenv.runtime.jit import handle, kernel, rare_kernel
 
 MAX_TRIES = 200  # whole shuffles before one is repaired
 MIXING_SWAPS = 2_000  # swaps that make a repaired shuffle random again
-MOST_ENTRIES = OBSERVATION_SIZE + 100  # of an observation without features, under any rules
+MOST_DEALS = 2_000  # until the seat at play has something that it may do
 NO_MASKS = np.empty((0, NUM_ACTIONS), np.int8)
 
 _HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
@@ -101,7 +109,7 @@ class _Space(threading.local):
     def __init__(self) -> None:
         self.world = handle(allocate(1))
         owner, pool = np.empty((2, MAX_DECK), np.int64)
-        self.world_scratch = _WorldScratch(owner, pool, handle(allocate(2)), np.empty(MOST_ENTRIES, np.int8))
+        self.world_scratch = _WorldScratch(owner, pool, handle(allocate(2)), np.empty(LARGEST_SIZE, np.int8))
 
 
 _SCRATCH = _Space()
@@ -158,17 +166,16 @@ def _build_rows(
         state[row % len(state)] = world_scratch.spare[0]
         game = state[row % len(state)]
         seed_game(game, seeds[row])
-        copy_public(rules, game, seen)
-        known, pending_seat = game.cannot_hold[game.seat], np.int64(game.seat)
-        if game.pending != NO_CARD and rules.forced_sweep and game.seat != viewer_of(rules, seen):
-            # the seat choosing what to take had no card that sweeps, or it would have had to play that (R10)
-            game.cannot_hold[game.seat] |= classes_of_values(rules, sweep_values_of(rules, game, scratch[0]))
-        is_dealt = deal_hidden(rules, game, seen, True, world_scratch.owner, world_scratch.pool)
-        game.cannot_hold[pending_seat] = known
-        if not is_dealt:
-            return row, HOLDS
-        prepare(rules, game, scratch[0])
-        fault = fault_of_state(rules, game, True, world_scratch.spare[1:], scratch[0])
+        fault = _build_world(rules, game, seen, world_scratch, scratch[0])
+        deals = 1
+        while fault == LEGAL and deals < MOST_DEALS and rules.building and game.pending != NO_CARD:
+            # who has begun a play can also end it (B5), and this deal of the hidden cards would not let it
+            streams = game.rng[DEALS]
+            state[row % len(state)] = world_scratch.spare[0]
+            seed_game(game, seeds[row])
+            game.rng[DEALS] = streams
+            fault = _build_world(rules, game, seen, world_scratch, scratch[0])
+            deals += 1
         if fault != SOUND:
             return row, fault
         viewer = viewer_of(rules, seen)
@@ -179,6 +186,24 @@ def _build_rows(
         if len(masks) > 0 and (viewer != game.seat or game.over or not is_mask_of(game, masks[row])):
             return row, MASK
     return len(observations), SOUND
+
+
+@kernel
+def _build_world(
+    rules: np.record, game: np.record, seen: np.ndarray, world_scratch: _WorldScratch, scratch: np.record
+) -> int:
+    """Build a world in a zeroed row whose streams are seeded; return its fault, or SOUND."""
+    copy_public(rules, game, seen)
+    known, pending_seat = game.cannot_hold[game.seat], np.int64(game.seat)
+    if game.pending != NO_CARD and rules.forced_sweep and game.seat != viewer_of(rules, seen):
+        # the seat choosing what to take had no card that sweeps, or it would have had to play that (R10)
+        game.cannot_hold[game.seat] |= classes_of_values(rules, sweep_values_of(rules, game, scratch))
+    is_dealt = deal_hidden(rules, game, seen, True, world_scratch.owner, world_scratch.pool)
+    game.cannot_hold[pending_seat] = known
+    if not is_dealt:
+        return HOLDS
+    prepare(rules, game, scratch)
+    return fault_of_state(rules, game, True, world_scratch.spare[1:], scratch)
 
 
 @kernel
@@ -215,6 +240,8 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
         if seen[_PENDING + kind]:
             game.pending = kind
         lying = np.int64(seen[_TABLE + kind]) + seen[_ASIDE + kind] + seen[_PENDING + kind]
+        if compiled.building:
+            lying += _copy_built(compiled, game, seen, kind)
         captured += (public - lying) * compiled.card_points[kind]
         _give(game, viewer, kind, np.int64(seen[_HAND + kind]))
     for place in range(players):
@@ -233,9 +260,34 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
             if place > 0 and seen[_CANNOT_HOLD + (place - 1) * NUM_RANKS + rank]:
                 game.cannot_hold[seat] |= 1 << rank
     _copy_further(compiled, game, seen, viewer)
+    if compiled.building:
+        _copy_owners(compiled, game, seen, viewer)
     leader = leader_of(compiled, game)
     game.bonus[leader] = -captured  # points shown that no card accounts for
     game.points[leader] += captured
+
+
+@kernel
+def _copy_built(compiled: np.record, game: np.record, seen: np.ndarray, kind: int) -> int:
+    """Copy in which builds the copies of a kind lie; return their number."""
+    for block in (BUILT, BUILT_TWIN):
+        value = np.int64(seen[compiled.further[block] + kind])
+        if value != 0:
+            add_to_build(game, value, kind)
+            game.builds |= np.int64(1) << value
+    return copies_built(game, kind)
+
+
+@kernel
+def _copy_owners(compiled: np.record, game: np.record, seen: np.ndarray, viewer: int) -> None:
+    """Copy who owns the builds, which of them are multiple, and which one the pending card makes."""
+    game.build_value = seen[compiled.further[BUILDING]]
+    for value in range(1, MAX_BUILD + 1):
+        place = seen[compiled.further[BUILD_OWNER] + value - 1]
+        if place != 0:
+            game.build_owner[value] = (viewer + place - 1) % compiled.players
+        is_multiple = np.int64(seen[compiled.further[BUILD_MULTIPLE] + value - 1])
+        game.multiple_builds |= is_multiple << value
 
 
 @kernel
@@ -243,8 +295,11 @@ def _copy_further(compiled: np.record, game: np.record, seen: np.ndarray, viewer
     """Copy what only some rules show (K7), and the totals or what they can be."""
     cards, spades, counted = compiled.further[CARDS_WON], compiled.further[SPADES_WON], compiled.further[COUNTED_SWEEPS]
     totals, special = compiled.further[TOTALS], compiled.further[SPECIAL]
+    mulle_scores = compiled.further[MULLE_SCORES]
     for place in range(compiled.players):
         seat = (viewer + place) % compiled.players
+        if mulle_scores:
+            game.mulle_scores[seat] = seen[mulle_scores + place]
         if cards:
             game.cards_won[seat] = seen[cards + place]
             game.spades_won[seat] = seen[spades + place]
@@ -318,7 +373,11 @@ def deal_hidden(
             hidden += 1
     for at in range(hidden, size):
         owner[at] = NO_SEAT
-    if not _arrange(compiled, game, pool, owner, size, hidden, size if whole else hidden):
+    drawn = size if whole else hidden
+    if compiled.building:
+        if not arrange_promised(compiled, game, pool, owner, size, hidden, drawn):
+            return False
+    elif not _arrange(compiled, game, pool, owner, size, hidden, drawn):
         return False
     place = 0
     for kind in range(NUM_KINDS):  # the part of the deck that has been dealt, in any order
@@ -369,6 +428,116 @@ def _arrange(
             pool[other] = pool[at]
             pool[at] = card
     return True
+
+
+@rare_kernel
+def arrange_promised(
+    compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, drawn: int
+) -> bool:
+    """Do what `_arrange` does where cards are built: every owner holds what it has promised (B5).
+
+    No sweep is forced in such rules, so no card is barred. Returns False if no order keeps all promises.
+    """
+    for _ in range(MAX_TRIES):
+        for at in range(drawn):
+            _swap(pool, at, at + random_below(game, DEALS, size - at))
+        if _are_kept(compiled, game, pool, owner, hidden):
+            return True
+    for seat in range(compiled.players):
+        needed = _promised_by(compiled, game, owner, hidden, seat)
+        for value in range(1, MAX_BUILD + 1):
+            if needed >> value & 1 and not _keep(compiled, game, pool, owner, size, hidden, seat, value):
+                return False
+    for _ in range(MIXING_SWAPS):
+        at, other = random_below(game, DEALS, hidden), random_below(game, DEALS, size)
+        _swap(pool, at, other)
+        if not _are_kept(compiled, game, pool, owner, hidden):
+            _swap(pool, at, other)
+    return True
+
+
+@kernel
+def _swap(pool: np.ndarray, at: int, other: int) -> None:
+    card = pool[other]
+    pool[other] = pool[at]
+    pool[at] = card
+
+
+@kernel
+def _promised_by(compiled: np.record, game: np.record, owner: np.ndarray, hidden: int, seat: int) -> int:
+    """Return the hand values that a seat with a hidden hand must hold, as bits (B5).
+
+    Who has begun a play must hold a card for the build that it makes, and may have played the one for its own build.
+    """
+    is_hidden = False
+    for at in range(hidden):
+        is_hidden |= owner[at] == seat
+    if not is_hidden:
+        return np.int64(0)
+    values = own_builds(game, seat)
+    if game.pending != NO_CARD and game.seat == seat:
+        values &= ~(np.int64(1) << hand_value_of(compiled, game.pending))
+        if game.build_value != 0:
+            values |= np.int64(1) << game.build_value
+    return values
+
+
+@kernel
+def _are_kept(compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, hidden: int) -> bool:
+    """Return whether the hidden hands keep all promises."""
+    if game.builds == 0 and (game.pending == NO_CARD or game.build_value == 0):
+        return True
+    for seat in range(compiled.players):
+        values = _promised_by(compiled, game, owner, hidden, seat)
+        for at in range(hidden):
+            if owner[at] == seat:
+                values &= ~(np.int64(1) << hand_value_of(compiled, pool[at]))
+        if values != 0:
+            return False
+    return True
+
+
+@kernel
+def _keep(
+    compiled: np.record,
+    game: np.record,
+    pool: np.ndarray,
+    owner: np.ndarray,
+    size: int,
+    hidden: int,
+    seat: int,
+    value: int,
+) -> bool:
+    """Give a seat a card of a hand value, unless it has one, in exchange for one that it has not promised.
+
+    Takes it from nobody who has promised its only one.
+    """  # fmt: skip
+    own = _promised_by(compiled, game, owner, hidden, seat)
+    given = -1
+    for at in range(hidden):
+        if owner[at] == seat:
+            held = hand_value_of(compiled, pool[at])
+            if held == value:
+                return True
+            if own >> held & 1 == 0 or _count_of(compiled, pool, owner, hidden, seat, held) > 1:
+                given = at
+    for at in range(size):
+        if given >= 0 and hand_value_of(compiled, pool[at]) == value and owner[at] != seat:
+            holder = owner[at]
+            is_free = holder == NO_SEAT or _promised_by(compiled, game, owner, hidden, holder) >> value & 1 == 0
+            if is_free or _count_of(compiled, pool, owner, hidden, holder, value) > 1:
+                _swap(pool, given, at)
+                return True
+    return False
+
+
+@kernel
+def _count_of(compiled: np.record, pool: np.ndarray, owner: np.ndarray, hidden: int, seat: int, value: int) -> int:
+    """Return how many cards of a hand value a seat holds."""
+    count = np.int64(0)
+    for at in range(hidden):
+        count += owner[at] == seat and hand_value_of(compiled, pool[at]) == value
+    return count
 
 
 @kernel
