@@ -14,7 +14,6 @@ from krypenv.inputs.words import check_whole
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.features import width_of
-from krypenv.kernels.invariants import check_state
 from krypenv.kernels.state import State, allocate, mix
 from krypenv.kernels.stepping import (
     LOOK,
@@ -31,6 +30,7 @@ from krypenv.kernels.stepping import (
 from krypenv.rewards import FloatArray, Payments
 from krypenv.rules import Rules, check_rules
 from krypenv.runtime.jit import handle
+from krypenv.worlds.invariants import check_state
 
 IntArray = npt.NDArray[np.int64]
 MIN_SHARED = 256  # fewer rows are not worth the threads

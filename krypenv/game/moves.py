@@ -10,7 +10,8 @@ from krypenv.cards import CARD_PATTERN, MAX_BUILD, card_name, parse_card
 from krypenv.inputs.words import check_text, is_whole, shown
 
 _BUILD = r"\[[0-9]{1,2}\]"  # a build on the table, by its value
-_CAPTURED, _LAID = rf"[xX](?:{CARD_PATTERN})*(?:{_BUILD})*", rf"\+(?:{CARD_PATTERN})*(?:{_BUILD})*=[0-9]{{1,2}}"
+_CAPTURED = rf"[xX](?:(?:{CARD_PATTERN})+(?:{_BUILD})*|(?:{_BUILD})+)"
+_LAID = rf"\+(?:{CARD_PATTERN})*(?:{_BUILD})*=[0-9]{{1,2}}"
 MOVE_PATTERN = rf"{CARD_PATTERN}(?:{_CAPTURED}|{_LAID})?#{{0,2}}"
 _CARD = re.compile(CARD_PATTERN)
 _BUILDS, _MADE = re.compile(r"\[([0-9]+)\]"), re.compile(r"=([0-9]+)")

@@ -2,7 +2,7 @@
 
 Kernels trust their rows: too large a count would be written past the end of an array, a wrong one counted down forever.
 `find_unsound` is quick and makes every kernel that reads observations safe. Whether a game can show an observation is
-decided by `krypenv.kernels.worlds`, which builds one. `krypenv.kernels.invariants` checks states.
+decided by `krypenv.worlds.determinize`, which builds one. `krypenv.worlds.invariants` checks states.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def check_decisions(rules: Rules, observations: npt.ArrayLike, action_masks: npt
     """Return observations, (B, 433 or more), and masks, (B, 105), as contiguous int8, safe for every kernel.
 
     Raises ValueError for other shapes, and for a row that is plainly no observation of the seat to act under these
-    rules; `krypenv.kernels.worlds.check_genuine` checks fully.
+    rules; `krypenv.worlds.determinize.check_genuine` checks fully.
     """
     seen, masks = np.asarray(observations), np.asarray(action_masks)
     size, actions = rules.observation_size, rules.num_actions

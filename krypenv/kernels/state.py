@@ -3,7 +3,8 @@
 Legend, for the whole project: B games (rows), P seats, A actions (105, or 139 with builds), N entries of an
 observation, D cards in the deck; 52 card kinds. Counts are of copies of a kind. "Bits" are sets as integers: bit k of a
 set of kinds is kind k, bit r of a set of ranks is rank r + 1. Classes of cards are ranks, and lillan and storan
-where they have values of their own (`krypenv.families.bounds.rank_classes`). Multisets of ranks are packed as in `krypenv.kernels.compiled`.
+where they have values of their own (`krypenv.families.bounds.rank_classes`). Multisets of ranks are packed as in
+`krypenv.kernels.compiled`.
 
 A row of `State` is one game, and kernels take a row: `game.table[card] += 1`. Over the batch,
 `state.table` is a (B, 52) array. Every row has room for six seats and 104 cards, so kernels are compiled once.
