@@ -143,6 +143,11 @@ class Builder(Relative):
         [play] = [play for play in self.plays() if play.actions() == made]
         self._make(play)
 
+    def push_play(self, play: Play) -> None:
+        """Make a whole play."""
+        self._show(play.card)
+        self._make(play)
+
     def _make(self, play: Play) -> None:
         """Carry out a whole play, whose card is shown, and go on."""
         seat = self.turn
@@ -194,8 +199,7 @@ class Builder(Relative):
 
     def trail(self, card: int) -> None:
         """Play a card that takes nothing, without a look at what it could take."""
-        self._show(card)
-        self._make(Play(card))
+        self.push_play(Play(card))
 
     def _show(self, card: int) -> None:
         self.hands[self.turn].remove(card)
