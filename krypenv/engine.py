@@ -250,9 +250,9 @@ class Engine:
         which = self._which(rows)
         actions = np.empty(len(which), np.int64)
         if self._threads_for(which) == 1:
-            sample_rows(self._state, which, actions, 0, 1)
+            sample_rows(self.compiled, self._state, which, actions, 0, 1)
         else:
-            sample_parts(self._state, which, actions, self.threads)
+            sample_parts(self.compiled, self._state, which, actions, self.threads)
         return actions
 
     def play_games(self, steps: int) -> int:

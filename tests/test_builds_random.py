@@ -128,10 +128,9 @@ def play_on(rules: Rules, rows: int, steps: int) -> None:
         engine.step(wishes.argmax(1))
         check_state(rules, engine.state)
         found += keep_promises(engine)
-        kinds, twins = (engine.state[name] for name in ("build_kinds", "build_twins"))
-        bits = np.arange(52)
-        built = sum((layer[:, :, None] >> bits & 1).sum(1) for layer in (kinds, twins))
+        built = (engine.state.built != 0).sum(axis=1)
         assert (engine.state.table + built <= sizes).all()
+        assert not built[engine.state.builds == 0].any()
         if step % 20 == 0:
             for seat in range(rules.players):
                 shown = seen_by(engine, np.full(rows, seat))

@@ -151,12 +151,9 @@ def whole_state(rules: Rules, game: np.record | np.ndarray) -> npt.NDArray[np.in
 def _write_builds(game: np.record | np.ndarray, parts: dict[str, npt.NDArray[np.int32]]) -> None:
     """Write the builds on the table, and the value of the one that the pending card makes (B1)."""
     parts["building"][:] = game["build_value"] if game["pending"] != NO_CARD else 0
+    parts["built"][:], parts["built_twin"][:] = game["built"]
     for value in range(1, MAX_BUILD + 1):
         if not game["builds"] >> value & 1:
             continue
         parts["build_owner"][value - 1] = game["build_owner"][value] + 1
         parts["build_multiple"][value - 1] = game["multiple_builds"] >> value & 1
-        for layer in ("build_kinds", "build_twins"):
-            lies = game[layer][value] >> np.arange(NUM_KINDS) & 1 == 1
-            parts["built_twin"][lies & (parts["built"] != 0)] = value
-            parts["built"][lies & (parts["built"] == 0)] = value

@@ -327,8 +327,7 @@ def spades_in(piles: np.ndarray) -> np.ndarray:
 
 def built(state: np.ndarray, value: int) -> np.ndarray:
     """Return the cards of a build in a state, (52,) counts."""
-    layers = (int(state[name][value]) for name in ("build_kinds", "build_twins"))
-    return np.array([[bit >> kind & 1 for kind in range(NUM_KINDS)] for bit in layers]).sum(axis=0)
+    return np.asarray((state["built"] == value).sum(axis=0))
 
 
 def bits(number: int) -> Iterator[int]:

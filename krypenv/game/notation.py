@@ -405,8 +405,9 @@ class _Position(Entries):
             state.builds |= 1 << value
             state.multiple_builds |= (total > value) << value
             state.build_owner[value] = owner
-            state.build_kinds[value] = sum(1 << int(kind) for kind in np.flatnonzero(counts))
-            state.build_twins[value] = sum(1 << int(kind) for kind in np.flatnonzero(counts > 1))
+            for kind in np.repeat(np.arange(NUM_KINDS), counts):
+                lies_in = sorted([value, *filter(None, state.built[:, kind].tolist())])
+                state.built[: len(lies_in), kind] = lies_in
 
     def settle(self, rows: np.recarray) -> None:
         """Write the points that belong to no card into the state, (1,), and check whether the game ends at once."""

@@ -164,6 +164,9 @@ def clear_builds(game: np.record) -> None:
     """Begin a game without builds."""
     for value in range(MAX_BUILD + 1):
         _clear(game, value)
+    for kind in range(NUM_KINDS):
+        game.built[0, kind] = 0
+        game.built[1, kind] = 0
     game.legal_builds = 0
     begin_choice(game)
 
@@ -173,8 +176,6 @@ def _clear(game: np.record, value: int) -> None:
     game.builds &= ~(_ONE << value)
     game.multiple_builds &= ~(_ONE << value)
     game.build_owner[value] = 0
-    game.build_kinds[value] = 0
-    game.build_twins[value] = 0
 
 
 @kernel
@@ -196,32 +197,40 @@ def choose_build(game: np.record, action: int) -> None:
 @kernel
 def copies_built(game: np.record, kind: int) -> int:
     """Return how many copies of a kind lie in builds."""
-    copies: Any = np.int64(0)
-    left = np.int64(game.builds)
-    while left != 0:
-        value = bit_index(left & -left)
-        left &= left - 1
-        copies += (game.build_kinds[value] >> kind & 1) + (game.build_twins[value] >> kind & 1)
-    return copies
+    return np.int64(game.built[0, kind] != 0) + np.int64(game.built[1, kind] != 0)
+
+
+@kernel
+def copies_in(game: np.record, value: int, kind: int) -> int:
+    """Return how many copies of a kind lie in the build of a value."""
+    return np.int64(game.built[0, kind] == value) + np.int64(game.built[1, kind] == value)
 
 
 @kernel
 def add_to_build(game: np.record, value: int, kind: int) -> None:
     """Add a card to the cards of a build."""
-    bit = _ONE << kind
-    game.build_twins[value] |= game.build_kinds[value] & bit
-    game.build_kinds[value] |= bit
+    other = np.int64(game.built[0, kind])
+    if other == 0:
+        game.built[0, kind] = value
+    else:
+        game.built[0, kind] = min(other, value)
+        game.built[1, kind] = max(other, value)
+
+
+@kernel
+def _remove(game: np.record, value: int, kind: int) -> None:
+    """Take a card off a build that it lies in."""
+    if game.built[0, kind] == value:
+        game.built[0, kind] = game.built[1, kind]
+    game.built[1, kind] = 0
 
 
 @kernel
 def ranks_of_build(game: np.record, value: int) -> int:
     """Return the cards of a build as a packed multiset of ranks."""
     ranks: Any = np.int64(0)
-    for twice in range(2):
-        left = np.int64(game.build_twins[value] if twice else game.build_kinds[value])
-        while left != 0:
-            ranks += _ONE << NIBBLE * (bit_index(left & -left) % NUM_RANKS)
-            left &= left - 1
+    for kind in range(NUM_KINDS):
+        ranks += copies_in(game, value, kind) << NIBBLE * (kind % NUM_RANKS)
     return ranks
 
 
@@ -252,22 +261,19 @@ def lay_together(compiled: np.record, game: np.record, seat: int, card: int) -> 
 @kernel
 def _move(game: np.record, raised: int, value: int) -> None:
     """Move the cards of a build to another one."""
-    for twice in range(2):
-        left = np.int64(game.build_twins[raised] if twice else game.build_kinds[raised])
-        while left != 0:
-            add_to_build(game, value, bit_index(left & -left))
-            left &= left - 1
+    for kind in range(NUM_KINDS):
+        for _ in range(copies_in(game, raised, kind)):
+            _remove(game, raised, kind)
+            add_to_build(game, value, kind)
     _clear(game, raised)
 
 
 @kernel
 def capture_build(compiled: np.record, game: np.record, seat: int, value: int) -> None:
     """Move a build to a seat's pile (B1)."""
-    for twice in range(2):
-        left = np.int64(game.build_twins[value] if twice else game.build_kinds[value])
-        while left != 0:
-            kind = bit_index(left & -left)
-            left &= left - 1
+    for kind in range(NUM_KINDS):
+        for _ in range(copies_in(game, value, kind)):
+            _remove(game, value, kind)
             count_cards(compiled, game, seat, kind, 1)
             if compiled.counts_piles:
                 game.cards_won[seat] += 1

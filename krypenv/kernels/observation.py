@@ -137,19 +137,16 @@ def write_builds(compiled: np.record, game: np.record, viewer: int, out: np.ndar
     if game.pending != NO_CARD:
         out[compiled.further[BUILDING]] = game.build_value
     left = np.int64(game.builds)
+    if left != 0:
+        for kind in range(NUM_KINDS):
+            out[compiled.further[BUILT] + kind] = game.built[0, kind]
+            out[compiled.further[BUILT_TWIN] + kind] = game.built[1, kind]
     while left != 0:
         value = bit_index(left & -left)
         left &= left - 1
         place = (game.build_owner[value] - viewer + compiled.players) % compiled.players
         out[compiled.further[BUILD_OWNER] + value - 1] = place + 1
         out[compiled.further[BUILD_MULTIPLE] + value - 1] = game.multiple_builds >> value & 1
-        for twice in range(2):
-            kinds = np.int64(game.build_twins[value] if twice else game.build_kinds[value])
-            while kinds != 0:
-                kind = bit_index(kinds & -kinds)
-                kinds &= kinds - 1
-                has_one = out[compiled.further[BUILT] + kind] != 0
-                out[compiled.further[BUILT_TWIN if has_one else BUILT] + kind] = value
 
 
 @kernel

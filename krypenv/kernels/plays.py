@@ -7,6 +7,7 @@ import numpy as np
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.kernels.builds import (
     capture_build,
+    copies_in,
     lay_together,
     ranks_of_build,
 )
@@ -93,7 +94,7 @@ def complete_building(compiled: np.record, game: np.record, card: int) -> None:
         return
     seat, value, is_sweep_void = game.seat, bit_index(np.int64(game.taken_builds)), is_void(compiled, game)
     capture = game.taken_ranks + ranks_of_build(game, value)
-    has_copy = game.build_kinds[value] >> card & 1 == 1
+    has_copy = copies_in(game, value, card) > 0
     for kind in range(NUM_KINDS):
         if game.taken[kind] > 0:
             take_copies(compiled, game, seat, kind, np.int64(game.taken[kind]))

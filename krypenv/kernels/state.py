@@ -33,7 +33,6 @@ GAME = np.dtype(
         ("taken_ranks", np.int64),  # `taken` as a packed multiset of ranks
         ("legal_plays", np.int64),  # bits of the kinds that may be played
         ("legal_takes", np.int64),  # bits of the kinds that may be taken, and MAY_STOP if the play may stop (K2)
-        ("legal_builds", np.int64),  # bits of the actions from BUILD on (B1, B2)
         ("sweep_values", np.int32),  # bits of the hand values that take the whole table, 0 for an empty table
         ("table_sum", np.int32),  # sum of the table values
         ("next_card", np.int32),  # place in the deck of the next card to be dealt
@@ -69,11 +68,15 @@ GAME = np.dtype(
         ("total_void_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps that counted for nothing in them (F4, F5)
         ("mulle_scores", np.int32, (MAX_PLAYERS,)),  # what mulles made count, where it differs from mulle to mulle (G2)
         # builds by their value (B1); those of rules without any stay zero
+        ("legal_builds", np.int64),  # bits of the actions from BUILD on (B1, B2)
         ("builds", np.int32),  # bits of the values of the builds on the table
         ("multiple_builds", np.int32),  # bits of those that have several groups
         ("build_owner", np.int8, (MAX_BUILD + 1,)),  # the seat that owns each (B5)
-        ("build_kinds", np.int64, (MAX_BUILD + 1,)),  # bits of the kinds that lie in each
-        ("build_twins", np.int64, (MAX_BUILD + 1,)),  # and of those of which both copies do
+        (
+            "built",
+            np.int8,
+            (2, NUM_KINDS),
+        ),  # the builds that the copies of each kind lie in, the lower first, else 0
         ("build_value", np.int32),  # value of the build that the pending play, or the last complete one, makes, else 0
         ("taken_builds", np.int32),  # bits of the builds that it captures, raises or joins
     ],

@@ -115,8 +115,6 @@ def seed_rows(state: np.ndarray, rows: np.ndarray, seeds: np.ndarray) -> None:
 @kernel
 def sample_action(game: np.record) -> int:
     """Return a uniformly random legal action."""
-    if game.legal_builds != 0:
-        return sample_with_builds(game)
     left = game.legal_plays | game.legal_takes
     for _ in range(random_below(game, ACTIONS, count_bits(left))):
         left &= left - 1
@@ -126,6 +124,8 @@ def sample_action(game: np.record) -> int:
 @rare_kernel
 def sample_with_builds(game: np.record) -> int:
     """Do what `sample_action` does, where builds may be begun or taken."""
+    if game.legal_builds == 0:
+        return sample_action(game)
     takes = count_bits(game.legal_takes)
     at = random_below(game, ACTIONS, takes + count_bits(game.legal_builds))
     left, first = np.int64(game.legal_takes), TAKE
@@ -138,10 +138,14 @@ def sample_with_builds(game: np.record) -> int:
 
 
 @kernel
-def sample_rows(state: np.ndarray, rows: np.ndarray, out: np.ndarray, part: int, parts: int) -> None:
+def sample_rows(
+    compiled: np.ndarray, state: np.ndarray, rows: np.ndarray, out: np.ndarray, part: int, parts: int
+) -> None:
     """Write a uniformly random legal action into `out` for each row in one of several parts of some rows."""
+    builds = compiled[0].building
     for at in range(len(rows) * part // parts, len(rows) * (part + 1) // parts):
-        out[at] = sample_action(state[rows[at]])
+        game = state[rows[at]]
+        out[at] = sample_with_builds(game) if builds else sample_action(game)
 
 
 @kernel
@@ -152,7 +156,7 @@ def play_games(compiled: np.ndarray, state: np.ndarray, rows: np.ndarray, steps:
     for at in range(len(rows)):
         game = state[rows[at]]
         for _ in range(steps):
-            act(rules, game, sample_action(game), capture_scratch)
+            act(rules, game, sample_with_builds(game) if rules.building else sample_action(game), capture_scratch)
             if game.over:
                 games += 1
                 if end_session(rules, game):
@@ -185,7 +189,7 @@ def step_parts(given: tuple[Any, ...], orders: np.ndarray, scratch: np.ndarray, 
 
 
 @parallel_kernel
-def sample_parts(state: np.ndarray, rows: np.ndarray, out: np.ndarray, parts: int) -> None:
+def sample_parts(compiled: np.ndarray, state: np.ndarray, rows: np.ndarray, out: np.ndarray, parts: int) -> None:
     """Do what `sample_rows` does, with one part per thread."""
     for part in numba.prange(parts):
-        sample_rows(state, rows, out, part, parts)
+        sample_rows(compiled, state, rows, out, part, parts)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import BUILD, MAX_BUILD, NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
-from krypenv.kernels.builds import copies_built, held_values, ranks_of_build
+from krypenv.kernels.builds import copies_built, copies_in, held_values, ranks_of_build
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import (
     BUILDS,
@@ -177,21 +177,26 @@ def fault_of_builds(compiled: np.record, game: np.record, scratch: np.record) ->
         return SOUND
     if game.pending != NO_CARD and game.taken_builds != 0:
         return PLAY
+    for kind in range(NUM_KINDS):
+        first, second = np.int64(game.built[0, kind]), np.int64(game.built[1, kind])
+        if min(first, second) < 0 or max(first, second) > MAX_BUILD or (second != 0 and (first == 0 or second < first)):
+            return BUILDS
+        if (np.int64(1) << first | np.int64(1) << second) & ~(np.int64(game.builds) | 1) != 0:
+            return BUILDS
     for value in range(MAX_BUILD + 1):
-        kinds, twins = np.int64(game.build_kinds[value]), np.int64(game.build_twins[value])
         if game.builds >> value & 1 == 0:
-            if (kinds | twins | game.build_owner[value]) != 0 or game.multiple_builds >> value & 1:
+            if game.build_owner[value] != 0 or game.multiple_builds >> value & 1:
                 return BUILDS
             continue
-        owner, ranks = np.int64(game.build_owner[value]), ranks_of_build(game, value)
-        if not _is_seat(compiled, owner) or twins & ~kinds != 0 or ranks == 0 or kinds >> NUM_KINDS != 0:
-            return BUILDS
-        if compiled.value_kinds[value] == 0:
+        owner, ranks, cards = np.int64(game.build_owner[value]), ranks_of_build(game, value), 0
+        for kind in range(NUM_KINDS):
+            cards += copies_in(game, value, kind)
+        if not _is_seat(compiled, owner) or cards < 2 or compiled.value_kinds[value] == 0:
             return BUILDS
         is_multiple = game.multiple_builds >> value & 1 == 1
         if is_multiple != (sum_of(compiled, ranks) != value) or not is_union(compiled, value, ranks, scratch):
             return BUILDS
-        if (kinds & (kinds - 1)) | twins == 0 or (game.over and not game.cut_short):
+        if game.over and not game.cut_short:
             return BUILDS
     return SOUND if game.cut_short else fault_of_promises(compiled, game)
 
