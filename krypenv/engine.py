@@ -80,7 +80,7 @@ class Engine:
     Attributes:
         seat: (B,) int32, the seat to act.
         observation: (B, N) int8, what it sees (`krypenv.kernels.observation.LAYOUT`); N = 433, or 1369 with features.
-        action_mask: (B, 105) int8, 1 for its legal actions.
+        action_mask: (B, A) int8, 1 for its legal actions; A = `rules.num_actions`, 105 or 139.
         finished: (B,) bool, whether the last step ended the row's session (with `games=1`: its game).
         final_scores: (B, P) int32, the scores of the last session that ended in the row.
         final_points, final_sweeps: (B, P) int32, the points of the cards captured and the sweeps made in it.
