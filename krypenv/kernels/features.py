@@ -55,6 +55,9 @@ def width_of(rules: Rules, features: bool) -> int:
     return rules.observation_size + rows * columns
 
 
+_NEVER = 1e9  # more than anything is worth
+
+
 @kernel
 def weigh(
     compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
@@ -196,6 +199,8 @@ def weigh_optional(
     search_best(compiled, card, ranks, feature_scratch.sweeps_count, asked, scratch)
     capture = np.int64(asked.captures[0])
     choose_cards(compiled, card, capture, asked)
+    if asked.gains[0] == -_NEVER:
+        asked.gains[0] = 0.0
     captures = capture != 0 or feature_scratch.built != 0
     feature_scratch.creeps, feature_scratch.capture, feature_scratch.gain = not captures, capture, asked.gains[0]
     points, least = np.int64(0), np.int64(0)
@@ -247,7 +252,9 @@ def ask_for_builds(
     """
     asked, owners = feature_scratch.asked, compiled.further[BUILD_OWNER]
     value = hand_value_of(compiled, card)
+    owns = False
     for other in range(1, MAX_BUILD + 1):
+        owns |= observation[owners + other - 1] == 1
         feature_scratch.builds_left |= np.int64(observation[owners + other - 1] != 0) << other
     feature_scratch.lays = observation[compiled.further[BUILDING]] != 0
     owner = observation[owners + value - 1]
@@ -262,6 +269,8 @@ def ask_for_builds(
         for kind in range(NUM_KINDS):
             asked.start += built_copies(compiled, observation, kind, value) * price_of(compiled, kind, asked)
         asked.nothing = asked.start
+    elif owns:  # and may not trail, if there is anything else
+        asked.nothing = -_NEVER
     asked.clears = feature_scratch.builds_left == 0
     if feature_scratch.built and asked.clears and feature_scratch.ranks == 0 and feature_scratch.sweeps_count:
         asked.nothing -= compiled.lead_sign * compiled.sweep_points
