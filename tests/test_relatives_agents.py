@@ -52,7 +52,7 @@ def test_who_plays_all_games_plays_them_to_the_end(name, size, agent):
     rules = Rules.preset(name, **size)
     engine, player = Engine(rules, 8, seed=1), agents.make(agent, rules, seed=2)
     ended = 0
-    while ended < 16:
+    while ended < 8:
         actions = player.act(engine.observation, engine.action_mask)
         assert (engine.action_mask[range(8), actions] == 1).all()
         engine.step(actions)

@@ -59,7 +59,8 @@ def solve(reference: Relative, side: int) -> float:
 def test_moves_are_legal_and_lead_where_the_game_goes(text: str) -> None:
     rules = {**RELATIVES, **MIXTURES}[text]
     solver, choices = Solver(rules), 0
-    for seed, style in enumerate(("random", "choose", "take")):
+    styles = ("random", "choose", "take") if text in RELATIVES else ("choose",)
+    for seed, style in enumerate(styles):
         for game, reference in positions(rules, seed, style):
             if len(reference.table) > SMALL:
                 continue
@@ -82,7 +83,7 @@ def test_moves_are_legal_and_lead_where_the_game_goes(text: str) -> None:
                 for field in set(game.state.dtype.names) - {"taken_ranks"}:  # of a play that is over
                     assert np.array_equal(solver.after[field][0], game.state[field]), field
                 game.pop()
-    assert choices > 20
+    assert choices > 10
 
 
 @kernel
