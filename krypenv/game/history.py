@@ -55,9 +55,7 @@ class History:
         self.rules = rules
         self.compiled = compile_rules(rules)
         self.is_optional = rules.capture == "optional"
-        # Each action plays or takes a card, which no card is twice, or stops the play of a card (K2). So there are at
-        # most 2 D + 1 states, with stops 3 D + 1; the last place is work space.
-        self.states = np.empty((3 if self.is_optional else 2) * rules.deck_size + 2, _STATE_DTYPE)
+        self.states = np.empty(most_actions(rules) + 2, _STATE_DTYPE)  # the last place is work space
         self.states[0] = np.zeros((), _STATE_DTYPE)
         self.at = 0
         self.actions: list[int] = []
@@ -237,8 +235,7 @@ class History:
 
     def play_at(self, place: int) -> Play:
         """Return the play that led to the state at a place, in which no card is pending."""
-        row = self.states[place]
-        return int(row["last_card"]), tuple(np.repeat(_KINDS, row["taken"]).tolist()), int(row["last_sweep"])
+        return play_of(self.states[place])
 
     def plays_back(self) -> Iterator[Play]:
         """Yield the whole plays since the first state, the latest first."""
@@ -290,6 +287,19 @@ class History:
         following.states[0] = self.states[self.at + 1]
         deal_next(following.compiled, following.states, borrow_scratch())
         return following
+
+
+def most_actions(rules: Rules) -> int:
+    """Return a bound on the staged actions of one game.
+
+    Each plays or takes a card, which no card is twice, or stops the play of a card (K2).
+    """
+    return (3 if rules.capture == "optional" else 2) * rules.deck_size
+
+
+def play_of(row: np.ndarray) -> Play:
+    """Return the play that led to a state in which no card is pending."""
+    return int(row["last_card"]), tuple(np.repeat(_KINDS, row["taken"]).tolist()), int(row["last_sweep"])
 
 
 def spades_in(piles: np.ndarray) -> np.ndarray:
