@@ -68,7 +68,7 @@ def look(compiled: np.ndarray, states: np.ndarray, seat: int, out: np.ndarray) -
 
 
 class Course:
-    """One session on its way from the first card dealt to the end.
+    """A place in one session, on its way from the first card dealt to the end. It never changes: `after` goes on.
 
     Args:
         plan: what it shares with others under the same rules.
@@ -81,7 +81,8 @@ class Course:
         turn: the seat to act, CHANCE or TERMINAL.
 
     >>> course = Course(Plan(Rules.preset("mini-low")))
-    >>> course.apply(course.chance_outcomes()[0][0])
+    >>> course.after(course.chance_outcomes()[0][0]).path
+    (0,)
     """
 
     __slots__ = (
@@ -124,16 +125,16 @@ class Course:
         )
         return course
 
-    def copy(self) -> Course:
-        """Return an independent course at the same place."""
+    def _copy(self) -> Course:
         twin = Course.__new__(Course)
         for name in Course.__slots__:
             setattr(twin, name, getattr(self, name))
-        twin._states, twin._left = self._states.copy(), self._left.copy()
+        raw = self._states.view(np.uint8).copy()  # numpy would copy records field by field
+        twin._states, twin._left = raw.view(self._states.dtype), self._left.copy()
         return twin
 
     def __deepcopy__(self, memo: object) -> Course:
-        return self.copy()
+        return self  # it never changes
 
     def __reduce__(self) -> tuple[object, ...]:
         if self.origin is not None:
@@ -258,18 +259,20 @@ class Course:
 
     # ------------------------------------------------------------------ what happens
 
-    def apply(self, action: int) -> None:
-        """Carry out an action of the seat to act, or of chance: the kind that it deals.
+    def after(self, action: int) -> Course:
+        """Return the course after an action of the seat to act, or of chance: the kind that it deals.
 
-        Raises ValueError, and changes nothing, if it is not legal.
+        Raises ValueError if it is not legal.
         """
-        if self.turn == CHANCE:
-            self._draw(action)
-        elif self.turn == TERMINAL:
+        if self.turn == TERMINAL:
             raise ValueError("the session is over")
+        following = self._copy()
+        if self.turn == CHANCE:
+            following._draw(action)
         else:
-            self._act(action)
-        self.path += (action,)
+            following._act(action)
+        following.path += (action,)
+        return following
 
     def _draw(self, kind: int) -> None:
         draw = self.plan.deals[self._deal()][self._drawn]
@@ -397,7 +400,7 @@ def retrace(rules: str, sorted_deals: bool, path: tuple[int, ...]) -> Course:
     """Return the course of some rules, in the form of `str(rules)`, after all actions of a path."""
     course = Course(Plan(Rules.parse(rules), sorted_deals))
     for action in path:
-        course.apply(action)
+        course = course.after(action)
     return course
 
 
