@@ -89,6 +89,15 @@ class Course:
         "_acts", "_began", "_drawn", "_held", "_last", "_left", "_played", "_states", "origin", "path", "plan", "plays",
         "turn", "views",
     )  # fmt: skip
+    plays: tuple[tuple[int, int, tuple[int, ...]], ...]
+    turn: int
+    _left: list[int]  # copies of each kind that are not dealt yet
+    _began: int  # place in the path of the deal's first card
+    _drawn: int  # cards of the deal that chance has dealt
+    _last: int  # the last of them
+    _held: int  # copies of it in a row that went to the same hand
+    _played: int  # plays of the game before the deal
+    _acts: tuple[int, ...]  # actions of the play that has begun
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -344,17 +353,16 @@ class Course:
         return f" {self.turn}:{'+'.join(action_name(action).split()[-1] for action in self._acts)}.."
 
     def _begin_game(self) -> None:
-        self.plays: tuple[tuple[int, int, tuple[int, ...]], ...] = ()
-        self._left: list[int] = self.plan.deck.copy()
+        self.plays = ()
+        self._left = self.plan.deck.copy()
         self.state["over"] = True
         self._await_deal()
 
     def _await_deal(self) -> None:
         self.turn = CHANCE
-        self._began = len(self.path) + 1  # place in the path of the deal's first card
-        self._played = len(self.plays)  # plays of the game before the deal
+        self._began, self._played = len(self.path) + 1, len(self.plays)
         self._drawn, self._last, self._held = 0, NO_CARD, 0
-        self._acts: tuple[int, ...] = ()
+        self._acts = ()
 
     def _deal(self) -> int:
         """The deal that chance makes, 0 for the first of a game."""

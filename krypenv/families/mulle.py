@@ -1,4 +1,4 @@
-"""Mulle after Sassersson (M): its preset, as the fields that differ from the main rulebook."""
+"""Mulle after Sassersson (M): its presets, as the fields that differ from the main rulebook."""
 
 from __future__ import annotations
 

@@ -16,16 +16,19 @@ from krypenv.game.stack import (
     deal_next,
     list_sweep_values,
     mask_actions,
+    note_at,
     observe,
     resume_stack,
     shuffle_stack,
     step_game,
+    write_plays,
     write_scores,
     write_tie_breaks,
 )
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import POINTS, SOUND, tell_fault
 from krypenv.kernels.compiled import compile_rules
+from krypenv.kernels.history import RECORD, shape_of, size_of
 from krypenv.kernels.outlook import make_feature_scratch
 from krypenv.kernels.state import GAME, allocate
 from krypenv.rules import Rules
@@ -223,6 +226,21 @@ class History:
         """Return what a seat sees, (size,) int8; the size says whether the features are included."""
         out = np.empty(size, np.int8)
         observe(self.compiled, self.states, self.at, seat, out, self._feature_scratch, borrow_scratch())
+        return out
+
+    def plays_of_deal(self, seat: int) -> Int8Array:
+        """Return the history block as a seat sees it, (size_of(rules),) int8; rows of unknown plays are zero."""
+        record = np.full((shape_of(self.rules)[0], RECORD), NO_CARD, np.int8)
+        out = np.empty(size_of(self.rules), np.int8)
+        deal = self.state["deal_number"]
+        complete = np.flatnonzero(
+            (self.pendings[: self.at + 1] == NO_CARD)
+            & (self.states["deal_number"][: self.at + 1] == deal)
+            & (self.states["last_card"][: self.at + 1] != NO_CARD)
+        )
+        for place in complete.tolist():
+            note_at(self.compiled, self.states, place, record)
+        write_plays(self.compiled, self.states, self.at, record, seat, out)
         return out
 
     def mask(self) -> Int8Array:

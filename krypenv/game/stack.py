@@ -9,6 +9,7 @@ from krypenv.kernels.checks import SOUND
 from krypenv.kernels.compiled import sum_of
 from krypenv.kernels.deals import shuffle_deck
 from krypenv.kernels.features import write_features
+from krypenv.kernels.history import note_play, write_history
 from krypenv.kernels.invariants import fault_of_course
 from krypenv.kernels.observation import write_mask, write_observation
 from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare
@@ -122,6 +123,20 @@ def observe(
         to_act = np.int64(seat == game.seat)
         plays, takes = to_act * game.legal_plays, to_act * game.legal_takes
         write_features(compiled[0], out, plays, takes, feature_scratch[0], scratch[0], out[size:])
+
+
+@kernel
+def note_at(compiled: np.ndarray, stack: np.ndarray, at: int, record: np.ndarray) -> None:
+    """Write the last play of state `at` into its row of `record`, (M, RECORD) int8."""
+    note_play(compiled[0], stack[at], record)
+
+
+@kernel
+def write_plays(
+    compiled: np.ndarray, stack: np.ndarray, at: int, record: np.ndarray, seat: int, out: np.ndarray
+) -> None:
+    """Write the recorded plays of a deal, (M, RECORD) int8, as a seat sees them in state `at`."""
+    write_history(compiled[0], stack[at], record, seat, out)
 
 
 @kernel
