@@ -10,12 +10,13 @@ import numpy.typing as npt
 
 from krypenv.arguments import check_seeds, check_switch
 from krypenv.cards import NO_CARD, action_name
+from krypenv.families.layout import history_shape, history_size
 from krypenv.inputs.words import check_whole
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.features import width_of
-from krypenv.kernels.history import RECORD, note_rows, shape_of, size_of
 from krypenv.kernels.invariants import check_state
+from krypenv.kernels.observation import RECORD, note_rows
 from krypenv.kernels.state import State, allocate, mix
 from krypenv.kernels.stepping import (
     LOOK,
@@ -77,13 +78,13 @@ class Engine:
             stepped an engine with more than one.
         reward: keep `rewards` of this kind: "centred", "points" or "win" (see `krypenv.rewards.returns_of`).
         dense: pay rewards as points fall, instead of at the end of the session.
-        history: append the history block (`krypenv.kernels.history`), the plays of the current deal, to the
+        history: append the history block (`krypenv.observation.HISTORY_COLUMNS`), the plays of the current deal, to the
             observation, after the features.
 
     Attributes:
         seat: (B,) int32, the seat to act.
         observation: (B, N) int8, what it sees (`krypenv.kernels.observation.LAYOUT`); N = 433, or 1369 with features,
-            and `krypenv.kernels.history.size_of(rules)` more with the history.
+            and `krypenv.observation.history_size(rules)` more with the history.
         action_mask: (B, 105) int8, 1 for its legal actions.
         finished: (B,) bool, whether the last step ended the row's session (with `games=1`: its game).
         final_scores: (B, P) int32, the scores of the last session that ended in the row.
@@ -94,7 +95,7 @@ class Engine:
             and with `goal="low"` less is.
         rewards: (B, P) float64, what every seat earned in the last step; None without `reward`.
         record: (B, M, 54) int8, with `history` the plays of each row's deal, by absolute seats
-            (`krypenv.kernels.history.RECORD`).
+            (`krypenv.kernels.observation.RECORD`).
 
     The arrays belong to the engine and change with every step: copy what you want to keep.
 
@@ -169,8 +170,8 @@ class Engine:
         self.seat = state.seat
         width, self.history = width_of(rules, features), bool(history)
         seen = np.zeros((self.num_games, width), np.int8)
-        self.observation = np.zeros((self.num_games, width + size_of(rules)), np.int8) if history else seen
-        plays = shape_of(rules)[0] if history else 0
+        self.observation = np.zeros((self.num_games, width + history_size(rules)), np.int8) if history else seen
+        plays = history_shape(rules)[0] if history else 0
         self.record = np.full((self.num_games, plays, RECORD), NO_CARD, np.int8)  # the plays of each row's deal
         self.action_mask = np.zeros((self.num_games, rules.num_actions), np.int8)
         self.finished = np.zeros(self.num_games, np.bool_)

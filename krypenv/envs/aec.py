@@ -17,12 +17,12 @@ from pettingzoo.utils import wrappers
 from krypenv.arguments import check_action, check_deck, check_options, check_seed, check_switch, chosen_rules
 from krypenv.cards import NO_SEAT
 from krypenv.envs.whole_state import state_space, whole_state
+from krypenv.families.layout import history_size
 from krypenv.families.variants import Family
 from krypenv.game.display import TURN, check_render_seat, format_game, seats_shown
 from krypenv.game.game import Game
 from krypenv.inputs.words import shown
 from krypenv.kernels.features import width_of
-from krypenv.kernels.history import size_of
 from krypenv.rewards import check_reward, illegal_reward, returns_of
 from krypenv.rules import Rules
 
@@ -76,7 +76,7 @@ class CardGame(AECEnv[str, Observation, int]):
         reward: "centred", "points" or "win", see `krypenv.rewards.returns_of`.
         dense: pay rewards as points fall, instead of at the end of the episode.
         features: append the features block (`krypenv.kernels.features`) to the observation.
-        history: append the plays of the current deal (`krypenv.kernels.history`), after the features.
+        history: append the plays of the current deal (`krypenv.observation.HISTORY_COLUMNS`), after the features.
 
     Attributes:
         game: the `Game` behind the environment: for referees and rendering, never for players.
@@ -129,7 +129,7 @@ class CardGame(AECEnv[str, Observation, int]):
         self.state_space = state_space(self.rules)
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
         self.seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        size, actions = width_of(self.rules, features) + size_of(self.rules, history), self.rules.num_actions
+        size, actions = width_of(self.rules, features) + history_size(self.rules, history), self.rules.num_actions
         self.observation_spaces = {
             agent: Dict(
                 observation=Box(-128, 127, (size,), np.int8),

@@ -24,7 +24,7 @@ from krypenv.kernels.scoring import leads, side_scores
 from krypenv.kernels.state import allocate
 from krypenv.kernels.stepping import is_legal
 from krypenv.kernels.worlds import determinize
-from krypenv.rules import Rules
+from krypenv.rules import MAX_PLAYERS, Rules
 from krypenv.runtime.jit import handle, kernel
 
 ILLEGAL, PENDING, PLAYED, DEAL_OVER, GAME_OVER = range(5)  # what an action leads to
@@ -424,5 +424,8 @@ def names_of(kinds: list[int]) -> str:
 
 
 def shown_block(entries: np.ndarray) -> str:
-    """Return a block of an observation as text: cards by name, other entries as numbers."""
-    return names_of(counted(entries)) if len(entries) == NUM_KINDS else ",".join(map(str, entries.tolist()))
+    """Return a block of an observation as text: cards by name, numbers of seats, or the places of what is not zero."""
+    if len(entries) == NUM_KINDS:
+        return names_of(counted(entries))
+    numbers = entries if len(entries) <= MAX_PLAYERS else np.flatnonzero(entries)
+    return ",".join(map(str, numbers.tolist()))

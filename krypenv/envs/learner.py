@@ -13,8 +13,7 @@ from krypenv.envs.opponents import RANDOM, Opponent, Opponents, as_pool, ask_opp
 from krypenv.inputs.words import check_whole, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.features import width_of
-from krypenv.kernels.history import note_play, write_history
-from krypenv.kernels.observation import write_observation
+from krypenv.kernels.observation import note_play, write_history, write_observation
 from krypenv.kernels.play import act, may_be_last
 from krypenv.kernels.state import allocate, mix
 from krypenv.kernels.stepping import is_legal
@@ -102,8 +101,8 @@ class LearnerGames:
         features: append the features block (`krypenv.kernels.features`) to the observation.
         threads: threads of the engine.
         seed: a number or an array of B, as in `Engine`.
-        history: append the plays of the current deal (`krypenv.kernels.history`) to the observation, after the
-            features. Opponents don't get it.
+        history: append the plays of the current deal (`krypenv.observation.HISTORY_COLUMNS`), after the features.
+            Opponents don't get them.
 
     Attributes:
         engine: the engine; between steps the learner is to act in every row.

@@ -11,8 +11,8 @@ import pyspiel
 from krypenv.cards import NO_SEAT, NUM_KINDS
 from krypenv.envs.chance import Plan
 from krypenv.envs.course import Course
+from krypenv.families.layout import HISTORY_COLUMNS, HISTORY_WIDTH
 from krypenv.inputs.words import shown
-from krypenv.kernels.history import COLUMNS, WIDTH
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -23,8 +23,9 @@ class Observer:
     - Public parts are the blocks of `rules.layout`, but for the hand. Without private parts, `seen` leaves it out.
     - Private is the `hand`, or for all players the `hands`, (P, 52), by seat.
     - With perfect recall come, for the game in progress, the cards `dealt` to the hand (private) and `laid` on the
-      table in each deal, and the `plays` (public), a row for each with the columns of `krypenv.kernels.history`. The
-      earlier games of a session are in the string only; what counts of them is in the public blocks.
+      table in each deal, and the `plays` (public), a row for each with the columns of
+      `krypenv.observation.HISTORY_COLUMNS`. The earlier games of a session are in the string only; what counts of
+      them is in the public blocks.
 
     Args:
         plan: the rules, and how chance deals.
@@ -50,7 +51,7 @@ class Observer:
         if self._recalls and self._is_private:
             shapes["dealt"] = deals
         if self._recalls and self._public:
-            shapes |= {"laid": deals, "plays": (rules.deck_size, WIDTH)}
+            shapes |= {"laid": deals, "plays": (rules.deck_size, HISTORY_WIDTH)}
         sizes = [int(np.prod(shape)) for shape in shapes.values()]
         self.tensor: FloatArray = np.zeros(sum(sizes), np.float32)
         parts = np.split(self.tensor, np.cumsum(sizes)[:-1]) if sizes else []
@@ -88,8 +89,8 @@ class Observer:
         if "plays" in parts:
             for row, (seat, card, takes) in zip(parts["plays"], course.plays, strict=False):
                 row[(seat - player) % course.rules.players] = 1
-                row[COLUMNS["card"].start + card] = 1
-                np.add.at(row[COLUMNS["takes"]], list(takes), 1)
+                row[HISTORY_COLUMNS["card"].start + card] = 1
+                np.add.at(row[HISTORY_COLUMNS["takes"]], list(takes), 1)
 
     def string_from(self, state: Any, player: int) -> str:
         """Return what a player observes of a state as text."""

@@ -319,7 +319,7 @@ class Core:
         """Return what a seat sees, by default the one to act (at the end the one that played last), (N,) int8, fresh.
 
         N is `rules.observation_size`, and `features.SIZE` more with features, which are zero unless the seat is to act.
-        With `history` the plays of the deal come last (`krypenv.kernels.history`).
+        With `history` the plays of the deal come last (`krypenv.observation.HISTORY_COLUMNS`).
         """
         if seat is None:
             seat = int(self._history.seats[self._history.at])

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES, TAKE
+from krypenv.families.layout import history_shape, history_size
 from krypenv.game.stack import (
     begin_stack,
     close_session,
@@ -28,7 +29,7 @@ from krypenv.game.stack import (
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import POINTS, SOUND, tell_fault
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.history import RECORD, shape_of, size_of
+from krypenv.kernels.observation import RECORD
 from krypenv.kernels.outlook import make_feature_scratch
 from krypenv.kernels.state import GAME, allocate
 from krypenv.rules import Rules
@@ -229,9 +230,9 @@ class History:
         return out
 
     def plays_of_deal(self, seat: int) -> Int8Array:
-        """Return the history block as a seat sees it, (size_of(rules),) int8; rows of unknown plays are zero."""
-        record = np.full((shape_of(self.rules)[0], RECORD), NO_CARD, np.int8)
-        out = np.empty(size_of(self.rules), np.int8)
+        """Return the history block as a seat sees it, (history_size(rules),) int8; rows of unknown plays are zero."""
+        record = np.full((history_shape(self.rules)[0], RECORD), NO_CARD, np.int8)
+        out = np.empty(history_size(self.rules), np.int8)
         deal = self.state["deal_number"]
         complete = np.flatnonzero(
             (self.pendings[: self.at + 1] == NO_CARD)

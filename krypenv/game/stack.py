@@ -9,9 +9,8 @@ from krypenv.kernels.checks import SOUND
 from krypenv.kernels.compiled import sum_of
 from krypenv.kernels.deals import shuffle_deck
 from krypenv.kernels.features import write_features
-from krypenv.kernels.history import note_play, write_history
 from krypenv.kernels.invariants import fault_of_course
-from krypenv.kernels.observation import write_mask, write_observation
+from krypenv.kernels.observation import note_play, write_history, write_mask, write_observation
 from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare
 from krypenv.kernels.scoring import ends_at_once, score_of, settle_game, tie_break_of
 from krypenv.kernels.state import seed_game

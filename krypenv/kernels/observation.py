@@ -12,8 +12,8 @@ import numpy as np
 
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, TAKE
 from krypenv.families.layout import DESCRIPTIONS as DESCRIPTIONS
-from krypenv.families.layout import OBSERVATION, OBSERVATION_SIZE
-from krypenv.kernels.compiled import CARDS_WON, COUNTED_SWEEPS, MULLES, SPADES_WON, SPECIAL, TOTALS, bit_index
+from krypenv.families.layout import HISTORY_COLUMNS, HISTORY_WIDTH, OBSERVATION, OBSERVATION_SIZE
+from krypenv.kernels.compiled import CARDS_WON, COUNTED_SWEEPS, MULLES, SPADES_WON, SPECIAL, TABLE, TOTALS, bit_index
 from krypenv.runtime.jit import kernel, rare_kernel
 
 VERSION = 1  # changes whenever the layout or the meaning of an entry does
@@ -127,3 +127,71 @@ def write_mask(game: np.record, out: np.ndarray) -> None:
         bit = left & -left
         left ^= bit
         out[TAKE + bit_index(bit)] = 1
+
+
+# ---------------------------------------------------------------------- the history
+
+RECORD = 2 + NUM_KINDS  # entries of a recorded play: the seat, the card (NO_CARD if it is not known), and what it took
+_CARD, _TAKES = HISTORY_COLUMNS["card"].start, HISTORY_COLUMNS["takes"].start
+
+
+@kernel
+def plays_of_deal(compiled: np.record, game: np.record) -> int:
+    """Return how many plays of the current deal are complete."""
+    number = game.deal_number
+    plays = 0 if game.pending == NO_CARD else -1
+    for place in range(compiled.deal_start[number - 1], compiled.deal_start[number]):
+        plays += compiled.destination[place] != TABLE
+    for seat in range(compiled.players):
+        plays -= game.hand_size[seat]
+    return plays
+
+
+@kernel
+def note_play(compiled: np.record, game: np.record, record: np.ndarray) -> None:
+    """Write the last complete play, if it belongs to the current deal, into its row of `record`, (M, RECORD) int8."""
+    plays = plays_of_deal(compiled, game)
+    if plays > 0 and game.pending == NO_CARD:
+        row = record[plays - 1]
+        row[0], row[1] = game.last_seat, game.last_card
+        for kind in range(NUM_KINDS):
+            row[2 + kind] = game.taken[kind]
+
+
+@kernel
+def write_play(play: np.ndarray, viewer: int, players: int, out: np.ndarray) -> None:
+    """Write a recorded play, (RECORD,) int8, as a seat sees it into `out`, (HISTORY_WIDTH,) int8."""
+    for at in range(HISTORY_WIDTH):
+        out[at] = 0
+    if play[1] != NO_CARD:
+        out[(play[0] - viewer) % players] = 1
+        out[_CARD + play[1]] = 1
+        for kind in range(NUM_KINDS):
+            out[_TAKES + kind] = play[2 + kind]
+
+
+@kernel
+def write_history(compiled: np.record, game: np.record, record: np.ndarray, viewer: int, out: np.ndarray) -> None:
+    """Write the plays of the current deal as a seat sees them into `out`, (M * HISTORY_WIDTH,) int8."""
+    plays = plays_of_deal(compiled, game)
+    for at in range(len(record)):
+        part = out[at * HISTORY_WIDTH : (at + 1) * HISTORY_WIDTH]
+        if at < plays:
+            write_play(record[at], viewer, compiled.players, part)
+        else:
+            for entry in range(HISTORY_WIDTH):
+                part[entry] = 0
+
+
+@kernel
+def note_rows(
+    compiled: np.ndarray, state: np.ndarray, orders: np.ndarray, record: np.ndarray, out: np.ndarray, start: int
+) -> None:
+    """Record the last plays of the rows in `orders`, (M, 2) int64, in (B, M, RECORD) int8, and write their blocks.
+
+    The block begins at entry `start` of `out`, (B, N) int8.
+    """
+    for at in range(len(orders)):
+        row = orders[at, 0]
+        note_play(compiled[0], state[row], record[row])
+        write_history(compiled[0], state[row], record[row], state[row].seat, out[row, start:])
