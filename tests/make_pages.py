@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from krypenv.envs import whole_state
-from krypenv.families.layout import OBSERVATION
+from krypenv.families.layout import HISTORY_COLUMNS, HISTORY_DESCRIPTIONS, OBSERVATION
 from krypenv.families.variants import KASINO, MULLE, Family
 from krypenv.kernels import features, observation
 from krypenv.kernels.gains import MOST_LOOKS
@@ -47,6 +47,7 @@ GAMES = {
             "overspader": "the same, but instead of a majority of spades each spade above the sixth counts a point",
             "finland": "Kasino in Finland: from the hand an ace is 14, the two of spades 15 and the ten of diamonds "
             "16; sweeps cancel, and some don't count",
+            "mini": "six cards for two players, for [exact research](openspiel.md#small-games)",
         },
         "players=4, teams=2",
         'variant="finland", games=0, threshold=16',
@@ -61,7 +62,10 @@ GAMES = {
         "`mulle_v0` is Mulle, the Swedish capturing game with two packs: as in Kasino you take table cards whose "
         "values sum to that of the card you play, and taking just the identical copy of your card, a *mulle*, brings "
         "five points. You want as many points as possible.",
-        {"sassersson": "Mulle after Sassersson, without building: an ace is 1 or 14, in the hand and on the table"},
+        {
+            "sassersson": "Mulle after Sassersson, without building: an ace is 1 or 14, in the hand and on the table",
+            "mini": "six cards for two players, for [exact research](openspiel.md#small-games)",
+        },
         "players=3",
         "games=0, threshold=100",
         "Aces, the ten of diamonds and the two of spades count points, and so do the most spades, the last capture, "
@@ -143,6 +147,7 @@ def main_page(text: str) -> str:
         for layout, descriptions in (
             (observation.LAYOUT, observation.DESCRIPTIONS),
             (features.COLUMNS, features.DESCRIPTIONS),
+            (HISTORY_COLUMNS, HISTORY_DESCRIPTIONS),
             (whole_state.LAYOUT, whole_state.DESCRIPTIONS),
         )
     )

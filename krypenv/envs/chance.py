@@ -89,6 +89,8 @@ def draw_weights(left: Sequence[int], to_come: int, last: int = NO_CARD, held: i
     >>> draw_weights([1, 1, 1], to_come=2)
     [(0, 2), (1, 1)]
     """
+    if to_come == 1 and last == NO_CARD:
+        return [(kind, copies) for kind, copies in enumerate(left) if copies]
     above = list(accumulate(reversed(left), initial=0))[::-1]  # copies of a kind and of those after it
     weights = []
     start, ways = 0, 1
