@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.arguments import check_seeds, check_switch
-from krypenv.cards import NO_CARD, action_name
+from krypenv.cards import NO_CARD, NUM_KINDS, action_name
 from krypenv.families.layout import history_shape, history_size
 from krypenv.inputs.words import check_whole
 from krypenv.kernels.captures import borrow_scratch
@@ -308,8 +308,19 @@ class Engine:
         """
         if check:
             check_state(self.rules, state, self.num_games)
+        if record is not None:
+            self._check_record(record)
         self.state[:] = state
         self._look(record)
+
+    def _check_record(self, record: np.ndarray) -> None:
+        known = np.asarray(record)
+        is_like = known.shape == self.record.shape and known.dtype == np.int8
+        if not is_like or not ((known[..., 1] >= NO_CARD) & (known[..., 1] < NUM_KINDS)).all():
+            raise ValueError(
+                f"record is what the engine's own one was, int8 of shape {self.record.shape} with cards from -1 to 51, "
+                f"not {known.dtype} {known.shape}"
+            )
 
     def _look(self, record: np.ndarray | None = None) -> None:
         """Write the decisions of all rows, for a state that no step has led to."""

@@ -177,6 +177,10 @@ def test_plays_before_a_state_are_unknown_but_for_the_last():
     assert not found[:2].any()
     later.set_state(engine.state, record=engine.record)
     assert (later.observation == engine.observation).all()
+    for wrong in (engine.record[:, 1:], engine.record.astype(int), np.full_like(engine.record, 60), 7):
+        with pytest.raises(ValueError, match="record is what the engine's own one was, int8 of shape"):
+            later.set_state(engine.state, record=wrong)
+    assert (later.observation == engine.observation).all()
 
 
 def test_a_deal_has_no_more_plays_than_rows():

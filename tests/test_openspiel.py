@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+import random
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from fuzzing import NASTY_VALUES, NASTY_WORDS, Tally, attempt, mutate_text
 from make_playthroughs import SPIEL_FOLDER, SPIEL_GAMES, spiel_playthrough
 
 from krypenv import Game, Rules
@@ -368,6 +370,16 @@ def test_a_bot_that_searches_long_enough_wins():
 def test_parameters_that_make_no_game_are_refused(text, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         pyspiel.load_game(text)
+
+
+def test_odd_parameters_make_a_game_or_a_sentence():
+    fields = [f"{name}:{word}" for name in ("goal", "packs", "ranks", "games") for word in NASTY_WORDS]
+    tally, rng = Tally(), random.Random(0)
+    for key in ("preset", "players", "teams", "rules"):
+        for value in (*NASTY_VALUES, *NASTY_WORDS, *fields, *(mutate_text(text, rng) for text in GAMES * 5)):
+            attempt(lambda: openspiel.rules_of({key: value}), tally, (key, value))  # noqa: B023 (called at once)
+    assert tally["right"] > 10
+    assert tally["refused"] > 100
 
 
 def test_rules_survive_as_parameters():

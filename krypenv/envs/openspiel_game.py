@@ -80,7 +80,7 @@ def rules_of(parameters: dict[str, Any]) -> Rules:
         at = field.end()
     if known["teams"]:
         words.append(f"teams={known['teams']}")
-    return Rules.parse(" ".join([known["preset"], f"players={known['players']}", *words]))
+    return Rules.parse(" ".join([check_text(known["preset"], "preset"), f"players={known['players']}", *words]))
 
 
 class KrypGame(pyspiel.Game):
