@@ -5,12 +5,13 @@ Nothing is decided before chance decides it: cards that are not dealt yet are in
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, TAKE, action_name, card_name
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, action_name, card_name
 from krypenv.envs.chance import TABLE, Draw, Plan, draw_weights
 from krypenv.game.history import play_of
 from krypenv.game.moves import Move
@@ -145,7 +146,7 @@ class Course:
     def __deepcopy__(self, memo: object) -> Course:
         return self  # it never changes
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
         if self.origin is not None:
             raise ValueError("a course that began from a state can't be stored; store one from the first card on")
         return retrace, (str(self.plan.rules), self.plan.sorted_deals, self.path)
@@ -339,18 +340,16 @@ class Course:
 
         A seat remembers in what order it took, if that was not ascending: another order is another sequence of its own.
         """
-        card, takes, _ = play = play_of(self.state)
+        play = play_of(self.state)
         text = f" {seat}:{Move.of_kinds(*play)}"
         chosen = list(self._acts[1:])
-        order = "" if chosen == sorted(chosen) else "~" + names_of([action - TAKE for action in chosen])
+        order = "" if chosen == sorted(chosen) else f"~{_chosen(chosen)}"
         self.views = tuple(view + text + (order if own == seat else "") for own, view in enumerate(self.views))
-        self.plays += ((seat, card, takes),)
+        self.plays += ((seat, play[0], play[1]),)
         self._acts = ()
 
     def _unfinished(self) -> str:
-        if not self._acts:
-            return ""
-        return f" {self.turn}:{'+'.join(action_name(action).split()[-1] for action in self._acts)}.."
+        return f" {self.turn}:{_chosen(self._acts)}.." if self._acts else ""
 
     def _begin_game(self) -> None:
         self.plays = ()
@@ -410,6 +409,11 @@ def retrace(rules: str, sorted_deals: bool, path: tuple[int, ...]) -> Course:
     for action in path:
         course = course.after(action)
     return course
+
+
+def _chosen(actions: Iterable[int]) -> str:
+    """Return the cards of some actions as text, as in ``8S+2H``."""
+    return "+".join(action_name(action).split()[-1] for action in actions)
 
 
 def counted(counts: np.ndarray) -> list[int]:

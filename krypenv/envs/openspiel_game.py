@@ -107,6 +107,9 @@ class KrypGame(pyspiel.Game):
         super().__init__(_TYPE, info, parameters_of(rules, self.plan.sorted_deals))
         self._start = Course(self.plan)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pyspiel.load_game, (str(self),)
+
     @property
     def rules(self) -> Rules:
         """The rules."""
@@ -138,6 +141,9 @@ class KrypState(pyspiel.State):
     def __init__(self, game: KrypGame, course: Course) -> None:
         super().__init__(game)
         self.course = course
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revive, self.course.__reduce__()[1]
 
     def current_player(self) -> int:
         """Return the seat to act, or the number that stands for chance or the end."""
@@ -180,6 +186,13 @@ class KrypState(pyspiel.State):
 
     def __str__(self) -> str:
         return str(self.course)
+
+
+def _revive(rules: str, sorted_deals: bool, path: tuple[int, ...]) -> KrypState:
+    state = load(Rules.parse(rules), sorted_deals).new_initial_state()
+    for action in path:
+        state.apply_action(action)
+    return state
 
 
 pyspiel.register_game(_TYPE, KrypGame)
