@@ -213,9 +213,7 @@ class Engine:
         else:
             self._write_parts(orders, threads)
         if self.history:
-            seen, rows = self._given[2], orders[:, 0]
-            self.observation[rows, : seen.shape[1]] = seen[rows]
-            note_rows(self.compiled, self._state, orders, self.record, self.observation, seen.shape[1])
+            note_rows(self.compiled, self._state, orders, self.record, self._given[2], self.observation)
 
     def _write_parts(self, orders: IntArray, threads: int) -> None:
         """Carry out orders, as `step_rows` does, on several threads."""

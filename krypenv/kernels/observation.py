@@ -185,13 +185,21 @@ def write_history(compiled: np.record, game: np.record, record: np.ndarray, view
 
 @kernel
 def note_rows(
-    compiled: np.ndarray, state: np.ndarray, orders: np.ndarray, record: np.ndarray, out: np.ndarray, start: int
+    compiled: np.ndarray,
+    state: np.ndarray,
+    orders: np.ndarray,
+    record: np.ndarray,
+    seen: np.ndarray,
+    out: np.ndarray,
 ) -> None:
-    """Record the last plays of the rows in `orders`, (M, 2) int64, in (B, M, RECORD) int8, and write their blocks.
+    """Record the last plays of the rows in `orders`, (M, 2) int64, in (B, M, RECORD) int8.
 
-    The block begins at entry `start` of `out`, (B, N) int8.
+    Then write what is seen, (B, N) int8, and the history after it, into their rows of `out`.
     """
+    size = seen.shape[1]
     for at in range(len(orders)):
         row = orders[at, 0]
         note_play(compiled[0], state[row], record[row])
-        write_history(compiled[0], state[row], record[row], state[row].seat, out[row, start:])
+        for entry in range(size):
+            out[row, entry] = seen[row, entry]
+        write_history(compiled[0], state[row], record[row], state[row].seat, out[row, size:])
