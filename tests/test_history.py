@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from krypenv import Engine, Game, Rules, kasino_v0
+from krypenv import Engine, Game, Rules, agents, kasino_v0
 from krypenv.cards import NUM_KINDS, card_name, parse_card
 from krypenv.envs.chance import Plan
 from krypenv.envs.course import CHANCE, TERMINAL, Course
@@ -188,6 +188,18 @@ def test_a_deal_has_no_more_plays_than_rows():
     assert history_shape(Rules.preset("krypkasino", players=6))[0] == 30
     assert history_size(Rules.preset("mulle"), False) == 0
     assert Engine(Rules.preset("mulle"), 1).record.size == 0
+
+
+@pytest.mark.parametrize("name", ["greedy", "tactician", "search(worlds=3)"])
+def test_agents_play_the_same_with_it(name):
+    rules = Rules.preset("mini-low")
+    engine, plain = (Engine(rules, 8, 1, history=history) for history in (True, False))
+    agent, twin = (agents.make(name, rules, seed=1) for _ in range(2))
+    for _ in range(10):
+        actions = agent.act(engine.observation, engine.action_mask)
+        assert (actions == twin.act(plain.observation, plain.action_mask)).all()
+        engine.step(actions)
+        plain.step(actions)
 
 
 def test_it_is_asked_for_with_true_or_false():

@@ -15,57 +15,28 @@ from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, action_name, card_name
 from krypenv.envs.chance import TABLE, Draw, Plan, draw_weights
 from krypenv.game.history import play_of
 from krypenv.game.moves import Move
-from krypenv.game.stack import close_session, mask_actions
+from krypenv.game.stack import (
+    DEAL_AWAITED,
+    ILLEGAL,
+    PENDING,
+    PLAYED,
+    close_session,
+    deal_on,
+    follow,
+    look,
+    mask_actions,
+)
 from krypenv.inputs.words import listed
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.deals import deal, take_back
-from krypenv.kernels.observation import write_observation
-from krypenv.kernels.play import act, begin_game, refresh
 from krypenv.kernels.scoring import leads, side_scores
 from krypenv.kernels.state import allocate
-from krypenv.kernels.stepping import is_legal
 from krypenv.kernels.worlds import determinize
 from krypenv.rules import MAX_PLAYERS, Rules
-from krypenv.runtime.jit import handle, kernel
+from krypenv.runtime.jit import handle
 
-ILLEGAL, PENDING, PLAYED, DEAL_OVER, GAME_OVER = range(5)  # what an action leads to
 CHANCE, TERMINAL = -1, -4  # in `Course.turn`; OpenSpiel has the same numbers
 
 _KINDS = np.arange(NUM_KINDS)
-
-
-@kernel
-def follow(compiled: np.ndarray, states: np.ndarray, action: int, scratch: np.ndarray) -> int:
-    """Carry out an action in the first state and return what it leads to; the next deal is left to chance."""
-    game = states[0]
-    if not is_legal(game, action):
-        return ILLEGAL
-    number = np.int64(game.deal_number)
-    act(compiled[0], game, action, scratch[0])
-    if game.over:
-        return GAME_OVER
-    if game.pending != NO_CARD:
-        return PENDING
-    if game.deal_number == number:
-        return PLAYED
-    take_back(compiled[0], game)
-    return DEAL_OVER
-
-
-@kernel
-def deal_on(compiled: np.ndarray, states: np.ndarray, is_first: bool, scratch: np.ndarray) -> None:
-    """Begin a game, or its next deal, in the first state; the cards are in its deck."""
-    if is_first:
-        begin_game(compiled[0], states[0], scratch[0])
-    else:
-        deal(compiled[0], states[0])
-        refresh(compiled[0], states[0], scratch[0])
-
-
-@kernel
-def look(compiled: np.ndarray, states: np.ndarray, seat: int, out: np.ndarray) -> None:
-    """Write what a seat sees of the first state into `out`, (N,) int8."""
-    write_observation(compiled[0], states[0], seat, out)
 
 
 class Course:
@@ -325,7 +296,7 @@ class Course:
         self._note(seat)
         if outcome == PLAYED:
             self.turn = int(self.state["seat"])
-        elif outcome == DEAL_OVER:
+        elif outcome == DEAL_AWAITED:
             self._await_deal()
         elif close_session(self.plan.compiled, self._states, 0):
             self.turn = TERMINAL
