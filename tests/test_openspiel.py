@@ -213,7 +213,9 @@ def information_states(game):
 
 
 @pytest.mark.parametrize(
-    "rules", [TINY, Rules.preset("mini-mulle"), Rules.preset("mini-choice", ranks=(1, 2, 4))], ids=str
+    "rules",
+    [TINY, Rules.preset("mini-mulle"), Rules.preset("mini-choice", first_deal=((1, 5),), short_last_deal=True)],
+    ids=str,
 )
 def test_an_information_state_has_perfect_recall(rules):
     known: dict[str, tuple] = {}
