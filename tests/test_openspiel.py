@@ -223,7 +223,7 @@ def test_an_information_state_has_perfect_recall(rules):
         own = past, tuple(state.legal_actions())
         assert known.setdefault(text, own) == own  # one sequence of own actions leads there
     assert len(known) > 50
-    is_ordered = any("~" in text for text in known)  # several orders of one capture are several sequences
+    is_ordered = any("~" in text for text in known)  # a capture that is reached by several sequences
     assert is_ordered == (rules.name == "mini-choice")
 
 

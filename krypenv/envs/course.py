@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, action_name, card_name
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, STOP, TAKE, action_name, card_name
 from krypenv.envs.chance import TABLE, Draw, Plan, draw_weights
 from krypenv.game.history import play_of
 from krypenv.game.moves import Move
@@ -309,12 +309,13 @@ class Course:
     def _note(self, seat: int) -> None:
         """Add the play that a seat has completed to the record.
 
-        A seat remembers in what order it took, if that was not ascending: another order is another sequence of its own.
+        A seat remembers by which actions it took, unless it named all of its cards in order: the same capture may be
+        the end of several sequences.
         """
         play = play_of(self.state)
         text = f" {seat}:{Move.of_kinds(*play)}"
-        chosen = list(self._acts[1:])
-        order = "" if chosen == sorted(chosen) else f"~{_chosen(chosen)}"
+        chosen = [action for action in self._acts[1:] if action != STOP]
+        order = f"~{_chosen(chosen)}" if chosen and chosen != [TAKE + kind for kind in play[1]] else ""
         self.views = tuple(view + text + (order if own == seat else "") for own, view in enumerate(self.views))
         self.plays += ((seat, play[0], play[1]),)
         self._acts = ()
