@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.arguments import check_seeds, check_switch
-from krypenv.cards import action_name
+from krypenv.cards import NO_CARD, NUM_KINDS, action_name
+from krypenv.families.layout import history_shape, history_size
 from krypenv.inputs.words import check_whole
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.features import width_of
+from krypenv.kernels.observation import RECORD, note_rows
 from krypenv.kernels.state import State, allocate, mix
 from krypenv.kernels.stepping import (
     LOOK,
@@ -76,10 +78,13 @@ class Engine:
             stepped an engine with more than one.
         reward: keep `rewards` of this kind: "centred", "points" or "win" (see `krypenv.rewards.returns_of`).
         dense: pay rewards as points fall, instead of at the end of the session.
+        history: append the history block (`krypenv.observation.HISTORY_COLUMNS`), the plays of the current deal, to the
+            observation, after the features.
 
     Attributes:
         seat: (B,) int32, the seat to act.
-        observation: (B, N) int8, what it sees (`krypenv.kernels.observation.LAYOUT`); N = 433, or 1369 with features.
+        observation: (B, N) int8, what it sees (`krypenv.kernels.observation.LAYOUT`); N = 433, or 1369 with features,
+            and `krypenv.observation.history_size(rules)` more with the history.
         action_mask: (B, A) int8, 1 for its legal actions; A = `rules.num_actions`, 105 or 139.
         finished: (B,) bool, whether the last step ended the row's session (with `games=1`: its game).
         final_scores: (B, P) int32, the scores of the last session that ended in the row.
@@ -89,6 +94,8 @@ class Engine:
         final_tie_breaks: (B, P) int32, for each seat's side what decides between equal totals (K6, F7); more is better,
             and with `goal="low"` less is.
         rewards: (B, P) float64, what every seat earned in the last step; None without `reward`.
+        record: (B, M, 54) int8, with `history` the plays of each row's deal, by absolute seats
+            (`krypenv.kernels.observation.RECORD`).
 
     The arrays belong to the engine and change with every step: copy what you want to keep.
 
@@ -105,11 +112,12 @@ class Engine:
         threads: int = 1,
         reward: str | None = None,
         dense: bool = False,
+        history: bool = False,
     ) -> None:
         check_rules(rules)
         num_games = check_whole("num_games", num_games, 1, MAX_GAMES)
         seeds = row_seeds(seed, num_games)
-        self._build(rules, allocate(num_games), features, threads, reward, dense)
+        self._build(rules, allocate(num_games), features, threads, reward, dense, history)
         self.restart(np.arange(num_games), seeds)
 
     @classmethod
@@ -122,22 +130,34 @@ class Engine:
         check: bool = True,
         reward: str | None = None,
         dense: bool = False,
+        history: bool = False,
     ) -> Engine:
         """Return an engine that resumes from a copy of a state, (B,) of `GAME`, for example of `determinize`.
 
         Raises ValueError unless the state consists of unfinished games under these rules. `check=False` skips this
-        check; a faulty state may then end the process. Dense rewards count from this state on.
+        check; a faulty state may then end the process. Dense rewards count from this state on. Plays before it are not
+        known to the history, but for the last one.
         """
         check_rules(rules)
         if check:
             check_state(rules, state)
         engine = cls.__new__(cls)
-        engine._build(rules, state.copy().view(np.recarray), features, threads, reward, dense)
+        engine._build(rules, state.copy().view(np.recarray), features, threads, reward, dense, history)
         engine._look()
         return engine
 
-    def _build(self, rules: Rules, state: State, features: bool, threads: int, reward: str | None, dense: bool) -> None:
+    def _build(
+        self,
+        rules: Rules,
+        state: State,
+        features: bool,
+        threads: int,
+        reward: str | None,
+        dense: bool,
+        history: bool,
+    ) -> None:
         check_switch("dense", dense)
+        check_switch("history", history)
         if dense and reward is None:
             raise ValueError("dense=True needs a kind of reward: give reward='centred', 'points' or 'win' too")
         self.rules = rules
@@ -148,17 +168,21 @@ class Engine:
         self._state = handle(state)
         self.compiled = compile_rules(rules)
         self.seat = state.seat
-        self.observation = np.zeros((self.num_games, width_of(rules, features)), np.int8)
+        width, self.history = width_of(rules, features), bool(history)
+        seen = np.zeros((self.num_games, width), np.int8)
+        self.observation = np.zeros((self.num_games, width + history_size(rules)), np.int8) if history else seen
+        plays = history_shape(rules)[0] if history else 0
+        self.record = np.full((self.num_games, plays, RECORD), NO_CARD, np.int8)  # the plays of each row's deal
         self.action_mask = np.zeros((self.num_games, rules.num_actions), np.int8)
         self.finished = np.zeros(self.num_games, np.bool_)
         finals = np.zeros((5, self.num_games, rules.players), np.int32)
         self.final_scores, self.final_points, self.final_sweeps, self.final_void_sweeps, self.final_tie_breaks = finals
-        self._given = self.compiled, self._state, self.observation, self.action_mask, self.finished, finals
+        self._given = self.compiled, self._state, seen, self.action_mask, self.finished, finals
         self.reward, self.dense = reward, bool(dense)
         self._payments = None if reward is None else Payments(rules, self.num_games, reward, self.dense)
         self.rewards: FloatArray | None = None
         self._outputs: tuple[npt.NDArray[Any], ...] = (
-            self.observation, self.action_mask, self.finished,
+            self.observation, *([seen, self.record] if history else []), self.action_mask, self.finished,
             self.final_scores, self.final_points, self.final_sweeps, self.final_void_sweeps, self.final_tie_breaks,
         )  # fmt: skip
         if self._payments:
@@ -186,7 +210,13 @@ class Engine:
         threads = self._threads_for(orders)
         if threads == 1:
             step_rows(*self._given, orders, borrow_step_scratch())
-            return
+        else:
+            self._write_parts(orders, threads)
+        if self.history:
+            note_rows(self.compiled, self._state, orders, self.record, self._given[2], self.observation)
+
+    def _write_parts(self, orders: IntArray, threads: int) -> None:
+        """Carry out orders, as `step_rows` does, on several threads."""
         done = np.zeros(self.threads, np.bool_)
         step_parts(self._given, orders, borrow_step_scratch(threads), done)
         if not done.all():
@@ -258,6 +288,8 @@ class Engine:
     def play_games(self, steps: int) -> int:
         """Play `steps` random legal actions in every row within one kernel call; return how many games ended.
 
+        The history does not know these plays, but for the last one.
+
         Raises ValueError unless `steps` is a whole number from 0 to 10**12.
         """
         steps = check_whole("steps", steps, 0, 10**12)
@@ -265,19 +297,32 @@ class Engine:
         self._look()
         return int(ended)
 
-    def set_state(self, state: State, check: bool = True) -> None:
+    def set_state(self, state: State, check: bool = True, record: np.ndarray | None = None) -> None:
         """Resume from a copy of a state, (B,) of `GAME`, with the same number of games under the same rules.
 
         Raises ValueError, and changes nothing, if it is not such a state. `check=False` skips this check; a faulty
-        state may then end the process. Dense rewards count from this state on.
+        state may then end the process. Dense rewards count from this state on. `record`, as the attribute was in that
+        state, lets the history go on; without it plays before the state are not known, but for the last one.
         """
         if check:
             check_state(self.rules, state, self.num_games)
+        if record is not None:
+            self._check_record(record)
         self.state[:] = state
-        self._look()
+        self._look(record)
 
-    def _look(self) -> None:
+    def _check_record(self, record: np.ndarray) -> None:
+        known = np.asarray(record)
+        is_like = known.shape == self.record.shape and known.dtype == np.int8
+        if not is_like or not ((known[..., 1] >= NO_CARD) & (known[..., 1] < NUM_KINDS)).all():
+            raise ValueError(
+                f"record is what the engine's own one was, int8 of shape {self.record.shape} with cards from -1 to 51, "
+                f"not {known.dtype} {known.shape}"
+            )
+
+    def _look(self, record: np.ndarray | None = None) -> None:
         """Write the decisions of all rows, for a state that no step has led to."""
+        self.record[:] = NO_CARD if record is None else record
         self._write(self._ordered(self._all_rows, LOOK))
         if self._payments:
             self._payments.count_from(self.state)
@@ -294,15 +339,16 @@ class Engine:
         which = self._which(rows, may_repeat=True)
         twin = Engine.__new__(Engine)
         twin._build(
-            self.rules, self.state[which].view(np.recarray), self.features, self.threads, self.reward, self.dense
-        )
+            self.rules, self.state[which].view(np.recarray), self.features, self.threads, self.reward, self.dense,
+            self.history,
+        )  # fmt: skip
         for target, source in zip(twin._outputs, self._outputs, strict=True):
             target[:] = source[which]
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what copies and pickles consist of; views and compiled rules are rebuilt from it."""
-        names = ("rules", "features", "threads", "reward", "dense")
+        names = ("rules", "features", "threads", "reward", "dense", "history")
         arrays = [array.copy() for array in (self._state, *self._outputs)]
         return {name: getattr(self, name) for name in names} | {"arrays": arrays}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from krypenv.envs import whole_state
-from krypenv.families.layout import OBSERVATION
+from krypenv.families.layout import HISTORY_COLUMNS, HISTORY_DESCRIPTIONS, OBSERVATION
 from krypenv.families.variants import KASINO, MULLE, Family
 from krypenv.kernels import features, observation
 from krypenv.kernels.gains import MOST_LOOKS
@@ -66,6 +66,7 @@ GAMES = {
             "overspader": "the same, but instead of a majority of spades each spade above the sixth counts a point",
             "finland": "Kasino in Finland: from the hand an ace is 14, the two of spades 15 and the ten of diamonds "
             "16; sweeps cancel, and some don't count",
+            "mini": "six cards for two players, for [exact research](openspiel.md#small-games)",
         },
         "players=4, teams=2",
         'variant="finland", games=0, threshold=16',
@@ -84,6 +85,7 @@ GAMES = {
             "sassersson": "Mulle after Sassersson, without building: an ace is 1 or 14, in the hand and on the table",
             "glimne": "Mulle after Glimne, for 2, or 4 in two teams: values as in Finland, cards can be laid together "
             "as builds, and a capture that contains the identical copy of its card counts the value of that card",
+            "mini": "six cards for two players, for [exact research](openspiel.md#small-games)",
         },
         "players=3",
         "games=0, threshold=100",
@@ -173,6 +175,7 @@ def main_page(text: str) -> str:
         for layout, descriptions in (
             (observation.LAYOUT, observation.DESCRIPTIONS),
             (features.COLUMNS, features.DESCRIPTIONS),
+            (HISTORY_COLUMNS, HISTORY_DESCRIPTIONS),
             (whole_state.LAYOUT, whole_state.DESCRIPTIONS),
         )
     )

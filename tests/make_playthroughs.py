@@ -6,6 +6,7 @@ Run as a program it writes `tests/playthroughs/` anew (`make playthroughs`); the
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,12 @@ GAMES = {
     "kasino_finland_building": "kasino-finland players=2 building=True",
     "kasino_misere": "kasino-sweden players=2 goal=low",
     "kasino_maximal": "kasino-sweden players=2 capture=maximal",
+}
+SPIEL_FOLDER = FOLDER / "openspiel"
+SPIEL_GAMES = {  # as OpenSpiel plays them
+    "mini_sweep": "krypenv(preset=mini-sweep,sorted_deals=True)",
+    "mini_high_session": "krypenv(preset=mini-high,rules=games:2)",
+    "mini_kasino": "krypenv(preset=mini-kasino)",
 }
 LOOKS = 4  # decisions whose observation is written out
 _CARDS = ("hand", "table", "seen", "set_aside", "pending", "taken")
@@ -83,8 +90,22 @@ def _look(game: Game, step: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def spiel_playthrough(text: str) -> str:
+    """Return OpenSpiel's own playthrough of a random game, without the tensors, which nobody can read."""
+    from open_spiel.python.algorithms.generate_playthrough import playthrough_lines
+
+    import krypenv.envs.openspiel  # noqa: F401 (it registers the game)
+
+    lines = playthrough_lines(text, seed=1)
+    tensor = re.compile(r"(InformationState|Observation)Tensor(\(|Shape|Layout)|^[◯◉ ]+$")
+    return "\n".join(line for line in lines if not tensor.search(line)) + "\n"
+
+
 if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
+    SPIEL_FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, text in SPIEL_GAMES.items():
+        (SPIEL_FOLDER / f"{name}.txt").write_text(spiel_playthrough(text), encoding="utf-8")
+        print(SPIEL_FOLDER / f"{name}.txt")
     for name, text in GAMES.items():
         (FOLDER / f"{name}.txt").write_text(playthrough(text), encoding="utf-8")
         print(FOLDER / f"{name}.txt")

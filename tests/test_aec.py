@@ -288,7 +288,7 @@ def test_what_is_no_action_is_an_error():
 @every_environment
 def test_a_deep_copy_goes_its_own_way(module, arguments):
     env = module.env(**arguments)
-    next(islice(play(env, 5, np.random.default_rng(1)), 9, None))
+    next(islice(play(env, 5, np.random.default_rng(1)), 3, None))
     twin, raw = copy.deepcopy(env), env.unwrapped
     before = raw.game.position()
     *_, paid = play_on(twin, np.random.default_rng(2))

@@ -13,6 +13,7 @@ from support import lay, play_out
 
 from krypenv import Engine, Game, IllegalMove, Move, Rules
 from krypenv.cards import card_name, parse_card
+from krypenv.families import krypkasino
 from krypenv.kernels.observation import SIZE
 
 NAMES = [card_name(kind) for kind in range(52)]
@@ -22,7 +23,7 @@ PLAYED = [
     Rules.preset("krypkasino", players=4, teams=2, set_aside="spades"),
     *(Rules.preset("howto", players=players, initial_match_bonus=-5) for players in (2, 3, 4)),
     Rules.preset("howto", packs=1, forced_sweep=False, storan_points=0),
-    *(Rules.preset(name) for name in Rules.presets() if name.startswith("mini")),
+    *(Rules.preset(name) for name in krypkasino.PRESETS if name.startswith("mini")),
 ]
 RELATIVES = [
     Rules.preset("kasino-sweden"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from make_playthroughs import FOLDER, GAMES, playthrough
+from make_playthroughs import FOLDER, GAMES, SPIEL_FOLDER, SPIEL_GAMES, playthrough
 
 from krypenv import Engine, Game, Rules, krypkasino_v0
 
@@ -25,7 +25,8 @@ def test_playthrough_is_as_written(name: str) -> None:
 
 
 def test_no_playthrough_is_left_over() -> None:
-    assert {path.stem for path in FOLDER.iterdir()} == set(GAMES)
+    assert {path.stem for path in FOLDER.glob("*.txt")} == set(GAMES)
+    assert {path.stem for path in SPIEL_FOLDER.iterdir()} == set(SPIEL_GAMES)
 
 
 @pytest.mark.parametrize("seed", DEALS)

@@ -1,10 +1,16 @@
 """Environments in the forms that other libraries expect. They translate; the rules are in the engine.
 
-learner      games in which one seat learns, and opponents or the learner itself play the others
-opponents    the opponents of a learner
-aec          the environment with PettingZoo's AEC interface
-whole_state  the whole state of a game as one array
-vector       many games as one Gymnasium environment
-gym          one seat's game as a Gymnasium environment
-sb3          for Stable-Baselines3 and sb3-contrib
+learner             games in which one seat learns, and opponents or the learner itself play the others
+opponents           the opponents of a learner
+aec                 the environment with PettingZoo's AEC interface
+whole_state         the whole state of a game as one array
+vector              many games as one Gymnasium environment
+gym                 one seat's game as a Gymnasium environment
+sb3                 for Stable-Baselines3 and sb3-contrib
+chance              what chance deals, card by card
+course              a session as a tree: chance deals, and the seats act
+openspiel           for OpenSpiel: the module to import
+openspiel_game      the games as a game of OpenSpiel
+openspiel_observer  what OpenSpiel observes
+openspiel_bots      agents as bots there, and bots as agents here
 """

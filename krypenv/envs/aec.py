@@ -17,6 +17,7 @@ from pettingzoo.utils import wrappers
 from krypenv.arguments import check_action, check_deck, check_options, check_seed, check_switch, chosen_rules
 from krypenv.cards import NO_SEAT
 from krypenv.envs.whole_state import state_space, whole_state
+from krypenv.families.layout import history_size
 from krypenv.families.variants import Family
 from krypenv.game.display import TURN, check_render_seat, format_game, seats_shown
 from krypenv.game.game import Game
@@ -75,6 +76,7 @@ class CardGame(AECEnv[str, Observation, int]):
         reward: "centred", "points" or "win", see `krypenv.rewards.returns_of`.
         dense: pay rewards as points fall, instead of at the end of the episode.
         features: append the features block (`krypenv.kernels.features`) to the observation.
+        history: append the plays of the current deal (`krypenv.observation.HISTORY_COLUMNS`), after the features.
 
     Attributes:
         game: the `Game` behind the environment: for referees and rendering, never for players.
@@ -106,6 +108,7 @@ class CardGame(AECEnv[str, Observation, int]):
         games: int | None = None,
         features: bool = False,
         rules: Rules | None = None,
+        history: bool = False,
         render_seat: int | str | None = TURN,
         **rule_fields: Any,
     ) -> None:
@@ -113,6 +116,7 @@ class CardGame(AECEnv[str, Observation, int]):
         check_reward(reward)
         check_switch("dense", dense)
         check_switch("features", features)
+        check_switch("history", history)
         if render_mode is not None and (not isinstance(render_mode, str) or render_mode not in RENDER_MODES):
             modes = ", ".join(RENDER_MODES)
             raise ValueError(f"unknown render_mode {shown(render_mode)}; it is one of {modes}, or None")
@@ -120,11 +124,12 @@ class CardGame(AECEnv[str, Observation, int]):
             "env", _PARAMETERS, self.family, rules, variant, rule_fields, players=players, games=games
         )
         self.render_mode, self.reward, self.dense, self.features = render_mode, reward, dense, features
+        self.history = bool(history)
         self.render_seat = check_render_seat(render_seat, self.rules.players)
         self.state_space = state_space(self.rules)
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
         self.seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        size, actions = width_of(self.rules, features), self.rules.num_actions
+        size, actions = width_of(self.rules, features) + history_size(self.rules, history), self.rules.num_actions
         self.observation_spaces = {
             agent: Dict(
                 observation=Box(-128, 127, (size,), np.int8),
@@ -169,7 +174,8 @@ class CardGame(AECEnv[str, Observation, int]):
     def observe(self, agent: str) -> Observation:
         """Return what an agent sees, in fresh arrays; the mask is all zero unless the agent is to act."""
         seat = self.seats[agent]
-        return {"observation": self.game.observation(seat, self.features), "action_mask": self.game.action_mask(seat)}
+        seen = self.game.observation(seat, self.features, self.history)
+        return {"observation": seen, "action_mask": self.game.action_mask(seat)}
 
     def state(self) -> npt.NDArray[np.int32]:
         """Return the whole state for critics that see everything, (792,) int32 in Krypkasino, a fresh array.

@@ -29,7 +29,8 @@ class LearnerEnv(gym.Env):
     Args:
         players, variant, rule_fields: the rules, as the variant's preset with some fields changed.
         rules: complete rules of the same family, in place of all these and of `games`.
-        seat, opponents, reward, dense, games, features: as in `krypenv.envs.learner.LearnerGames`; no `seat="all"`.
+        seat, opponents, reward, dense, games, features, history: as in `krypenv.envs.learner.LearnerGames`; no
+            `seat="all"`.
         render_mode: None; there is nothing to render.
     """
 
@@ -48,6 +49,7 @@ class LearnerEnv(gym.Env):
         features: bool = False,
         render_mode: None = None,
         rules: Rules | None = None,
+        history: bool = False,
         **rule_fields: Any,
     ) -> None:
         check_mode(render_mode)
@@ -56,7 +58,9 @@ class LearnerEnv(gym.Env):
             type(self).__name__, _PARAMETERS, self.family, rules, variant, rule_fields, players=players, games=games
         )
         self.render_mode = render_mode
-        self.batch = LearnerGames(rules, 1, seat, opponents, reward, dense, illegal_ends=True, features=features)
+        self.batch = LearnerGames(
+            rules, 1, seat, opponents, reward, dense, illegal_ends=True, features=features, history=history
+        )
         self.observation_space = observation_space(self.batch.observation.shape[1])
         self.action_space = gym.spaces.Discrete(rules.num_actions)
         self._is_dealt = False  # whether the next episode is dealt already, and waits for a reset

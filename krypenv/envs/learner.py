@@ -12,7 +12,8 @@ from krypenv.engine import Engine, IntArray, mix_array, row_seeds
 from krypenv.envs.opponents import RANDOM, Opponent, Opponents, as_pool, ask_opponent, make_named
 from krypenv.inputs.words import check_whole, shown
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.observation import write_observation
+from krypenv.kernels.features import width_of
+from krypenv.kernels.observation import note_play, write_history, write_observation
 from krypenv.kernels.play import act, may_be_last
 from krypenv.kernels.state import allocate, mix
 from krypenv.kernels.stepping import is_legal
@@ -47,8 +48,12 @@ def foresee_ends(
     twin: np.ndarray,
     scratch: np.ndarray,
     out: np.ndarray,
+    record: np.ndarray,
+    start: int,
 ) -> None:
     """Write what the row's viewer sees at the end into `out`, for each row whose game an action ends.
+
+    Where there is a `record`, (B, M, RECORD) int8, the history begins at entry `start`.
 
     The engine deals the next game in the step that ends one, so the last action is played on a copy of the row.
     """
@@ -61,6 +66,9 @@ def foresee_ends(
             if twin[0].over:
                 out[row] = 0
                 write_observation(compiled[0], twin[0], viewers[row], out[row])
+                if record.shape[1] > 0:
+                    note_play(compiled[0], twin[0], record[row])
+                    write_history(compiled[0], twin[0], record[row], viewers[row], out[row, start:])
 
 
 def check_one_seat(seat: Any) -> None:
@@ -93,6 +101,8 @@ class LearnerGames:
         features: append the features block (`krypenv.kernels.features`) to the observation.
         threads: threads of the engine.
         seed: a number or an array of B, as in `Engine`.
+        history: append the plays of the current deal (`krypenv.observation.HISTORY_COLUMNS`), after the features.
+            Opponents don't get them.
 
     Attributes:
         engine: the engine; between steps the learner is to act in every row.
@@ -119,11 +129,14 @@ class LearnerGames:
         features: bool = False,
         threads: int = 1,
         seed: int | npt.ArrayLike = 0,
+        history: bool = False,
     ) -> None:
         check_rules(rules)
         num_games = check_whole("the number of games", num_games, 1, MOST_GAMES)
         check_reward(reward)
-        for name, value in (("dense", dense), ("illegal_ends", illegal_ends), ("features", features)):
+        for name, value in (
+            ("dense", dense), ("illegal_ends", illegal_ends), ("features", features), ("history", history),
+        ):  # fmt: skip
             check_switch(name, value)
         is_number = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
         if seat not in range(rules.players) if is_number else not isinstance(seat, str) or seat not in (ANY, ALL):
@@ -133,7 +146,8 @@ class LearnerGames:
         self._wanted = as_pool(opponents)
         self._seeds = row_seeds(seed, num_games)
         self.pool = self._make_pool()
-        self.engine = Engine(rules, num_games, self._seeds, features, threads)
+        self.engine = Engine(rules, num_games, self._seeds, features, threads, history=history)
+        self._width = width_of(rules, features)
         self.seats = self.engine.seat
         self.observation, self.action_mask = self.engine.observation, self.engine.action_mask
         self.reward = np.zeros(num_games)
@@ -167,7 +181,8 @@ class LearnerGames:
         """Return copies of all that decides how the games continue, except the opponents, as plain arrays by name."""
         kept = {name: array.copy() for name, array in self._kept().items()}
         state = np.frombuffer(self.engine.state.tobytes(), np.uint8).reshape(self.num_games, -1)
-        return kept | {"players": self.players.copy(), "state": state}
+        plays = {"record": self.engine.record.copy()} if self.engine.history else {}
+        return kept | {"players": self.players.copy(), "state": state} | plays
 
     def _kept(self) -> dict[str, npt.NDArray[Any]]:
         return {
@@ -180,7 +195,7 @@ class LearnerGames:
             own[:] = kept[name].view(own.dtype)
         self.players[:] = kept["players"]
         state = np.frombuffer(kept["state"].tobytes(), self.engine.state.dtype.base)
-        self.engine.set_state(state.view(np.recarray))
+        self.engine.set_state(state.view(np.recarray), record=kept.get("record"))
 
     def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike | None = None) -> None:
         """Abandon the episodes of some rows, (M,) ints, and begin new ones from given seeds or the rows' next.
@@ -267,12 +282,12 @@ class LearnerGames:
     def _choose(self, opponent: Opponent, rows: IntArray) -> npt.NDArray[Any]:
         if isinstance(opponent, str):
             return self.engine.sample_actions(rows)
-        return ask_opponent(opponent, self.observation[rows], self.action_mask[rows])
+        return ask_opponent(opponent, self.observation[rows, : self._width], self.action_mask[rows])
 
     def _foresee(self, rows: IntArray, actions: npt.NDArray[Any]) -> None:
         foresee_ends(
             self.engine.compiled, handle(self.engine.state), rows, actions.astype(np.int64, copy=False),
-            self._viewers, self._twin, borrow_scratch(), self.final_observation,
+            self._viewers, self._twin, borrow_scratch(), self.final_observation, self.engine.record, self._width,
         )  # fmt: skip
 
     def _finish(self, rows: IntArray) -> None:

@@ -41,8 +41,8 @@ class KrypkasinoVecEnv(VecEnv):
     Args:
         rules: the rules of all games.
         num_envs: B.
-        seat, opponents, reward, dense, features, threads, seed: as in `krypenv.envs.learner.LearnerGames`, which is
-            `batch`.
+        seat, opponents, reward, dense, features, threads, seed, history: as in `krypenv.envs.learner.LearnerGames`,
+            which is `batch`.
     """
 
     def __init__(
@@ -56,9 +56,19 @@ class KrypkasinoVecEnv(VecEnv):
         features: bool = False,
         threads: int = 1,
         seed: int | npt.ArrayLike = 0,
+        history: bool = False,
     ) -> None:
         self.batch = LearnerGames(
-            rules, num_envs, seat, opponents, reward, dense, features=features, threads=threads, seed=seed
+            rules,
+            num_envs,
+            seat,
+            opponents,
+            reward,
+            dense,
+            features=features,
+            threads=threads,
+            seed=seed,
+            history=history,
         )
         self.render_mode = None
         super().__init__(

@@ -37,7 +37,7 @@ class LearnerVectorEnv(gym.vector.VectorEnv):
         num_envs: B.
         players, variant, rule_fields: the rules, as the variant's preset with some fields changed.
         rules: complete rules of the same family, in place of all these and of `games`.
-        seat, opponents, reward, dense, games, features, threads: as in `LearnerGames`.
+        seat, opponents, reward, dense, games, features, threads, history: as in `LearnerGames`.
         render_mode: None; there is nothing to render.
     """
 
@@ -58,6 +58,7 @@ class LearnerVectorEnv(gym.vector.VectorEnv):
         threads: int = 1,
         render_mode: None = None,
         rules: Rules | None = None,
+        history: bool = False,
         **rule_fields: Any,
     ) -> None:
         check_mode(render_mode)
@@ -68,8 +69,9 @@ class LearnerVectorEnv(gym.vector.VectorEnv):
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.batch = LearnerGames(
-            rules, num_envs, seat, opponents, reward, dense, illegal_ends=True, features=features, threads=threads
-        )
+            rules, num_envs, seat, opponents, reward, dense, illegal_ends=True, features=features, threads=threads,
+            history=history,
+        )  # fmt: skip
         self.single_observation_space = observation_space(self.batch.observation.shape[1])
         self.single_action_space = gym.spaces.Discrete(rules.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from krypenv.cards import NUM_RANKS
+from krypenv.cards import DIAMONDS, NUM_RANKS, SPADES
 
 MOST_PLAYERS = 4  # K1
 
@@ -38,6 +38,15 @@ _SWEDEN: dict[str, Any] = _ONE_PACK | {
 
 PRESETS: dict[str, dict[str, Any]] = {
     "kasino-sweden": _SWEDEN | {"most_spades_points": 2},
+    "mini-kasino": _SWEDEN  # 6 cards, for exact research: ace to three of diamonds and spades; the majorities decide
+    | {
+        "ranks": (1, 2, 3),
+        "suits": (DIAMONDS, SPADES),
+        "first_deal": ((2, 1),),
+        "later_deal": ((1, 0),),
+        "short_last_deal": True,
+        "most_spades_points": 2,
+    },
     "overspader": _SWEDEN | {"spades_above": 6},  # O1
     "kasino-finland": _ONE_PACK
     | {

@@ -15,7 +15,22 @@ PRESETS: dict[str, dict[str, Any]] = {
         "pictures_in_sums": False,
         "double_sweep": "rank",
     },
-    # Small games for exact research
+    # Small games for exact research; the first two are for two players, and can be solved
+    "mini-sweep": {  # 6 cards: ace to three of diamonds and spades; who lays what the other must sweep
+        "ranks": (1, 2, 3),
+        "suits": (DIAMONDS, SPADES),
+        "packs": 1,
+        "first_deal": ((2, 1),),
+        "later_deal": ((1, 0),),
+        "short_last_deal": True,
+    },
+    "mini-choice": {  # 8 cards: ace to four of them, a card for each hand at a time; only captures are chosen
+        "ranks": (1, 2, 3, 4),
+        "suits": (DIAMONDS, SPADES),
+        "packs": 1,
+        "first_deal": ((1, 4),),
+        "later_deal": ((1, 0),),
+    },
     "mini-low": {  # 24 cards: ace to six, one pack; every card takes part in sums
         "ranks": (1, 2, 3, 4, 5, 6),
         "packs": 1,

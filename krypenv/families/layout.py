@@ -102,8 +102,39 @@ def layout_of(rules: Rules) -> dict[str, slice]:
     return _slices([*_BLOCKS, *(block for block in _FURTHER if block[0] in needed)])
 
 
+# The history block: the plays of the current deal, as everybody has seen them. It comes last, after the features if
+# there are any, and only where it is asked for. It has a row for each play so far, in order; other rows are zero.
+_HISTORY: tuple[tuple[str, int, str], ...] = (
+    ("who", MAX_PLAYERS, "1 for the place that played"),
+    ("card", NUM_KINDS, "1 for the kind played"),
+    ("takes", NUM_KINDS, "copies of each kind that it took"),
+)
+
+
+def history_shape(rules: Rules) -> tuple[int, int]:
+    """Return the shape of the history block: a row for each card of a deal's hands, where these are most, and columns.
+
+    >>> history_shape(Rules.preset("kasino-sweden"))
+    (8, 110)
+    """
+    if rules.building:
+        raise ValueError("the history block does not tell of builds yet; leave out history where cards are built")
+    return max(sum(hands) for hands, _ in rules.deal_sizes()), HISTORY_WIDTH
+
+
+def history_size(rules: Rules, history: bool = True) -> int:
+    """Return the number of entries of the history block, 0 without it."""
+    if not history:
+        return 0
+    rows, columns = history_shape(rules)
+    return rows * columns
+
+
+HISTORY_COLUMNS: dict[str, slice] = _slices(_HISTORY)
+HISTORY_WIDTH: int = sum(size for _, size, _ in _HISTORY)
 OBSERVATION: dict[str, slice] = _slices(_BLOCKS)  # what all rules have
 OBSERVATION_SIZE: int = sum(size for _, size, _ in _BLOCKS)
 LARGEST_SIZE: int = OBSERVATION_SIZE + sum(size for _, size, _ in _FURTHER)  # with all further blocks
 FURTHER: tuple[str, ...] = tuple(name for name, _, _ in _FURTHER)
 DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in (*_BLOCKS, *_FURTHER)}
+HISTORY_DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _HISTORY}

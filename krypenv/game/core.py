@@ -333,15 +333,17 @@ class Core:
             legal = (str(Move.of_kinds(*play)) for play in plays)
         return f"{fault}; seat {self.turn} may {listed(legal)}"
 
-    def observation(self, seat: int | None = None, features: bool = False) -> Int8Array:
+    def observation(self, seat: int | None = None, features: bool = False, history: bool = False) -> Int8Array:
         """Return what a seat sees, by default the one to act (at the end the one that played last), (N,) int8, fresh.
 
         N is `rules.observation_size`, and `features.SIZE` more with features, which are zero unless the seat is to act.
+        With `history` the plays of the deal come last (`krypenv.observation.HISTORY_COLUMNS`).
         """
         if seat is None:
             seat = int(self._history.seats[self._history.at])
         self._check_seat(seat)
-        return self._history.observation(seat, width_of(self.rules, features))
+        seen = self._history.observation(seat, width_of(self.rules, features))
+        return np.concatenate([seen, self._history.plays_of_deal(seat)]) if history else seen
 
     def action_mask(self, seat: int | None = None) -> Int8Array:
         """Return 1 for the legal actions of a seat, by default the one to act, (A,) int8, a fresh array."""

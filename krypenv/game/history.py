@@ -10,22 +10,26 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import BUILD, NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES, TAKE
+from krypenv.families.layout import history_shape, history_size
 from krypenv.game.stack import (
     begin_stack,
     close_session,
     deal_next,
     list_sweep_values,
     mask_actions,
+    note_at,
     observe,
     resume_stack,
     shuffle_stack,
     step_game,
+    write_plays,
     write_scores,
     write_tie_breaks,
 )
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import POINTS, SOUND, tell_fault
 from krypenv.kernels.compiled import compile_rules
+from krypenv.kernels.observation import RECORD
 from krypenv.kernels.outlook import make_feature_scratch
 from krypenv.kernels.state import GAME, allocate
 from krypenv.rules import Rules
@@ -57,11 +61,7 @@ class History:
         self.rules = rules
         self.compiled = compile_rules(rules)
         self.is_optional = rules.capture == "optional"
-        # Each action plays or takes a card, which no card is twice, or stops the play of a card (K2), or begins or
-        # takes a build with it (B1). So there are at most 2 D + 1 states, with stops 3 D + 1, with builds 5 D + 1; the
-        # last place is work space.
-        most = 5 if rules.building else 3 if self.is_optional else 2
-        self.states = np.empty(most * rules.deck_size + 2, _STATE_DTYPE)
+        self.states = np.empty(most_actions(rules) + 2, _STATE_DTYPE)  # the last place is work space
         self.states[0] = np.zeros((), _STATE_DTYPE)
         self.at = 0
         self.actions: list[int] = []
@@ -254,6 +254,21 @@ class History:
         observe(self.compiled, self.states, self.at, seat, out, self._feature_scratch, borrow_scratch())
         return out
 
+    def plays_of_deal(self, seat: int) -> Int8Array:
+        """Return the history block as a seat sees it, (history_size(rules),) int8; rows of unknown plays are zero."""
+        record = np.full((history_shape(self.rules)[0], RECORD), NO_CARD, np.int8)
+        out = np.empty(history_size(self.rules), np.int8)
+        deal = self.state["deal_number"]
+        complete = np.flatnonzero(
+            (self.pendings[: self.at + 1] == NO_CARD)
+            & (self.states["deal_number"][: self.at + 1] == deal)
+            & (self.states["last_card"][: self.at + 1] != NO_CARD)
+        )
+        for place in complete.tolist():
+            note_at(self.compiled, self.states, place, record)
+        write_plays(self.compiled, self.states, self.at, record, seat, out)
+        return out
+
     def mask(self) -> Int8Array:
         """Return 1 for the legal actions of the seat to act, (105,) int8."""
         out = np.empty(self.rules.num_actions, np.int8)
@@ -264,9 +279,7 @@ class History:
 
     def play_at(self, place: int) -> Play:
         """Return the play that led to the state at a place, in which no card is pending."""
-        row = self.states[place]
-        takes, builds = np.repeat(_KINDS, row["taken"]).tolist(), bits(int(row["taken_builds"]))
-        return int(row["last_card"]), tuple(takes), int(row["last_sweep"]), int(row["build_value"]), tuple(builds)
+        return play_of(self.states[place])
 
     def plays_back(self) -> Iterator[Play]:
         """Yield the whole plays since the first state, the latest first."""
@@ -318,6 +331,21 @@ class History:
         following.states[0] = self.states[self.at + 1]
         deal_next(following.compiled, following.states, borrow_scratch())
         return following
+
+
+def most_actions(rules: Rules) -> int:
+    """Return a bound on the staged actions of one game.
+
+    Each plays or takes a card, which no card is twice, or stops the play of a card (K2), or begins or takes a build
+    with it (B1).
+    """
+    return (5 if rules.building else 3 if rules.capture == "optional" else 2) * rules.deck_size
+
+
+def play_of(row: np.ndarray) -> Play:
+    """Return the play that led to a state in which no card is pending."""
+    takes, builds = np.repeat(_KINDS, row["taken"]).tolist(), bits(int(row["taken_builds"]))
+    return int(row["last_card"]), tuple(takes), int(row["last_sweep"]), int(row["build_value"]), tuple(builds)
 
 
 def spades_in(piles: np.ndarray) -> np.ndarray:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from krypenv.cards import NO_CARD
 from krypenv.kernels.captures import captures_of, find_sweep_values
 from krypenv.kernels.checks import SOUND
 from krypenv.kernels.compiled import sum_of
-from krypenv.kernels.deals import shuffle_deck
+from krypenv.kernels.deals import deal, shuffle_deck, take_back
 from krypenv.kernels.features import write_features
-from krypenv.kernels.observation import write_mask, write_observation
-from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare
+from krypenv.kernels.observation import note_play, write_history, write_mask, write_observation
+from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare, refresh
 from krypenv.kernels.scoring import ends_at_once, score_of, settle_game, tie_break_of
 from krypenv.kernels.state import seed_game
 from krypenv.kernels.stepping import is_legal
 from krypenv.runtime.jit import kernel
 from krypenv.worlds.invariants import fault_of_builds, fault_of_course
+
+ILLEGAL, PENDING, PLAYED, DEAL_AWAITED, GAME_ENDED = range(5)  # what an action leads to, in `follow`
 
 
 @kernel
@@ -127,6 +130,57 @@ def observe(
 
 
 @kernel
+def note_at(compiled: np.ndarray, stack: np.ndarray, at: int, record: np.ndarray) -> None:
+    """Write the last play of state `at` into its row of `record`, (M, RECORD) int8."""
+    note_play(compiled[0], stack[at], record)
+
+
+@kernel
+def write_plays(
+    compiled: np.ndarray, stack: np.ndarray, at: int, record: np.ndarray, seat: int, out: np.ndarray
+) -> None:
+    """Write the recorded plays of a deal, (M, RECORD) int8, as a seat sees them in state `at`."""
+    write_history(compiled[0], stack[at], record, seat, out)
+
+
+@kernel
 def mask_actions(stack: np.ndarray, at: int, out: np.ndarray) -> None:
     """Write the mask of the seat to act into `out`, (105,) int8."""
     write_mask(stack[at], out)
+
+
+# ---------------------------------------------------------------------- where the cards of a deal come one by one
+
+
+@kernel
+def follow(compiled: np.ndarray, stack: np.ndarray, action: int, scratch: np.ndarray) -> int:
+    """Carry out an action in the first state and return what it leads to; the next deal is left to `deal_on`."""
+    game = stack[0]
+    if not is_legal(game, action):
+        return ILLEGAL
+    number = np.int64(game.deal_number)
+    act(compiled[0], game, action, scratch[0])
+    if game.over:
+        return GAME_ENDED
+    if game.pending != NO_CARD:
+        return PENDING
+    if game.deal_number == number:
+        return PLAYED
+    take_back(compiled[0], game)
+    return DEAL_AWAITED
+
+
+@kernel
+def deal_on(compiled: np.ndarray, stack: np.ndarray, is_first: bool, scratch: np.ndarray) -> None:
+    """Begin a game, or its next deal, in the first state; the cards are in its deck."""
+    if is_first:
+        begin_game(compiled[0], stack[0], scratch[0])
+    else:
+        deal(compiled[0], stack[0])
+        refresh(compiled[0], stack[0], scratch[0])
+
+
+@kernel
+def look(compiled: np.ndarray, stack: np.ndarray, seat: int, out: np.ndarray) -> None:
+    """Write what a seat sees of the first state, without features, into `out`, (N,) int8."""
+    write_observation(compiled[0], stack[0], seat, out)

@@ -69,6 +69,24 @@ def deal(compiled: np.record, game: np.record) -> None:
 
 
 @kernel
+def take_back(compiled: np.record, game: np.record) -> None:
+    """Undo the last `deal`, of which no card has been played, but not what it has cleared."""
+    number = game.deal_number - 1
+    for place in range(compiled.deal_start[number], compiled.deal_start[number + 1]):
+        card = np.int64(game.deck[place])
+        if compiled.destination[place] == TABLE:
+            add_to_table(compiled, game, card, -1)
+            game.seen[card] -= 1
+        else:
+            seat = (leader_of(compiled, game) + compiled.destination[place]) % compiled.players
+            game.hands[seat, card] -= 1
+            game.hand_size[seat] -= 1
+            game.hand_kinds[seat] = 0
+    game.next_card = compiled.deal_start[number]
+    game.deal_number = number
+
+
+@kernel
 def put_aside(compiled: np.record, game: np.record) -> None:
     """Set the pictures on the table aside, or under V3 the spades (R6)."""
     if game.table_ranks & compiled.aside_ranks == 0:

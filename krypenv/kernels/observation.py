@@ -12,7 +12,7 @@ import numpy as np
 
 from krypenv.cards import BUILD, NO_CARD, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, TAKE
 from krypenv.families.layout import DESCRIPTIONS as DESCRIPTIONS
-from krypenv.families.layout import OBSERVATION, OBSERVATION_SIZE
+from krypenv.families.layout import HISTORY_COLUMNS, HISTORY_WIDTH, OBSERVATION, OBSERVATION_SIZE
 from krypenv.kernels.compiled import (
     BUILD_MULTIPLE,
     BUILD_OWNER,
@@ -25,6 +25,7 @@ from krypenv.kernels.compiled import (
     MULLES,
     SPADES_WON,
     SPECIAL,
+    TABLE,
     TOTALS,
     bit_index,
 )
@@ -175,3 +176,79 @@ def write_build_mask(game: np.record, out: np.ndarray) -> None:
     while left != 0:
         out[BUILD + bit_index(left & -left)] = 1
         left &= left - 1
+
+
+# ---------------------------------------------------------------------- the history
+
+RECORD = 2 + NUM_KINDS  # entries of a recorded play: the seat, the card (NO_CARD if it is not known), and what it took
+_CARD, _TAKES = HISTORY_COLUMNS["card"].start, HISTORY_COLUMNS["takes"].start
+
+
+@kernel
+def plays_of_deal(compiled: np.record, game: np.record) -> int:
+    """Return how many plays of the current deal are complete."""
+    number = game.deal_number
+    plays = 0 if game.pending == NO_CARD else -1
+    for place in range(compiled.deal_start[number - 1], compiled.deal_start[number]):
+        plays += compiled.destination[place] != TABLE
+    for seat in range(compiled.players):
+        plays -= game.hand_size[seat]
+    return plays
+
+
+@kernel
+def note_play(compiled: np.record, game: np.record, record: np.ndarray) -> None:
+    """Write the last complete play, if it belongs to the current deal, into its row of `record`, (M, RECORD) int8."""
+    plays = plays_of_deal(compiled, game)
+    if plays > 0 and game.pending == NO_CARD:
+        row = record[plays - 1]
+        row[0], row[1] = game.last_seat, game.last_card
+        for kind in range(NUM_KINDS):
+            row[2 + kind] = game.taken[kind]
+
+
+@kernel
+def write_play(play: np.ndarray, viewer: int, players: int, out: np.ndarray) -> None:
+    """Write a recorded play, (RECORD,) int8, as a seat sees it into `out`, (HISTORY_WIDTH,) int8."""
+    for at in range(HISTORY_WIDTH):
+        out[at] = 0
+    if play[1] != NO_CARD:
+        out[(play[0] - viewer) % players] = 1
+        out[_CARD + play[1]] = 1
+        for kind in range(NUM_KINDS):
+            out[_TAKES + kind] = play[2 + kind]
+
+
+@kernel
+def write_history(compiled: np.record, game: np.record, record: np.ndarray, viewer: int, out: np.ndarray) -> None:
+    """Write the plays of the current deal as a seat sees them into `out`, (M * HISTORY_WIDTH,) int8."""
+    plays = plays_of_deal(compiled, game)
+    for at in range(len(record)):
+        part = out[at * HISTORY_WIDTH : (at + 1) * HISTORY_WIDTH]
+        if at < plays:
+            write_play(record[at], viewer, compiled.players, part)
+        else:
+            for entry in range(HISTORY_WIDTH):
+                part[entry] = 0
+
+
+@kernel
+def note_rows(
+    compiled: np.ndarray,
+    state: np.ndarray,
+    orders: np.ndarray,
+    record: np.ndarray,
+    seen: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Record the last plays of the rows in `orders`, (M, 2) int64, in (B, M, RECORD) int8.
+
+    Then write what is seen, (B, N) int8, and the history after it, into their rows of `out`.
+    """
+    size = seen.shape[1]
+    for at in range(len(orders)):
+        row = orders[at, 0]
+        note_play(compiled[0], state[row], record[row])
+        for entry in range(size):
+            out[row, entry] = seen[row, entry]
+        write_history(compiled[0], state[row], record[row], state[row].seat, out[row, size:])

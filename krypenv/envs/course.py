@@ -1,0 +1,407 @@
+"""A session as a tree for searches and solvers: chance deals one card at a time, and then the seats act.
+
+Nothing is decided before chance decides it: cards that are not dealt yet are in no order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, STOP, TAKE, action_name, card_name
+from krypenv.envs.chance import TABLE, Draw, Plan, draw_weights
+from krypenv.game.history import play_of
+from krypenv.game.moves import Move
+from krypenv.game.stack import (
+    DEAL_AWAITED,
+    ILLEGAL,
+    PENDING,
+    PLAYED,
+    close_session,
+    deal_on,
+    follow,
+    look,
+    mask_actions,
+)
+from krypenv.inputs.words import listed
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.scoring import leads, side_scores
+from krypenv.kernels.state import allocate
+from krypenv.rules import MAX_PLAYERS, Rules
+from krypenv.runtime.jit import handle
+from krypenv.worlds.worlds import determinize
+
+CHANCE, TERMINAL = -1, -4  # in `Course.turn`; OpenSpiel has the same numbers
+
+_KINDS = np.arange(NUM_KINDS)
+
+
+class Course:
+    """A place in one session, on its way from the first card dealt to the end. It never changes: `after` goes on.
+
+    Args:
+        plan: what it shares with others under the same rules.
+
+    Attributes:
+        path: all actions so far, those of chance (the kinds dealt) included.
+        views: for each seat what it remembers, as text: its hands and all plays (perfect recall). The last one is the
+            public record. What a play has begun is not in them yet: `recall` and `record` add it.
+        plays: the plays of the game so far: seat, card and the kinds taken, ascending.
+        turn: the seat to act, CHANCE or TERMINAL.
+
+    >>> course = Course(Plan(Rules.preset("mini-low")))
+    >>> course.after(course.chance_outcomes()[0][0]).path
+    (0,)
+    """
+
+    __slots__ = (
+        "_acts", "_began", "_drawn", "_held", "_last", "_left", "_played", "_states", "origin", "path", "plan", "plays",
+        "turn", "views",
+    )  # fmt: skip
+    plays: tuple[tuple[int, int, tuple[int, ...]], ...]
+    turn: int
+    _left: list[int]  # copies of each kind that are not dealt yet
+    _began: int  # place in the path of the deal's first card
+    _drawn: int  # cards of the deal that chance has dealt
+    _last: int  # the last of them
+    _held: int  # copies of it in a row that went to the same hand
+    _played: int  # plays of the game before the deal
+    _acts: tuple[int, ...]  # actions of the play that has begun
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.origin: np.ndarray | None = None  # the state that it began from, if not from the first card
+        self._states = handle(allocate(2))  # the second one is work space
+        row = self._states[0]
+        row["dealer"], row["game_number"] = plan.rules.players - 1, 1
+        for name in ("pending", "last_card"):
+            row[name] = NO_CARD
+        for name in ("last_seat", "last_capturer"):
+            row[name] = NO_SEAT
+        self.path: tuple[int, ...] = ()
+        self.views: tuple[str, ...] = (*(f"seat {seat}" for seat in range(plan.rules.players)), "table")
+        self._begin_game()
+        self._began = 0
+
+    @classmethod
+    def resume(cls, plan: Plan, state: np.ndarray, views: dict[int, str] | None = None) -> Course:
+        """Return the course from a state on, a row of `GAME` in which a seat is to act; `views` are what seats know.
+
+        What another seat remembers is what it sees. Chance deals what is left of the deck, whatever its order.
+        """
+        course = cls(plan)
+        course._states[0] = state
+        course.origin = state
+        course.turn = int(course._states[0]["seat"])
+        course._left = (plan.rules.deck_counts - np.bincount(
+            state["deck"][: int(state["next_card"])], minlength=NUM_KINDS
+        )).tolist()  # fmt: skip
+        known = views or {}
+        course.views = (
+            *(known.get(seat) or f"seat {seat} {course.text(seat)}" for seat in range(plan.rules.players)),
+            f"table {course.text(0, private=False)}",
+        )
+        return course
+
+    def _copy(self) -> Course:
+        twin = Course.__new__(Course)
+        for name in Course.__slots__:
+            setattr(twin, name, getattr(self, name))
+        raw = self._states.view(np.uint8).copy()  # numpy would copy records field by field
+        twin._states, twin._left = raw.view(self._states.dtype), self._left.copy()
+        return twin
+
+    def __deepcopy__(self, memo: object) -> Course:
+        return self  # it never changes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.origin is not None:
+            raise ValueError("a course that began from a state can't be stored; store one from the first card on")
+        return retrace, (str(self.plan.rules), self.plan.sorted_deals, self.path)
+
+    # ------------------------------------------------------------------ what is
+
+    @property
+    def rules(self) -> Rules:
+        """The rules."""
+        return self.plan.rules
+
+    @property
+    def state(self) -> np.ndarray:
+        """The record of the present state (`krypenv.kernels.state.GAME`); while chance deals, without new cards."""
+        return self._states[0]
+
+    def observation(self, seat: int) -> npt.NDArray[np.int8]:
+        """Return what a seat sees, (N,) int8, fresh; while chance deals, what it saw before."""
+        out = np.empty(self.rules.observation_size, np.int8)
+        look(self.plan.compiled, self._states, seat, out)
+        return out
+
+    def mask(self) -> npt.NDArray[np.int8]:
+        """Return 1 for the legal actions of the seat to act, (A,) int8; all 0 if no seat is."""
+        out = np.zeros(self.rules.num_actions, np.int8)
+        if self.turn >= 0:
+            mask_actions(self._states, 0, out)
+        return out
+
+    def legal_actions(self) -> list[int]:
+        """Return the legal actions of the seat to act, ascending; none if no seat is."""
+        actions: list[int] = np.flatnonzero(self.mask()).tolist()
+        return actions
+
+    def recall(self, seat: int) -> str:
+        """Return all that a seat remembers, as text: its own hands and the public record of plays (perfect recall)."""
+        return self.views[seat] + self._unfinished()
+
+    @property
+    def record(self) -> str:
+        """The public record as text: what was laid on the table, and all plays."""
+        return self.views[-1] + self._unfinished()
+
+    def text(self, seat: int, public: bool = True, private: bool = True) -> str:
+        """Return what a seat sees, as text: the blocks of its observation that are not zero.
+
+        `public` and `private` say which to include; private is the hand.
+        """
+        seen, layout = self.observation(seat), self.rules.layout
+        if not private:
+            seen[layout["seen"]] -= seen[layout["hand"]]
+        shown = [name for name in layout if (private if name == "hand" else public) and seen[layout[name]].any()]
+        return " ".join(f"{name}={shown_block(seen[layout[name]])}" for name in shown)
+
+    def dealt(self) -> Iterator[tuple[int, int, int]]:
+        """Yield the cards dealt in this game: the deal from 0 on, the seat or NO_SEAT for the table, and the kind.
+
+        Those of a deal come once it is complete. In a course that began from a state, its deals are left out.
+        """
+        first = 0 if self.origin is None else int(self.origin["deal_number"])
+        leader = int(self.state["dealer"]) + 1
+        last = 0 if self.turn == CHANCE and self._deal() == 0 else int(self.state["deal_number"])
+        for number in range(first, last):
+            for draw in self.plan.deals[number]:
+                seat = NO_SEAT if draw.seat == TABLE else (leader + draw.seat) % self.rules.players
+                yield number, seat, int(self.state["deck"][draw.place])
+
+    def own_hands(self, seat: int) -> list[str]:
+        """Return the names of the cards that a seat was dealt, a text for each deal of this game."""
+        hands: dict[int, list[int]] = {}
+        for number, owner, kind in self.dealt():
+            if owner == seat:
+                hands.setdefault(number, []).append(kind)
+        return [names_of(sorted(hand)) for hand in hands.values()]
+
+    def returns(self) -> list[float]:
+        """Return each seat's margin: its side's lead over the mean of the other sides (R14, R16); 0 before the end."""
+        if self.turn != TERMINAL:
+            return [0.0] * self.rules.players
+        sides = side_scores(self.rules, self._states[1]["totals"][: self.rules.players])
+        total = sides.sum() * self.rules.num_teams / self.rules.players
+        margins: list[float] = leads(self.rules, sides, (total - sides) / (self.rules.num_teams - 1)).tolist()
+        return margins
+
+    def drawing(self) -> tuple[Draw, int]:
+        """Return the card that chance deals next, and the seat that gets it, or NO_SEAT for the table."""
+        draw = self.plan.deals[self._deal()][self._drawn]
+        leader = int(self.state["dealer"]) + 1
+        return draw, NO_SEAT if draw.seat == TABLE else (leader + draw.seat) % self.rules.players
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Return the kinds that chance may deal next, ascending, with their probabilities."""
+        draw, _ = self.drawing()
+        weights = draw_weights(self._left, draw.to_come, NO_CARD if draw.is_first else self._last, self._held)
+        total = sum(weight for _, weight in weights)
+        return [(kind, weight / total) for kind, weight in weights]
+
+    def __str__(self) -> str:
+        """Return a picture for people, with all hands."""
+        row, players = self.state, range(self.rules.players)
+        lines = [
+            f"{self.rules}, game {int(row['game_number'])}, deal {int(row['deal_number'])} of {len(self.plan.deals)}"
+        ]
+        lines += [f"table: {names_of(counted(row['table']))}"]
+        lines += [f"set aside: {names_of(counted(row['set_aside']))}"] if row["set_aside"].any() else []
+        for seat in players:
+            counts = f"points {int(row['points'][seat])}, sweeps {int(row['sweeps'][seat])}"
+            lines.append(f"seat {seat}: {names_of(counted(row['hands'][seat]))} ({counts})")
+        if self.turn == CHANCE:
+            seat = self.drawing()[1]
+            dealt = names_of([int(row["deck"][draw.place]) for draw in self.plan.deals[self._deal()][: self._drawn]])
+            lines.append(
+                f"dealt so far: {dealt}; the next card is for {'the table' if seat == NO_SEAT else f'seat {seat}'}"
+            )
+        elif self.turn == TERMINAL:
+            lines.append(f"over: {self.returns()}")
+        else:
+            lines.append(f"seat {self.turn} is to act{self._unfinished()}")
+        return "\n".join(lines)
+
+    # ------------------------------------------------------------------ what happens
+
+    def after(self, action: int) -> Course:
+        """Return the course after an action of the seat to act, or of chance: the kind that it deals.
+
+        Raises ValueError if it is not legal.
+        """
+        if self.turn == TERMINAL:
+            raise ValueError("the session is over")
+        following = self._copy()
+        if self.turn == CHANCE:
+            following._draw(action)
+        else:
+            following._act(action)
+        following.path += (action,)
+        return following
+
+    def _draw(self, kind: int) -> None:
+        draw = self.plan.deals[self._deal()][self._drawn]
+        follows = draw.is_first or kind >= self._last  # a sorted hand is dealt in ascending order
+        if not (follows and self._left[kind] and sum(self._left[kind:]) >= draw.to_come):
+            raise ValueError(f"chance can't deal {card_name(kind)} here")
+        self._held = 1 + (self._held if kind == self._last and not draw.is_first else 0)
+        self._last = kind
+        self._left[kind] -= 1
+        self.state["deck"][draw.place] = kind
+        self._drawn += 1
+        if self._drawn == len(self.plan.deals[self._deal()]):
+            self._end_deal()
+
+    def _end_deal(self) -> None:
+        """Give the cards of a complete deal to those who get them, and the turn to the leader."""
+        number, row = self._deal(), self.state
+        dealt = self.plan.deals[number]
+        end = int(self.plan.compiled["deal_start"][0, number + 1])
+        row["deck"][end : self.rules.deck_size] = np.repeat(_KINDS, self._left)  # in no order yet
+        deal_on(self.plan.compiled, self._states, number == 0, borrow_scratch())
+        table = names_of(sorted(row["deck"][[draw.place for draw in dealt if draw.seat == TABLE]].tolist()))
+        hands = [f" {names_of(counted(row['hands'][seat]))}" for seat in range(self.rules.players)]
+        laid = f" on {table}" if table else ""
+        self.views = tuple(
+            f"{view} | deal {number + 1}:{hand}{laid}" for view, hand in zip(self.views, [*hands, ""], strict=True)
+        )
+        self.turn = int(row["seat"])
+
+    def _act(self, action: int) -> None:
+        seat = self.turn
+        outcome = follow(self.plan.compiled, self._states, action, borrow_scratch())
+        if outcome == ILLEGAL:
+            raise ValueError(
+                f"{action_name(action)} is illegal; seat {seat} may {listed(map(action_name, self.legal_actions()))}"
+            )
+        self._acts += (action,)
+        if outcome == PENDING:
+            return
+        self._note(seat)
+        if outcome == PLAYED:
+            self.turn = int(self.state["seat"])
+        elif outcome == DEAL_AWAITED:
+            self._await_deal()
+        elif close_session(self.plan.compiled, self._states, 0):
+            self.turn = TERMINAL
+        else:
+            self._states[0] = self._states[1]
+            self.state["dealer"] = (self.state["dealer"] + 1) % self.rules.players
+            self.state["game_number"] += 1
+            self._begin_game()
+
+    def _note(self, seat: int) -> None:
+        """Add the play that a seat has completed to the record.
+
+        A seat remembers by which actions it took, unless it named all of its cards in order: the same capture may be
+        the end of several sequences.
+        """
+        play = play_of(self.state)
+        text = f" {seat}:{Move.of_kinds(*play)}"
+        chosen = [action for action in self._acts[1:] if action != STOP]
+        order = f"~{_chosen(chosen)}" if chosen and chosen != [TAKE + kind for kind in play[1]] else ""
+        self.views = tuple(view + text + (order if own == seat else "") for own, view in enumerate(self.views))
+        self.plays += ((seat, play[0], play[1]),)
+        self._acts = ()
+
+    def _unfinished(self) -> str:
+        return f" {self.turn}:{_chosen(self._acts)}.." if self._acts else ""
+
+    def _begin_game(self) -> None:
+        self.plays = ()
+        self._left = self.plan.deck.copy()
+        self.state["over"] = True
+        self._await_deal()
+
+    def _await_deal(self) -> None:
+        self.turn = CHANCE
+        self._began, self._played = len(self.path) + 1, len(self.plays)
+        self._drawn, self._last, self._held = 0, NO_CARD, 0
+        self._acts = ()
+
+    def _deal(self) -> int:
+        """The deal that chance makes, 0 for the first of a game."""
+        return 0 if self.state["over"] else int(self.state["deal_number"])
+
+    # ------------------------------------------------------------------ what could be as well
+
+    def resampled(self, seat: int, seed: int) -> tuple[int, ...]:
+        """Return a path that the seat can't tell from this one: the other hands are drawn anew (`determinize`).
+
+        Raises ValueError while chance deals, at the end, and in a course that began from a state.
+        """
+        world = self.world(seat, seed)
+        if self.origin is not None:
+            raise ValueError("a course that began from a state has no path from the first card")
+        rng = np.random.default_rng(seed)
+        hands = {}
+        for other in range(self.rules.players):
+            cards = counted(world["hands"][(other - int(self.state["dealer"]) - 1) % self.rules.players])
+            cards += [card for player, card, _ in self.plays[self._played :] if player == other]
+            if other == self.turn and self._acts:
+                cards.append(self._acts[0])
+            hands[other] = sorted(cards, reverse=True) if self.plan.sorted_deals else rng.permutation(cards).tolist()
+        path = list(self.path)
+        leader = int(self.state["dealer"]) + 1
+        for at, draw in enumerate(self.plan.deals[int(self.state["deal_number"]) - 1], self._began):
+            owner = (leader + draw.seat) % self.rules.players
+            if draw.seat != TABLE and owner != seat:
+                path[at] = hands[owner].pop()
+        return tuple(path)
+
+    def world(self, seat: int, seed: int) -> np.ndarray:
+        """Return a state, a row of `GAME`, that shows the seat what it sees now; its dealer is the last seat.
+
+        Raises ValueError while chance deals and at the end.
+        """
+        if self.turn < 0:
+            raise ValueError("other hands are drawn where a seat is to act, not while cards are dealt nor at the end")
+        return handle(determinize(self.observation(seat), seed, self.rules))[0]
+
+
+def retrace(rules: str, sorted_deals: bool, path: tuple[int, ...]) -> Course:
+    """Return the course of some rules, in the form of `str(rules)`, after all actions of a path."""
+    course = Course(Plan(Rules.parse(rules), sorted_deals))
+    for action in path:
+        course = course.after(action)
+    return course
+
+
+def _chosen(actions: Iterable[int]) -> str:
+    """Return the cards of some actions as text, as in ``8S+2H``."""
+    return "+".join(action_name(action).split()[-1] for action in actions)
+
+
+def counted(counts: np.ndarray) -> list[int]:
+    """Return the kinds of a hand or a table, counts (52,), ascending."""
+    kinds: list[int] = np.repeat(_KINDS, counts).tolist()
+    return kinds
+
+
+def names_of(kinds: list[int]) -> str:
+    """Return the names of cards in a row, as in ``7H8S``."""
+    return "".join(map(card_name, kinds))
+
+
+def shown_block(entries: np.ndarray) -> str:
+    """Return a block of an observation as text: cards by name, numbers of seats, or the places of what is not zero."""
+    if len(entries) == NUM_KINDS:
+        return names_of(counted(entries))
+    numbers = entries if len(entries) <= MAX_PLAYERS else np.flatnonzero(entries)
+    return ",".join(map(str, numbers.tolist()))

@@ -1,0 +1,104 @@
+"""What OpenSpiel observes a state by: our named blocks, and with perfect recall the seat's hands and all plays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyspiel
+
+from krypenv.cards import NO_SEAT, NUM_KINDS
+from krypenv.envs.chance import Plan
+from krypenv.envs.course import Course
+from krypenv.families.layout import HISTORY_COLUMNS, HISTORY_WIDTH
+from krypenv.inputs.words import shown
+
+FloatArray = npt.NDArray[np.float32]
+
+
+class Observer:
+    """Writes what a seat observes into `tensor`, whose named parts are `dict`; see `open_spiel.python.observation`.
+
+    - Public parts are the blocks of `rules.layout`, but for the hand. Without private parts, `seen` leaves it out.
+    - Private is the `hand`, or for all players the `hands`, (P, 52), by seat.
+    - With perfect recall come, for the game in progress, the cards `dealt` to the hand (private) and `laid` on the
+      table in each deal, and the `plays` (public), a row for each with the columns of
+      `krypenv.observation.HISTORY_COLUMNS`. The earlier games of a session are in the string only; what counts of
+      them is in the public blocks.
+
+    Args:
+        plan: the rules, and how chance deals.
+        kind: what is to be observed, a `pyspiel.IIGObservationType`.
+        params: none are known.
+    """
+
+    def __init__(self, plan: Plan, kind: Any, params: dict[str, Any] | None = None) -> None:
+        if params:
+            raise ValueError(f"observations take no parameters, not {shown(params)}")
+        rules, self._layout = plan.rules, plan.rules.layout
+        self._public, self._recalls = kind.public_info, kind.perfect_recall
+        self._is_private = kind.private_info == pyspiel.PrivateInfoType.SINGLE_PLAYER
+        self._shows_all = kind.private_info == pyspiel.PrivateInfoType.ALL_PLAYERS
+        shapes: dict[str, tuple[int, ...]] = {}
+        deals = (len(plan.deals), NUM_KINDS)
+        if self._is_private:
+            shapes["hand"] = (NUM_KINDS,)
+        if self._shows_all:
+            shapes["hands"] = (rules.players, NUM_KINDS)
+        if self._public:
+            shapes |= {name: (block.stop - block.start,) for name, block in self._layout.items() if name != "hand"}
+        if self._recalls and self._is_private:
+            shapes["dealt"] = deals
+        if self._recalls and self._public:
+            shapes |= {"laid": deals, "plays": (rules.deck_size, HISTORY_WIDTH)}
+        sizes = [int(np.prod(shape)) for shape in shapes.values()]
+        self.tensor: FloatArray = np.zeros(sum(sizes), np.float32)
+        parts = np.split(self.tensor, np.cumsum(sizes)[:-1]) if sizes else []
+        self.dict: dict[str, FloatArray] = {
+            name: part.reshape(shape) for (name, shape), part in zip(shapes.items(), parts, strict=True)
+        }
+
+    def set_from(self, state: Any, player: int) -> None:
+        """Write what a player observes of a state."""
+        course: Course = state.course
+        parts = self.dict
+        self.tensor.fill(0)
+        seen = course.observation(player)
+        hand = seen[self._layout["hand"]]
+        if self._is_private:
+            parts["hand"][:] = hand
+        if self._shows_all:
+            parts["hands"][:] = course.state["hands"][: len(parts["hands"])]
+        if self._public:
+            for name, block in self._layout.items():
+                if name != "hand":
+                    parts[name][:] = seen[block]
+            if not self._is_private:
+                parts["seen"] -= hand
+        if self._recalls:
+            self._set_record(course, player)
+
+    def _set_record(self, course: Course, player: int) -> None:
+        parts = self.dict
+        for number, seat, kind in course.dealt():
+            if seat == player and "dealt" in parts:
+                parts["dealt"][number, kind] += 1
+            if seat == NO_SEAT and "laid" in parts:
+                parts["laid"][number, kind] += 1
+        if "plays" in parts:
+            for row, (seat, card, takes) in zip(parts["plays"], course.plays, strict=False):
+                row[(seat - player) % course.rules.players] = 1
+                row[HISTORY_COLUMNS["card"].start + card] = 1
+                np.add.at(row[HISTORY_COLUMNS["takes"]], list(takes), 1)
+
+    def string_from(self, state: Any, player: int) -> str:
+        """Return what a player observes of a state as text."""
+        course: Course = state.course
+        if self._recalls and self._public:
+            text = course.recall(player) if self._is_private else course.record
+        elif self._recalls:
+            text = " | ".join(course.own_hands(player))
+        else:
+            text = course.text(player, self._public, self._is_private)
+        return f"{text}\n{course}" if self._shows_all else text
