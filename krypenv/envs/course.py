@@ -32,7 +32,7 @@ from krypenv.kernels.scoring import leads, side_scores
 from krypenv.kernels.state import allocate
 from krypenv.rules import MAX_PLAYERS, Rules
 from krypenv.runtime.jit import handle
-from krypenv.worlds.worlds import determinize
+from krypenv.worlds.determinize import determinize
 
 CHANCE, TERMINAL = -1, -4  # in `Course.turn`; OpenSpiel has the same numbers
 

@@ -13,9 +13,9 @@ from krypenv.envs.openspiel_game import KrypGame, KrypState, load
 from krypenv.envs.opponents import RANDOM, Player, make_named
 from krypenv.inputs.words import check_whole, shown
 from krypenv.kernels.checks import check_decisions
-from krypenv.kernels.worlds import determinize
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle
+from krypenv.worlds.determinize import determinize
 
 BOTS = ("ismcts", "mcts", RANDOM)
 MOST_SIMULATIONS = 10_000_000
