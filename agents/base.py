@@ -167,7 +167,7 @@ def check_options(name: str, agent: Callable[..., Agent], options: dict[str, Any
     check_known(name, options_of(agent), options)
     for key, value in options.items():
         limited = f"{name}.{key}" if f"{name}.{key}" in LIMITS else key
-        if limited in LIMITS:
+        if limited in LIMITS and value is not None:
             check_limit(limited, value)
 
 

@@ -28,6 +28,7 @@ from krypenv.runtime.jit import kernel
 # An action is not tried if its logit is further than this behind the best one: at 1/500 of its probability.
 LEAST_LOGIT = -6.2
 PLAYOUTS = ("auto", "network", "tactician")
+PRIOR, FURTHER_PRIOR = 1.0, 0.2  # points for each unit of a logit, in games like Krypkasino and in others
 PLAYED_OUT = 2.0  # margins at the end of a playout spread more than searched ones, so fewer actions are pruned
 
 
@@ -249,7 +250,8 @@ class Guided(Sampler):
     Args:
         model: the folder of a trained network; there is no default.
         worlds, ms, threads: as in `Sampler`; each action is tried once in each world.
-        prior: points for each unit of a logit.
+        prior: points for each unit of a logit; None for 1 in games like Krypkasino and 0.2 in others, where points are
+            fewer and networks surer.
         proposals: worlds sampled for each one played out. With more than 1, and two players, the agent remembers its
             own decisions, which tell what the opponent has played in this deal (`krypenv.agents.neural.recall`). Worlds
             are then weighted by the likelihood that the network would have played that with the opponent's hand there,
@@ -274,7 +276,7 @@ class Guided(Sampler):
         *,
         model: str = "",
         worlds: int = 100,
-        prior: float = 1.0,
+        prior: float | None = None,
         proposals: int = 1,
         temperature: float = 1.0,
         deals: int = 1,
@@ -299,6 +301,8 @@ class Guided(Sampler):
         check_memory(at_once * proposals, self._threads)
         logs = np.zeros((self._threads, at_once * proposals if self._recall else 0))
         is_known, solver = knows_krypkasino(rules), plan_of(rules, "max_n", 0)
+        if prior is None:
+            prior = PRIOR if is_known else FURTHER_PRIOR
         self._plan = Plan(
             deals, float(prior), value_unit, proposals, float(temperature), solver,
             RACE if is_known else PLAYED_OUT * solver.race,
