@@ -2,11 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 VENV := .venv/.installed
-EXTRAS ?= train,dev
+EXTRAS ?= train,render,dev
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train test slow check format format-check lint types notebooks nojit soak pages playthroughs bench clean
+.PHONY: help train test slow check format format-check lint types notebooks nojit soak pages playthroughs pictures bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -49,6 +49,9 @@ pages: $(VENV)  ## write the pages of the environments anew
 
 playthroughs: $(VENV)  ## write the golden playthroughs anew
 	$(BIN)/python tests/make_playthroughs.py
+
+pictures: $(VENV)  ## draw the golden pictures and those of the pages anew
+	$(BIN)/python tests/make_pictures.py
 
 bench: $(VENV)  ## measure the speed
 	$(BIN)/krypenv bench

@@ -98,6 +98,16 @@ class Core:
         history.resume(state, captured)
         return cls._of(history, None)
 
+    @classmethod
+    def at_row(cls: type[AnyGame], rules: Rules, row: np.ndarray) -> AnyGame:
+        """Return a game that stands where a row of a `State` does, to be looked at: it has no past and no piles.
+
+        The row is trusted.
+        """
+        history = History(check_rules(rules))
+        history.states[0] = row
+        return cls._of(history, None)
+
     def rebase(self) -> None:
         """Forget how the present state was reached: it becomes the first one."""
         self._history.rebase()

@@ -7,6 +7,7 @@ compare   `krypenv compare`
 doctor    `krypenv doctor`
 exploit   `krypenv exploit`
 score     `krypenv score`
+show      `krypenv show`
 study     `krypenv study`
 options   shared options, and commands made from settings
 outputs   checks of output files, and input texts
