@@ -146,7 +146,7 @@ def test_texts_hold_only_the_cards_that_are_asked_for(render_seat, monkeypatch):
                 known += game.hand(seat)
             else:
                 line = re.search(rf"^[> ] Seat {seat} .*", text, re.MULTILINE)[0]
-                assert len(re.findall("▒+", line)) == len(game.hand(seat))
+                assert f" {len(game.hand(seat))} card" in line
         found = re.findall("(?:10|[2-9JQKA])[♣♦♥♠]", text)
         assert sorted(map(parse_card, found)) == sorted(map(parse_card, known))
 

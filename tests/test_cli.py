@@ -24,7 +24,7 @@ def krypenv(*arguments, columns=160):
     return CliRunner(env=env).invoke(app, list(map(str, arguments)))
 
 
-@pytest.mark.parametrize("command", ["evaluate", "show", "bench", "doctor", "train", "imitate"])
+@pytest.mark.parametrize("command", ["evaluate", "show", "play", "bench", "doctor", "train", "imitate"])
 def test_help_ends_with_an_example(command):
     done = krypenv(command, "--help")
     assert done.exit_code == 0, done.output

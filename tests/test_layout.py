@@ -38,6 +38,7 @@ FLOORS = [
     {"krypenv.agents.neural", "krypenv.agents.oracle"},
     {"krypenv.agents.champion"},
     {"krypenv.agents"},
+    {"krypenv.ui"},
     {"krypenv.training"},
     {"krypenv.training.common"},
     {"krypenv.training.evaluation"},

@@ -39,7 +39,6 @@ def test_one_learner_is_shown_at_its_decisions_and_at_the_end(family, monkeypatc
         assert ("The game is over" in text) == is_over
         if not is_over:
             [line] = re.findall(r"^> Seat .*", text, re.MULTILINE)
-            assert "▒" not in line
             assert line in text[text.index("  Table") :], "the learner sits at the bottom"
     assert moments > 10
 

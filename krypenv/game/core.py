@@ -259,16 +259,16 @@ class Core:
         """The last whole move, or None before the first."""
         return next((Move.of_kinds(*play) for play in self._history.plays_back()), None)
 
-    def legal_moves(self) -> list[Move]:
+    def legal_moves(self, most: int = MOST_MOVES) -> list[Move]:
         """Return all moves of the seat to act, sorted by card kind and then by the kinds taken; none at the end.
 
         If `act` has begun a play, return the moves that agree with what it has taken. Where captures are optional,
-        raises ValueError for more than 10,000 moves; `legal_actions` has no such limit.
+        raises ValueError for more than `most` moves, by default 10,000; `legal_actions` has no such limit.
         """
-        plays = legal_plays(self._history, MOST_MOVES)
+        plays = legal_plays(self._history, most)
         if plays is None:
             raise ValueError(
-                f"seat {self.turn} has more than {MOST_MOVES:,} legal moves; legal_actions() gives them step by step"
+                f"seat {self.turn} has more than {most:,} legal moves; legal_actions() gives them step by step"
             )
         return [Move.of_kinds(*play) for play in plays]
 

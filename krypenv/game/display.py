@@ -153,7 +153,7 @@ def format_playthrough(game: Core | str) -> str:
                 lines.append(f"  scores  {_scores(twin)}")
                 lines += [f"  running {_by_side(twin, _running(twin))}"] if _shows_running(twin) else []
     if game.is_over:
-        lines += ["", *_final_table(game)]
+        lines += ["", *format_end(game)]
     else:
         lines += ["", "Unfinished.", str(game)]
     return "\n".join(lines) + "\n"
@@ -272,8 +272,8 @@ def _tie_broken_by(game: Core, winner: int, sums: list[int]) -> str:
     return ""
 
 
-def _final_table(game: Core) -> list[str]:
-    """Return the last lines of a game: who got what was left, and the score of each seat."""
+def format_end(game: Core) -> list[str]:
+    """Return the last lines of a game that is over: who got what was left, and the score of each seat."""
     rules, seats = game.rules, range(game.rules.players)
     needed, further = not is_plain(rules), _further_counts(game)
     columns = {"seat": list(seats), "cards": [len(game.captured(seat)) for seat in seats]}

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
+from itertools import chain, islice
 from typing import Any
+
+import numpy as np
 
 from krypenv.pictures.canvas import NEEDED
 from krypenv.pictures.drawing import Pixels
 
 _COLOURS = 96  # of a GIF
+_SAMPLED = 8  # of its first pictures say which
 _LAST = 5  # times as long as the others the last picture of a GIF stays
 
 
@@ -27,14 +31,14 @@ def gif_of(pictures: Iterable[Pixels], seconds: float = 1.0) -> bytes:
     is no picture.
     """
     image = _pillow()
-    frames = [image.fromarray(each) for each in pictures]
-    if not frames:
+    source = iter(pictures)
+    beginning = list(islice(source, _SAMPLED))
+    if not beginning:
         raise ValueError("a GIF is made of one picture at least")
-    sample = image.new("RGB", (frames[0].width, 3 * frames[0].height))  # the colours of the beginning, middle and end
-    for place, at in enumerate((0, len(frames) // 2, -1)):
-        sample.paste(frames[at], (0, place * frames[0].height))
-    palette = sample.quantize(_COLOURS)
-    first, *rest = (frame.quantize(palette=palette, dither=image.Dither.NONE) for frame in frames)
+    palette = image.fromarray(np.concatenate(beginning)).quantize(_COLOURS)
+    first, *rest = (
+        image.fromarray(each).quantize(palette=palette, dither=image.Dither.NONE) for each in chain(beginning, source)
+    )
     times = [round(1000 * seconds)] * len(rest) + [round(1000 * seconds * _LAST)]
     file = io.BytesIO()
     first.save(file, "GIF", save_all=True, append_images=rest, duration=times, loop=0, optimize=True)

@@ -8,10 +8,11 @@ import shutil
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from krypenv.cards import CLUBS, DIAMONDS, HEARTS, RANK_NAMES, SPADES, SUIT_SYMBOLS, parse_card, rank_of, suit_of
+from krypenv.cards import CLUBS, DIAMONDS, HEARTS, RANK_NAMES, SPADES, SUIT_SYMBOLS, TEN, parse_card, rank_of, suit_of
 from krypenv.game.core import Core
 from krypenv.game.display import (
     TURN,
+    LastPlay,
     format_announcement,
     format_place,
     format_result,
@@ -21,12 +22,13 @@ from krypenv.game.display import (
 )
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Group, RenderableType
     from rich.table import Table
     from rich.text import Text
 
 NARROWEST = 40  # columns
 _PAPER = "on grey93"
+_LABEL, _WIDEST = 13, 6  # columns of what stands before cards, and of a card
 _TWO_COLOURS = {CLUBS: "grey7", DIAMONDS: "red3", HEARTS: "red3", SPADES: "grey7"}
 _FOUR_COLOURS = {CLUBS: "dark_green", DIAMONDS: "blue3", HEARTS: "red3", SPADES: "grey7"}
 
@@ -48,11 +50,10 @@ class Look(NamedTuple):
         from rich.text import Text
 
         kind = parse_card(name)
-        suit = suit_of(kind)
-        rank = "10" if rank_of(kind) == 10 else RANK_NAMES[rank_of(kind) - 1]
+        suit, rank = suit_of(kind), rank_of(kind)
         colour = (_FOUR_COLOURS if self.four_colours else _TWO_COLOURS)[suit]
-        words = f"\u00a0{rank}{SUIT_SYMBOLS[suit]}\u00a0" if self.symbols else f" {name} "  # not to be broken
-        return Text(words, style=f"bold {colour} {_PAPER}")
+        words = f"{10 if rank == TEN else RANK_NAMES[rank - 1]}{SUIT_SYMBOLS[suit]}" if self.symbols else name
+        return Text.assemble((f" {words} ", f"bold {colour} {_PAPER}"))
 
     def cards(self, names: Iterable[str]) -> Text:
         """Return cards side by side."""
@@ -60,12 +61,13 @@ class Look(NamedTuple):
 
         return Text(" ").join(map(self.card, names)) or Text(" -")
 
-    def backs(self, count: int) -> Text:
-        """Return cards that lie face down."""
+    def rows(self, label: str, names: Sequence[str], width: int) -> Text:
+        """Return cards after a label, in as many rows as they need in so many columns."""
         from rich.text import Text
 
-        back = "▒▒▒▒" if self.symbols else "####"
-        return Text(" ").join([Text(back, style="blue3")] * count) or Text(" -")
+        each = max(1, (width - _LABEL) // _WIDEST)
+        parts = [self.cards(names[at : at + each]) for at in range(0, max(1, len(names)), each)]
+        return Text(f"{label:{_LABEL}}") + Text("\n" + " " * _LABEL).join(parts)
 
 
 def format_ansi(
@@ -85,71 +87,82 @@ def format_ansi(
         look: names, order and colours.
     """
     from rich.console import Console
+    from rich.text import Text
 
     if width is None:
         width = shutil.get_terminal_size().columns
     if colour is None:
         colour = not os.environ.get("NO_COLOR")
-    file = io.StringIO()
+    file, width = io.StringIO(), max(width, NARROWEST)
     console = Console(
-        file=file, width=max(width, NARROWEST), force_terminal=colour, no_color=not colour,
+        file=file, width=width, force_terminal=colour, no_color=not colour,
         color_system="256" if colour else None, legacy_windows=False,
     )  # fmt: skip
-    console.print(text_of(game, render_seat, look))
+    console.print(text_of(game, render_seat, look, width), Text(), *words_of(game, look), sep="\n")
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
-def text_of(game: Core, render_seat: int | str | None, look: Look) -> Group:
-    """Return a game as rich prints it: the seats, the table, the last play, and what is said."""
+def text_of(game: Core, render_seat: int | str | None, look: Look, width: int) -> Group:
+    """Return a game as rich prints it in so many columns: the seats with their hands, and the table."""
     from rich.console import Group
     from rich.text import Text
 
     players, seats = game.rules.players, seats_shown(game, render_seat)
-    middle = [(Text("  Table"), look.cards(game.table))]
-    middle += [(Text("  Put aside"), look.cards(game.set_aside))] if game.set_aside else []
-    rows = {seat: _row(game, seat, seat in seats, look) for seat in range(players)}
-    width = max(len(name) for name, *_ in (*middle, *rows.values()))
-    others = [rows[(look.bottom + step) % players] for step in range(1, players)]
     head = Text(f"{game.rules}, {format_place(game)}, stock {game.stock_size}", style="bold")
-    parts = [_grid(others, width), _grid(middle, width), _grid([rows[look.bottom]], width)]
-    return Group(head, *(each for part in parts for each in (Text(), part)), Text(), *_words(game, look))
+    lines: list[RenderableType] = [head, Text()]
+    longest = max(len(_name(game, seat, look)) for seat in range(players))
+    for seat in [(look.bottom + step) % players for step in range(1, players + 1)]:
+        if seat == look.bottom:
+            lines += [Text(), look.rows("  Table", game.table, width)]
+            lines += [look.rows("  Put aside", game.set_aside, width)] if game.set_aside else []
+            lines += [Text()]
+        lines.append(_seat(game, seat, look, longest))
+        if seat in seats and game.hand(seat):
+            lines.append(look.rows("", game.hand(seat), width))
+    return Group(*lines)
 
 
-def _row(game: Core, seat: int, is_open: bool, look: Look) -> tuple[Text, Text, Text]:
-    """Return a seat's name and role, its hand, and what it has."""
+def _name(game: Core, seat: int, look: Look) -> Text:
+    """Return what a seat is called, whether it is to play, and its roles."""
     from rich.text import Text
 
     roles = ["dealer"] * (seat == game.dealer)
     roles += [] if game.rules.teams is None else [f"team {seat % game.rules.num_teams}"]
-    is_next, hand = seat == game.turn, game.hand(seat)
-    name = Text(f"{'>' if is_next else ' '} {look.name(seat)}", style="bold" if is_next else "")
-    name.append(f" ({', '.join(roles)})" if roles else "", style="not bold")
-    counts = ", ".join(f"{what} {count}" for what, count in seat_counts(game, seat).items())
-    return name, look.cards(hand) if is_open else look.backs(len(hand)), Text(counts)
+    is_next = seat == game.turn
+    name = f"{'>' if is_next else ' '} {look.name(seat)}"
+    return Text.assemble((name, "bold" if is_next else ""), f" ({', '.join(roles)})" if roles else "")
 
 
-def _grid(rows: Sequence[tuple[Text, ...]], width: int) -> Table:
-    """Return rows of a table whose first column has some width."""
+def _seat(game: Core, seat: int, look: Look, longest: int) -> Table:
+    """Return a seat's name, the size of its hand, and what it has."""
     from rich.table import Table
 
+    held = len(game.hand(seat))
     grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(width=width)
-    for row in rows:
-        grid.add_row(*row)
+    for width in (longest, len("10 cards"), None):
+        grid.add_column(width=width)
+    by_name = seat_counts(game, seat)
+    counts = ", ".join(f"{what} {by_name[what]}" for what in ("score", *list(by_name)[:-1]))
+    grid.add_row(_name(game, seat, look), f"{held} card{'s' * (held != 1)}", counts)
     return grid
 
 
-def _words(game: Core, look: Look) -> list[Text]:
+def line_of(play: LastPlay, look: Look) -> Text:
+    """Return a play in a line."""
+    from rich.text import Text
+
+    line = Text(f"{look.name(play.seat)} {'plays' if play.is_begun else 'played'} ") + look.card(play.card)
+    if play.takes:
+        line += Text(f" and {'takes' if play.is_begun else 'took'} ") + look.cards(play.takes)
+    return line.append(("", ": a sweep!", ": a double sweep!")[play.sweep], style="bold")
+
+
+def words_of(game: Core, look: Look) -> list[Text]:
     """Return the last play, what must be announced, and who is to play or how the game ended."""
     from rich.text import Text
 
-    lines = []
-    if play := last_play(game):
-        line = Text(f"{look.name(play.seat)} {'plays' if play.is_begun else 'played'} ") + look.card(play.card)
-        if play.takes:
-            line += Text(f" and {'takes' if play.is_begun else 'took'} ") + look.cards(play.takes)
-        line.append(("", ": a sweep!", ": a double sweep!")[play.sweep], style="bold")
-        lines.append(line)
+    play = last_play(game)
+    lines = [line_of(play, look)] if play else []
     if said := format_announcement(game):
         lines.append(Text(f'"{said}"', style="bold"))
     lines.append(Text(format_result(game) if game.is_over else f"{look.name(game.turn)} to play."))

@@ -6,6 +6,7 @@ bench     `krypenv bench`
 compare   `krypenv compare`
 doctor    `krypenv doctor`
 exploit   `krypenv exploit`
+play      `krypenv play`
 score     `krypenv score`
 show      `krypenv show`
 study     `krypenv study`

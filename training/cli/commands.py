@@ -33,6 +33,7 @@ from krypenv.training.cli.options import (
     hand_over,
     option,
 )
+from krypenv.training.cli.play import play
 from krypenv.training.cli.score import score
 from krypenv.training.cli.show import show
 from krypenv.training.cli.study import study
@@ -320,6 +321,7 @@ def analyze(ctx: typer.Context) -> None:
     hand_over(ctx, start, "Example: krypenv analyze game.krk --worlds 200 --picture game.png")
 
 
+app.command(cls=Page, rich_help_panel=PLAYING, epilog="Example: krypenv play --rules kasino-sweden")(play)
 app.command(cls=Page, rich_help_panel=PLAYING, epilog="Example: krypenv show game.krk --gif game.gif")(show)
 app.command(
     cls=Page,

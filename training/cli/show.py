@@ -13,7 +13,7 @@ from krypenv.training.cli.outputs import check_files, read_text
 from krypenv.training.common.panels import GAME_RECORDS, OUTPUT
 
 WIDTH = 720  # pixels
-SMALLEST, LARGEST = 160, 3840
+SMALLEST, LARGEST = 160, 1920
 
 
 def show(
