@@ -6,13 +6,16 @@ EXTRAS ?= train,render,dev
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train test slow check format format-check lint types notebooks nojit soak pages playthroughs pictures bench clean
+.PHONY: help train play test slow check format format-check lint types notebooks nojit soak pages playthroughs pictures bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 train: $(VENV)  ## train an agent by self-play for about two minutes and evaluate it
 	$(BIN)/krypenv train
+
+play: $(VENV)  ## play against the champion in the terminal
+	$(BIN)/krypenv play
 
 test: $(VENV)  ## run the tests but those that are slow by nature: five minutes
 	$(BIN)/python -m pytest -n auto --dist loadfile

@@ -26,11 +26,11 @@ POSITIONS = {  # a picture each: rules and the number of moves, each the first l
     "mulle": ("mulle players=2", 16),
 }
 PAGES = {  # of each environment: rules, seed and the number of moves
-    "krypkasino": ("krypkasino players=4 teams=2", 2, 14),
-    "kasino": ("kasino-finland players=3", 5, 15),
-    "mulle": ("mulle players=2", 1, 12),
+    "krypkasino": ("krypkasino players=4 teams=2", 23, 24),
+    "kasino": ("kasino-finland players=3", 21, 13),
+    "mulle": ("mulle players=2", 9, 31),
 }
-README = ("kasino-sweden players=2", 4, 24)
+README = ("krypkasino players=3", 35, 26)
 README_WIDTH = 480
 
 

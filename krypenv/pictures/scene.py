@@ -20,7 +20,7 @@ _RIBBON = Rect(158, 457, 644, 36)
 _LAST = Rect(_EDGE, 508, WIDTH - 2 * _EDGE, 54)
 _BOTTOM = Rect(_EDGE, 568, WIDTH - 2 * _EDGE, 144)
 _OWN_COUNTS = 340  # width of what stands beside the hand at the bottom
-_CARD, _HAND_CARD, _SEAT_CARD, _ASIDE_CARD, _LAST_CARD = 88, 84, 60, 44, 35  # widest cards of each place
+_CARD, _HAND_CARD, _SEAT_CARD, _ASIDE_CARD, _LAST_CARD = 104, 84, 60, 44, 35  # widest cards of each place
 
 
 class Thing(NamedTuple):
@@ -136,13 +136,13 @@ def _play(play: LastPlay, name: str) -> list[Thing]:
     verbs = ("plays", "and takes") if play.is_begun else ("played", "and took")
     words, rest = _LAST.split_columns(180)
     card, rest = rest.inside(2).split_columns(50)
-    then, rest = rest.split_columns(128)
+    then, rest = rest.split_columns(134 if play.is_begun else 84)
     takes, sweep = rest.split_columns(376)
     takes = takes._replace(w=min(takes.w, len(play.takes) * 50))
     things = [
         Thing("text", "last", words, f"{name} {verbs[0]}", "right"),
         *_cards([play.card], "last", card, _LAST_CARD),
-        Thing("text", "last", then, verbs[1] if play.takes else "and takes nothing" if play.is_begun else ""),
+        Thing("text", "last", then, verbs[1] if play.takes else "and takes nothing" if play.is_begun else "", "left"),
         *_cards(play.takes, "last", takes, _LAST_CARD),
     ]
     made = ("", "Sweep!", "Double sweep!")[play.sweep]
