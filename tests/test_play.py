@@ -359,6 +359,17 @@ def test_in_a_terminal_without_colour(tmp_path):
     assert max(len(ANSI.sub("", line)) for line in shown.splitlines()) <= 80
 
 
+def test_a_whole_game_in_a_terminal(tmp_path):
+    code, shown = krypenv_in_a_terminal(
+        ["play", "--seed", "4", "--rules", "kasino-sweden", "--against", "random"], ["1"] * 100, NO_COLOR="1"
+    )
+    assert code == 0, shown
+    game = Game.replay((tmp_path / "game.krk").read_text(encoding="utf-8"))
+    assert game.session_over
+    assert "made the last capture (sistan)" in shown
+    assert "The game is saved in game.krk." in shown
+
+
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGHUP, 0), (signal.SIGINT, 130)])
 def test_a_lost_connection_or_ctrl_c_saves_the_game(sent, code, tmp_path):
     done, shown = krypenv_in_a_terminal(["play", "--seed", "3", "--against", "greedy"], ["1", sent])

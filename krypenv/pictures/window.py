@@ -30,7 +30,7 @@ class Window:
         """
         if self._is_closed:
             return
-        if self._screen is None:
+        if self._screen is None or not self._pygame.display.get_init():
             self._open((pixels.shape[1], pixels.shape[0]))
         self._screen.blit(self._pygame.surfarray.make_surface(pixels.swapaxes(0, 1)), (0, 0))
         self._pygame.display.flip()

@@ -81,7 +81,7 @@ class Terminal:
 
     def _play_game(self) -> None:
         while True:
-            for _ in self._table.play_others():
+            while self._answer():
                 self._tell()
             if self._table.game.is_over:
                 break
@@ -89,6 +89,11 @@ class Terminal:
             self._choose()
         self._show()
         self._write("\n" + "\n".join(format_end(self._table.game)))
+
+    def _answer(self) -> bool:
+        """Let the next agent play before the person, and return whether there was one."""
+        with self._console.status("The others play.", spinner="line"):  # shown in terminals that can
+            return next(self._table.play_others(), None) is not None
 
     # ------------------------------------------------------------------ choosing
 
