@@ -89,9 +89,13 @@ class Terminal:
             self._choose()
         self._show()
         self._write("\n" + "\n".join(format_end(self._table.game)))
+        names = [f"seat {seat} is {name}" for seat, name in enumerate(self._look.names)]
+        self._write(f"({', '.join(names)})")
 
     def _answer(self) -> bool:
         """Let the next agent play before the person, and return whether there was one."""
+        if self._table.is_yours or self._table.game.is_over:
+            return False
         with self._console.status("The others play.", spinner="line"):  # shown in terminals that can
             return next(self._table.play_others(), None) is not None
 
