@@ -15,7 +15,7 @@ import time
 
 import pytest
 from rich.console import Console
-from support import FIELDS, RULES, rules_of
+from support import FIELDS, rules_of
 from typer.testing import CliRunner
 
 from krypenv import Game, Rules
@@ -375,9 +375,3 @@ def test_a_lost_connection_or_ctrl_c_saves_the_game(sent, code, tmp_path):
     done, shown = krypenv_in_a_terminal(["play", "--seed", "3", "--against", "greedy"], ["1", sent])
     assert done == code, shown
     assert len(Game.replay((tmp_path / "game.krk").read_text(encoding="utf-8")).moves) == 2
-
-
-def test_every_preset_is_in_the_tests():
-    assert {rules.name for rules in RULES.values()} | {"kasino-sweden", "overspader", "kasino-finland", "mulle"} == set(
-        Rules.presets()
-    )
