@@ -2,17 +2,20 @@
 PYTHON ?= python3
 BIN := .venv/bin
 VENV := .venv/.installed
-EXTRAS ?= train,dev
+EXTRAS ?= train,render,dev
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train test slow check format format-check lint types notebooks nojit soak pages playthroughs bench clean
+.PHONY: help train play test slow check format format-check lint types notebooks nojit soak pages playthroughs pictures bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 train: $(VENV)  ## train an agent by self-play for about two minutes and evaluate it
 	$(BIN)/krypenv train
+
+play: $(VENV)  ## play against the champion in the terminal
+	$(BIN)/krypenv play
 
 test: $(VENV)  ## run the tests but those that are slow by nature: five minutes
 	$(BIN)/python -m pytest -n auto --dist loadfile
@@ -49,6 +52,9 @@ pages: $(VENV)  ## write the pages of the environments anew
 
 playthroughs: $(VENV)  ## write the golden playthroughs anew
 	$(BIN)/python tests/make_playthroughs.py
+
+pictures: $(VENV)  ## draw the golden pictures and those of the pages anew
+	$(BIN)/python tests/make_pictures.py
 
 bench: $(VENV)  ## measure the speed
 	$(BIN)/krypenv bench

@@ -84,12 +84,6 @@ def check_switch(name: str, value: object) -> None:
         raise ValueError(f"{name} is True or False, not {shown(value)}")
 
 
-def check_mode(render_mode: Any) -> None:
-    """Raise ValueError unless the render mode is None: there is nothing to render."""
-    if render_mode is not None:
-        raise ValueError(f"there is nothing to render, so render_mode is None, not {shown(render_mode)}")
-
-
 def check_seed(seed: Any) -> int:
     """Return the seed of one game as an int; raise ValueError unless it is a whole number from 0 to 2**64 - 1."""
     seeds = check_seeds(seed)

@@ -3,6 +3,8 @@
 import os
 import signal
 
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # windows open nowhere
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure

@@ -42,6 +42,15 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     "arena page": "arena greedy random --out arena --rules mini-low --deals 1 --report",
     "arena ray": "arena greedy random --out arena --rules mini-low --deals 1 --ray --ray-address x",
     "show": "show game.krk",
+    "play": (
+        "play --rules mini-low --players 2 --rule games=1 --against greedy --seat 0 --hint greedy --seed 1 "
+        "--save out.krk --four-colours --no-colour"
+    ),
+    "play teams": "play --rules mini-double --players 4 --teams 2 --against random --save out.krk",
+    "play on": "play --load game.krk --against greedy --save out.krk",
+    "show pictures": (
+        "show game.krk --gif out.gif --png out.png --at 2 --hands none --width 160 --seconds 0.1 --four-colours"
+    ),
     "bench": "bench --seconds 0.01 --games 8 --threads 1 --json out.json --peers --only engine",
     "doctor": "doctor --json out.json",
     "analyze": "analyze position.krk --agent search --worlds 2 --seed 1 --json out.json --picture out.png",

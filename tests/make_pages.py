@@ -48,6 +48,7 @@ class Game(NamedTuple):
     family: Family
     title: str
     what: str  # the game in a sentence or two
+    picture: str  # what its picture shows
     variants: dict[str, str]  # each variant in a sentence
     example: str  # arguments of the environment in the example
     session: str  # arguments of a usual session
@@ -61,6 +62,7 @@ GAMES = {
         "Kasino",
         "`kasino_v0` is Kasino, the Nordic capturing game: you take table cards whose values sum to that of the card "
         "you play, and you want as many points as possible. Krypkasino is its misère sister.",
+        "Three play Kasino in Finland",
         {
             "sweden": "Kasino in Sweden: an ace is 1 or 14, in the hand and on the table",
             "overspader": "the same, but instead of a majority of spades each spade above the sixth counts a point",
@@ -81,6 +83,7 @@ GAMES = {
         "`mulle_v0` is Mulle, the Swedish capturing game with two packs: as in Kasino you take table cards whose "
         "values sum to that of the card you play, and taking just the identical copy of your card, a *mulle*, brings "
         "five points. You want as many points as possible.",
+        "Two play Mulle",
         {
             "sassersson": "Mulle after Sassersson, without building: an ace is 1 or 14, in the hand and on the table",
             "glimne": "Mulle after Glimne, for 2, or 4 in two teams: values as in Finland, cards can be laid together "
@@ -140,8 +143,8 @@ def page_of(game: Game) -> str:
     own = Rules.preset(family.variants[family.default])
     builders = " and ".join(f"`{name}`" for name, preset in family.variants.items() if Rules.preset(preset).building)
     return PAGE.read_text(encoding="utf-8").format(
-        title=game.title, what=game.what, module=family.module, gym_id=family.gym_id, example=game.example,
-        session=game.session, counts=game.counts, tie_break=game.tie_break, default=family.default,
+        title=game.title, name=game.title.lower(), picture=game.picture, what=game.what, example=game.example,
+        module=family.module, gym_id=family.gym_id, session=game.session, counts=game.counts, tie_break=game.tie_break, default=family.default,
         action_shapes="Discrete(105)" + (f", in {builders} Discrete(139)" if builders else ""),
         action_values="[0, 104]" + (f", in {builders} [0, 138]" if builders else ""),
         mask_shapes="(105,)" + (f", in {builders} (139,)," if builders else ""),

@@ -34,7 +34,8 @@ WORK = {
     "evaluate": f"evaluate champion(worlds=2) --against learned(model={MODEL!r},temperature=1.0) --deals 2",
     "arena": f"arena champion(worlds=0) {MODEL} greedy --deals 4 --out arena --report --json arena.json",
     "analyze": "analyze game.krk --worlds 2 --seat 0 --picture game.png --json game.json",
-    "show": "show game.krk",
+    "show": "show game.krk --gif game.gif --png show.png --at 3 --width 160",
+    "play": "play --load game.krk --against greedy",
     "exploit": "exploit greedy --seeds 0 --worlds 2 --selection 2 --deals 2 --json exploit.json",
     "card": f"card {MODEL} --arena arena --exploit exploit.json --out card.md",
     "bench": "bench --help",
@@ -74,7 +75,7 @@ def test_a_command_needs_no_torch(bare: tuple[Path, dict[str, tuple[int, str]]],
 def test_what_they_write_is_there(bare: tuple[Path, dict[str, tuple[int, str]]]) -> None:
     folder, _ = bare
     assert {path.name for path in folder.iterdir()} == {
-        "arena", "arena.json", "card.md", "exploit.json", "game.json", "game.krk", "game.png"
+        "arena", "arena.json", "card.md", "exploit.json", "game.gif", "game.json", "game.krk", "game.png", "show.png"
     }  # fmt: skip
     assert "report.html" in {path.name for path in (folder / "arena").iterdir()}
 

@@ -27,6 +27,7 @@ FLOORS = [
     {"krypenv.rewards"},
     {"krypenv.engine"},
     {"krypenv.game"},
+    {"krypenv.pictures"},
     {"krypenv.envs"},
     {"krypenv.krypkasino_v0", "krypenv.kasino_v0", "krypenv.mulle_v0"},
     {"krypenv", "krypenv.adapters", "krypenv.display", "krypenv.features", "krypenv.notation"}
@@ -38,6 +39,7 @@ FLOORS = [
     {"krypenv.agents.neural", "krypenv.agents.oracle"},
     {"krypenv.agents.champion"},
     {"krypenv.agents"},
+    {"krypenv.ui"},
     {"krypenv.training"},
     {"krypenv.training.common"},
     {"krypenv.training.evaluation"},
@@ -54,11 +56,14 @@ FLOORS = [
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 MOST_FILES = 15  # of a room
 # What a module looks up by its name when it is needed, though it stands above it; without it the module works too.
-LOOKED_UP = {"krypenv.envs.opponents": {"krypenv.agents"}}  # opponents that are named
+LOOKED_UP = {
+    "krypenv.envs.opponents": {"krypenv.agents"},  # opponents that are named
+    "krypenv.game.game": {"krypenv.pictures"},  # what notebooks show
+}
 
 # What `[train]` installs, and what a bare package has but does not import before it is needed.
 OF_TRAINING = {"torch", "stable_baselines3", "sb3_contrib", "tensorboard"}
-HEAVY = {"numba", "scipy", "matplotlib", "openskill", "jinja2", "filelock", "ray", "typer", "rich"}
+HEAVY = {"numba", "scipy", "matplotlib", "openskill", "jinja2", "filelock", "ray", "typer", "rich", "pygame", "PIL"}
 
 
 def source_modules() -> dict[str, Path]:

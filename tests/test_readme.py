@@ -24,7 +24,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 BLOCK = re.compile(r"^(<!-- not run -->\n+)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 STEPS = re.compile(r"^steps = [\d_]+$", re.MULTILINE)
-INSTALL = 'pip install -c constraints.txt -e ".[train,dev]"'
+INSTALL = 'pip install -c constraints.txt -e ".[train,render,dev]"'
 
 
 class Block(NamedTuple):

@@ -19,14 +19,12 @@ from krypenv.cards import NO_SEAT
 from krypenv.envs.whole_state import state_space, whole_state
 from krypenv.families.layout import history_size
 from krypenv.families.variants import Family
-from krypenv.game.display import TURN, check_render_seat, format_game, seats_shown
+from krypenv.game.display import TURN, check_render_seat
 from krypenv.game.game import Game
-from krypenv.inputs.words import shown
 from krypenv.kernels.features import width_of
+from krypenv.pictures.rendering import FPS, RENDER_MODES, Pixels, Renderer
 from krypenv.rewards import check_reward, illegal_reward, returns_of
 from krypenv.rules import Rules
-
-RENDER_MODES = ("human", "ansi")
 
 Observation = dict[str, npt.NDArray[np.int8]]
 Arguments = ParamSpec("Arguments")
@@ -72,7 +70,8 @@ class CardGame(AECEnv[str, Observation, int]):
         rules: complete rules of the same family, in place of all the arguments above.
         render_seat: whose hand rendering shows: the seat to act ("turn"), one seat (its number), "all" or none (None).
             Of the other hands it shows the size only.
-        render_mode: "human" prints each state, "ansi" makes `render()` return it as text.
+        render_mode: "human" shows each state in a window; `render()` returns it as pixels with "rgb_array",
+            (720, 960, 3) uint8, and as text for a terminal with "ansi" (`krypenv.pictures`).
         reward: "centred", "points" or "win", see `krypenv.rewards.returns_of`.
         dense: pay rewards as points fall, instead of at the end of the episode.
         features: append the features block (`krypenv.kernels.features`) to the observation.
@@ -95,7 +94,7 @@ class CardGame(AECEnv[str, Observation, int]):
             "name": family.module,
             "render_modes": list(RENDER_MODES),
             "is_parallelizable": False,
-            "render_fps": 2,
+            "render_fps": FPS,
         }
 
     def __init__(
@@ -117,9 +116,7 @@ class CardGame(AECEnv[str, Observation, int]):
         check_switch("dense", dense)
         check_switch("features", features)
         check_switch("history", history)
-        if render_mode is not None and (not isinstance(render_mode, str) or render_mode not in RENDER_MODES):
-            modes = ", ".join(RENDER_MODES)
-            raise ValueError(f"unknown render_mode {shown(render_mode)}; it is one of {modes}, or None")
+        self._renderer = None if render_mode is None else Renderer(render_mode, self.family.module)
         self.rules = chosen_rules(
             "env", _PARAMETERS, self.family, rules, variant, rule_fields, players=players, games=games
         )
@@ -232,19 +229,20 @@ class CardGame(AECEnv[str, Observation, int]):
         self._paid = worth
         self._accumulate_rewards()
 
-    def render(self) -> str | None:
-        """Return the game as text, or print it, as the render mode says; `render_seat` says whose hand it shows."""
-        if self.render_mode is None:
+    def render(self) -> Pixels | str | None:
+        """Return a picture of the game, or show it in a window, as the render mode says.
+
+        `render_seat` says whose hand it shows.
+        """
+        if self._renderer is None:
             gymnasium.logger.warn(f"render() needs a render mode, as in {self.family.module}.env(render_mode='ansi')")
             return None
-        text = format_game(self.game, seats_shown(self.game, self.render_seat))
-        if self.render_mode == "ansi":
-            return text
-        print(text)
-        return None
+        return self._renderer.show(self.game, self.render_seat)
 
     def close(self) -> None:
-        """Do nothing: there is nothing to release."""
+        """Close the window, if there is one."""
+        if self._renderer is not None:
+            self._renderer.close()
 
 
 _PARAMETERS = tuple(inspect.signature(CardGame.__init__).parameters)

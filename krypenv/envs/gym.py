@@ -9,11 +9,14 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.arguments import check_action, check_mode, check_options, check_seed, chosen_rules
+from krypenv.arguments import check_action, check_options, check_seed, chosen_rules
 from krypenv.envs.learner import LearnerGames, check_one_seat
 from krypenv.envs.opponents import RANDOM, Opponents
 from krypenv.envs.vector import observation_space
 from krypenv.families.variants import KASINO, KRYPKASINO, MULLE, Family
+from krypenv.game.core import Core
+from krypenv.game.display import TURN, check_render_seat
+from krypenv.pictures.rendering import FPS, RENDER_MODES, Pixels, Renderer
 from krypenv.rules import Rules
 
 Observation = npt.NDArray[np.int8]
@@ -31,10 +34,13 @@ class LearnerEnv(gym.Env):
         rules: complete rules of the same family, in place of all these and of `games`.
         seat, opponents, reward, dense, games, features, history: as in `krypenv.envs.learner.LearnerGames`; no
             `seat="all"`.
-        render_mode: None; there is nothing to render.
+        render_mode: "human" shows each of the learner's decisions in a window; `render()` returns it as pixels with
+            "rgb_array", (720, 960, 3) uint8, and as text for a terminal with "ansi". The learner sits at the bottom.
+        render_seat: whose hand rendering shows: by default the learner's ("turn"), one seat (its number), "all" or none
+            (None).
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": FPS}  # noqa: RUF012
     family: Family
 
     def __init__(
@@ -47,17 +53,19 @@ class LearnerEnv(gym.Env):
         dense: bool = False,
         games: int | None = None,
         features: bool = False,
-        render_mode: None = None,
+        render_mode: str | None = None,
         rules: Rules | None = None,
         history: bool = False,
+        render_seat: int | str | None = TURN,
         **rule_fields: Any,
     ) -> None:
-        check_mode(render_mode)
         check_one_seat(seat)
         rules = chosen_rules(
             type(self).__name__, _PARAMETERS, self.family, rules, variant, rule_fields, players=players, games=games
         )
         self.render_mode = render_mode
+        self.render_seat = check_render_seat(render_seat, rules.players)
+        self._renderer = None if render_mode is None else Renderer(render_mode, self.family.gym_id)
         self.batch = LearnerGames(
             rules, 1, seat, opponents, reward, dense, illegal_ends=True, features=features, history=history
         )
@@ -65,6 +73,7 @@ class LearnerEnv(gym.Env):
         self.action_space = gym.spaces.Discrete(rules.num_actions)
         self._is_dealt = False  # whether the next episode is dealt already, and waits for a reset
         self._is_over = True
+        self._shown: tuple[Core, int] | None = None  # what is rendered, and the learner's seat
 
     @property
     def illegal_reward(self) -> float | None:
@@ -87,17 +96,45 @@ class LearnerEnv(gym.Env):
         elif not self._is_dealt:
             self.batch.restart([0], [self.np_random.integers(1 << 63)])
         self._is_dealt = self._is_over = False
+        self._look(self.batch.engine.state[0], int(self.batch.seats[0]))
         return self.batch.observation[0].copy(), {"action_mask": self.action_masks()}
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Carry out an action, then play on to the learner's next decision or the end."""
         if self._is_over:
             raise gym.error.ResetNeeded("the episode is over; call reset() to deal the next one")
-        batch = self.batch
-        batch.step(np.array([check_action(action, self.batch.rules.num_actions)]))
+        batch, number = self.batch, check_action(action, self.batch.rules.num_actions)
+        before, seat, is_legal = batch.engine.state[0].copy(), int(batch.seats[0]), batch.action_mask[0, number] == 1
+        batch.step(np.array([number]))
         self._is_dealt = self._is_over = bool(batch.done[0])
+        now = batch.engine.state[0] if not self._is_over else batch.ended[0] if is_legal else before
+        self._look(now, seat)
         observation = batch.final_observation if self._is_over else batch.observation
         return observation[0].copy(), float(batch.reward[0]), self._is_over, False, {"action_mask": self.action_masks()}
+
+    def render(self) -> Pixels | str | None:
+        """Return a picture of the game, or show it in a window, as the render mode says."""
+        if self._renderer is None:
+            gym.logger.warn(
+                f"render() needs a render mode, as in gymnasium.make({self.family.gym_id!r}, render_mode='ansi')"
+            )
+            return None
+        if self._shown is None:
+            raise gym.error.ResetNeeded("there is nothing to render yet; call reset() first")
+        game, seat = self._shown
+        return self._renderer.show(game, seat if self.render_seat == TURN else self.render_seat, seat)
+
+    def _look(self, state: np.ndarray, seat: int) -> None:
+        """Keep what is to be rendered, a state and the learner's seat, and show it if a person watches."""
+        if self._renderer is not None:
+            self._shown = Core.at_row(self.batch.rules, state), seat
+            if self.render_mode == "human":
+                self.render()
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._renderer is not None:
+            self._renderer.close()
 
 
 _PARAMETERS = tuple(inspect.signature(LearnerEnv.__init__).parameters)

@@ -112,6 +112,7 @@ class LearnerGames:
         rewards: (B, P) float64, what every seat earned in it.
         done: (B,) bool, whether the last step ended an episode.
         final_observation: (B, N) int8, what the seat that acted sees at the end; valid where `done`.
+        ended: (1,) of `GAME`, the state at the end of the game that ended last, when it is one of one row.
         players: (B, P) intp, who plays each seat: an index into the pool, or LEARNER.
 
     The arrays change with every step: copy what you want to keep.
@@ -158,7 +159,7 @@ class LearnerGames:
         self.players = np.full((num_games, rules.players), LEARNER, np.intp)
         self._episodes = np.zeros(num_games, np.int64)  # episodes that ended since the row was seeded
         self._all_rows = np.arange(num_games)
-        self._twin = handle(allocate(1))
+        self.ended = handle(allocate(1))
         self._viewers = np.zeros(num_games, np.int64)
         self._seat_players(self._all_rows)
         self._play_others()
@@ -287,7 +288,7 @@ class LearnerGames:
     def _foresee(self, rows: IntArray, actions: npt.NDArray[Any]) -> None:
         foresee_ends(
             self.engine.compiled, handle(self.engine.state), rows, actions.astype(np.int64, copy=False),
-            self._viewers, self._twin, borrow_scratch(), self.final_observation, self.engine.record, self._width,
+            self._viewers, self.ended, borrow_scratch(), self.final_observation, self.engine.record, self._width,
         )  # fmt: skip
 
     def _finish(self, rows: IntArray) -> None:

@@ -11,12 +11,15 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector.utils import batch_space
 
-from krypenv.arguments import check_mode, check_options, check_seeds, chosen_rules
+from krypenv.arguments import check_options, check_seeds, chosen_rules
 from krypenv.engine import IntArray
 from krypenv.envs.learner import LearnerGames, check_one_seat
 from krypenv.envs.opponents import RANDOM, Opponents
 from krypenv.families.variants import KASINO, KRYPKASINO, MULLE, Family
+from krypenv.game.core import Core
+from krypenv.game.display import TURN, check_render_seat
 from krypenv.inputs.words import shown
+from krypenv.pictures.rendering import FPS, Pixels, Renderer
 from krypenv.rewards import FloatArray
 from krypenv.rules import Rules
 
@@ -38,10 +41,17 @@ class LearnerVectorEnv(gym.vector.VectorEnv):
         players, variant, rule_fields: the rules, as the variant's preset with some fields changed.
         rules: complete rules of the same family, in place of all these and of `games`.
         seat, opponents, reward, dense, games, features, threads, history: as in `LearnerGames`.
-        render_mode: None; there is nothing to render.
+        render_mode: with "rgb_array" or "ansi", `render()` returns a picture of every row, as pixels or text. The
+            learner sits at the bottom.
+        render_seat: whose hand rendering shows: by default the learner's ("turn"), one seat (its number), "all" or none
+            (None).
     """
 
-    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}  # noqa: RUF012
+    metadata: dict[str, Any] = {  # noqa: RUF012
+        "render_modes": ["rgb_array", "ansi"],
+        "render_fps": FPS,
+        "autoreset_mode": gym.vector.AutoresetMode.SAME_STEP,
+    }
     family: Family
 
     def __init__(
@@ -56,18 +66,22 @@ class LearnerVectorEnv(gym.vector.VectorEnv):
         games: int | None = None,
         features: bool = False,
         threads: int = 1,
-        render_mode: None = None,
+        render_mode: str | None = None,
         rules: Rules | None = None,
         history: bool = False,
+        render_seat: int | str | None = TURN,
         **rule_fields: Any,
     ) -> None:
-        check_mode(render_mode)
         check_one_seat(seat)
         rules = chosen_rules(
             type(self).__name__, _PARAMETERS, self.family, rules, variant, rule_fields, players=players, games=games
         )
         self.num_envs = num_envs
         self.render_mode = render_mode
+        self.render_seat = check_render_seat(render_seat, rules.players)
+        if render_mode == "human":
+            raise ValueError("many games need many windows; render_mode is 'rgb_array', 'ansi' or None")
+        self._renderer = None if render_mode is None else Renderer(render_mode, self.family.gym_id)
         self.batch = LearnerGames(
             rules, num_envs, seat, opponents, reward, dense, illegal_ends=True, features=features, threads=threads,
             history=history,
@@ -139,6 +153,18 @@ class LearnerVectorEnv(gym.vector.VectorEnv):
             batch.done.copy(),
             np.zeros(self.num_envs, np.bool_),
             infos,
+        )
+
+    def render(self) -> tuple[Pixels | str | None, ...] | None:  # type: ignore[override]
+        """Return a picture of each row at the learner's next decision, B of them, as the render mode says."""
+        if self._renderer is None:
+            gym.logger.warn("render() needs a render mode, as in render_mode='rgb_array'")
+            return None
+        return tuple(
+            self._renderer.show(
+                Core.at_row(self.batch.rules, state), seat if self.render_seat == TURN else self.render_seat, seat
+            )
+            for state, seat in zip(self.batch.engine.state, self.batch.seats.tolist(), strict=True)
         )
 
     def _infos(self) -> dict[str, Any]:

@@ -98,6 +98,16 @@ class Core:
         history.resume(state, captured)
         return cls._of(history, None)
 
+    @classmethod
+    def at_row(cls: type[AnyGame], rules: Rules, row: np.ndarray) -> AnyGame:
+        """Return a game that stands where a row of a `State` does, to be looked at: it has no past and no piles.
+
+        The row is trusted.
+        """
+        history = History(check_rules(rules))
+        history.states[0] = row
+        return cls._of(history, None)
+
     def rebase(self) -> None:
         """Forget how the present state was reached: it becomes the first one."""
         self._history.rebase()
@@ -262,16 +272,16 @@ class Core:
         """The last whole move, or None before the first."""
         return next((Move.of_kinds(*play) for play in self._history.plays_back()), None)
 
-    def legal_moves(self) -> list[Move]:
+    def legal_moves(self, most: int = MOST_MOVES) -> list[Move]:
         """Return all moves of the seat to act, sorted by card kind and then by the kinds taken; none at the end.
 
         If `act` has begun a play, return the moves that agree with what it has taken. Where captures are optional,
-        raises ValueError for more than 10,000 moves; `legal_actions` has no such limit.
+        raises ValueError for more than `most` moves, by default 10,000; `legal_actions` has no such limit.
         """
-        plays = legal_plays(self._history, MOST_MOVES)
+        plays = legal_plays(self._history, most)
         if plays is None:
             raise ValueError(
-                f"seat {self.turn} has more than {MOST_MOVES:,} legal moves; legal_actions() gives them step by step"
+                f"seat {self.turn} has more than {most:,} legal moves; legal_actions() gives them step by step"
             )
         return [Move.of_kinds(*play) for play in plays]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from krypenv.cards import ACE, PICTURES
+from krypenv.cards import ACE, NO_CARD, PICTURES, card_name, card_names
 from krypenv.families.layout import further_blocks, is_plain
 from krypenv.game.core import Core
 from krypenv.game.moves import Move
@@ -16,6 +16,7 @@ from krypenv.inputs.words import is_whole, shown
 from krypenv.kernels.scoring import are_best
 
 TURN, ALL = "turn", "all"  # whose hands are shown: that of the seat to act, or all
+_WIDTHS = {"sweeps": 1, "score": 3}  # of what is counted, in digits; of the rest 2
 _RANK_WORDS = {ACE: "an ace", 8: "an 8"} | dict(zip(PICTURES, ("a jack", "a queen", "a king"), strict=True))
 
 
@@ -64,14 +65,11 @@ def format_game(game: Core, seats: Collection[int] | None = None) -> str:
 
     With all hands it is ``str(game)``.
     """
-    head = [str(game.rules), f"deal {game.deal_number} of {len(game.rules.deal_sizes())}", f"stock {game.stock_size}"]
-    if game.rules.games != 1 or game.game_number > 1:
-        head.insert(1, f"game {game.game_number}" + (f" of {game.rules.games}" if game.rules.games else ""))
-    lines = [", ".join(head), f"  table      {_cards(game.table)}"]
+    head = f"{game.rules}, {format_place(game)}, stock {game.stock_size}"
+    lines = [head, f"  table      {_cards(game.table)}"]
     lines += [f"  build {value:2}   {_build(game, value)}" for value, *_ in game.builds]
     if game.set_aside:
         lines.append(f"  set aside  {_cards(game.set_aside)}")
-    scores = game.scores()
     hands = [
         _cards(hand) if seats is None or seat in seats else _closed(len(hand))
         for seat, hand in enumerate(map(game.hand, range(game.rules.players)))
@@ -80,13 +78,11 @@ def format_game(game: Core, seats: Collection[int] | None = None) -> str:
     for seat, hand in enumerate(hands):
         mark = ">" if seat == game.turn else " "
         role = " (dealer)" if seat == game.dealer else ""
-        counts = [f"points {game.points(seat):2}", f"sweeps {game.sweeps(seat)}"]
-        counts += [f"{name} {numbers[seat]:2}" for name, numbers in _further_counts(game).items()]
-        counts += [f"score {scores[seat]:3}"]
+        counts = [f"{name} {count:{_WIDTHS.get(name, 2)}}" for name, count in seat_counts(game, seat).items()]
         lines.append(f"{mark} seat {seat}     {hand:{width}}  {'  '.join(counts)}{role}")
     lines += [f"  running    {_by_side(game, _running(game))}"] if _shows_running(game) else []
     if game.is_over:
-        lines.append(f"{_end(game)}{_result(game)}")
+        lines.append(format_result(game))
     elif game.building:
         lines.append(
             f"Seat {game.turn} plays {game.pending} and builds {game.building} with {_cards(game.taken)} so far."
@@ -98,6 +94,42 @@ def format_game(game: Core, seats: Collection[int] | None = None) -> str:
     else:
         lines.append(f"Seat {game.turn} is to play." + (f" {_aloud(game)}" if format_announcement(game) else ""))
     return "\n".join(lines)
+
+
+def format_place(game: Core) -> str:
+    """Return which deal is being played, and in a session of several games which game."""
+    deal = f"deal {game.deal_number} of {len(game.rules.deal_sizes())}"
+    if game.rules.games == 1 and game.game_number == 1:
+        return deal
+    return f"game {game.game_number}" + (f" of {game.rules.games}" if game.rules.games else "") + f", {deal}"
+
+
+def seat_counts(game: Core, seat: int) -> dict[str, int]:
+    """Return what is counted for a seat, by name: points, sweeps, what else the rules count (K7), and the score."""
+    counts = {"points": game.points(seat), "sweeps": game.sweeps(seat)}
+    counts |= {name: numbers[seat] for name, numbers in _further_counts(game).items()}
+    return counts | {"score": game.scores()[seat]}
+
+
+class LastPlay(NamedTuple):
+    """The last play, or the one that was begun."""
+
+    seat: int
+    card: str
+    takes: tuple[str, ...]  # so far, if it was only begun
+    sweep: int  # 0, 1 or 2
+    is_begun: bool
+
+
+def last_play(game: Core) -> LastPlay | None:
+    """Return the last play, or the one that was begun; None before the first."""
+    takes = tuple(card_names(game.state["taken"].tolist()))
+    if game.pending:
+        return LastPlay(game.turn, game.pending, takes, 0, True)
+    if game.state["last_card"] == NO_CARD:
+        return None
+    seat, card, sweep = (int(game.state[name]) for name in ("last_seat", "last_card", "last_sweep"))
+    return LastPlay(seat, card_name(card), takes, sweep, False)
 
 
 def format_playthrough(game: Core | str) -> str:
@@ -126,7 +158,7 @@ def format_playthrough(game: Core | str) -> str:
                 lines.append(f"  scores  {_scores(twin)}")
                 lines += [f"  running {_by_side(twin, _running(twin))}"] if _shows_running(twin) else []
     if game.is_over:
-        lines += ["", *_final_table(game)]
+        lines += ["", *format_end(game)]
     else:
         lines += ["", "Unfinished.", str(game)]
     return "\n".join(lines) + "\n"
@@ -184,10 +216,9 @@ def _scores(game: Core) -> str:
 def _further_counts(game: Core) -> dict[str, list[int]]:
     """Return what else the rules count, by name and seat: cards and spades won, sweeps that count, mulles (K7)."""
     seats, needed = range(game.rules.players), further_blocks(game.rules)
-    piles = [game.pile_counts(seat) for seat in seats]
     counts = {
-        "cards_won": ("cards", [cards for cards, _ in piles]),
-        "spades_won": ("spades", [spades for _, spades in piles]),
+        "cards_won": ("cards", game.state["cards_won"][: len(seats)].tolist()),
+        "spades_won": ("spades", game.state["spades_won"][: len(seats)].tolist()),
         "counted_sweeps": ("counted", [game.counted_sweeps(seat) for seat in seats]),
         "mulles": ("mulles", [game.mulles(seat) for seat in seats]),
         "mulle_scores": ("for mulles", [game.mulle_scores(seat) for seat in seats]),
@@ -219,6 +250,11 @@ def _side(game: Core, side: int) -> str:
 
 def _by_side(game: Core, numbers: list[int]) -> str:
     return ", ".join(f"{_side(game, side)} {number}" for side, number in enumerate(numbers))
+
+
+def format_result(game: Core) -> str:
+    """Return how a game that is over ended, as in "The game is over: seat 0 wins with 12."."""
+    return f"{_end(game)}{_result(game)}"
 
 
 def _end(game: Core) -> str:
@@ -261,8 +297,8 @@ def _tie_broken_by(game: Core, winner: int, sums: list[int]) -> str:
     return ""
 
 
-def _final_table(game: Core) -> list[str]:
-    """Return the last lines of a game: who got what was left, and the score of each seat."""
+def format_end(game: Core) -> list[str]:
+    """Return the last lines of a game that is over: who got what was left, and the score of each seat."""
     rules, seats = game.rules, range(game.rules.players)
     needed, further = not is_plain(rules), _further_counts(game)
     columns = {"seat": list(seats), "cards": [len(game.captured(seat)) for seat in seats]}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+
 from krypenv.game.core import Core
 from krypenv.game.display import format_announcement, format_game
 from krypenv.game.notation import format_position, parse_position
@@ -39,6 +42,13 @@ class Game(Core):
     def __str__(self) -> str:
         """Return a picture of the game for people, with all hands."""
         return format_game(self)
+
+    def _repr_png_(self) -> bytes | None:
+        """Return a picture of the game for a notebook, with all hands; None without what draws it."""
+        with contextlib.suppress(ModuleNotFoundError):
+            pictures = importlib.import_module("krypenv.pictures")  # imported here, because it draws games
+            return pictures.png_of(pictures.draw_game(self, "all", width=720))
+        return None
 
     def position(self) -> str:
         """Return the whole position as text (docs/notation.md); `Game.from_position` is the inverse."""

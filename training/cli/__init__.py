@@ -6,7 +6,9 @@ bench     `krypenv bench`
 compare   `krypenv compare`
 doctor    `krypenv doctor`
 exploit   `krypenv exploit`
+play      `krypenv play`
 score     `krypenv score`
+show      `krypenv show`
 study     `krypenv study`
 options   shared options, and commands made from settings
 outputs   checks of output files, and input texts

@@ -33,7 +33,9 @@ from krypenv.training.cli.options import (
     hand_over,
     option,
 )
+from krypenv.training.cli.play import play
 from krypenv.training.cli.score import score
+from krypenv.training.cli.show import show
 from krypenv.training.cli.study import study
 from krypenv.training.common.panels import AGENTS, INPUT, LENGTH, OUTPUT, RAY
 
@@ -222,17 +224,6 @@ def arena(
         typer.echo(f"forfeit: {sentence}")
 
 
-@app.command(cls=Page, rich_help_panel=PLAYING, epilog="Example: krypenv show game.krk")
-def show(
-    record: Annotated[str, typer.Argument(help="file with a text record of a game, or - for the standard input")],
-) -> None:
-    """Print a recorded game deal by deal."""
-    from krypenv.game.display import format_playthrough
-    from krypenv.training.cli.outputs import read_text
-
-    typer.echo(format_playthrough(read_text(record)))
-
-
 @app.command(rich_help_panel=TRAINING, add_help_option=False, context_settings=_PASSED_ON)
 def train(ctx: typer.Context) -> None:
     """Train an agent by self-play."""
@@ -330,6 +321,8 @@ def analyze(ctx: typer.Context) -> None:
     hand_over(ctx, start, "Example: krypenv analyze game.krk --worlds 200 --picture game.png")
 
 
+app.command(cls=Page, rich_help_panel=PLAYING, epilog="Example: krypenv play --rules kasino-sweden")(play)
+app.command(cls=Page, rich_help_panel=PLAYING, epilog="Example: krypenv show game.krk --gif game.gif")(show)
 app.command(
     cls=Page,
     rich_help_panel=PLAYING,

@@ -16,7 +16,7 @@ from krypenv.runtime import stopping
 
 LONGEST_MESSAGE = 1000  # characters
 OF_TRAINING = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard")  # what [train] installs
-INSTALL = 'pip install "krypenv[train]"'
+OF_PICTURES = {"pygame": "pygame-ce", "PIL": "pillow"}  # what [render] installs
 WRITE_ERRORS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF}
 
 
@@ -44,9 +44,11 @@ class OneSentence(TyperGroup):
             message = "krypenv: there is not enough memory for this"
         except ModuleNotFoundError as error:
             missing = (error.name or "").partition(".")[0]
-            if missing not in OF_TRAINING:
+            if missing not in (*OF_TRAINING, *OF_PICTURES):
                 raise
-            message = f"krypenv: {ctx.invoked_subcommand} needs {missing}, which is not installed: {INSTALL}"
+            extra, missing = ("render", OF_PICTURES[missing]) if missing in OF_PICTURES else ("train", missing)
+            install = f'pip install "krypenv[{extra}]"'
+            message = f"krypenv: {ctx.invoked_subcommand} needs {missing}, which is not installed: {install}"
         except ValueError as error:
             message = f"krypenv: {error}"
         except OSError as error:

@@ -1,0 +1,149 @@
+"""What a picture of a game shows, and where: things with rectangles, before anything is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from krypenv.game.core import Core
+from krypenv.game.display import LastPlay, format_announcement, format_place, format_result, last_play, seat_counts
+from krypenv.pictures.places import SHAPE, Rect, lay_cards
+
+WIDTH, HEIGHT = 960, 720  # of a picture in its own units
+_EDGE, _GAP, _LINE = 12, 8, 19
+_SEATS_TOP, _SEATS_HEIGHT = 40, 158
+_FELT = Rect(_EDGE, 206, WIDTH - 2 * _EDGE, 296)
+_TABLE = Rect(158, 216, 644, 236)
+_STOCK = Rect(28, 218, 118, 272)
+_ASIDE = Rect(814, 218, 118, 272)
+_RIBBON = Rect(158, 457, 644, 36)
+_LAST = Rect(_EDGE, 508, WIDTH - 2 * _EDGE, 54)
+_BOTTOM = Rect(_EDGE, 568, WIDTH - 2 * _EDGE, 144)
+_OWN_COUNTS = 340  # width of what stands beside the hand at the bottom
+_CARD, _HAND_CARD, _SEAT_CARD, _ASIDE_CARD, _LAST_CARD = 104, 84, 60, 44, 35  # widest cards of each place
+
+
+class Thing(NamedTuple):
+    """Something in a picture."""
+
+    kind: str  # "card", "back", "text", "panel", "felt", "ribbon" or "pile" (the frame and label of cards in it)
+    place: str  # "table", "hand 0", "stock", "aside", "last", "ribbon", "seat 0" or "head"
+    rect: Rect
+    text: str = ""  # the name of a card, or what is written
+    style: str = ""  # "marked" for a card taken or a seat that is to act; of a text "left", "right" or "title"
+
+
+def lay_out(
+    game: Core, seats: Collection[int], bottom: int = 0, names: Sequence[str] | None = None
+) -> tuple[Thing, ...]:
+    """Return what a picture of a game shows, from the back to the front.
+
+    Args:
+        game: the game.
+        seats: the seats whose hands are shown; the others lie face down.
+        bottom: the seat at the bottom; the others follow from left to right, as they sit clockwise (R5).
+        names: what the seats are called.
+    """
+    players = game.rules.players
+    called = [f"Seat {seat}" for seat in range(players)] if names is None else list(names)
+    things = [
+        Thing("text", "head", Rect(_EDGE + 4, 8, 560, 26), str(game.rules), "left"),
+        Thing("text", "head", Rect(WIDTH - 364 - _EDGE, 8, 360, 26), format_place(game), "right"),
+        Thing("felt", "table", _FELT),
+    ]
+    others = [(bottom + step) % players for step in range(1, players)]
+    width = min((_BOTTOM.w + _GAP) / len(others) - _GAP, 460)
+    left = (WIDTH - len(others) * (width + _GAP) + _GAP) / 2
+    for number, seat in enumerate(others):
+        panel = Rect(left + number * (width + _GAP), _SEATS_TOP, width, _SEATS_HEIGHT)
+        head, cards = panel.inside(8).split_rows(3 * _LINE + 6)
+        things += _seat(game, seat, called[seat], panel, head, cards, _SEAT_CARD, seat in seats)
+    head, cards = _BOTTOM.inside(12).split_columns(_OWN_COUNTS)
+    things += _seat(game, bottom, called[bottom], _BOTTOM, head, cards, _HAND_CARD, bottom in seats)
+    return (*things, *_table(game), *_words(game, called))
+
+
+def _seat(
+    game: Core, seat: int, name: str, panel: Rect, head: Rect, cards: Rect, widest: int, is_open: bool
+) -> list[Thing]:
+    """Return a seat's panel: its name and role, its score, what it has, and its hand."""
+    counts = seat_counts(game, seat)
+    score = counts.pop("score")
+    roles = ["dealer"] * (seat == game.dealer)
+    roles += [] if game.rules.teams is None else [f"team {seat % game.rules.num_teams}"]
+    place = f"seat {seat}"
+    first, rest = head.split_rows(_LINE + 4)
+    second, third = rest.split_rows(_LINE)
+    words = [f"{name} {count}" for name, count in counts.items()]
+    return [
+        Thing("panel", place, panel, style="marked" if seat == game.turn else ""),
+        Thing("text", place, first._replace(w=first.w - 92), name, "left bold"),
+        Thing("text", place, Rect(first.x + first.w - 88, first.y, 88, first.h), f"score {score}", "right bold"),
+        Thing("text", place, second, "  ".join(words), "left"),
+        Thing("text", place, third._replace(h=_LINE), " · ".join(roles), "left"),
+        *_cards(game.hand(seat) if is_open else [""] * len(game.hand(seat)), f"hand {seat}", cards, widest),
+    ]
+
+
+def _table(game: Core) -> list[Thing]:
+    """Return the middle of the table: the cards in play, the stock, and the cards set aside."""
+    taken = game.taken
+    things = []
+    for card in _cards(game.table, "table", _TABLE, _CARD):
+        is_taken = card.text in taken
+        if is_taken:
+            taken.remove(card.text)
+        things.append(card._replace(style="marked") if is_taken else card)
+    things += _stock(game.stock_size)
+    if game.rules.set_aside != "none":
+        things += _pile(game.set_aside, "aside", "put aside", _ASIDE, _ASIDE_CARD)
+    return things
+
+
+def _cards(names: Sequence[str], place: str, room: Rect, widest: float) -> list[Thing]:
+    """Return cards laid out in a room; a name of "" is a card face down."""
+    places = lay_cards(len(names), room, widest)
+    return [Thing("card" if name else "back", place, rect, name) for name, rect in zip(names, places, strict=True)]
+
+
+def _pile(names: Sequence[str], place: str, label: str, room: Rect, widest: float) -> list[Thing]:
+    """Return cards that lie together under a label."""
+    head, rest = room.split_rows(26)
+    return [Thing("text", place, head, label), *_cards(names, place, rest, widest)]
+
+
+def _stock(size: int) -> list[Thing]:
+    """Return the stock: up to three cards face down, one upon the other, and how many there are."""
+    head, rest = _STOCK.split_rows(26)
+    backs = [Rect(rest.x + 20 + 4 * at, rest.y + 8 + 4 * at, 72, SHAPE * 72) for at in range(min(3, size))]
+    return [Thing("text", "stock", head, f"stock {size}"), *(Thing("back", "stock", back) for back in backs)]
+
+
+def _words(game: Core, called: Sequence[str]) -> list[Thing]:
+    """Return the last play with its cards, and what must be announced, or how the game ended."""
+    said = format_announcement(game)
+    words = format_result(game) if game.is_over else f"“{said}”" if said else ""
+    width = min(_RIBBON.w, 11.5 * len(words) + 50)
+    height = _TABLE.y + _TABLE.h / 2 - _RIBBON.h if game.is_over else _RIBBON.y
+    place = Rect(_RIBBON.x + (_RIBBON.w - width) / 2, height, width, _RIBBON.h)
+    ribbon = [Thing("ribbon", "ribbon", place, words)] if words else []
+    play = last_play(game)
+    return ribbon if play is None else [*ribbon, *_play(play, called[play.seat])]
+
+
+def _play(play: LastPlay, name: str) -> list[Thing]:
+    """Return a play as a line of words and small cards."""
+    verbs = ("plays", "and takes") if play.is_begun else ("played", "and took")
+    words, rest = _LAST.split_columns(180)
+    card, rest = rest.inside(2).split_columns(50)
+    then, rest = rest.split_columns(134 if play.is_begun else 84)
+    takes, sweep = rest.split_columns(376)
+    takes = takes._replace(w=min(takes.w, len(play.takes) * 50))
+    things = [
+        Thing("text", "last", words, f"{name} {verbs[0]}", "right"),
+        *_cards([play.card], "last", card, _LAST_CARD),
+        Thing("text", "last", then, verbs[1] if play.takes else "and takes nothing" if play.is_begun else "", "left"),
+        *_cards(play.takes, "last", takes, _LAST_CARD),
+    ]
+    made = ("", "Sweep!", "Double sweep!")[play.sweep]
+    return [*things, Thing("ribbon", "last", sweep.inside(8)._replace(w=170), made)] if made else things

@@ -1,0 +1,175 @@
+"""A game as text for a terminal, with cards in colour. Rich writes it; it is loaded when it is first needed."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from krypenv.cards import CLUBS, DIAMONDS, HEARTS, RANK_NAMES, SPADES, SUIT_SYMBOLS, TEN, parse_card, rank_of, suit_of
+from krypenv.game.core import Core
+from krypenv.game.display import (
+    TURN,
+    LastPlay,
+    format_announcement,
+    format_place,
+    format_result,
+    last_play,
+    seat_counts,
+    seats_shown,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Group, RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+NARROWEST = 40  # columns
+_PAPER = "on grey93"
+_LABEL, _WIDEST = 13, 6  # columns of what stands before cards, and of a card
+_NARROW = 28  # columns, at least, for what a seat has
+_TWO_COLOURS = {CLUBS: "grey7", DIAMONDS: "red3", HEARTS: "red3", SPADES: "grey7"}
+_FOUR_COLOURS = {CLUBS: "dark_green", DIAMONDS: "blue3", HEARTS: "red3", SPADES: "grey7"}
+
+
+class Look(NamedTuple):
+    """How a game is written."""
+
+    names: Sequence[str] = ()  # what the seats are called; by default by their numbers
+    bottom: int = 0  # the seat that comes last; the others stand above it as they sit clockwise (R5)
+    four_colours: bool = False  # clubs are green and diamonds blue
+    symbols: bool = True  # suits are written as in 8♠, otherwise as in 8S
+
+    def name(self, seat: int) -> str:
+        """Return what a seat is called."""
+        return self.names[seat] if self.names else f"Seat {seat}"
+
+    def card(self, name: str) -> Text:
+        """Return a card."""
+        from rich.text import Text
+
+        kind = parse_card(name)
+        suit, rank = suit_of(kind), rank_of(kind)
+        colour = (_FOUR_COLOURS if self.four_colours else _TWO_COLOURS)[suit]
+        words = f"{10 if rank == TEN else RANK_NAMES[rank - 1]}{SUIT_SYMBOLS[suit]}" if self.symbols else name
+        return Text.assemble((f" {words} ", f"bold {colour} {_PAPER}"))
+
+    def cards(self, names: Iterable[str]) -> Text:
+        """Return cards side by side."""
+        from rich.text import Text
+
+        return Text(" ").join(map(self.card, names)) or Text(" -")
+
+    def rows(self, label: str, names: Sequence[str], width: int) -> Text:
+        """Return cards after a label, in as many rows as they need in so many columns."""
+        from rich.text import Text
+
+        each = max(1, (width - _LABEL) // _WIDEST)
+        parts = [self.cards(names[at : at + each]) for at in range(0, max(1, len(names)), each)]
+        return Text(f"{label:{_LABEL}}") + Text("\n" + " " * _LABEL).join(parts)
+
+
+def format_ansi(
+    game: Core,
+    render_seat: int | str | None = TURN,
+    width: int | None = None,
+    colour: bool | None = None,
+    look: Look = Look(),  # noqa: B008 - it can't be changed
+) -> str:
+    """Return a game as text for a terminal.
+
+    Args:
+        game: the game.
+        render_seat: whose hand is open: the seat to act ("turn"), one seat (its number), "all" or none (None).
+        width: columns, at least 40; by default those of the terminal.
+        colour: whether to write in colour; by default unless the environment variable NO_COLOR is set.
+        look: names, order and colours.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    if width is None:
+        width = shutil.get_terminal_size().columns
+    if colour is None:
+        colour = not os.environ.get("NO_COLOR")
+    file, width = io.StringIO(), max(width, NARROWEST)
+    console = Console(
+        file=file, width=width, force_terminal=colour, no_color=not colour,
+        color_system="256" if colour else None, legacy_windows=False,
+    )  # fmt: skip
+    console.print(text_of(game, render_seat, look, width), Text(), *words_of(game, look), sep="\n")
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def text_of(game: Core, render_seat: int | str | None, look: Look, width: int) -> Group:
+    """Return a game as rich prints it in so many columns: the seats with their hands, and the table."""
+    from rich.console import Group
+    from rich.text import Text
+
+    players, seats = game.rules.players, seats_shown(game, render_seat)
+    head = Text(f"{game.rules}, {format_place(game)}, stock {game.stock_size}", style="bold")
+    lines: list[RenderableType] = [head, Text()]
+    longest = max(len(_name(game, seat, look)) for seat in range(players))
+    for seat in [(look.bottom + step) % players for step in range(1, players + 1)]:
+        if seat == look.bottom:
+            lines += [Text(), look.rows("  Table", game.table, width)]
+            lines += [look.rows("  Put aside", game.set_aside, width)] if game.set_aside else []
+            lines += [Text()]
+        lines.append(_seat(game, seat, look, longest, width))
+        if seat in seats and game.hand(seat):
+            lines.append(look.rows("", game.hand(seat), width))
+    return Group(*lines)
+
+
+def _name(game: Core, seat: int, look: Look) -> Text:
+    """Return what a seat is called, whether it is to play, and its roles."""
+    from rich.text import Text
+
+    roles = ["dealer"] * (seat == game.dealer)
+    roles += [] if game.rules.teams is None else [f"team {seat % game.rules.num_teams}"]
+    is_next = seat == game.turn
+    name = f"{'>' if is_next else ' '} {look.name(seat)}"
+    return Text.assemble((name, "bold" if is_next else ""), f" ({', '.join(roles)})" if roles else "")
+
+
+def _seat(game: Core, seat: int, look: Look, longest: int, width: int) -> Table:
+    """Return a seat's name, the size of its hand, and what it has, below them where there is no room beside them."""
+    from rich.table import Table
+    from rich.text import Text
+
+    held, by_name = len(game.hand(seat)), seat_counts(game, seat)
+    name, size = _name(game, seat, look), f"{held} card{'s' * (held != 1)}"
+    counts = ", ".join(f"{what} {by_name[what]}" for what in ("score", *list(by_name)[:-1]))
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    if width - longest - len("  10 cards  ") < _NARROW:
+        grid.add_row(name + Text(f"  {size}"))
+        grid.add_row(Text(f"    {counts}"))
+        return grid
+    for of_column in (longest, len("10 cards"), None):
+        grid.add_column(width=of_column)
+    grid.add_row(name, size, counts)
+    return grid
+
+
+def line_of(play: LastPlay, look: Look) -> Text:
+    """Return a play in a line."""
+    from rich.text import Text
+
+    line = Text(f"{look.name(play.seat)} {'plays' if play.is_begun else 'played'} ") + look.card(play.card)
+    if play.takes:
+        line += Text(f" and {'takes' if play.is_begun else 'took'} ") + look.cards(play.takes)
+    return line.append(("", ": a sweep!", ": a double sweep!")[play.sweep], style="bold")
+
+
+def words_of(game: Core, look: Look) -> list[Text]:
+    """Return the last play, what must be announced, and who is to play or how the game ended."""
+    from rich.text import Text
+
+    play = last_play(game)
+    lines = [line_of(play, look)] if play else []
+    if said := format_announcement(game):
+        lines.append(Text(f'"{said}"', style="bold"))
+    lines.append(Text(format_result(game) if game.is_over else f"{look.name(game.turn)} to play."))
+    return lines

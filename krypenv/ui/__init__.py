@@ -1,0 +1,6 @@
+"""A table for people: they play against agents. It uses games and agents, and holds no rules.
+
+table     a game with its players: moves, undo, saving
+choices   what a person may choose, and what is meant by what they type
+terminal  the table in a terminal
+"""

@@ -1,0 +1,131 @@
+"""A game with its players: a person at one seat, and agents at the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from krypenv import agents
+from krypenv.agents.base import Agent
+from krypenv.game.game import Game
+from krypenv.game.moves import Move
+from krypenv.inputs.files import write_whole
+from krypenv.inputs.words import is_whole, shown
+from krypenv.rules import Rules
+
+PERSON = "person"
+_TAG = "Seat{}"  # of a record: who sits there
+
+
+class Table:
+    """A game of one person against agents.
+
+    Args:
+        game: the game, which may have begun.
+        seat: the person's seat.
+        opponents: the agents at the other seats, as `krypenv.agents.make` reads them, from the person's left on; one
+            alone plays all of them.
+        seed: of the agents' random choices.
+
+    Attributes:
+        game: the game that is being played, one of a session perhaps.
+        seat: the person's seat.
+        players: who sits where: names of agents, and `PERSON`.
+
+    Raises ValueError for a wrong seat, and for agents that don't exist, don't play these rules, or see hidden cards.
+    """
+
+    def __init__(self, game: Game, seat: int, opponents: Sequence[str], seed: int = 0) -> None:
+        players = game.rules.players
+        if not is_whole(seat, 0, players - 1):
+            raise ValueError(f"your seat is 0 to {players - 1}, not {shown(seat)}")
+        if len(opponents) not in (1, players - 1):
+            raise ValueError(
+                f"{players - 1} other players are needed, named one by one or all by one name, not {len(opponents)}"
+            )
+        self.game, self.seat, self._seed = game, seat, seed
+        self.players = [PERSON] * players
+        for step in range(1, players):
+            self.players[(seat + step) % players] = opponents[step - 1 if len(opponents) > 1 else 0]
+        self._agents = {at: seated(spec, game.rules, seed + at) for at, spec in enumerate(self.players) if at != seat}
+        self._helper: Agent | None = None
+        self._sign()
+
+    def _sign(self) -> None:
+        """Write who sits where into the game's record."""
+        self.game.tags |= {_TAG.format(at): spec for at, spec in enumerate(self.players)}
+
+    @property
+    def names(self) -> list[str]:
+        """What the seats are called: "You", and agents by their names, with their seats if there are several."""
+        plain = ["You" if spec == PERSON else spec.partition("(")[0].rpartition("/")[2] for spec in self.players]
+        return [name if plain.count(name) == 1 else f"{name} {at}" for at, name in enumerate(plain)]
+
+    @property
+    def is_yours(self) -> bool:
+        """Whether the person is to play."""
+        return self.game.turn == self.seat
+
+    def play_others(self) -> Iterator[Move]:
+        """Play the agents' moves up to the person's next decision, or to the end of the game; yield each."""
+        while not self.game.is_over and not self.is_yours:
+            move = decided(self._agents[self.game.turn], self.game)
+            self.game.push(move)
+            yield move
+
+    def undo(self) -> bool:
+        """Take back the person's last move and all after it; return whether there was one."""
+        twin, seats = self.game.rewound(), []
+        for move in self.game.moves:
+            seats.append(twin.turn)
+            twin.push(move)
+        if self.seat not in seats:
+            return False
+        while self.game.pending:
+            self.game.pop()
+        for _ in range(seats[::-1].index(self.seat) + 1):
+            self.game.pop()
+        return True
+
+    def hint(self, spec: str) -> Move:
+        """Return what an agent would do in the person's place."""
+        if self._helper is None:
+            self._helper = seated(spec, self.game.rules, self._seed)
+        return decided(self._helper, self.game)
+
+    def next_game(self) -> None:
+        """Begin the session's next game."""
+        self.game = self.game.next_game()
+        self._sign()
+
+    def save(self, path: Path) -> None:
+        """Write the game's record to a file, whole or not at all; raise OSError if it can't be written."""
+        write_whole(path, self.game.record().encode())
+
+
+def named_in(game: Game) -> tuple[int, list[str]] | None:
+    """Return the person's seat and the agents that a game's record names, from the person's left on; None if none."""
+    players = [game.tags.get(_TAG.format(seat), "") for seat in range(game.rules.players)]
+    if players.count(PERSON) != 1 or not all(players):
+        return None
+    seat = players.index(PERSON)
+    return seat, [*players[seat + 1 :], *players[:seat]]
+
+
+def seated(spec: str, rules: Rules, seed: int) -> Agent:
+    """Return an agent that may sit at a table; raise ValueError for one that sees hidden cards."""
+    agent = agents.make_known(spec, rules, seed)
+    if getattr(agent, "cheats", False):
+        raise ValueError(f"{agent.name} sees what is hidden, so it can't play here")
+    return agent
+
+
+def decided(agent: Agent, game: Game) -> Move:
+    """Return the whole move that an agent chooses in a game, which is left as it is."""
+    twin = game.copy()
+    seat, before = twin.turn, len(twin.moves)
+    while len(twin.moves) == before:
+        actions = agent.act(twin.observation(seat)[None], twin.action_mask(seat)[None])
+        twin.act(int(actions[0]))
+    assert twin.last_move
+    return twin.last_move

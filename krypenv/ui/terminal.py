@@ -1,0 +1,246 @@
+"""The table in a terminal: line by line, so that it works over any connection, with and without colour."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from krypenv.game.display import format_announcement, format_end, last_play
+from krypenv.game.moves import Move
+from krypenv.pictures.text import NARROWEST, Look, line_of, text_of
+from krypenv.ui.choices import MOST_LISTED, Choices, Wrong, choices_of, parse_choice
+from krypenv.ui.table import Table
+
+HELP = """\
+Type the number of a choice, or name cards: 8s plays the eight of spades, and
+8s 6d 2h takes two cards with it. Or type a word; its first letter is enough.
+hint   advice from an agent       undo   take back your last move
+more   show more choices          back   choose another card
+table  show the table again       save   save the game; save FILE elsewhere
+quit   save the game and leave    ?      show this"""
+COMMANDS = ("hint", "undo", "more", "back", "table", "save", "quit", "?")
+
+
+class Leave(Exception):
+    """The person leaves the table, or their input or terminal is gone."""
+
+
+class Terminal:
+    """Lets a person play at a table.
+
+    Args:
+        table: the table.
+        path: the file to which the game is saved.
+        helper: the agent that gives hints.
+        console: where to write.
+        four_colours: write clubs green and diamonds blue.
+        read: how to ask for a line; it raises EOFError where the input has ended.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        path: Path,
+        helper: str,
+        console: Console,
+        four_colours: bool = False,
+        read: Callable[[str], str] = input,
+    ) -> None:
+        self._table, self._path, self._helper, self._console, self._read = table, path, helper, console, read
+        self._look = Look(table.names, table.seat, four_colours, _shows(console, "♠"))
+
+    def run(self) -> None:
+        """Play until the session is over or the person leaves. The game is saved then, whatever happens."""
+        try:
+            with _hang_up_leaves():
+                self._play()
+        except (Leave, KeyboardInterrupt, OSError) as stopped:
+            self._table.save(self._path)
+            with contextlib.suppress(OSError):
+                self._write(f"\nThe game is saved in {self._path}; to go on: krypenv play --load {self._path}", True)
+            if not isinstance(stopped, Leave):
+                raise
+        else:
+            self._table.save(self._path)
+            self._write(f"\nThe game is saved in {self._path}.", True)
+
+    def _play(self) -> None:
+        self._write("Type ? to see what you can type.")
+        while True:
+            self._play_game()
+            if self._table.game.session_over:
+                return
+            self._ask("Enter deals the next game: ")
+            self._table.next_game()
+
+    def _play_game(self) -> None:
+        while True:
+            while self._answer():
+                self._tell()
+            if self._table.game.is_over:
+                break
+            self._show()
+            self._choose()
+        self._show()
+        self._write("\n" + "\n".join(format_end(self._table.game)))
+        names = [f"seat {seat} is {name}" for seat, name in enumerate(self._look.names)]
+        self._write(f"({', '.join(names)})")
+
+    def _answer(self) -> bool:
+        """Let the next agent play before the person, and return whether there was one."""
+        if self._table.is_yours or self._table.game.is_over:
+            return False
+        with self._console.status("The others play.", spinner="line"):  # shown in terminals that can
+            return next(self._table.play_others(), None) is not None
+
+    # ------------------------------------------------------------------ choosing
+
+    def _choose(self) -> None:
+        """Ask until the person has made a move, or has taken one back."""
+        card, first, is_listed = "", 0, False
+        choices = choices_of(self._table.game)
+        while True:
+            if not is_listed:
+                choices = choices_of(self._table.game, card)
+                first = first if first < len(choices) else 0
+                self._list(choices, first)
+            is_listed = True
+            line = self._ask(f"{card} takes: " if card else "You play: ")
+            word, _, rest = line.partition(" ")
+            command = next((each for each in COMMANDS if word and each.startswith(word.lower())), "")
+            if command == "undo" and self._undo():
+                return
+            if command in ("more", "back", "table"):
+                card, first = (card, first + MOST_LISTED) if command == "more" else ("", 0)
+                is_listed = False
+            if command:
+                self._obey(command, rest.strip())
+                continue
+            try:
+                choice = parse_choice(line, choices, self._table.game)
+            except Wrong as error:
+                self._write(f"{error}.")
+                continue
+            if isinstance(choice, Move):
+                self._table.game.push(choice)
+                self._tell()
+                return
+            card, first, is_listed = choice, 0, False
+
+    def _undo(self) -> bool:
+        """Take back the person's last move; return whether there was one, and say so if not."""
+        is_done = self._table.undo()
+        if not is_done:
+            self._write("There is nothing to take back: you have made no move in this game.")
+        return is_done
+
+    def _obey(self, command: str, rest: str) -> None:
+        """Do what a command says that changes nothing in the game."""
+        if command == "hint":
+            self._hint()
+        elif command == "table":
+            self._show()
+        elif command == "?":
+            self._write(HELP)
+        elif command == "save":
+            self._save(Path(rest) if rest else self._path)
+        elif command == "quit":
+            raise Leave
+
+    def _hint(self) -> None:
+        try:
+            move = self._table.hint(self._helper)
+        except ValueError as error:  # no such agent, or none for these rules
+            self._write(f"{error}.")
+            return
+        self._write(Text(f"{self._helper.partition('(')[0]} advises: ") + self._line(move))
+
+    def _save(self, path: Path) -> None:
+        try:
+            self._table.save(path)
+        except OSError as error:
+            self._write(f"{path}: {error.strerror or error}", True)
+            return
+        self._write(f"The game is saved in {path}.", True)
+
+    # ------------------------------------------------------------------ reading and writing
+
+    def _ask(self, prompt: str) -> str:
+        """Return a line that a person types, without spaces around it; raise Leave where there is no more."""
+        try:
+            return self._read(prompt).strip()
+        except UnicodeDecodeError:
+            return "\N{REPLACEMENT CHARACTER}"
+        except (EOFError, RuntimeError):  # Python raises the second where there is no input at all
+            raise Leave from None
+
+    def _write(self, what: RenderableType, is_path: bool = False) -> None:
+        self._console.print(what, markup=False, highlight=False, emoji=False, soft_wrap=is_path)
+
+    def _show(self) -> None:
+        game = self._table.game
+        self._write("")
+        self._write(text_of(game, self._table.seat, self._look, max(self._console.width, NARROWEST)))
+        said = format_announcement(game)
+        self._write(f'\n"{said}"\n' if said else "")
+
+    def _tell(self) -> None:
+        play = last_play(self._table.game)
+        if play:
+            self._write(line_of(play, self._look))
+
+    def _list(self, choices: Choices, first: int) -> None:
+        """Write some choices with their numbers, and how many more there are."""
+        rows = [self._line(move) for move in choices.moves]
+        for card, count in zip(choices.cards, choices.counts, strict=True):
+            said = (
+                "more captures than can be listed" if count is None else "1 move" if count == 1 else f"{count:,} moves"
+            )
+            rows.append(self._look.card(card) + Text(f" {said}"))
+        for number, row in enumerate(rows[first : first + MOST_LISTED], first + 1):
+            self._write(Text(f"{number:4}  ") + row)
+        left = len(rows) - first - MOST_LISTED
+        if left > 0:
+            self._write(f"      and {left:,} more: type more, or name the cards to take, as in 6d 2h")
+        if not rows:
+            self._write("      more captures than can be listed: name the cards to take, as in 6d 2h, or - for none")
+
+    def _line(self, move: Move) -> Text:
+        """Return a move in a line."""
+        line = self._look.card(move.card)
+        line += Text(" takes ") + self._look.cards(move.takes) if move.takes else Text(" stays on the table")
+        return line.append(("", ", a sweep", ", a double sweep")[move.sweep])
+
+
+def _shows(console: Console, characters: str) -> bool:
+    """Return whether a console can show some characters."""
+    try:
+        characters.encode(console.encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _hang_up_leaves() -> Iterator[None]:
+    """Raise Leave in the block when the terminal is closed or the connection is lost."""
+
+    def leave(*_: Any) -> None:
+        raise Leave
+
+    names = [name for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
+    try:
+        before = {name: signal.signal(getattr(signal, name), leave) for name in names}
+    except ValueError:  # not in the main thread
+        before = {}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)

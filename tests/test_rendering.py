@@ -1,0 +1,143 @@
+"""What environments show: Gymnasium's render modes, videos, and the moment that is shown."""
+
+from __future__ import annotations
+
+import re
+import sys
+import types
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.wrappers import RecordVideo
+
+from krypenv import Game, Rules, kasino_v0
+from krypenv.families.variants import FAMILIES
+from krypenv.pictures import draw_game, format_ansi, rendering
+from krypenv.pictures.text import Look
+
+
+def play(env, seed=1):
+    """Play the first legal action to the end; yield after the reset and after each step."""
+    _, info = env.reset(seed=seed)
+    yield False
+    is_over = False
+    while not is_over:
+        _, _, is_over, _, info = env.step(int(np.asarray(info["action_mask"]).argmax()))
+        yield is_over
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_one_learner_is_shown_at_its_decisions_and_at_the_end(family, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    env = gymnasium.make(family.gym_id, render_mode="ansi", players=3, seat="random", opponents="greedy")
+    moments = 0
+    for is_over in play(env):
+        moments += 1
+        text = env.render()
+        assert text.count(" to play.") == (not is_over)
+        assert ("The game is over" in text) == is_over
+        if not is_over:
+            [line] = re.findall(r"^> Seat .*", text, re.MULTILINE)
+            assert line in text[text.index("  Table") :], "the learner sits at the bottom"
+    assert moments > 10
+
+
+def test_the_end_that_is_shown_is_that_of_the_game():
+    env = gymnasium.make("Kasino-v0", render_mode="rgb_array", render_seat="all", reward="points").unwrapped
+    _, info = env.reset(seed=7)
+    is_over = False
+    while not is_over:
+        _, reward, is_over, _, info = env.step(int(info["action_mask"].argmax()))
+    final = env._shown[0]
+    assert final.is_over
+    assert final.scores()[0] == reward
+    assert np.array_equal(env.render(), draw_game(final, "all"))
+
+
+def test_an_illegal_action_leaves_the_picture_as_it_was():
+    env = gymnasium.make("Krypkasino-v0", render_mode="rgb_array", disable_env_checker=True)
+    _, info = env.reset(seed=1)
+    before = env.render()
+    _, _, is_over, _, _ = env.step(int(info["action_mask"].argmin()))
+    assert is_over
+    assert np.array_equal(env.render(), before)
+
+
+@pytest.fixture
+def clips(monkeypatch):
+    """Keep what would be written by moviepy, which does not go with the current pillow."""
+    written = {}
+
+    class ImageSequenceClip:
+        def __init__(self, frames, fps):
+            self.frames, self.fps = frames, fps
+
+        def write_videofile(self, path, **_):
+            written[path] = self
+
+    module = types.ModuleType("moviepy.video.io.ImageSequenceClip")
+    module.ImageSequenceClip = ImageSequenceClip
+    for name in ("moviepy", "moviepy.video", "moviepy.video.io"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    monkeypatch.setitem(sys.modules, "moviepy.video.io.ImageSequenceClip", module)
+    return written
+
+
+def test_gymnasium_records_a_video(clips, tmp_path):
+    env = RecordVideo(gymnasium.make("Mulle-v0", render_mode="rgb_array"), str(tmp_path))
+    steps = sum(1 for _ in play(env))
+    env.close()
+    [clip] = clips.values()
+    assert len(clip.frames) == steps
+    assert {frame.shape for frame in clip.frames} == {(720, 960, 3)}
+    assert clip.fps == rendering.FPS
+    assert all((one != other).any() for one, other in zip(clip.frames, clip.frames[1:], strict=False))
+
+
+def test_many_games_are_shown_as_many_pictures():
+    envs = gymnasium.make_vec("Kasino-v0", num_envs=3, render_mode="rgb_array", players=3, seat="random")
+    with pytest.raises(ValueError, match="'rgb_array', 'ansi' or None"):
+        gymnasium.make_vec("Kasino-v0", num_envs=3, render_mode="human")
+    _, infos = envs.reset(seed=4)
+    for _ in range(20):
+        envs.step(infos["action_mask"].argmax(axis=1))
+        infos = envs.unwrapped._infos()
+    pictures = envs.render()
+    assert [picture.shape for picture in pictures] == [(720, 960, 3)] * 3
+    assert not np.array_equal(pictures[0], pictures[1])
+
+
+def test_a_wrong_mode_is_refused():
+    for make in (lambda **mode: gymnasium.make("Mulle-v0", **mode), lambda **mode: kasino_v0.env(**mode)):
+        with pytest.raises(ValueError, match="it is one of human, rgb_array, ansi, or None"):
+            make(render_mode="rgb")
+
+
+# ---------------------------------------------------------------------- text
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_text_fits_into_the_terminal(width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    for rules in ("krypkasino players=6 teams=3", "kasino-finland players=4 teams=2", "mulle players=2"):
+        game = Game(Rules.parse(rules), seed=2)
+        for _ in range(25):
+            game.act(game.legal_actions()[0])
+        lines = format_ansi(game, "all", colour=False).splitlines()
+        assert max(map(len, lines)) <= width
+        assert "\x1b" not in "".join(lines)
+
+
+def test_text_is_in_colour_unless_it_is_not_wanted(monkeypatch):
+    game = Game(Rules.preset(), seed=1)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    plain, coloured = format_ansi(game, "all", 80, False), format_ansi(game, "all", 80)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured).split() == plain.split()
+    assert coloured != format_ansi(game, "all", 80, look=Look(four_colours=True))
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert format_ansi(game, "all", 80) == plain
+
+
+def test_text_without_symbols_is_ascii():
+    assert format_ansi(Game(Rules.preset(), seed=1), 0, 80, False, Look(symbols=False)).isascii()
