@@ -144,7 +144,8 @@ def page_of(game: Game) -> str:
     builders = " and ".join(f"`{name}`" for name, preset in family.variants.items() if Rules.preset(preset).building)
     return PAGE.read_text(encoding="utf-8").format(
         title=game.title, name=game.title.lower(), picture=game.picture, what=game.what, example=game.example,
-        module=family.module, gym_id=family.gym_id, session=game.session, counts=game.counts, tie_break=game.tie_break, default=family.default,
+        module=family.module, gym_id=family.gym_id,
+        session=game.session, counts=game.counts, tie_break=game.tie_break, default=family.default,
         action_shapes="Discrete(105)" + (f", in {builders} Discrete(139)" if builders else ""),
         action_values="[0, 104]" + (f", in {builders} [0, 138]" if builders else ""),
         mask_shapes="(105,)" + (f", in {builders} (139,)," if builders else ""),
