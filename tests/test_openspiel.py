@@ -41,7 +41,7 @@ from krypenv.envs import openspiel  # noqa: E402
 
 TINY = Rules.preset("mini-sweep", packs=2, suits=(3,))  # 468 histories with sorted deals
 GAMES = [
-    *Rules.presets(),
+    *(name for name in Rules.presets() if not Rules.preset(name).building),  # builds are refused
     "krypkasino players=4 teams=2",
     "krypkasino players=6 teams=3",
     "howto players=3 games=2",
