@@ -10,6 +10,7 @@ from collections.abc import Callable
 from krypenv.agents.base import (
     RENAMED,
     Agent,
+    check_no_builds,
     check_options,
     check_seed,
     format_spec,
@@ -106,6 +107,8 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
         )
     options = with_new_names(options, options_of(_AGENTS[name]), RENAMED.get(name, {}))
     check_options(name, _AGENTS[name], options)
+    if name != "random":
+        check_no_builds(rules, f"the agent {name}")
     return _AGENTS[name](rules, seed, **options)
 
 

@@ -51,8 +51,8 @@ LIMITS: dict[str, tuple[float, float, str]] = {
 # Fields of the rules that agents who know the main game rely on.
 _KNOWN = (
     "goal", "capture", "sweep_payer", "sweeps_cancel", "last_deal_sweeps", "sweep_limit", "lillan_hand_value",
-    "storan_hand_value", "most_spades_points", "most_cards_points", "spades_above", "mulle_points", "threshold_at_once",
-    "tie_break",
+    "storan_hand_value", "most_spades_points", "most_cards_points", "spades_above", "mulle_points", "mulle_by_value",
+    "building", "threshold_at_once", "tie_break",
 )  # fmt: skip
 
 
@@ -95,6 +95,14 @@ def check_krypkasino(rules: Rules, who: str) -> None:
         raise ValueError(
             f"{one_line(who, 80)} knows only games like Krypkasino, and {rules.name} with {rules.players} players has "
             f"{found}; krypenv compare takes all games"
+        )
+
+
+def check_no_builds(rules: Rules, who: str) -> None:
+    """Raise ValueError for rules with builds, which `who`, an agent or a command, does not know."""
+    if rules.building:
+        raise ValueError(
+            f"{one_line(who, 80)} does not know how to build (building=True in {rules.name}); the agent random does"
         )
 
 

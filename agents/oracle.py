@@ -20,10 +20,10 @@ from krypenv.agents.search.search import (
     value_moves,
 )
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.invariants import check_state, check_states
 from krypenv.kernels.state import State, mix
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel
+from krypenv.worlds.invariants import check_state, check_states
 
 
 @kernel

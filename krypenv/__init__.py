@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from krypenv.engine import Engine, IllegalMove
     from krypenv.game.game import Game
     from krypenv.game.moves import Move
-    from krypenv.kernels.worlds import determinize
     from krypenv.rules import Rules
+    from krypenv.worlds.determinize import determinize
 else:
     __getattr__ = importer(
         __name__,
@@ -24,7 +24,7 @@ else:
             "engine": ("Engine", "IllegalMove"),
             "game.game": ("Game",),
             "game.moves": ("Move",),
-            "kernels.worlds": ("determinize",),
+            "worlds.determinize": ("determinize",),
             "rules": ("Rules",),
         },
     )

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NUM_ACTIONS
 from krypenv.families.variants import Family, family_of
 from krypenv.inputs.words import check_keywords, did_you_mean, listed, one_line, shown
 from krypenv.rules import FIELDS, Rules, check_rules
@@ -113,12 +112,12 @@ def check_deck(deck: Any) -> list[str] | None:
     return names
 
 
-def check_action(action: Any) -> int:
-    """Return an action as an int; raise ValueError unless it is a whole number from 0 to 104."""
+def check_action(action: Any, num_actions: int) -> int:
+    """Return an action as an int; raise ValueError unless it is a whole number below that of the actions."""
     try:
         number = operator.index(action.item() if isinstance(action, np.ndarray) and action.size == 1 else action)
     except TypeError:
         number = -1
-    if isinstance(action, bool) or not 0 <= number < NUM_ACTIONS:
-        raise ValueError(f"an action is a whole number from 0 to {NUM_ACTIONS - 1}, not {shown(action)}")
+    if isinstance(action, bool) or not 0 <= number < num_actions:
+        raise ValueError(f"an action is a whole number from 0 to {num_actions - 1}, not {shown(action)}")
     return number

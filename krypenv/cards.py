@@ -23,11 +23,17 @@ RANK_NAMES = "A23456789TJQK"
 
 TAKE = NUM_KINDS  # action TAKE + card takes that card from the table
 STOP = 2 * NUM_KINDS  # stops taking; legal only where captures need not be maximal
-NUM_ACTIONS = STOP + 1
+NUM_ACTIONS = STOP + 1  # where nobody builds
+
+MAX_BUILD = 16  # the largest value of a build
+BUILD = NUM_ACTIONS  # action BUILD + v lays a build of value v with the card just played (B2)
+TAKE_BUILD = BUILD + MAX_BUILD + 1  # action TAKE_BUILD + v captures the build of value v, or raises it (B1, B3)
+NUM_BUILDING_ACTIONS = TAKE_BUILD + MAX_BUILD + 1
 
 _RANK, _SUIT = "10|[A2-9TJQKatjqk]", "[CDHScdhs♣♦♥♠]"
 CARD_PATTERN = rf"(?-i:(?:{_RANK}){_SUIT})"  # a regular expression for a card's name in any form
 _CARD = re.compile(rf"({_RANK})({_SUIT})")
+_BUILD_ACTION = re.compile("(take )?build (0|[1-9][0-9]?)")
 
 
 def card_of(rank: int, suit: int) -> int:
@@ -92,13 +98,15 @@ _NAMES = tuple(card_name(card) for card in range(NUM_KINDS))
 def action_name(action: int) -> str:
     """Return the name of an action.
 
-    >>> action_name(46), action_name(52 + 18), action_name(104)
-    ('play 8S', 'take 6D', 'stop')
+    >>> action_name(46), action_name(52 + 18), action_name(104), action_name(105 + 9), action_name(122 + 9)
+    ('play 8S', 'take 6D', 'stop', 'build 9', 'take build 9')
     """
-    if not is_whole(action, 0, NUM_ACTIONS - 1):
-        raise ValueError(f"{shown(action)} is no action; actions are 0 to {NUM_ACTIONS - 1}")
+    if not is_whole(action, 0, NUM_BUILDING_ACTIONS - 1):
+        raise ValueError(f"{shown(action)} is no action; actions are 0 to {NUM_BUILDING_ACTIONS - 1}")
     if action == STOP:
         return "stop"
+    if action > STOP:
+        return f"build {action - BUILD}" if action < TAKE_BUILD else f"take build {action - TAKE_BUILD}"
     return f"play {_NAMES[action]}" if action < TAKE else f"take {_NAMES[action - TAKE]}"
 
 
@@ -111,6 +119,11 @@ def parse_action(text: str) -> int:
     verb, _, card = text.strip().partition(" ") if isinstance(text, str) else ("", "", "")
     if verb == "stop" and not card:
         return STOP
+    if isinstance(text, str) and (match := _BUILD_ACTION.fullmatch(text.strip())) and int(match[2]) <= MAX_BUILD:
+        return (TAKE_BUILD if match[1] else BUILD) + int(match[2])
     if verb not in ("play", "take"):
-        raise ValueError(f"{shown(text)} is no action; an action is 'play 8S', 'take 6D' or 'stop'")
+        raise ValueError(
+            f"{shown(text)} is no action; an action is 'play 8S', 'take 6D' or 'stop', "
+            "and where cards are built also 'build 9' or 'take build 9'"
+        )
     return parse_card(card) + (TAKE if verb == "take" else 0)

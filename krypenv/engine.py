@@ -14,7 +14,6 @@ from krypenv.inputs.words import check_whole
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.features import width_of
-from krypenv.kernels.invariants import check_state
 from krypenv.kernels.state import State, allocate, mix
 from krypenv.kernels.stepping import (
     LOOK,
@@ -31,6 +30,7 @@ from krypenv.kernels.stepping import (
 from krypenv.rewards import FloatArray, Payments
 from krypenv.rules import Rules, check_rules
 from krypenv.runtime.jit import handle
+from krypenv.worlds.invariants import check_state
 
 IntArray = npt.NDArray[np.int64]
 MIN_SHARED = 256  # fewer rows are not worth the threads
@@ -80,7 +80,7 @@ class Engine:
     Attributes:
         seat: (B,) int32, the seat to act.
         observation: (B, N) int8, what it sees (`krypenv.kernels.observation.LAYOUT`); N = 433, or 1369 with features.
-        action_mask: (B, 105) int8, 1 for its legal actions.
+        action_mask: (B, A) int8, 1 for its legal actions; A = `rules.num_actions`, 105 or 139.
         finished: (B,) bool, whether the last step ended the row's session (with `games=1`: its game).
         final_scores: (B, P) int32, the scores of the last session that ended in the row.
         final_points, final_sweeps: (B, P) int32, the points of the cards captured and the sweeps made in it.
@@ -250,9 +250,9 @@ class Engine:
         which = self._which(rows)
         actions = np.empty(len(which), np.int64)
         if self._threads_for(which) == 1:
-            sample_rows(self._state, which, actions, 0, 1)
+            sample_rows(self.compiled, self._state, which, actions, 0, 1)
         else:
-            sample_parts(self._state, which, actions, self.threads)
+            sample_parts(self.compiled, self._state, which, actions, self.threads)
         return actions
 
     def play_games(self, steps: int) -> int:

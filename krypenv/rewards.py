@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NUM_RANKS, SPADES
+from krypenv.families.bounds import capture_values
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import lead_sign
 from krypenv.kernels.scoring import are_best, leads, running_scores, side_scores
@@ -93,7 +94,10 @@ def all_points(rules: Rules) -> int:
 
 def most_points(rules: Rules) -> int:
     """Return a bound on what a game gives all sides together, without sweeps: `all_points`, a match and mulles."""
-    return all_points(rules) + abs(rules.initial_match_bonus) + rules.mulle_points * rules.deck_size // 2
+    mulles = rules.mulle_points * rules.deck_size // 2
+    if rules.mulle_by_value:
+        mulles = sum(max(capture_values(rules)[0][kind]) for kind in np.flatnonzero(rules.deck_counts))
+    return all_points(rules) + abs(rules.initial_match_bonus) + mulles
 
 
 def illegal_reward(rules: Rules, reward: str, dense: bool) -> float:

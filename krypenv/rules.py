@@ -13,6 +13,7 @@ from krypenv.cards import (
     ACE,
     DIAMONDS,
     NUM_ACTIONS,
+    NUM_BUILDING_ACTIONS,
     NUM_KINDS,
     NUM_RANKS,
     NUM_SUITS,
@@ -71,6 +72,7 @@ class Rules:
     lillan_hand_value: int | None = None  # of the two of spades, where it differs from that of other twos (F1)
     storan_hand_value: int | None = None  # of the ten of diamonds, where it differs from that of other tens (F1)
     pictures_in_sums: bool = True  # False: J, Q and K match only their own rank (H2)
+    building: bool = False  # whether cards may be laid together as builds, which are taken whole (B1 to B6)
     forced_sweep: bool = True  # a player who can sweep must (R10, H5, K3)
     double_sweep: str = "identical"  # what doubles a lone card's sweep: its "identical" copy (R11), its "rank" (H4), or
     # "none" does (K3)
@@ -82,6 +84,7 @@ class Rules:
     lillan_points: int = 2  # the two of spades (R3, S3)
     spade_points: int = 1  # any other spade; the ace of spades is a spade and an ace (R3)
     ace_points: int = 1  # any ace (R3, S3)
+    spade_ace_points: int | None = None  # the ace of spades; None: what a spade and an ace count together (R3, G3)
     goal: str = "low"  # "low": the lowest score wins (R15); "high": the highest does (K6)
     sweep_points: int = 5  # for a sweep (R9, K3)
     last_capture_points: int = 0  # added for the last capture (V2, S3)
@@ -93,6 +96,7 @@ class Rules:
     most_cards_points: int = 0  # for the side with the most cards, nobody in a tie (K5, S3, M3)
     spades_above: int | None = None  # a side gets a point for each spade above this number (O1)
     mulle_points: int = 0  # for capturing just one card, by its identical copy (M2)
+    mulle_by_value: bool = False  # capturing it, perhaps with others, counts the hand value of the card played (G2)
     games: int = 1  # games in a session; 0: no limit, only the threshold ends it (R15, K6)
     threshold: int | None = None  # the session ends after the game in which a side's total reaches this (H5, K6)
     threshold_at_once: bool = False  # or already in the middle of it, and then no majorities count (F6)
@@ -173,6 +177,8 @@ class Rules:
         points[card_of(TEN, DIAMONDS)] = self.storan_points
         for suit in range(NUM_SUITS):
             points[card_of(ACE, suit)] += self.ace_points
+        if self.spade_ace_points is not None:
+            points[card_of(ACE, SPADES)] = self.spade_ace_points
         return points
 
     @property
@@ -203,8 +209,8 @@ class Rules:
 
     @property
     def num_actions(self) -> int:
-        """A, the number of actions."""
-        return NUM_ACTIONS
+        """A, the number of actions: 105, or 139 where cards are built."""
+        return NUM_BUILDING_ACTIONS if self.building else NUM_ACTIONS
 
     @cached_property
     def layout(self) -> dict[str, slice]:

@@ -13,9 +13,9 @@ from support import RULES, seen_by
 
 from krypenv import Engine, Game, Rules, agents, determinize
 from krypenv.cards import card_name
-from krypenv.kernels.invariants import check_state
 from krypenv.kernels.observation import LAYOUT, SIZE
 from krypenv.kernels.state import GAME
+from krypenv.worlds.invariants import check_state
 
 SESSIONS = (
     "krypkasino players=2 games=0 threshold=500",

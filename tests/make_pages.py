@@ -23,6 +23,25 @@ HEAD = "| Index | Name | Description |\n|---|---|---|\n"
 TABLE = re.compile(re.escape(HEAD) + r"(?:\|.*\n)+")
 
 
+# What is said of actions and features where cards are built.
+BUILD_ACTIONS = (
+    "| 105 + v | {builders}: the card just played makes a build of value v, 0 to 16; one that lies there is joined |\n"
+    "| 122 + v | {builders}: take the build of value v: capture it or, where a build was begun, raise it |\n"
+)
+BUILDING = (
+    "\nIn {builders} cards can be laid together as [builds](rules.md#mulle-after-glimne-and-builds). `105 + v` comes "
+    "right after the card is played, and then its cards are taken as those of a capture are. A build is taken after "
+    "the loose cards, and ends the play. A build can be begun only if it can be completed and its promise kept, and "
+    "`stop` is illegal where it would break a promise. Rules with `building=True` have these actions too; "
+    "`rules.num_actions` is 139 then.\n"
+)
+BUILD_FEATURES = (
+    "Where cards are built, the best capture takes the build of the card's value too, and a card that can only trail "
+    "or build is described as one that stays on the table. While a build is being made, nothing is captured, and a row "
+    "tells what the other cards leave to the next seat. The actions from 105 on have no row.\n\n"
+)
+
+
 class Game(NamedTuple):
     """What differs between the pages of Kasino and Mulle."""
 
@@ -64,12 +83,16 @@ GAMES = {
         "values sum to that of the card you play, and taking just the identical copy of your card, a *mulle*, brings "
         "five points. You want as many points as possible.",
         "Two play Mulle",
-        {"sassersson": "Mulle after Sassersson, without building: an ace is 1 or 14, in the hand and on the table"},
+        {
+            "sassersson": "Mulle after Sassersson, without building: an ace is 1 or 14, in the hand and on the table",
+            "glimne": "Mulle after Glimne, for 2, or 4 in two teams: values as in Finland, cards can be laid together "
+            "as builds, and a capture that contains the identical copy of its card counts the value of that card",
+        },
         "players=3",
         "games=0, threshold=100",
         "Aces, the ten of diamonds and the two of spades count points, and so do the most spades, the last capture, "
-        "each sweep and each mulle.",
-        "The side with more spades in the last game wins.",
+        "each sweep and each mulle; in `glimne` it is the ten of diamonds, all spades, sweeps and mulles.",
+        "In `sassersson` the side with more spades in the last game wins; in `glimne` there is no tie break.",
     ),
 }
 
@@ -116,12 +139,18 @@ def page_of(game: Game) -> str:
     family, rules = game.family, setups(game.family)
     sizes = sorted({each.observation_size for each in rules.values()})
     own = Rules.preset(family.variants[family.default])
-    actions = own.num_actions
+    builders = " and ".join(f"`{name}`" for name, preset in family.variants.items() if Rules.preset(preset).building)
     return PAGE.read_text(encoding="utf-8").format(
         title=game.title, name=game.title.lower(), picture=game.picture, what=game.what, example=game.example,
         module=family.module, gym_id=family.gym_id,
-        session=game.session, counts=game.counts, tie_break=game.tie_break, default=family.default, actions=actions,
-        last=actions - 1, shapes=listed_or([f"({size},)" for size in sizes]), main=observation.SIZE,
+        session=game.session, counts=game.counts, tie_break=game.tie_break, default=family.default,
+        action_shapes="Discrete(105)" + (f", in {builders} Discrete(139)" if builders else ""),
+        action_values="[0, 104]" + (f", in {builders} [0, 138]" if builders else ""),
+        mask_shapes="(105,)" + (f", in {builders} (139,)," if builders else ""),
+        build_actions=BUILD_ACTIONS.format(builders=builders) if builders else "",
+        building=BUILDING.format(builders=builders) if builders else "",
+        build_features=BUILD_FEATURES if builders else "",
+        shapes=listed_or([f"({size},)" for size in sizes]), main=observation.SIZE,
         version=observation.VERSION, head=HEAD, state=whole_state.SIZE,
         variants="\n".join(
             f'| `"{name}"` | `{preset}` | {game.variants[name]} |' for name, preset in family.variants.items()

@@ -36,6 +36,9 @@ GAMES = {
     "kasino_finland_session_end": "kasino-finland players=2 games=0 threshold=16",
     "mulle_2": "mulle players=2",
     "mulle_3": "mulle players=3",
+    "mulle_glimne_2": "mulle-glimne players=2",
+    "mulle_glimne_4_teams": "mulle-glimne players=4 teams=2",
+    "kasino_finland_building": "kasino-finland players=2 building=True",
     "kasino_misere": "kasino-sweden players=2 goal=low",
     "kasino_maximal": "kasino-sweden players=2 capture=maximal",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from reference_builds import Builder
 from reference_relatives import LILLAN, STORAN, Relative
 from support import compare_play, stacked
 
@@ -71,8 +72,20 @@ SESSIONS = {
         "mulle players=4 teams=2 games=0 threshold=40",
     )
 }
+SMALL = "ranks=(1,2,3,4,5,6) hand_values=(7,2,3,4,5,6,8,9,10,11,12,13,14) lillan_hand_value=8 short_last_deal=True"
+BUILDING = {  # rules in which cards are built often
+    text: Rules.parse(text)
+    for text in (
+        f"mulle-glimne players=2 {SMALL}",
+        f"mulle-glimne players=4 teams=2 {SMALL}",
+        "kasino-finland players=2 building=True",
+        "kasino-finland players=3 building=True games=0 threshold=16",
+        f"mulle players=3 building=True capture=optional table_values=(1,2,3,4,5,6,7,8,9,10,11,12,13) {SMALL}",
+    )
+}
 SPADES = [f"{rank}S" for rank in "A23456789TJQK"]
-ALL_RELATIVES = {**RELATIVES, **MIXTURES, **SESSIONS}
+GLIMNE = {text: Rules.parse(text) for text in ("mulle-glimne players=2", "mulle-glimne players=4 teams=2")}
+ALL_RELATIVES = {**RELATIVES, **MIXTURES, **SESSIONS, **BUILDING, **GLIMNE}
 LARGE = 11  # cards on a table that is brought down again: the reference tries all sets of them
 
 
@@ -100,7 +113,8 @@ def play_beside(rules: Rules, seed: int, style: str, deck: list[int] | None = No
         engine, game = Engine(rules, 1, seed=[seed]), Game(rules, seed=seed)
     else:
         engine, game = stacked(rules, np.array([deck])), Game(rules, deck=[card_name(kind) for kind in deck])
-    reference = Relative(rules, [parse_card(name) for name in game.deck])
+    kind = Builder if rules.building else Relative
+    reference = kind(rules, [parse_card(name) for name in game.deck])
     number, plies, points, sweeps = 1, 0, np.zeros(rules.players, int), np.zeros(rules.players, int)
     while True:
         compare_relative(engine, reference, number)
@@ -123,7 +137,7 @@ def play_beside(rules: Rules, seed: int, style: str, deck: list[int] | None = No
         if engine.finished[0]:
             break
         game, number = game.next_game(), number + 1
-        reference = Relative(
+        reference = kind(
             rules,
             [parse_card(name) for name in game.deck],
             (reference.dealer + 1) % rules.players,
@@ -155,6 +169,9 @@ def compare_relative(engine: Engine, reference: Relative, number: int) -> None:
         "mulles": [reference.mulles[other] for other in seats],
         "totals": [reference.totals[other] for other in seats],
     }
+    if isinstance(reference, Builder):
+        expected["mulle_scores"] = [reference.mulle_scores[other] for other in seats]
+        compare_builds(seen, reference)
     for name, numbers in expected.items():
         assert seen.get(name, numbers)[:players] == numbers, name
     assert state.totals[0, :players].tolist() == reference.totals
@@ -167,6 +184,20 @@ def compare_relative(engine: Engine, reference: Relative, number: int) -> None:
         if "cannot_hold_special" in seen:
             special = seen["cannot_hold_special"][2 * place : 2 * place + 2]
             assert special == [int(kind in known & special_kinds(rules)) for kind in (LILLAN, STORAN)]
+
+
+def compare_builds(seen: dict[str, list[int]], reference: Builder) -> None:
+    """Assert that the blocks of an observation show the builds, whose they are, and the one that is begun (B1)."""
+    lying: list[list[int]] = [[] for _ in range(52)]
+    owners, multiple = [0] * 16, [0] * 16
+    for pile in sorted(reference.builds):
+        owners[pile.value - 1] = 1 + (pile.owner - reference.turn) % reference.rules.players
+        multiple[pile.value - 1] = int(len(pile.groups) > 1)
+        for card in pile.cards:
+            lying[card].append(pile.value)
+    assert [(*values, 0, 0)[:2] for values in lying] == list(zip(seen["built"], seen["built_twin"], strict=True))
+    assert (seen["build_owner"], seen["build_multiple"]) == (owners, multiple)
+    assert seen["building"] == [next((action - 105 for action in reference.done if 105 <= action < 122), 0)]
 
 
 def special_kinds(rules: Rules) -> set[int]:
@@ -183,6 +214,12 @@ def compare_game(game: Game, reference: Relative) -> None:
 
     assert game.turn == reference.turn
     assert game.is_over == reference.over
+    if isinstance(reference, Builder):
+        piles = sorted(reference.builds)
+        assert game.builds == [
+            (pile.value, names(list(pile.cards)), pile.owner, len(pile.groups) > 1) for pile in piles
+        ]
+        reference.check_promises()
     assert game.legal_actions() == mask(game) == reference.legal_actions()
     assert game.table == names(reference.table)
     assert game.set_aside == names(reference.aside)
@@ -196,6 +233,8 @@ def compare_game(game: Game, reference: Relative) -> None:
         assert game.sweeps(seat) == reference.sweeps[seat]
         assert game.counted_sweeps(seat) == reference.sweeps[seat] - reference.void[seat]
         assert game.mulles(seat) == reference.mulles[seat]
+        if isinstance(reference, Builder):
+            assert game.mulle_scores(seat) == reference.mulle_scores[seat]
         if reference.pending is None:
             assert game.captured(seat) == names(reference.captured[seat])
             assert game.pile_counts(seat) == (reference.cards_won()[seat], reference.spades_won()[seat])

@@ -46,7 +46,7 @@ def play(text: str, seed: int, plies: int) -> tuple[str, float, Counter[str]]:
     from support import seen_by
 
     from krypenv import Engine, determinize
-    from krypenv.kernels.invariants import check_state
+    from krypenv.worlds.invariants import check_state
 
     began = time.perf_counter()
     engine = Engine(PLAYABLE[text], GAMES, seed=seed)

@@ -16,7 +16,7 @@ from krypenv import Engine, Rules
 from krypenv.agents.neural.action_features import COLUMNS, DESCRIPTIONS, WIDTH, gather_action_features
 from krypenv.kernels.features import WIDTH as FEATURES
 from krypenv.kernels.observation import SIZE
-from krypenv.kernels.worlds import determinize
+from krypenv.worlds.determinize import determinize
 
 RANKS = range(1, 14)
 PICTURES = {11, 12, 13}

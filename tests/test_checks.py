@@ -10,10 +10,10 @@ from krypenv import Engine, Game, Rules, agents, determinize
 from krypenv.agents.base import Agent
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.features import append_features
-from krypenv.kernels.invariants import check_state
 from krypenv.kernels.observation import LAYOUT, SIZE
 from krypenv.kernels.state import GAME, allocate
-from krypenv.kernels.worlds import check_genuine
+from krypenv.worlds.determinize import check_genuine
+from krypenv.worlds.invariants import check_state
 
 MAIN = Rules.preset("krypkasino")
 

@@ -23,7 +23,7 @@ from krypenv.agents.neural.action_features import (
 from krypenv.cards import STOP, TAKE, parse_card
 from krypenv.kernels.features import columns_of as block_columns_of
 from krypenv.kernels.features import shape_of
-from krypenv.kernels.worlds import determinize
+from krypenv.worlds.determinize import determinize
 
 TRIED = [*RELATIVES.values(), MIXTURES["kasino-sweden players=2 goal=low"]]
 MOST_HANDS = 3000  # that the next seat may hold, where all of them are tried

@@ -23,6 +23,7 @@ FLOORS = [
     {"krypenv.rules"},
     {"krypenv.arguments"},
     {"krypenv.kernels"},
+    {"krypenv.worlds"},
     {"krypenv.rewards"},
     {"krypenv.engine"},
     {"krypenv.game"},

@@ -39,7 +39,7 @@ def test_each_variant_is_a_preset():
         (kasino_v0, {"variant": "fin"}, r"unknown variant 'fin'.* are sweden, overspader, finland"),
         (kasino_v0, {"variant": "kasino-sweden"}, "variants of kasino_v0"),
         (kasino_v0, {"variant": 3}, "unknown variant 3; the variants of kasino_v0"),
-        (mulle_v0, {"variant": "sweden"}, "unknown variant 'sweden'; mulle_v0 has only sassersson"),
+        (mulle_v0, {"variant": "sweden"}, "unknown variant 'sweden'; the variants of mulle_v0 are sassersson, glimne"),
         (
             krypkasino_v0,
             {"variant": "mulle"},

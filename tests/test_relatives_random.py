@@ -10,11 +10,11 @@ from relatives import RELATIVES, SESSIONS
 from krypenv import Engine, Game, Rules
 from krypenv.cards import NO_CARD, NO_SEAT, STOP
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.invariants import fault_of_state
 from krypenv.kernels.play import act, end_session, first_game, next_game
 from krypenv.kernels.scoring import score_of
 from krypenv.kernels.state import State, allocate
 from krypenv.runtime.jit import handle, kernel
+from krypenv.worlds.invariants import fault_of_state
 
 PLIES = 1_000_000
 ROWS, STEPS = 96, 700  # enough for some games of all rules

@@ -22,9 +22,9 @@ from krypenv.agents.search.scratch import make_search_scratch, with_room
 from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.worlds import check_genuine
 from krypenv.rules import Rules
 from krypenv.runtime.threads import count_threads, share
+from krypenv.worlds.determinize import check_genuine
 
 BATCH = 5  # worlds between two looks at the clock
 MOST_SHARED = 20_000_000  # worlds that all threads keep at once, each in 16 to 56 bytes

@@ -10,8 +10,9 @@ from krypenv.cards import NUM_ACTIONS, NUM_KINDS
 from krypenv.kernels.observation import LAYOUT
 from krypenv.kernels.play import prepare
 from krypenv.kernels.state import mix, seed_game
-from krypenv.kernels.worlds import copy_public, deal_hidden
 from krypenv.runtime.jit import kernel
+from krypenv.worlds.determinize import copy_public
+from krypenv.worlds.hidden import deal_hidden
 
 NO_ACTION = -1  # where no world agrees with an observation
 

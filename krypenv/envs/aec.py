@@ -181,7 +181,7 @@ class CardGame(AECEnv[str, Observation, int]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        number = check_action(action)
+        number = check_action(action, self.rules.num_actions)
         self.game.act(number)
         self.actions.append(number)
         self._cumulative_rewards[agent] = 0.0

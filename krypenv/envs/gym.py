@@ -99,7 +99,7 @@ class LearnerEnv(gym.Env):
         """Carry out an action, then play on to the learner's next decision or the end."""
         if self._is_over:
             raise gym.error.ResetNeeded("the episode is over; call reset() to deal the next one")
-        batch, number = self.batch, check_action(action)
+        batch, number = self.batch, check_action(action, self.batch.rules.num_actions)
         before, seat, is_legal = batch.engine.state[0].copy(), int(batch.seats[0]), batch.action_mask[0, number] == 1
         batch.step(np.array([number]))
         self._is_dealt = self._is_over = bool(batch.done[0])

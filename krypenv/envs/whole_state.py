@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS
+from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS
+from krypenv.families.layout import DESCRIPTIONS as _OBSERVED
 from krypenv.families.layout import further_blocks
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.state import MAX_DECK
@@ -60,6 +61,15 @@ _FURTHER: tuple[tuple[str, tuple[str, int, int, int, str]], ...] = (
             "for each seat: 1 if it is known not to hold the two of spades, and 1 if not the ten of diamonds",
         ),
     ),
+    ("mulle_scores", ("mulle_scores", MAX_PLAYERS, 0, _MOST, "for each seat, points of the mulles made")),
+    ("built", ("built", NUM_KINDS, 0, MAX_BUILD, _OBSERVED["built"])),
+    ("built_twin", ("built_twin", NUM_KINDS, 0, MAX_BUILD, _OBSERVED["built_twin"])),
+    (
+        "build_owner",
+        ("build_owner", MAX_BUILD, 0, MAX_PLAYERS, "for values 1 to 16: 1 more than the seat that owns the build"),
+    ),
+    ("build_multiple", ("build_multiple", MAX_BUILD, 0, 1, _OBSERVED["build_multiple"])),
+    ("building", ("building", 1, 0, MAX_BUILD, _OBSERVED["building"])),
 )
 DESCRIPTIONS: dict[str, str] = {name: text for name, *_, text in (*_BLOCKS, *(block for _, block in _FURTHER))}
 
@@ -127,10 +137,23 @@ def whole_state(rules: Rules, game: np.record | np.ndarray) -> npt.NDArray[np.in
     out[LAYOUT["cannot_hold"]] = (game["cannot_hold"][:, None] >> np.arange(NUM_RANKS) & 1).ravel()
     out[LAYOUT["deals_left"]] = compiled["num_deals"] - game["deal_number"]
     out[LAYOUT["games_left"]] = max(compiled["games"] - game["game_number"], 0)
-    for name in ("cards_won", "spades_won", "void_sweeps", "mulles", "bonus"):
+    for name in ("cards_won", "spades_won", "void_sweeps", "mulles", "bonus", "mulle_scores"):
         if name in layout:
             out[layout[name]] = game[name]
     if "cannot_hold_special" in layout:
         special = game["cannot_hold"][:, None] >> np.arange(NUM_RANKS, NUM_RANKS + 2) & 1
         out[layout["cannot_hold_special"]] = special.ravel()
+    if rules.building:
+        _write_builds(game, {name: out[part] for name, part in layout.items()})
     return out
+
+
+def _write_builds(game: np.record | np.ndarray, parts: dict[str, npt.NDArray[np.int32]]) -> None:
+    """Write the builds on the table, and the value of the one that the pending card makes (B1)."""
+    parts["building"][:] = game["build_value"] if game["pending"] != NO_CARD else 0
+    parts["built"][:], parts["built_twin"][:] = game["built"]
+    for value in range(1, MAX_BUILD + 1):
+        if not game["builds"] >> value & 1:
+            continue
+        parts["build_owner"][value - 1] = game["build_owner"][value] + 1
+        parts["build_multiple"][value - 1] = game["multiple_builds"] >> value & 1

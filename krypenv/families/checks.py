@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from krypenv.cards import NUM_RANKS, NUM_SUITS
+from krypenv.families.mulle import GLIMNE
 from krypenv.families.presets import MOST_PLAYERS
 from krypenv.inputs.words import is_whole, shown
 
@@ -26,6 +27,7 @@ CHOICES = {  # fields that are one of some words
 }
 SWITCHES = (
     "short_last_deal", "pictures_in_sums", "forced_sweep", "sweeps_cancel", "last_deal_sweeps", "threshold_at_once",
+    "building", "mulle_by_value",
 )  # fmt: skip
 POINTS = {  # fields that are points, and the least they may be
     "storan_points": 0, "lillan_points": 0, "spade_points": 0, "ace_points": 0, "sweep_points": 0,
@@ -99,6 +101,11 @@ _CHECKS: _Checks = (
         "{players} players can't form {teams} equal teams; there are 2 teams of 2 or 3, or 3 teams of 2",
     ),
     (
+        lambda r: r.name == GLIMNE and (r.players, r.teams) not in ((2, None), (4, 2)),
+        "{name} is played by 2 players, or by 4 in two teams (players=4, teams=2), "
+        "not with players={players} and teams={teams}",
+    ),
+    (
         lambda r: not _is_choice(r.ranks, NUM_RANKS, 1),
         "ranks are ascending numbers from 1 (ace) to 13 (king), not {ranks}",
     ),
@@ -136,6 +143,10 @@ _CHECKS: _Checks = (
         lambda r: not _is_number_or_none(r.sweep_limit, 1, 10_000),
         "sweep_limit is a number of points from 1 to 10000 or None, not {sweep_limit}",
     ),
+    (
+        lambda r: not _is_number_or_none(r.spade_ace_points, 0, 20),
+        "spade_ace_points is a number of points from 0 to 20 or None, not {spade_ace_points}",
+    ),
     (lambda r: not is_whole(r.games, 0, 1000), "games is a whole number from 0 to 1000, not {games}"),
     (
         lambda r: not _is_number_or_none(r.threshold, 1, 10_000),
@@ -148,6 +159,21 @@ _TOGETHER: _Checks = (
         "spades_tie='two_share' halves most_spades_points, so these are an even number",
     ),
     (lambda r: r.mulle_points > 0 and r.packs == 1, "mulle_points are for identical cards, so they need packs=2"),
+    (lambda r: r.mulle_by_value and r.packs == 1, "mulle_by_value is for identical cards, so it needs packs=2"),
+    (
+        lambda r: r.mulle_by_value and r.mulle_points > 0,
+        "mulle_points and mulle_by_value are two ways to count a mulle; set one of them",
+    ),
+    (lambda r: r.building and r.capture != "optional", "building=True needs optional captures, capture='optional'"),
+    (
+        lambda r: r.building and any(isinstance(value, tuple) for value in (*r.hand_values, *r.table_values)),
+        "building=True needs cards with one value in the hand and one on the table, and here some have two",
+    ),
+    (
+        lambda r: r.building and not r.pictures_in_sums,
+        "building=True needs pictures_in_sums=True, for a picture without a value has no place in a build",
+    ),
+    (lambda r: r.building and r.forced_sweep, "building=True needs forced_sweep=False: who must sweep can't build"),
     (
         lambda r: r.threshold is not None and r.total_points <= 0,
         "a threshold needs cards that count points; here no card does",

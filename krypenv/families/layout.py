@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from krypenv.cards import NUM_KINDS, NUM_RANKS
+from krypenv.cards import MAX_BUILD, NUM_KINDS, NUM_RANKS
 from krypenv.families.bounds import MAX_PLAYERS
 
 if TYPE_CHECKING:
@@ -50,6 +50,12 @@ _FURTHER: tuple[tuple[str, int, str], ...] = (
         "for places 1 to 5: 1 if that hand can't contain the two of spades, and 1 if not the ten of diamonds, "
         "before the next deal",
     ),
+    ("mulle_scores", MAX_PLAYERS, "points of the mulles made, at most 127; they are not among the points"),
+    ("built", NUM_KINDS, "value of the build in which a copy of each kind lies, of the lower one if it lies in two"),
+    ("built_twin", NUM_KINDS, "value of the build in which the other copy lies"),
+    ("build_owner", MAX_BUILD, "for values 1 to 16: 1 more than the place that owns the build, 0 without a build"),
+    ("build_multiple", MAX_BUILD, "for values 1 to 16: 1 if the build is multiple"),
+    ("building", 1, "value of the build that the card just played makes, else 0"),
 )
 
 
@@ -71,9 +77,11 @@ def further_blocks(rules: Rules) -> list[str]:
         "cards_won": counts_piles,
         "spades_won": counts_piles,
         "counted_sweeps": rules.sweeps_cancel or rules.sweep_limit is not None or not rules.last_deal_sweeps,
-        "mulles": rules.mulle_points > 0,
+        "mulles": rules.mulle_points > 0 or rules.mulle_by_value,
         "totals": in_session and not is_plain(rules),
         "cannot_hold_special": special and rules.forced_sweep,
+        "mulle_scores": rules.mulle_by_value,
+        **dict.fromkeys(("built", "built_twin", "build_owner", "build_multiple", "building"), rules.building),
     }
     return [name for name, is_needed in needed.items() if is_needed]
 

@@ -26,7 +26,7 @@ KASINO = Family(
     "Kasino-v0",
     {"sweden": "kasino-sweden", "overspader": "overspader", "finland": "kasino-finland"},
 )
-MULLE = Family("mulle_v0", "Mulle-v0", {"sassersson": "mulle"})
+MULLE = Family("mulle_v0", "Mulle-v0", {"sassersson": "mulle", "glimne": "mulle-glimne"})
 FAMILIES = (KRYPKASINO, KASINO, MULLE)
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, action_name, card_name, card_names, parse_card
+from krypenv.cards import BUILD, NO_CARD, NO_SEAT, action_name, card_name, card_names, parse_card
 from krypenv.engine import IllegalMove
 from krypenv.game.history import History, Int8Array, spades_in
 from krypenv.game.moves import Move
@@ -180,8 +180,16 @@ class Core:
 
     @property
     def table(self) -> list[str]:
-        """The cards on the table, sorted by card kind, including those taken so far in an unfinished play."""
+        """The loose cards on the table, sorted by card kind, including those taken so far in an unfinished play."""
         return card_names(self.state["table"].tolist())
+
+    @property
+    def builds(self) -> list[tuple[int, list[str], int, bool]]:
+        """The builds on the table by value: value, cards sorted by card kind, owner, whether it is multiple (B1)."""
+        return [
+            (value, card_names(cards.tolist()), owner, is_multiple)
+            for value, cards, owner, is_multiple in self._history.builds()
+        ]
 
     @property
     def set_aside(self) -> list[str]:
@@ -220,6 +228,11 @@ class Core:
         """Return the mulles that a seat has made so far, where the rules count them, else 0 (M2)."""
         self._check_seat(seat)
         return int(self.state["mulles"][seat])
+
+    def mulle_scores(self, seat: int) -> int:
+        """Return what a seat's mulles count, where each counts the hand value of its card, else 0 (G2)."""
+        self._check_seat(seat)
+        return int(self.state["mulle_scores"][seat])
 
     def scores(self) -> list[int]:
         """Return the scores of the game so far by seat (R14, K7), final when the game is over.
@@ -300,12 +313,17 @@ class Core:
         """The cards taken so far in an unfinished play, sorted by card kind."""
         return [] if self.pending is None else card_names(self.state["taken"].tolist())
 
+    @property
+    def building(self) -> int | None:
+        """The value of the build that the card just played is to make, or None (B2)."""
+        return (self._history.build() or None) if self.pending else None
+
     def legal_actions(self) -> list[int]:
         """Return the staged actions of the seat to act, ascending; none when the game is over."""
         return self._history.legal_actions()
 
     def act(self, action: int) -> None:
-        """Carry out one staged action, 0..104: play a card, take a card, or stop.
+        """Carry out one staged action: play a card, take a card or a build, begin a build, or stop.
 
         Raises IllegalMove, and changes nothing, if it is not legal.
         """
@@ -336,7 +354,7 @@ class Core:
         return self._history.observation(seat, width_of(self.rules, features))
 
     def action_mask(self, seat: int | None = None) -> Int8Array:
-        """Return 1 for the legal actions of a seat, by default the one to act, (105,) int8, a fresh array."""
+        """Return 1 for the legal actions of a seat, by default the one to act, (A,) int8, a fresh array."""
         if seat is not None:
             self._check_seat(seat)
         if seat not in (None, self._history.seats[self._history.at]):
@@ -383,17 +401,18 @@ class Core:
         return f"<Game: {self.rules}, deal {self.deal_number}, {turn}>"
 
 
-def begin_play(game: Core, card: int, took: Iterable[int]) -> bool:
-    """Play a card and take some kinds, in any legal order; return whether the card is then still pending.
+def begin_play(game: Core, card: int, took: Iterable[int], build: int = 0) -> bool:
+    """Play a card, begin a build unless its value is 0, and take some kinds, in any legal order.
 
-    If the card is pending already, take only what is missing.
+    Returns whether the card is then still pending. If it is pending already, takes only what is missing.
     """
     if not game.pending:
-        if card not in game.legal_actions():
-            return False
-        game.act(card)
+        for action in [card, *([BUILD + build] if build else [])]:
+            if action not in game.legal_actions():
+                return False
+            game.act(action)
     missing = Counter(took)
     missing.subtract(map(parse_card, game.taken))
-    if game.pending != card_name(card) or min(missing.values(), default=0) < 0:
+    if game.pending != card_name(card) or (game.building or 0) != build or min(missing.values(), default=0) < 0:
         return False
     return take_kinds(game._history, list(missing.elements()))

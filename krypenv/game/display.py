@@ -67,6 +67,7 @@ def format_game(game: Core, seats: Collection[int] | None = None) -> str:
     """
     head = f"{game.rules}, {format_place(game)}, stock {game.stock_size}"
     lines = [head, f"  table      {_cards(game.table)}"]
+    lines += [f"  build {value:2}   {_build(game, value)}" for value, *_ in game.builds]
     if game.set_aside:
         lines.append(f"  set aside  {_cards(game.set_aside)}")
     hands = [
@@ -82,6 +83,10 @@ def format_game(game: Core, seats: Collection[int] | None = None) -> str:
     lines += [f"  running    {_by_side(game, _running(game))}"] if _shows_running(game) else []
     if game.is_over:
         lines.append(format_result(game))
+    elif game.building:
+        lines.append(
+            f"Seat {game.turn} plays {game.pending} and builds {game.building} with {_cards(game.taken)} so far."
+        )
     elif game.pending and game.rules.capture == "optional":
         lines.append(f"Seat {game.turn} plays {game.pending} and takes {' '.join(game.taken) or 'nothing'} so far.")
     elif game.pending:
@@ -175,14 +180,33 @@ def _push(game: Core, move: Move) -> str:
     """Make a move and return it in words."""
     seat = game.turn
     mulles, counted = game.mulles(seat), game.counted_sweeps(seat)
+    owned = {value: owner for value, _, owner, _ in game.builds}
     game.push(move)
-    if not move.takes:
+    if move.build is not None:
+        return f"plays {move.card}, {_laid(game, move, owned)}"
+    if not move.takes and not move.builds:
         return f"{'trails' if game.rules.capture == 'optional' else 'creeps'} {move.card}"
     made = ["a mulle"] * (game.mulles(seat) - mulles) + ["a sweep", "a double sweep"][move.sweep - 1 : move.sweep]
     what = f", {' and '.join(made)}" if made else ""
     is_void = move.sweep and game.counted_sweeps(seat) == counted
     what += ", which does not count" if is_void else "!" if made else ""
-    return f"plays {move.card}, takes {_cards(move.takes)}{what}"
+    builds = [f"the build of {value}" for value in move.builds]
+    return f"plays {move.card}, takes {' and '.join([*([_cards(move.takes)] if move.takes else []), *builds])}{what}"
+
+
+def _laid(game: Core, move: Move, owned: dict[int, int]) -> str:
+    """Return in words what a move that builds has done (B2 to B4); `owned` says who owned the builds before it."""
+    raised = next((value for value in move.builds if value != move.build), None)
+    verb = "joins the build of" if move.build in owned else "builds"
+    said = f"{verb} {move.build}" if raised is None else f"raises {raised} to {move.build}"
+    said += f" with {_cards(move.takes)}" if move.takes else ""
+    return f"{said}: {_build(game, move.build)}"
+
+
+def _build(game: Core, value: int | None) -> str:
+    """Return the cards of a build, who owns it, and whether it is multiple (B1)."""
+    _, cards, owner, is_multiple = next(build for build in game.builds if build[0] == value)
+    return f"{_cards(cards)}  (seat {owner}{', multiple' if is_multiple else ''})"
 
 
 def _scores(game: Core) -> str:
@@ -197,6 +221,7 @@ def _further_counts(game: Core) -> dict[str, list[int]]:
         "spades_won": ("spades", game.state["spades_won"][: len(seats)].tolist()),
         "counted_sweeps": ("counted", [game.counted_sweeps(seat) for seat in seats]),
         "mulles": ("mulles", [game.mulles(seat) for seat in seats]),
+        "mulle_scores": ("for mulles", [game.mulle_scores(seat) for seat in seats]),
     }
     return dict(told for block, told in counts.items() if block in needed)
 
@@ -282,7 +307,7 @@ def format_end(game: Core) -> list[str]:
     columns |= {"counted": further["counted"]} if "counted" in further else {}
     if rules.sweep_payer == "seat_before":
         columns["set up"] = [game.sweeps((seat + 1) % rules.players) for seat in seats]
-    columns |= {"mulles": further["mulles"]} if "mulles" in further else {}
+    columns |= {name: further[name] for name in ("mulles", "for mulles") if name in further}
     columns |= {"bonus": game.state["bonus"][: rules.players].tolist()} if needed else {}
     columns |= {"score": game.scores()} | ({"total": game.totals} if rules.games != 1 else {})
     lines = [*_last_words(game), "", "  ".join(columns)]

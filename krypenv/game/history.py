@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES, TAKE
+from krypenv.cards import BUILD, NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES, TAKE
 from krypenv.game.stack import (
     begin_stack,
     close_session,
@@ -32,7 +32,9 @@ from krypenv.rules import Rules
 from krypenv.runtime.jit import handle
 
 Int8Array = npt.NDArray[np.int8]
-Play = tuple[int, tuple[int, ...], int]  # a card, the kinds it takes, ascending, and the sweeps that this makes
+# A card, the kinds it takes, ascending, the sweeps that this makes, the value that it builds or 0, and the values of
+# the builds that it captures, raises or joins, ascending.
+Play = tuple[int, tuple[int, ...], int, int, tuple[int, ...]]
 
 _KINDS = np.arange(NUM_KINDS)
 _STATE_DTYPE, _FEATURE_SCRATCH = handle(allocate(1)).dtype, make_feature_scratch()
@@ -55,14 +57,16 @@ class History:
         self.rules = rules
         self.compiled = compile_rules(rules)
         self.is_optional = rules.capture == "optional"
-        # Each action plays or takes a card, which no card is twice, or stops the play of a card (K2). So there are at
-        # most 2 D + 1 states, with stops 3 D + 1; the last place is work space.
-        self.states = np.empty((3 if self.is_optional else 2) * rules.deck_size + 2, _STATE_DTYPE)
+        # Each action plays or takes a card, which no card is twice, or stops the play of a card (K2), or begins or
+        # takes a build with it (B1). So there are at most 2 D + 1 states, with stops 3 D + 1, with builds 5 D + 1; the
+        # last place is work space.
+        most = 5 if rules.building else 3 if self.is_optional else 2
+        self.states = np.empty(most * rules.deck_size + 2, _STATE_DTYPE)
         self.states[0] = np.zeros((), _STATE_DTYPE)
         self.at = 0
         self.actions: list[int] = []
-        self.seats, self.overs, self.pendings, self._plays, self._takes = (
-            self.states[name] for name in ("seat", "over", "pending", "legal_plays", "legal_takes")
+        self.seats, self.overs, self.pendings, self._plays, self._takes, self._builds = (
+            self.states[name] for name in ("seat", "over", "pending", "legal_plays", "legal_takes", "legal_builds")
         )
         self._captured = np.zeros((rules.players, NUM_KINDS), np.int64)  # counts captured before the first state
         self._feature_scratch = _FEATURE_SCRATCH.copy()
@@ -111,7 +115,8 @@ class History:
             (self._captured == piles).all()
             and (self._captured >= 0).all()
             and (
-                self._captured.sum(axis=0) == first["seen"].astype(np.int64) - first["table"] - first["set_aside"]
+                self._captured.sum(axis=0)
+                == first["seen"].astype(np.int64) - first["table"] - first["set_aside"] - self._built(first)
             ).all()
             and (self._captured @ self.rules.card_points.astype(np.int64) == first["points"][:players]).all()
             and (first["sweeps"][:players] <= sizes).all()
@@ -119,6 +124,10 @@ class History:
             and self._agree(first)
             and (last == NO_SEAT or sizes[last] > 0)
         )
+
+    def _built(self, first: np.ndarray) -> np.ndarray:
+        """Return the cards of all builds in the first state, (52,) counts."""
+        return np.sum([built(first, value) for value in bits(int(first["builds"]))], axis=0, initial=0)
 
     def _agree(self, first: np.ndarray) -> bool:
         """Whether the piles hold what the first state counts of them: mulles, and cards and spades if it does."""
@@ -182,12 +191,25 @@ class History:
     def actions_at(self, place: int) -> list[int]:
         """Return the legal staged actions in the state at a place, ascending."""
         plays, takes = int(self._plays[place]), int(self._takes[place])
-        return [*bits(plays), *(TAKE + kind for kind in bits(takes))]
+        builds = (BUILD + bit for bit in bits(int(self._builds[place])))
+        return [*bits(plays), *(TAKE + kind for kind in bits(takes)), *builds]
 
     def taken(self) -> list[int]:
         """Return the kinds taken so far in an unfinished play, ascending, or those of the last whole one."""
         kinds: list[int] = np.repeat(_KINDS, self.state["taken"]).tolist()
         return kinds
+
+    def build(self) -> int:
+        """Return the value of the build that the unfinished play makes, or the last whole one, else 0."""
+        return int(self.state["build_value"])
+
+    def builds(self) -> list[tuple[int, np.ndarray, int, bool]]:
+        """Return the builds on the table by value: value, cards as (52,) counts, owner, whether it is multiple (B1)."""
+        state = self.state
+        return [
+            (value, built(state, value), int(state["build_owner"][value]), bool(state["multiple_builds"] >> value & 1))
+            for value in bits(int(state["builds"]))
+        ]
 
     def scores(self) -> list[int]:
         """Return the scores of the game so far by seat (R14)."""
@@ -212,9 +234,14 @@ class History:
         piles = self._captured.copy()
         states = self.states[1 : self.at + 1]
         taken = states["taken"].astype(np.int64)
-        for place in np.flatnonzero((states["pending"] == NO_CARD) & taken.any(axis=1)).tolist():
+        captures = taken.any(axis=1)
+        if self.rules.building:
+            captures = (captures | (states["taken_builds"] != 0)) & (states["build_value"] == 0)
+        for place in np.flatnonzero((states["pending"] == NO_CARD) & captures).tolist():
             seat = states["last_seat"][place]
             piles[seat] += taken[place]
+            for value in bits(int(states["taken_builds"][place])):
+                piles[seat] += built(self.states[place], value)
             piles[seat, states["last_card"][place]] += 1
         last = int(self.state["last_capturer"])
         if self.overs[self.at] and last != NO_SEAT and not self.state["cut_short"]:
@@ -238,7 +265,8 @@ class History:
     def play_at(self, place: int) -> Play:
         """Return the play that led to the state at a place, in which no card is pending."""
         row = self.states[place]
-        return int(row["last_card"]), tuple(np.repeat(_KINDS, row["taken"]).tolist()), int(row["last_sweep"])
+        takes, builds = np.repeat(_KINDS, row["taken"]).tolist(), bits(int(row["taken_builds"]))
+        return int(row["last_card"]), tuple(takes), int(row["last_sweep"]), int(row["build_value"]), tuple(builds)
 
     def plays_back(self) -> Iterator[Play]:
         """Yield the whole plays since the first state, the latest first."""
@@ -295,6 +323,11 @@ class History:
 def spades_in(piles: np.ndarray) -> np.ndarray:
     """Return the spades in each of some piles, counts (..., 52)."""
     return np.asarray(piles[..., SPADES * NUM_RANKS :].sum(axis=-1))
+
+
+def built(state: np.ndarray, value: int) -> np.ndarray:
+    """Return the cards of a build in a state, (52,) counts."""
+    return np.asarray((state["built"] == value).sum(axis=0))
 
 
 def bits(number: int) -> Iterator[int]:

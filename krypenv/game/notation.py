@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from krypenv.cards import (
+    MAX_BUILD,
     NO_CARD,
     NO_SEAT,
     NUM_KINDS,
@@ -48,6 +49,8 @@ def format_position(game: Core) -> str:
         f"turn: {'-' if game.is_over else game.turn}",
         *(f"hand {seat}: {cards(state['hands'][seat])}" for seat in seats),
         f"table: {cards(state['table'])}",
+        *(f"build {value}: {' '.join(names)}" for value, names, _, _ in game.builds),
+        *(f"owner {value}: {owner}" for value, _, owner, _ in game.builds),
         f"aside: {cards(state['set_aside'])}",
         *(f"captured {seat}: {' '.join(game.captured(seat)) or '-'}" for seat in seats),
         f"sweeps: {' '.join(str(game.sweeps(seat)) for seat in seats)}",
@@ -56,14 +59,20 @@ def format_position(game: Core) -> str:
             if compiled["judges_sweeps"]
             else []
         ),
-        *([f"mulles: {' '.join(str(game.mulles(seat)) for seat in seats)}"] if compiled["mulle_points"] else []),
+        *([f"mulles: {' '.join(str(game.mulles(seat)) for seat in seats)}"] if "mulles" in game.rules.layout else []),
+        *(
+            [f"mulle-scores: {' '.join(str(game.mulle_scores(seat)) for seat in seats)}"]
+            if game.rules.mulle_by_value
+            else []
+        ),
         f"last-capturer: {'-' if game.last_capturer is None else game.last_capturer}",
     ]
     for seat in seats:
         classes = [name for each, name in enumerate(_CLASSES) if state["cannot_hold"][seat] >> each & 1]
         lines += [f"cannot-hold {seat}: {' '.join(classes)}"] if classes else []
     if game.pending:
-        lines += [f"pending: {game.pending}", f"took: {' '.join(game.taken) or '-'}"]
+        lines += [f"pending: {game.pending}"] + ([f"building: {game.building}"] if game.building else [])
+        lines += [f"took: {' '.join(game.taken) or '-'}"]
     for key, numbers in (("bonus", state["bonus"][: len(seats)]), ("totals", state["totals"][: len(seats)])):
         lines += [f"{key}: {' '.join(map(str, numbers))}"] if numbers.any() else []
     lines += [f"game: {game.game_number}"] if game.game_number > 1 else []
@@ -98,7 +107,10 @@ class _Position(Entries):
         seats = range(rules.players)
         zones = [*(f"hand {s}" for s in seats), *(f"captured {s}" for s in seats), "table", "aside", "stock", "pending"]
         others = ["rules", "deal", "dealer", "turn", "sweeps", "last-capturer", "took", "bonus", "game", "totals"]
-        others += ["counted", "mulles", "ended"]
+        others += ["counted", "mulles", "ended"] + (["mulle-scores"] if rules.mulle_by_value else [])
+        values = range(1, MAX_BUILD + 1) if rules.building else ()
+        zones += [f"build {value}" for value in values]
+        others += [f"owner {value}" for value in values] + ["building"] * rules.building
         known = [*zones, *others, *(f"cannot-hold {s}" for s in seats)]
         for key in self.entries:
             if key not in known:
@@ -120,12 +132,14 @@ class _Position(Entries):
         except ValueError as error:
             raise NotationError(self.last_line, error) from None
         if cards["pending"]:
-            [card], took = cards["pending"], self.parse_cards("took")
-            reached = begin_play(game, card, took)
+            [card], took, [build] = cards["pending"], self.parse_cards("took"), self.numbers("building", 1)
+            self.check(0 <= build <= MAX_BUILD, "building", f"the value of a build is 1 to {MAX_BUILD}, not {build}")
+            reached = begin_play(game, card, took, build)
             self.check(reached, "pending", f"seat {game.turn} can't be choosing what else {card_name(card)} takes")
             game.rebase()
         else:
             self.check(not self.value("took"), "took", "cards are taken, and there is no card pending that takes them")
+            self.check(not self.value("building"), "building", "a build is begun, and no card is pending that makes it")
         game.origin = format_position(game)
         return game
 
@@ -254,13 +268,21 @@ class _Position(Entries):
             self.check(left == 0, "table", f"the game is over, so seat {self.last_capturer} has what is left")
         self.read_sweeps(piles)
         self.mulles = self.numbers("mulles", rules.players)
-        self.check(rules.mulle_points or not any(self.mulles), "mulles", "in these rules there are no mulles")
+        has_mulles = "mulles" in rules.layout
+        self.check(has_mulles or not any(self.mulles), "mulles", "in these rules there are no mulles")
+        self.mulle_scores = self.numbers("mulle-scores", rules.players)
         for seat in seats:
             pairs = int((self.counts[f"captured {seat}"] // 2).sum())
             self.check(
                 0 <= self.mulles[seat] <= pairs,
                 "mulles",
                 f"seat {seat} can't have made {self.mulles[seat]} mulles, for its pile has {pairs} pairs",
+            )
+            most = MAX_BUILD * self.mulles[seat]
+            self.check(
+                0 <= self.mulle_scores[seat] <= most,
+                "mulle-scores",
+                f"{self.mulles[seat]} mulles of seat {seat} can't count {self.mulle_scores[seat]}",
             )
 
     def read_sweeps(self, piles: list[int]) -> None:
@@ -341,6 +363,7 @@ class _Position(Entries):
         state.last_seat, state.last_capturer = NO_SEAT, self.last_capturer
         state.over, state.cut_short = self.over, self.at_once
         state.sweeps[: rules.players], state.mulles[: rules.players] = self.sweeps, self.mulles
+        state.mulle_scores[: rules.players] = self.mulle_scores
         state.void_sweeps[: rules.players] = np.subtract(self.sweeps, self.counted)
         for seat in range(rules.players):
             hand = counts[f"hand {seat}"]
@@ -354,12 +377,37 @@ class _Position(Entries):
         ranks = counts["table"].reshape(-1, NUM_RANKS).sum(axis=0)
         state.table, state.set_aside = counts["table"], counts["aside"]
         state.table_ranks = sum(int(count) << NIBBLE * rank for rank, count in enumerate(ranks))
+        self.build_builds(state)
         state.table_sum = counts["table"] @ compiled["sum_value"]
         dealt = rules.deck_counts - counts["stock"]
         state.seen = dealt - sum(counts[f"hand {seat}"] for seat in range(rules.players))
         state.deck[: rules.deck_size] = [*np.repeat(np.arange(NUM_KINDS), dealt), *cards["stock"]]
         self.settle(rows)
         return state
+
+    def build_builds(self, state: Any) -> None:
+        """Write the builds into the record of the state (B1)."""
+        table_values = compile_rules(self.rules)[0]["table_value"]
+        for value in range(1, MAX_BUILD + 1) if self.rules.building else ():
+            key, owner = f"build {value}", self.seat(f"owner {value}", NO_SEAT)
+            counts = self.counts[key]
+            if not counts.any():
+                self.check(owner == NO_SEAT, f"owner {value}", f"there is no {key!r} that seat {owner} could own")
+                continue
+            self.check(owner != NO_SEAT, key, f"a build has an owner; say who in 'owner {value}'")
+            total = int(counts @ table_values)
+            self.check(total % value == 0, key, f"these cards are worth {total}, and no groups of {value} make that up")
+            self.check(
+                int(state.hand_kinds[owner]) & int(compile_rules(self.rules)[0]["value_kinds"][value]),
+                f"owner {value}",
+                f"seat {owner} holds no card of {value}, and who owns a build of {value} does (B5)",
+            )
+            state.builds |= 1 << value
+            state.multiple_builds |= (total > value) << value
+            state.build_owner[value] = owner
+            for kind in np.repeat(np.arange(NUM_KINDS), counts):
+                lies_in = sorted([value, *filter(None, state.built[:, kind].tolist())])
+                state.built[: len(lies_in), kind] = lies_in
 
     def settle(self, rows: np.recarray) -> None:
         """Write the points that belong to no card into the state, (1,), and check whether the game ends at once."""

@@ -8,7 +8,7 @@ from itertools import chain, combinations, islice, product
 
 import numpy as np
 
-from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, STOP, TAKE
+from krypenv.cards import BUILD, NO_CARD, NUM_KINDS, NUM_RANKS, STOP, TAKE, TAKE_BUILD
 from krypenv.families.bounds import FIRST_LONER
 from krypenv.game.history import History, Play, bits
 from krypenv.game.stack import list_captures
@@ -100,7 +100,7 @@ def _expand(history: History, place: int) -> list[Play]:
             choices.append(set(combinations(kinds, capture >> NIBBLE * rank & 15)))
         found.update(tuple(sorted(chain(*parts))) for parts in product(*choices))
     taken = Counter(np.repeat(_KINDS, row["taken"]).tolist())
-    return [(int(row["pending"]), takes, 0) for takes in sorted(found) if not taken - Counter(takes)]
+    return [(int(row["pending"]), takes, 0, 0, ()) for takes in sorted(found) if not taken - Counter(takes)]
 
 
 def push_play(history: History, play: Play) -> bool:
@@ -116,8 +116,37 @@ def push_play(history: History, play: Play) -> bool:
     return True
 
 
-def _try(history: History, card: int, takes: tuple[int, ...], sweep: int) -> bool:
+def _try(history: History, card: int, takes: tuple[int, ...], sweep: int, build: int, builds: tuple[int, ...]) -> bool:
     """Carry out the actions of a play and return whether they made exactly this play."""
+    if history.rules.building:
+        is_made = _try_building(history, card, takes, build, builds)
+    else:
+        is_made = not build and not builds and _try_capture(history, card, takes)
+    made = history.play_at(history.at)
+    return is_made and (*made[:2], *made[3:]) == (card, takes, build, builds) and sweep in (0, made[2])
+
+
+def _try_building(history: History, card: int, takes: tuple[int, ...], build: int, builds: tuple[int, ...]) -> bool:
+    """Carry out the actions of a play where cards are built; return whether they ended a play.
+
+    A build that is joined needs no action of its own.
+    """
+    actions = [card, *([BUILD + build] if build else []), *(TAKE + kind for kind in takes)]
+    actions += [TAKE_BUILD + value for value in builds if value != build]
+    if history.pendings[history.at] != NO_CARD:
+        begun = [int(history.state["pending"]), *([BUILD + history.build()] if history.build() else [])]
+        begun += [TAKE + kind for kind in history.taken()]
+        if actions[: len(begun)] != begun:
+            return False
+        actions = actions[len(begun) :]
+    for action in actions:
+        if not history.act(action):
+            return False
+    return history.pendings[history.at] == NO_CARD or history.act(STOP)
+
+
+def _try_capture(history: History, card: int, takes: tuple[int, ...]) -> bool:
+    """Carry out the actions of a play where nothing is built; return whether they ended a play."""
     left = Counter(takes)
     if history.pendings[history.at] != NO_CARD:
         left.subtract(history.taken())
@@ -128,8 +157,7 @@ def _try(history: History, card: int, takes: tuple[int, ...], sweep: int) -> boo
         if action is None or not history.act(action):
             return False
         left[action - TAKE] -= 1
-    made = history.play_at(history.at)
-    return made[:2] == (card, takes) and sweep in (0, made[2])
+    return True
 
 
 def _next_action(history: History, left: Counter[int]) -> int | None:

@@ -59,7 +59,7 @@ def format_record(game: Core) -> str:
         twin.push(move)
     words += _comment(game, len(game.moves))
     if game.pending:
-        words.append(f"{Move(game.pending, tuple(game.taken))}..")
+        words.append(f"{Move(game.pending, tuple(game.taken), 0, game.building)}..")
     result = "-".join(map(str, game.scores())) if game.is_over else "*"
     return "\n".join([*lines, " ".join(words), "", result]) + "\n"
 
@@ -129,7 +129,9 @@ def _no_token(text: str, at: int) -> str:
         what, end = ("tag", ']", as in [Event "Friday"]') if text[at] == "[" else ("comment", "}")
         return f"this {what} does not end with {end}".replace(']"', "]")
     word = text[at : at + 1000].split()[0]
-    return f"{shown(word)} is no move; a move is 8S or 8Sx2H6D, with # for a sweep and ## for a double one"
+    return (
+        f"{shown(word)} is no move; a move is 8S or 8Sx2H6D, with # for a sweep and ## for a double one; 4S+5D=9 builds"
+    )
 
 
 class _Reader(Generic[AnyGame]):
@@ -254,9 +256,14 @@ def _replay_move(game: Core, text: str, begun: bool) -> int:
     move = Move.parse(text)
     if not begun:
         game.push(move)
-    elif not begin_play(game, *move.kinds()[:2]):
+    elif not _begin(game, move):
         raise IllegalMove(game.complaint(f"{unquoted(str(move))}.. is no begun play here"))
     return not begun
+
+
+def _begin(game: Core, move: Move) -> bool:
+    card, takes, _, build, builds = move.kinds()
+    return not builds and begin_play(game, card, takes, build)
 
 
 def _check_result(game: Core, result: str) -> None:

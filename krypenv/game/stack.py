@@ -9,13 +9,13 @@ from krypenv.kernels.checks import SOUND
 from krypenv.kernels.compiled import sum_of
 from krypenv.kernels.deals import shuffle_deck
 from krypenv.kernels.features import write_features
-from krypenv.kernels.invariants import fault_of_course
 from krypenv.kernels.observation import write_mask, write_observation
 from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare
 from krypenv.kernels.scoring import ends_at_once, score_of, settle_game, tie_break_of
 from krypenv.kernels.state import seed_game
 from krypenv.kernels.stepping import is_legal
 from krypenv.runtime.jit import kernel
+from krypenv.worlds.invariants import fault_of_builds, fault_of_course
 
 
 @kernel
@@ -53,6 +53,8 @@ def begin_stack(compiled: np.ndarray, stack: np.ndarray, scratch: np.ndarray) ->
 def resume_stack(compiled: np.ndarray, stack: np.ndarray, twin: np.ndarray, scratch: np.ndarray) -> int:
     """Check the first state and find what is legal there; return the fault, or SOUND. `twin` is (1,) of `GAME`."""
     fault = fault_of_course(compiled[0], stack[0], True, twin)
+    if fault == SOUND:
+        fault = fault_of_builds(compiled[0], stack[0], scratch[0])
     if fault == SOUND:
         prepare(compiled[0], stack[0], scratch[0])
     return fault

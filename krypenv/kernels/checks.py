@@ -2,7 +2,7 @@
 
 Kernels trust their rows: too large a count would be written past the end of an array, a wrong one counted down forever.
 `find_unsound` is quick and makes every kernel that reads observations safe. Whether a game can show an observation is
-decided by `krypenv.kernels.worlds`, which builds one. `krypenv.kernels.invariants` checks states.
+decided by `krypenv.worlds.determinize`, which builds one. `krypenv.worlds.invariants` checks states.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, STOP, TAKE
+from krypenv.cards import BUILD, MAX_BUILD, NUM_KINDS, NUM_RANKS, NUM_SUITS, STOP, TAKE
 from krypenv.families.bounds import MAX_SUBSETS
-from krypenv.kernels.compiled import compile_rules
+from krypenv.kernels.compiled import BUILD_MULTIPLE, BUILD_OWNER, BUILDING, BUILT, BUILT_TWIN, compile_rules
 from krypenv.kernels.observation import LAYOUT
-from krypenv.runtime.jit import kernel
+from krypenv.runtime.jit import kernel, rare_kernel
 
 if TYPE_CHECKING:
     from krypenv.rules import Rules
@@ -28,7 +28,7 @@ _HAND_SIZE, _DEALS_LEFT = (LAYOUT[name].start for name in ("hand_size", "deals_l
 Rows = npt.NDArray[np.int8]
 
 # What can be wrong with an observation, a mask or a state.
-SOUND, CARDS, TABLE_CARDS, PLAY, HANDS, TURN, POINTS, SESSION, LEGAL, KNOWN, HOLDS, SHOWN, MASK = range(13)
+SOUND, CARDS, TABLE_CARDS, PLAY, HANDS, TURN, POINTS, SESSION, LEGAL, KNOWN, HOLDS, SHOWN, MASK, BUILDS = range(14)
 FAULTS = {
     CARDS: "the cards that it shows are not those of the deck, each in one place",
     TABLE_CARDS: "play can't lead to these cards on the table",
@@ -41,6 +41,7 @@ FAULTS = {
     KNOWN: "nothing in this deal shows that a seat can't hold such ranks",
     HOLDS: "no deal of the unseen cards gives each seat cards that it can hold",
     SHOWN: "no game shows it",
+    BUILDS: "play can't lead to these builds",
     MASK: "the action mask is not the one that belongs to it",
 }
 
@@ -86,9 +87,38 @@ def fault_of(compiled: np.record, seen: np.ndarray) -> int:
         signs = np.int8(signs | seen[_HAND_SIZE + place])
     if signs < 0 or seen[_HAND_SIZE] != own or held != compiled.deal_start[number] - shown:
         return HANDS
+    if compiled.building:
+        return fault_of_builds(compiled, seen)
     if laid <= compiled.laid[number] and not compiled.may_crowd:
         return SOUND
     return fault_of_table(compiled, seen[_TABLE : _TABLE + NUM_KINDS], number)
+
+
+@rare_kernel
+def fault_of_builds(compiled: np.record, seen: np.ndarray) -> int:
+    """Return what keeps the builds of an observation, sound but for them, from being read safely, or SOUND (B1)."""
+    built, twin, owner = compiled.further[BUILT], compiled.further[BUILT_TWIN], compiled.further[BUILD_OWNER]
+    lying = np.int64(0)  # values of the builds in which some card lies
+    pending = np.int64(0)
+    for kind in range(NUM_KINDS):
+        one, other = np.int64(seen[built + kind]), np.int64(seen[twin + kind])
+        if min(one, other) < 0 or max(one, other) > MAX_BUILD or (other != 0 and other < one):
+            return BUILDS
+        lying |= np.int64(1) << one | np.int64(1) << other
+        here = np.int64(seen[_HAND + kind] + seen[_TABLE + kind]) + seen[_ASIDE + kind] + seen[_PENDING + kind]
+        if here + np.int64(one != 0) + np.int64(other != 0) > seen[_SEEN + kind] or (one == 0 and other != 0):
+            return CARDS
+        pending += seen[_PENDING + kind]
+    for value in range(1, MAX_BUILD + 1):
+        place = seen[owner + value - 1]
+        if place < 0 or place > compiled.players or (place != 0) != (lying >> value & 1):
+            return BUILDS
+        if seen[compiled.further[BUILD_MULTIPLE] + value - 1] & ~1 != 0:
+            return BUILDS
+    building = seen[compiled.further[BUILDING]]
+    if building < 0 or building > MAX_BUILD:
+        return PLAY
+    return PLAY if building != 0 and (pending == 0 or compiled.value_kinds[building] == 0) else SOUND
 
 
 @kernel
@@ -137,6 +167,13 @@ def fault_of_mask(compiled: np.record, seen: np.ndarray, mask: np.ndarray) -> in
         plays = np.int8(plays | play)
         takes = np.int8(takes | take)
     may_stop = np.int64(compiled.optional and pending == 1)  # more than whether the mask is right is not checked here
+    if compiled.building:
+        builds = np.int8(0)
+        for action in range(BUILD, len(mask)):
+            builds = np.int8(builds | mask[action])
+        if builds & ~1 != 0 or (builds == 1 and pending == 0):
+            return MASK
+        takes = np.int8(takes | builds)
     is_sound = bits & ~1 == 0 and signs >= 0 and plays == 1 - pending and takes == pending
     return SOUND if is_sound and mask[STOP] >= 0 and mask[STOP] <= may_stop else MASK
 
@@ -160,7 +197,7 @@ def check_decisions(rules: Rules, observations: npt.ArrayLike, action_masks: npt
     """Return observations, (B, 433 or more), and masks, (B, 105), as contiguous int8, safe for every kernel.
 
     Raises ValueError for other shapes, and for a row that is plainly no observation of the seat to act under these
-    rules; `krypenv.kernels.worlds.check_genuine` checks fully.
+    rules; `krypenv.worlds.determinize.check_genuine` checks fully.
     """
     seen, masks = np.asarray(observations), np.asarray(action_masks)
     size, actions = rules.observation_size, rules.num_actions

@@ -30,7 +30,10 @@ MAX_SUM = NUM_VALUES * MAX_DECK
 NUM_CLASSES = NUM_RANKS + 2  # cards with the same hand values: the ranks, and lillan and storan if they differ (F1)
 NEVER = 1 << 40  # points that are never reached
 SHARE, BY_SPADES, FINNISH, PLAY_ON = range(4)  # tie breaks
-CARDS_WON, SPADES_WON, COUNTED_SWEEPS, MULLES, TOTALS, SPECIAL = range(len(FURTHER))  # blocks of an observation
+(
+    CARDS_WON, SPADES_WON, COUNTED_SWEEPS, MULLES, TOTALS, SPECIAL,
+    MULLE_SCORES, BUILT, BUILT_TWIN, BUILD_OWNER, BUILD_MULTIPLE, BUILDING,
+) = range(len(FURTHER))  # blocks of an observation  # fmt: skip
 MAX_GROUPS = NUM_VALUES * MAX_FITTING  # groups of all values together; `Rules` enforces MAX_FITTING
 
 COMPILED = np.dtype(
@@ -48,6 +51,7 @@ COMPILED = np.dtype(
         ("tie_break", np.int64),  # SHARE, BY_SPADES (K6), FINNISH (F7) or PLAY_ON (K6)
         ("is_main", np.bool_),  # maximal captures by one value a rank, and nothing counts but what Krypkasino counts
         ("optional", np.bool_),  # K2 instead of R7
+        ("building", np.bool_),  # B1
         ("forced_sweep", np.bool_),  # R10
         ("identical_sweep", np.int64),  # sweeps that a lone card's identical copy makes (R11, K3)
         ("rank_sweep", np.int64),  # and another card of its rank (H4)
@@ -67,6 +71,7 @@ COMPILED = np.dtype(
         ("most_cards_points", np.int64),  # K5
         ("spades_above", np.int64),  # O1, NEVER without
         ("mulle_points", np.int64),  # M2
+        ("mulle_by_value", np.bool_),  # G2
         ("deck_size", np.int64),  # D
         ("deck", np.int8, (MAX_DECK,)),  # the deck in order of kinds
         ("deck_counts", np.int8, (NUM_KINDS,)),  # copies of each kind in it
@@ -220,6 +225,7 @@ def compile_rules(rules: Rules) -> np.ndarray:
     compiled.threshold, compiled.threshold_at_once = rules.threshold or NEVER, rules.threshold_at_once
     compiled.tie_break = ("share", "spades", "finnish", "play_on").index(rules.tie_break)
     compiled.optional, compiled.forced_sweep = rules.capture == "optional", rules.forced_sweep
+    compiled.building = rules.building
     compiled.identical_sweep = 1 if rules.double_sweep == "none" else 2
     compiled.rank_sweep = 2 if rules.double_sweep == "rank" else 1
     compiled.lead_sign = lead_sign(rules)
@@ -257,7 +263,7 @@ def _copy_points(rules: Rules, compiled: np.record) -> None:
     compiled.sweep_limit, compiled.last_deal_sweeps = rules.sweep_limit or NEVER, rules.last_deal_sweeps
     compiled.judges_sweeps = rules.sweep_limit is not None or not rules.last_deal_sweeps
     compiled.sweeps_cancel = rules.sweeps_cancel
-    counts_more = compiled.judges_sweeps or rules.sweeps_cancel or rules.mulle_points > 0
+    counts_more = compiled.judges_sweeps or rules.sweeps_cancel or "mulles" in rules.layout
     compiled.counts_plainly = compiled.previous_pays and not counts_more
     compiled.last_capture_points = rules.last_capture_points
     compiled.initial_match_bonus = rules.initial_match_bonus
@@ -265,7 +271,7 @@ def _copy_points(rules: Rules, compiled: np.record) -> None:
     compiled.most_spades_points, compiled.two_share = rules.most_spades_points, rules.spades_tie == "two_share"
     compiled.most_cards_points = rules.most_cards_points
     compiled.spades_above = NEVER if rules.spades_above is None else rules.spades_above
-    compiled.mulle_points = rules.mulle_points
+    compiled.mulle_points, compiled.mulle_by_value = rules.mulle_points, rules.mulle_by_value
     compiled.num_spades = rules.deck_counts[SPADES * NUM_RANKS :].sum()
     compiled.card_points[:] = rules.card_points
     compiled.first_price = 0 if rules.goal == "low" else rules.card_points.max()

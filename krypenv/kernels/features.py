@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
+from krypenv.cards import MAX_BUILD, NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
 from krypenv.families.feature_layout import ALL_COLUMNS, COLUMNS, WIDTH, shape_of
 from krypenv.families.feature_layout import DESCRIPTIONS as DESCRIPTIONS
 from krypenv.families.feature_layout import SIZE as SIZE
@@ -16,6 +16,10 @@ from krypenv.families.feature_layout import columns_of as columns_of
 from krypenv.kernels.captures import borrow_scratch, captures_of, find_captures, find_sweep_values
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import (
+    BUILD_OWNER,
+    BUILDING,
+    BUILT,
+    BUILT_TWIN,
     NIBBLE,
     bit_index,
     classes_of_values,
@@ -27,7 +31,7 @@ from krypenv.kernels.compiled import (
     support,
     table_value_of,
 )
-from krypenv.kernels.gains import choose_cards, find_best, search_best
+from krypenv.kernels.gains import choose_cards, find_best, price_of, search_best
 from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.outlook import chance_of_sweep, look, make_feature_scratch
 from krypenv.kernels.scoring import cost_of, is_mulle, sweeps_of
@@ -40,13 +44,18 @@ _CARDS, _SPADES, _MULLE, _LEFT_POINTS, _TAKE_CHANCE = (
     ALL_COLUMNS[name].start for name in ("cards", "spades", "mulle", "left_points", "take_chance")
 )
 _CAPTURER, _DEALER = LAYOUT["last_capturer"].start, LAYOUT["dealer"].start
-_TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (LAYOUT[n].start for n in ("table", "seen", "set_aside", "pending", "taken"))
+_HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
+    LAYOUT[n].start for n in ("hand", "table", "seen", "set_aside", "pending", "taken")
+)
 
 
 def width_of(rules: Rules, features: bool) -> int:
     """Return N, the number of entries of an observation, with or without the features block."""
     rows, columns = shape_of(rules) if features else (0, 0)
     return rules.observation_size + rows * columns
+
+
+_NEVER = 1e9  # more than anything is worth
 
 
 @kernel
@@ -182,32 +191,122 @@ def weigh_optional(
         asked,
     )
     asked.wanted = 1
+    feature_scratch.lays, feature_scratch.built, feature_scratch.builds_left = False, 0, 0
+    if compiled.building:
+        ask_for_builds(compiled, observation, card, action, feature_scratch)
+        if feature_scratch.lays:
+            return weigh_laid(compiled, card, ranks, feature_scratch, scratch)
     search_best(compiled, card, ranks, feature_scratch.sweeps_count, asked, scratch)
     capture = np.int64(asked.captures[0])
     choose_cards(compiled, card, capture, asked)
-    feature_scratch.creeps, feature_scratch.capture, feature_scratch.gain = capture == 0, capture, asked.gains[0]
+    if asked.gains[0] == -_NEVER:
+        asked.gains[0] = 0.0
+    captures = capture != 0 or feature_scratch.built != 0
+    feature_scratch.creeps, feature_scratch.capture, feature_scratch.gain = not captures, capture, asked.gains[0]
     points, least = np.int64(0), np.int64(0)
     for kind in range(NUM_KINDS):
         points += asked.chosen[kind] * compiled.card_points[kind]
         least += asked.forced[kind] * compiled.card_points[kind]
-    points += (capture != 0) * compiled.card_points[card]
+    points += captures * compiled.card_points[card]
     least += (asked.least != 0) * compiled.card_points[card]
     feature_scratch.sweeps = 0
-    if capture != 0 and capture == ranks:
-        feature_scratch.sweeps = sweeps_of(compiled, card, ranks, observation[_TABLE + card])
+    if captures and capture == ranks and asked.clears:
+        is_alone = feature_scratch.built == 0
+        feature_scratch.sweeps = sweeps_of(compiled, card, ranks, observation[_TABLE + card]) if is_alone else 1
     left = ranks - capture
-    if capture == 0:
+    if not captures:
         left += np.int64(1) << NIBBLE * (card % NUM_RANKS)
     if feature_scratch.deal_ends:
-        left, points = _end_deal(compiled, observation, card, capture, left, points, feature_scratch)
+        taken = ranks if feature_scratch.built else capture  # who takes a build with the last card has all that is left
+        left, points = _end_deal(compiled, observation, card, taken, left, points, feature_scratch)
+    if feature_scratch.built:
+        points += points_of_build(compiled, observation, np.int64(feature_scratch.built))
     feature_scratch.least_points, feature_scratch.points, feature_scratch.left = least, points, left
+    _look_for_sweeps(compiled, left, feature_scratch, scratch)
+    next_sweeps = feature_scratch.chance if compiled.previous_pays else 0.0
+    return next_sweeps * -compiled.lead_sign * compiled.sweep_points - asked.gains[0]
+
+
+@kernel
+def _look_for_sweeps(compiled: np.record, left: int, feature_scratch: np.record, scratch: np.record) -> None:
+    """Write who could sweep what an action leaves: loose cards, packed, and builds, of which none may stay (B6)."""
     values = np.int64(0)
     if left != 0:
         values = np.int64(find_sweep_values(compiled, left, sum_of(compiled, left), scratch))
+    builds = np.int64(feature_scratch.builds_left)
+    if builds & (builds - 1):
+        values = np.int64(0)
+    elif builds != 0:
+        values = values & builds if left != 0 else builds
     feature_scratch.sweepers = values
     feature_scratch.chance = chance_of_sweep(compiled, feature_scratch, values) if values else 0.0
+
+
+@rare_kernel
+def ask_for_builds(
+    compiled: np.record, observation: np.ndarray, card: int, action: int, feature_scratch: np.record
+) -> None:
+    """Let every capture of the card contain the build of its value, if there is one, and note what stays (B1, B6).
+
+    Whoever plays for few points takes it only to keep a promise (B5).
+    """
+    asked, owners = feature_scratch.asked, compiled.further[BUILD_OWNER]
+    value = hand_value_of(compiled, card)
+    owns = False
+    for other in range(1, MAX_BUILD + 1):
+        owns |= observation[owners + other - 1] == 1
+        feature_scratch.builds_left |= np.int64(observation[owners + other - 1] != 0) << other
+    feature_scratch.lays = observation[compiled.further[BUILDING]] != 0
+    owner = observation[owners + value - 1]
+    cards = np.int64(0)  # of the value that stay in the hand
+    for kind in range(NUM_KINDS):
+        if hand_value_of(compiled, kind) == value:
+            cards += observation[_HAND + kind] - np.int64(action == kind)
+    must = owner == 1 and cards == 0
+    if not feature_scratch.lays and owner != 0 and action != STOP and (compiled.lead_sign < 0 or must):
+        feature_scratch.built = value
+        feature_scratch.builds_left ^= np.int64(1) << value
+        for kind in range(NUM_KINDS):
+            asked.start += built_copies(compiled, observation, kind, value) * price_of(compiled, kind, asked)
+        asked.nothing = asked.start
+    elif owns:  # and may not trail, if there is anything else
+        asked.nothing = -_NEVER
+    asked.clears = feature_scratch.builds_left == 0
+    if feature_scratch.built and asked.clears and feature_scratch.ranks == 0 and feature_scratch.sweeps_count:
+        asked.nothing -= compiled.lead_sign * compiled.sweep_points
+
+
+@rare_kernel
+def weigh_laid(compiled: np.record, card: int, ranks: int, feature_scratch: np.record, scratch: np.record) -> float:
+    """Do what `weigh` does for an action that goes on with a build, or ends one: it takes nothing (B2)."""
+    asked = feature_scratch.asked
+    feature_scratch.creeps, feature_scratch.capture, feature_scratch.gain = False, 0, 0.0
+    feature_scratch.least_points, feature_scratch.points, feature_scratch.sweeps = 0, 0, 0
+    choose_cards(compiled, card, np.int64(0), asked)
+    left = ranks - asked.least
+    feature_scratch.left = left
+    _look_for_sweeps(compiled, left, feature_scratch, scratch)
     next_sweeps = feature_scratch.chance if compiled.previous_pays else 0.0
-    return next_sweeps * -compiled.lead_sign * compiled.sweep_points - asked.gains[0]
+    return next_sweeps * -compiled.lead_sign * compiled.sweep_points
+
+
+@kernel
+def built_copies(compiled: np.record, observation: np.ndarray, kind: int, value: int) -> int:
+    """Return how many copies of a kind lie in the build of a value, or with 0 in all builds."""
+    copies = np.int64(0)
+    for block in (BUILT, BUILT_TWIN):
+        lies_in = observation[compiled.further[block] + kind]
+        copies += lies_in != 0 and (value == 0 or lies_in == value)
+    return copies
+
+
+@kernel
+def points_of_build(compiled: np.record, observation: np.ndarray, value: int) -> int:
+    """Return the points of the cards of a build."""
+    points = np.int64(0)
+    for kind in range(NUM_KINDS):
+        points += built_copies(compiled, observation, kind, value) * compiled.card_points[kind]
+    return points
 
 
 @kernel
@@ -339,9 +438,10 @@ def write_further(
         table, taken = observation[_TABLE : _TABLE + NUM_KINDS], observation[_TAKEN : _TAKEN + NUM_KINDS]
         find_best(compiled, card, action, table, taken, asked)
         choose_cards(compiled, card, np.int64(feature_scratch.capture), asked)
-    captures = feature_scratch.capture != 0
+    captures = feature_scratch.capture != 0 or (compiled.building and feature_scratch.built != 0)
     takes_rest = feature_scratch.game_ends and (captures or observation[_CAPTURER] != 0)
     cards, spades, left_points, sums = np.int64(0), np.int64(0), np.int64(0), np.int64(1)
+    has_copy = False
     for kind in range(NUM_KINDS):
         here = np.int64(observation[_TABLE + kind]) + (kind == card)
         won = here if takes_rest else np.int64(asked.chosen[kind] + (kind == card)) * captures
@@ -353,13 +453,35 @@ def write_further(
         if feature_scratch.game_ends or (feature_scratch.deal_ends and compiled.is_aside[kind]):
             rest = np.int64(0)
         left_points += rest * compiled.card_points[kind]
+        if compiled.building:
+            gone, stays = _part_builds(compiled, observation, kind, feature_scratch)
+            cards += gone
+            spades += gone * (kind >= SPADES * NUM_RANKS)
+            left_points += stays * compiled.card_points[kind]
+            if feature_scratch.lays:
+                rest -= asked.forced[kind] + (kind == card)
+            has_copy |= kind == card and asked.chosen[kind] + gone > 0
         choice = compiled.table_choice[kind % NUM_RANKS]
         for _ in range(rest):
             sums |= add_value(sums, choice) | choice
     out[_CARDS], out[_SPADES], out[_LEFT_POINTS] = cards, spades, clip_int8(left_points)
     if compiled.mulle_points > 0 and captures:
         out[_MULLE] = is_mulle(card, feature_scratch.capture, asked.chosen[card])
+    if compiled.mulle_by_value and captures:
+        out[_MULLE] = asked.chosen[card] > 0 or has_copy
+    if compiled.building:
+        sums |= feature_scratch.builds_left
     out[_TAKE_CHANCE] = np.int64(100.0 * chance_of_sweep(compiled, feature_scratch, sums & ~1) + 0.5)
+
+
+@kernel
+def _part_builds(
+    compiled: np.record, observation: np.ndarray, kind: int, feature_scratch: np.record
+) -> tuple[int, int]:
+    """Return how many copies of a kind lie in the build that is captured, and how many in those that stay."""
+    value = np.int64(feature_scratch.built)
+    gone = built_copies(compiled, observation, kind, value) if value else np.int64(0)
+    return gone, built_copies(compiled, observation, kind, np.int64(0)) - gone
 
 
 @kernel

@@ -32,6 +32,13 @@ GAINS = np.dtype(
         ("start", np.float64),  # what the forced cards and the card played are worth
         ("card_price", np.float64),  # what a card is worth on the way to the majority, and a spade
         ("spade_price", np.float64),
+        (
+            "own_copy",
+            np.int64,
+        ),  # the kind that makes a mulle, and what that counts if it depends on the kind (G2)
+        ("copy_price", np.float64),
+        ("nothing", np.float64),  # what it is worth to take no loose card
+        ("clears", np.bool_),  # whether a capture of all loose cards is a sweep
         ("counts_mulle", np.bool_),  # whether the card played may make a mulle
         ("looks", np.int64),  # captures to look at, at most
         ("wanted", np.int64),  # how many of the best to keep, MOST_KEPT at most
@@ -50,6 +57,8 @@ GAINS = np.dtype(
 def price_of(compiled: np.record, card: int, asked: np.record) -> float:
     """Return what winning a card is worth: its points, and its share of the majorities (K5); bad for a low goal."""
     price = compiled.card_points[card] + asked.card_price
+    if card == asked.own_copy:
+        price += asked.copy_price
     if card >= SPADES * NUM_RANKS:
         price += asked.spade_price
     return -compiled.lead_sign * price
@@ -70,7 +79,10 @@ def find_best(
         first = np.int64(action - TAKE)
     asked.least, asked.most = np.int64(0), np.int64(0)
     ranks: Any = np.int64(0)
+    asked.copy_price, asked.nothing, asked.clears = 0.0, 0.0, True
     asked.start = price_of(compiled, card, asked)
+    if compiled.mulle_by_value:
+        asked.own_copy, asked.copy_price = card, compiled.hand_value[card]
     for kind in range(NUM_KINDS):
         shift = NIBBLE * (kind % NUM_RANKS)
         forced = np.int64(taken[kind] + (action - TAKE == kind))
@@ -124,7 +136,7 @@ def search_best(compiled: np.record, card: int, ranks: int, counts: bool, asked:
     `ranks` is the table, packed. `counts` says whether a sweep would count.
     """
     asked.kept = 0
-    sweep = -compiled.lead_sign * compiled.sweep_points * np.float64(counts)
+    sweep = -compiled.lead_sign * compiled.sweep_points * np.float64(counts and asked.clears)
     if not compiled.optional:
         _look_at_maximal(compiled, card, ranks, sweep, asked, scratch)
         return
@@ -133,7 +145,7 @@ def search_best(compiled: np.record, card: int, ranks: int, counts: bool, asked:
         _keep_better(compiled, card, ranks, ranks, sweep, asked)
         return
     if asked.least == 0:
-        _keep(asked, np.int64(0), 0.0)
+        _keep(asked, np.int64(0), asked.nothing)
     while choice != 0:
         value = trailing_zeros(np.int64(choice))
         choice &= choice - 1

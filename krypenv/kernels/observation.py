@@ -10,10 +10,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, TAKE
+from krypenv.cards import BUILD, NO_CARD, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, TAKE
 from krypenv.families.layout import DESCRIPTIONS as DESCRIPTIONS
 from krypenv.families.layout import OBSERVATION, OBSERVATION_SIZE
-from krypenv.kernels.compiled import CARDS_WON, COUNTED_SWEEPS, MULLES, SPADES_WON, SPECIAL, TOTALS, bit_index
+from krypenv.kernels.compiled import (
+    BUILD_MULTIPLE,
+    BUILD_OWNER,
+    BUILDING,
+    BUILT,
+    BUILT_TWIN,
+    CARDS_WON,
+    COUNTED_SWEEPS,
+    MULLE_SCORES,
+    MULLES,
+    SPADES_WON,
+    SPECIAL,
+    TOTALS,
+    bit_index,
+)
 from krypenv.runtime.jit import kernel, rare_kernel
 
 VERSION = 1  # changes whenever the layout or the meaning of an entry does
@@ -89,6 +103,9 @@ def write_further(compiled: np.record, game: np.record, viewer: int, out: np.nda
         out[at] = 0
     cards, spades, counted = compiled.further[CARDS_WON], compiled.further[SPADES_WON], compiled.further[COUNTED_SWEEPS]
     mulles, totals, special = compiled.further[MULLES], compiled.further[TOTALS], compiled.further[SPECIAL]
+    mulle_scores = compiled.further[MULLE_SCORES]
+    if compiled.building:
+        write_builds(compiled, game, viewer, out)
     seat = viewer
     for place in range(compiled.players):
         if cards:
@@ -101,6 +118,8 @@ def write_further(compiled: np.record, game: np.record, viewer: int, out: np.nda
                 game.points[seat] + game.bonus[seat] + compiled.mulle_points * game.mulles[seat]
             )
             out[mulles + place] = clip_int8(game.mulles[seat])
+        if mulle_scores:
+            out[mulle_scores + place] = clip_int8(game.mulle_scores[seat])
         if totals:
             out[_TOTAL + place] = 0
             out[totals + place] = clip_int8(game.totals[seat])
@@ -110,6 +129,24 @@ def write_further(compiled: np.record, game: np.record, viewer: int, out: np.nda
         seat += 1
         if seat == compiled.players:
             seat = 0
+
+
+@kernel
+def write_builds(compiled: np.record, game: np.record, viewer: int, out: np.ndarray) -> None:
+    """Write the builds on the table, and the value of the one that the pending card makes (B1)."""
+    if game.pending != NO_CARD:
+        out[compiled.further[BUILDING]] = game.build_value
+    left = np.int64(game.builds)
+    if left != 0:
+        for kind in range(NUM_KINDS):
+            out[compiled.further[BUILT] + kind] = game.built[0, kind]
+            out[compiled.further[BUILT_TWIN] + kind] = game.built[1, kind]
+    while left != 0:
+        value = bit_index(left & -left)
+        left &= left - 1
+        place = (game.build_owner[value] - viewer + compiled.players) % compiled.players
+        out[compiled.further[BUILD_OWNER] + value - 1] = place + 1
+        out[compiled.further[BUILD_MULTIPLE] + value - 1] = game.multiple_builds >> value & 1
 
 
 @kernel
@@ -127,3 +164,14 @@ def write_mask(game: np.record, out: np.ndarray) -> None:
         bit = left & -left
         left ^= bit
         out[TAKE + bit_index(bit)] = 1
+    if len(out) > NUM_ACTIONS:
+        write_build_mask(game, out)
+
+
+@rare_kernel
+def write_build_mask(game: np.record, out: np.ndarray) -> None:
+    """Write which builds may be begun or taken into a mask, (139,) int8 (B1, B2)."""
+    left = np.int64(game.legal_builds)
+    while left != 0:
+        out[BUILD + bit_index(left & -left)] = 1
+        left &= left - 1

@@ -11,6 +11,7 @@ from krypenv.families.bounds import LILLAN, STORAN
 from krypenv.kernels.compiled import (
     CARDS_WON,
     COUNTED_SWEEPS,
+    MULLE_SCORES,
     NEVER,
     NIBBLE,
     NUM_CLASSES,
@@ -54,6 +55,9 @@ FEATURE_SCRATCH = np.dtype(
         ("left", np.int64),  # what is left, packed
         ("capture", np.int64),  # what is taken, packed
         ("gain", np.float64),  # what an optional capture is worth now
+        ("lays", np.bool_),  # the pending card makes a build, so it takes nothing (B2)
+        ("built", np.int64),  # value of the build that is captured, else 0
+        ("builds_left", np.int64),  # bits of the builds that stay
         ("sweeps_count", np.bool_),  # whether a sweep would count (F5)
         ("asked", GAINS),
     ],
@@ -195,6 +199,8 @@ def _do_sweeps_count(compiled: np.record, observation: np.ndarray) -> bool:
             if compiled.relative_team[place] == side:
                 score += observation[_POINTS_WON + place]
                 sweeps += observation[counted + place]
+                if compiled.further[MULLE_SCORES]:
+                    score += observation[compiled.further[MULLE_SCORES] + place]
                 if totals:
                     score += observation[totals + place]
         fewest = min(fewest, sweeps)

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, STOP, TAKE, TAKE_BUILD
+from krypenv.kernels.builds import (
+    begin_choice,
+    choose_build,
+    clear_builds,
+    limit_plays,
+    offer_choices,
+)
 from krypenv.kernels.captures import captures_of, find_captures, find_legal_takes, find_sweep_values
 from krypenv.kernels.compiled import (
     NEVER,
-    NIBBLE,
     PLAY_ON,
-    bit_index,
-    classes_of_values,
     hand_value_of,
     kinds_of_values,
-    support,
-    takes_whole_ranks,
 )
 from krypenv.kernels.deals import add_to_table, deal, is_one_rank, leader_of, put_aside, shuffle_deck
+from krypenv.kernels.plays import complete_building, complete_chosen, complete_play, count_capture, lay_down, take
 from krypenv.kernels.scoring import (
     count_cards,
     count_pile,
     ends_at_once,
-    is_mulle,
     is_shared,
     is_void,
     score_of,
     settle_game,
     sum_over,
-    sweeps_of,
     void_sweeps_of,
 )
 from krypenv.kernels.state import MAY_STOP
@@ -52,6 +53,7 @@ def begin_game(compiled: np.record, game: np.record, scratch: np.record) -> None
             game.mulles[seat] = 0
             game.cards_won[seat] = 0
             game.spades_won[seat] = 0
+            game.mulle_scores[seat] = 0
         for kind in range(NUM_KINDS):
             game.hands[seat, kind] = 0
     for kind in range(NUM_KINDS):
@@ -71,6 +73,8 @@ def begin_game(compiled: np.record, game: np.record, scratch: np.record) -> None
     game.last_capturer = NO_SEAT
     game.cut_short = False
     game.over = False
+    if compiled.building:
+        clear_builds(game)
     deal(compiled, game)
     if is_one_rank(game.table_ranks):
         game.bonus[leader_of(compiled, game)] = compiled.initial_match_bonus
@@ -110,11 +114,23 @@ def prepare(compiled: np.record, game: np.record, scratch: np.record) -> None:
         game.over = True
         return
     refresh(compiled, game, scratch)
-    if game.pending != NO_CARD:
+    if compiled.building:
+        prepare_building(compiled, game, scratch)
+    elif game.pending != NO_CARD:
         if compiled.optional:
             offer_optional(compiled, game, scratch)
         else:
             offer_takes(compiled, game, scratch)
+
+
+@rare_kernel
+def prepare_building(compiled: np.record, game: np.record, scratch: np.record) -> None:
+    """Work out what is legal where cards are built (B)."""
+    if game.pending != NO_CARD:
+        offer_choices(compiled, game, scratch)
+    else:
+        game.legal_builds = 0
+        limit_plays(compiled, game)
 
 
 @kernel
@@ -142,6 +158,9 @@ def act_further(compiled: np.record, game: np.record, action: int, scratch: np.r
 
     A play with an optional capture is complete when it stops or when nothing more may be taken.
     """
+    if compiled.building:
+        act_building(compiled, game, action, scratch)
+        return
     game.legal_takes = 0
     count = 0
     if action < TAKE:
@@ -167,26 +186,27 @@ def act_further(compiled: np.record, game: np.record, action: int, scratch: np.r
         pass_turn(compiled, game, scratch)
 
 
-@kernel
-def take(game: np.record, card: int) -> None:
-    """Add a table card to what the pending card takes."""
-    game.taken[card] += 1
-    game.taken_ranks += np.int64(1) << NIBBLE * (card % NUM_RANKS)
-
-
-@kernel
-def lay_down(game: np.record, card: int) -> None:
-    """Move a card of the seat to act from its hand to the middle of the play."""
-    for kind in range(NUM_KINDS):
-        game.taken[kind] = 0
-    game.taken_ranks = 0
-    seat = game.seat
-    game.pending = card
-    game.seen[card] += 1
-    game.hands[seat, card] -= 1
-    game.hand_size[seat] -= 1
-    if game.hands[seat, card] == 0:
-        game.hand_kinds[seat] &= ~(np.int64(1) << card)
+@rare_kernel
+def act_building(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
+    """Do what `act` does, where cards are built (B)."""
+    game.legal_takes, game.legal_builds = 0, 0
+    if action < TAKE:
+        lay_down(game, action)
+        begin_choice(game)
+    elif action < STOP:
+        take(game, action - TAKE)
+    elif action > STOP:
+        choose_build(game, action)
+    if action != STOP and action < TAKE_BUILD:
+        offer_choices(compiled, game, scratch)
+        if game.legal_takes & ~MAY_STOP | game.legal_builds != 0:
+            return
+    complete_building(compiled, game, np.int64(game.pending))
+    if ends_at_once(compiled, game):
+        end_game(compiled, game)
+    else:
+        pass_turn(compiled, game, scratch)
+        limit_plays(compiled, game)
 
 
 @kernel
@@ -209,97 +229,6 @@ def offer_optional(compiled: np.record, game: np.record, scratch: np.record) -> 
         game.legal_takes = MAY_STOP
     else:
         offer_unions(compiled, game, scratch)
-
-
-@kernel
-def complete_play(compiled: np.record, game: np.record, card: int, count: int, scratch: np.record) -> None:
-    """Creep (R8), or make the one maximal capture left (R7)."""
-    table = game.table_ranks
-    if count == 0:
-        add_to_table(compiled, game, card, 1)
-    elif takes_whole_ranks(scratch.captures[0], table) and count == 1:
-        take_ranks(compiled, game, game.seat, scratch.captures[0])
-    else:
-        take_bounds(compiled, game, game.seat, scratch)
-    close_play(compiled, game, card, count != 0, table)
-
-
-@kernel
-def complete_chosen(compiled: np.record, game: np.record, card: int) -> None:
-    """Leave the card played on the table, or capture what it has taken (K2)."""
-    table = game.table_ranks
-    captures = game.taken_ranks != 0
-    if captures:
-        for kind in range(NUM_KINDS):
-            if game.taken[kind] > 0:
-                take_copies(compiled, game, game.seat, kind, np.int64(game.taken[kind]))
-    else:
-        add_to_table(compiled, game, card, 1)
-    close_play(compiled, game, card, captures, table)
-
-
-@kernel
-def close_play(compiled: np.record, game: np.record, card: int, captures: bool, table: int) -> None:
-    """Count a capture from a table of these packed ranks, with its sweep (R9, R11), and note what the play shows."""
-    seat = game.seat
-    sweep = 0
-    if captures:
-        count_cards(compiled, game, seat, card, 1)
-        game.last_capturer = seat
-        if game.table_ranks == 0:
-            sweep = sweeps_of(compiled, card, table, game.taken[card])
-            game.sweeps[seat] += sweep
-    if compiled.forced_sweep and sweep == 0:  # a seat that did not sweep holds no card that could have (R10)
-        game.cannot_hold[seat] |= classes_of_values(compiled, np.int64(game.sweep_values))
-    game.pending = NO_CARD
-    game.last_card = card
-    game.last_seat = seat
-    game.last_sweep = sweep
-
-
-@kernel
-def count_capture(compiled: np.record, game: np.record, seat: int, capture: int, void: bool) -> None:
-    """Count what only some rules count of the last capture, packed ranks: void sweeps, a mulle, a pile (F5, M2, K5)."""
-    card = game.last_card
-    game.void_sweeps[seat] += void * game.last_sweep
-    if compiled.mulle_points != 0:
-        game.mulles[seat] += is_mulle(card, capture, game.taken[card])
-    if compiled.counts_piles:
-        count_pile(game, seat, game.taken)
-        game.cards_won[seat] += 1
-        game.spades_won[seat] += card >= SPADES * NUM_RANKS
-
-
-@kernel
-def take_ranks(compiled: np.record, game: np.record, seat: int, capture: int) -> None:
-    """Move all table cards of the ranks in a capture to a seat."""
-    left = support(capture)
-    while left != 0:
-        bit = left & -left
-        left ^= bit
-        for suit in range(NUM_SUITS):
-            kind = suit * NUM_RANKS + bit_index(bit)
-            take_copies(compiled, game, seat, kind, np.int64(game.table[kind]))
-
-
-@kernel
-def take_bounds(compiled: np.record, game: np.record, seat: int, scratch: np.record) -> None:
-    """Move the cards of the one capture left to a seat: those taken so far, and those that the bounds determine."""
-    table_ranks = game.table_ranks
-    for rank in range(NUM_RANKS):
-        on_table = table_ranks >> NIBBLE * rank & 15
-        for suit in range(NUM_SUITS):
-            kind = suit * NUM_RANKS + rank
-            least = scratch.least[rank] - (on_table - np.int64(game.table[kind]))
-            take_copies(compiled, game, seat, kind, max(np.int64(game.taken[kind]), least))
-
-
-@kernel
-def take_copies(compiled: np.record, game: np.record, seat: int, kind: int, count: int) -> None:
-    """Move some copies of a table card to a seat."""
-    game.taken[kind] = count
-    add_to_table(compiled, game, kind, -count)
-    count_cards(compiled, game, seat, kind, count)
 
 
 @kernel

@@ -193,7 +193,7 @@ def score_of(compiled: np.record, game: np.record, seat: int) -> int:
     if compiled.previous_pays:
         after = (seat + 1) % compiled.players
         counted -= game.sweeps[after] - game.void_sweeps[after]
-    mulles = compiled.mulle_points * game.mulles[seat]
+    mulles = compiled.mulle_points * game.mulles[seat] + game.mulle_scores[seat]
     return game.points[seat] + game.bonus[seat] + compiled.sweep_points * counted + mulles
 
 
@@ -305,13 +305,13 @@ def points_of_sweeps(rules: Rules, sweeps: npt.ArrayLike) -> tuple[IntArray, Int
 def running_scores(rules: Rules, state: State, rows: npt.ArrayLike | None = None) -> IntArray:
     """Return the seats' scores in the session so far, (B, P) int64; with `rows`, (M,) ints, only theirs (R14, R15)."""
     seats = slice(0, rules.players)
-    names = ["totals", "points", "bonus", "sweeps", "void_sweeps", "mulles"]
-    totals, points, bonus, sweeps, void, mulles = (
+    names = ["totals", "points", "bonus", "sweeps", "void_sweeps", "mulles", "mulle_scores"]
+    totals, points, bonus, sweeps, void, mulles, mulle_scores = (
         (getattr(state, name)[:, seats] if rows is None else getattr(state, name)[rows, seats]).astype(np.int64)
         for name in names
     )
     taken, set_up = points_of_sweeps(rules, sweeps - void)
-    scores: IntArray = totals + points + bonus + rules.mulle_points * mulles + taken + set_up
+    scores: IntArray = totals + points + bonus + rules.mulle_points * mulles + mulle_scores + taken + set_up
     if rules.sweeps_cancel:
         fewest = side_scores(rules, sweeps - void).min(-1, keepdims=True)
         scores[:, : rules.num_teams] -= rules.sweep_points * fewest

@@ -1,9 +1,10 @@
 """The state of many games: one plain numpy array of records, batch axis first.
 
-Legend, for the whole project: B games (rows), P seats, A = 105 actions, N entries of an observation, D cards in the
-deck; 52 card kinds. Counts are of copies of a kind. "Bits" are sets as integers: bit k of a set of kinds is kind k,
-bit r of a set of ranks is rank r + 1. Classes of cards are ranks, and lillan and storan where they have values of their
-own (`krypenv.families.bounds.rank_classes`). Multisets of ranks are packed as in `krypenv.kernels.compiled`.
+Legend, for the whole project: B games (rows), P seats, A actions (105, or 139 with builds), N entries of an
+observation, D cards in the deck; 52 card kinds. Counts are of copies of a kind. "Bits" are sets as integers: bit k of a
+set of kinds is kind k, bit r of a set of ranks is rank r + 1. Classes of cards are ranks, and lillan and storan
+where they have values of their own (`krypenv.families.bounds.rank_classes`). Multisets of ranks are packed as in
+`krypenv.kernels.compiled`.
 
 A row of `State` is one game, and kernels take a row: `game.table[card] += 1`. Over the batch,
 `state.table` is a (B, 52) array. Every row has room for six seats and 104 cards, so kernels are compiled once.
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.cards import NUM_KINDS
+from krypenv.cards import MAX_BUILD, NUM_KINDS
 from krypenv.rules import MAX_PLAYERS
 from krypenv.runtime.jit import kernel, records
 
@@ -65,6 +66,19 @@ GAME = np.dtype(
         ("total_points", np.int32, (MAX_PLAYERS,)),  # points of the cards captured in them
         ("total_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made in them
         ("total_void_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps that counted for nothing in them (F4, F5)
+        ("mulle_scores", np.int32, (MAX_PLAYERS,)),  # what mulles made count, where it differs from mulle to mulle (G2)
+        # builds by their value (B1); those of rules without any stay zero
+        ("legal_builds", np.int64),  # bits of the actions from BUILD on (B1, B2)
+        ("builds", np.int32),  # bits of the values of the builds on the table
+        ("multiple_builds", np.int32),  # bits of those that have several groups
+        ("build_owner", np.int8, (MAX_BUILD + 1,)),  # the seat that owns each (B5)
+        (
+            "built",
+            np.int8,
+            (2, NUM_KINDS),
+        ),  # the builds that the copies of each kind lie in, the lower first, else 0
+        ("build_value", np.int32),  # value of the build that the pending play, or the last complete one, makes, else 0
+        ("taken_builds", np.int32),  # bits of the builds that it captures, raises or joins
     ],
     align=True,
 )

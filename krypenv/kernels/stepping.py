@@ -7,7 +7,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from krypenv.cards import STOP, TAKE
+from krypenv.cards import BUILD, NUM_BUILDING_ACTIONS, STOP, TAKE
 from krypenv.kernels.captures import SCRATCH, Spaces
 from krypenv.kernels.compiled import bit_index, count_bits
 from krypenv.kernels.features import write_features
@@ -16,7 +16,7 @@ from krypenv.kernels.outlook import FEATURE_SCRATCH
 from krypenv.kernels.play import act, end_session, first_game, next_game
 from krypenv.kernels.scoring import tie_break_of
 from krypenv.kernels.state import ACTIONS, random_below, seed_game
-from krypenv.runtime.jit import kernel, parallel_kernel
+from krypenv.runtime.jit import kernel, parallel_kernel, rare_kernel
 
 STEP_SCRATCH = np.dtype([("feature_scratch", FEATURE_SCRATCH), ("scratch", SCRATCH)], align=True)  # of one thread
 borrow_step_scratch = Spaces(STEP_SCRATCH).borrow
@@ -27,10 +27,12 @@ NEW_SESSION, LOOK = -2, -1  # orders besides actions: deal a first game, or only
 @kernel
 def is_legal(game: np.record, action: int) -> bool:
     """Return whether an action is legal for the seat to act."""
-    if action < 0 or action > STOP:
+    if action < 0 or action >= NUM_BUILDING_ACTIONS:
         return False
     if action < TAKE:
         return game.legal_plays >> action & 1 == 1
+    if action > STOP:
+        return game.legal_builds >> (action - BUILD) & 1 == 1
     return game.legal_takes >> (action - TAKE) & 1 == 1
 
 
@@ -119,11 +121,31 @@ def sample_action(game: np.record) -> int:
     return bit_index(left & -left) + (TAKE if game.legal_plays == 0 else 0)
 
 
+@rare_kernel
+def sample_with_builds(game: np.record) -> int:
+    """Do what `sample_action` does, where builds may be begun or taken."""
+    if game.legal_builds == 0:
+        return sample_action(game)
+    takes = count_bits(game.legal_takes)
+    at = random_below(game, ACTIONS, takes + count_bits(game.legal_builds))
+    left, first = np.int64(game.legal_takes), TAKE
+    if at >= takes:
+        left, first = np.int64(game.legal_builds), BUILD
+        at -= takes
+    for _ in range(at):
+        left &= left - 1
+    return bit_index(left & -left) + first
+
+
 @kernel
-def sample_rows(state: np.ndarray, rows: np.ndarray, out: np.ndarray, part: int, parts: int) -> None:
+def sample_rows(
+    compiled: np.ndarray, state: np.ndarray, rows: np.ndarray, out: np.ndarray, part: int, parts: int
+) -> None:
     """Write a uniformly random legal action into `out` for each row in one of several parts of some rows."""
+    builds = compiled[0].building
     for at in range(len(rows) * part // parts, len(rows) * (part + 1) // parts):
-        out[at] = sample_action(state[rows[at]])
+        game = state[rows[at]]
+        out[at] = sample_with_builds(game) if builds else sample_action(game)
 
 
 @kernel
@@ -134,7 +156,7 @@ def play_games(compiled: np.ndarray, state: np.ndarray, rows: np.ndarray, steps:
     for at in range(len(rows)):
         game = state[rows[at]]
         for _ in range(steps):
-            act(rules, game, sample_action(game), capture_scratch)
+            act(rules, game, sample_with_builds(game) if rules.building else sample_action(game), capture_scratch)
             if game.over:
                 games += 1
                 if end_session(rules, game):
@@ -167,7 +189,7 @@ def step_parts(given: tuple[Any, ...], orders: np.ndarray, scratch: np.ndarray, 
 
 
 @parallel_kernel
-def sample_parts(state: np.ndarray, rows: np.ndarray, out: np.ndarray, parts: int) -> None:
+def sample_parts(compiled: np.ndarray, state: np.ndarray, rows: np.ndarray, out: np.ndarray, parts: int) -> None:
     """Do what `sample_rows` does, with one part per thread."""
     for part in numba.prange(parts):
-        sample_rows(state, rows, out, part, parts)
+        sample_rows(compiled, state, rows, out, part, parts)

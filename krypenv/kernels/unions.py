@@ -133,37 +133,50 @@ def list_groups(compiled: np.record, value: int, table: int, scratch: np.record)
 def offer_unions(compiled: np.record, game: np.record, scratch: np.record) -> None:
     """Write which kinds the pending card may take next, and whether the play may stop with what it has taken (K2)."""
     choice = compiled.hand_choice[game.pending]
-    free = np.int64(0)  # kinds that are left to take, as bits
-    for kind in range(NUM_KINDS):
-        free |= np.int64(game.table[kind] > game.taken[kind]) << kind
+    free = left_to_take(game)
     if game.taken_ranks == 0:
         game.legal_takes = MAY_STOP | takes_within_group(compiled, choice, 1, free, game)
         return
-    last = np.int64(NUM_KINDS - 1)
-    while game.taken[last] == 0:
-        last -= 1
-    free &= -(_ONE << last)  # cards below the one taken last can't be taken any more
     game.legal_takes = 0
     while choice != 0:
         value = trailing_zeros(np.int64(choice))
         choice &= choice - 1
-        _offer_value(compiled, game, value, free, scratch)
+        offer_value(compiled, game, value, game.taken_ranks, game.table_ranks, free, scratch)
 
 
 @kernel
-def _offer_value(compiled: np.record, game: np.record, value: int, free: int, scratch: np.record) -> None:
-    """Add which of the kinds left to take may be taken, and stopping, as captures of one hand value."""
-    sums = sums_of(compiled, game.taken_ranks)
-    if is_union(compiled, value, game.taken_ranks, scratch):
+def left_to_take(game: np.record) -> int:
+    """Return the kinds that may follow those taken so far in ascending order, as bits."""
+    free = np.int64(0)
+    for kind in range(NUM_KINDS):
+        free |= np.int64(game.table[kind] > game.taken[kind]) << kind
+    if game.taken_ranks == 0:
+        return free
+    last = np.int64(NUM_KINDS - 1)
+    while game.taken[last] == 0:
+        last -= 1
+    return free & -(_ONE << last)
+
+
+@kernel
+def offer_value(
+    compiled: np.record, game: np.record, value: int, begun: int, table: int, free: int, scratch: np.record
+) -> None:
+    """Add which of the kinds left to take may be taken, and stopping, for unions of groups of one value.
+
+    `begun` is what the union holds already, packed and not empty, and `table` all that it may consist of.
+    """
+    sums = sums_of(compiled, begun)
+    if is_union(compiled, value, begun, scratch):
         game.legal_takes |= MAY_STOP
         sums |= 1
     game.legal_takes |= takes_within_group(compiled, _ONE << value, sums, free, game)
-    if is_of_value(compiled, game.taken_ranks, value):  # each card taken is a group, so the others must be groups too
+    if is_of_value(compiled, begun, value):  # each card taken is a group, so the others must be groups too
         return
     num_groups = -1
-    most = game.taken_ranks
-    lowest_sum = total_of(compiled.lowest_value, game.taken_ranks)
-    highest_sum = total_of(compiled.highest_value, game.taken_ranks)
+    most = np.int64(begun)
+    lowest_sum = total_of(compiled.lowest_value, begun)
+    highest_sum = total_of(compiled.highest_value, begun)
     good_ranks = np.int64(0)  # what may be taken of one suit may be taken of each lower one
     while free != 0:
         kind = last_kind(free)
@@ -183,8 +196,8 @@ def _offer_value(compiled: np.record, game: np.record, value: int, free: int, sc
             if fewest * value > highest_sum:
                 continue
             if num_groups < 0:
-                num_groups = list_groups(compiled, value, game.table_ranks, scratch)
-            if not is_coverable(game.taken_ranks + (_ONE << NIBBLE * rank), most, num_groups, scratch):
+                num_groups = list_groups(compiled, value, table, scratch)
+            if not is_coverable(begun + (_ONE << NIBBLE * rank), most, num_groups, scratch):
                 continue
             good_ranks |= _ONE << rank
         game.legal_takes |= bit

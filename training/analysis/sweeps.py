@@ -18,8 +18,8 @@ from krypenv.kernels.captures import borrow_scratch, find_sweep_values
 from krypenv.kernels.compiled import kinds_of_values, sum_of
 from krypenv.kernels.scoring import is_void
 from krypenv.kernels.state import State, allocate
-from krypenv.kernels.worlds import determinize
 from krypenv.runtime.jit import handle, kernel
+from krypenv.worlds.determinize import determinize
 
 
 def sample_worlds(game: Game, count: int, seed: int, open_hands: bool) -> State:

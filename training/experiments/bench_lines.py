@@ -25,7 +25,7 @@ HEARTS = "OpenSpiel hearts, moves"
 HEARTS_SEEN = "OpenSpiel hearts, observed"
 CONNECT_FOUR = "PettingZoo connect_four"
 PEERS = (HEARTS, HEARTS_SEEN, CONNECT_FOUR)
-RELATIVES = ("kasino-sweden", "overspader", "kasino-finland", "mulle")  # presets
+RELATIVES = ("kasino-sweden", "overspader", "kasino-finland", "mulle", "mulle-glimne")  # presets
 BATCHES = 8  # of positions, from the first cards of a game to the last, that an agent decides in turn
 
 

@@ -17,10 +17,10 @@ from krypenv.agents.search.sampler import Sampler
 from krypenv.cards import NO_CARD, NUM_KINDS
 from krypenv.engine import Engine
 from krypenv.features import COLUMNS, WIDTH, append_features
-from krypenv.kernels.worlds import determinize
 from krypenv.observation import SIZE
 from krypenv.rules import Rules
 from krypenv.training.lab.play import Change
+from krypenv.worlds.determinize import determinize
 
 BoolArray = npt.NDArray[np.bool_]
 Int8Array = npt.NDArray[np.int8]

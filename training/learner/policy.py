@@ -16,10 +16,10 @@ from krypenv.agents.neural.network import ILLEGAL, Shape, inputs_of
 from krypenv.cards import NUM_ACTIONS
 from krypenv.engine import Engine
 from krypenv.kernels.checks import check_decisions
-from krypenv.kernels.worlds import determinize
 from krypenv.rules import Rules
 from krypenv.training.learner.network import CardNetwork, Choices, Scores
 from krypenv.training.learner.sb3_private import OwnPolicy
+from krypenv.worlds.determinize import determinize
 
 
 class Position(NamedTuple):

@@ -8,14 +8,21 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
-from krypenv.families.layout import OBSERVATION_SIZE
+from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
+from krypenv.families.layout import LARGEST_SIZE, OBSERVATION_SIZE
 from krypenv.inputs.words import is_whole, shown
+from krypenv.kernels.builds import copies_built
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.checks import HOLDS, MASK, SHOWN, SOUND, fault_of, tell_fault
+from krypenv.kernels.checks import HOLDS, LEGAL, MASK, SHOWN, SOUND, fault_of, tell_fault
 from krypenv.kernels.compiled import (
+    BUILD_MULTIPLE,
+    BUILD_OWNER,
+    BUILDING,
+    BUILT,
+    BUILT_TWIN,
     CARDS_WON,
     COUNTED_SWEEPS,
+    MULLE_SCORES,
     MULLES,
     NIBBLE,
     SPADES_WON,
@@ -25,16 +32,15 @@ from krypenv.kernels.compiled import (
     compile_rules,
 )
 from krypenv.kernels.deals import add_to_table, leader_of
-from krypenv.kernels.invariants import fault_of_state, is_mask_of
 from krypenv.kernels.observation import LAYOUT, write_observation
 from krypenv.kernels.play import prepare, sweep_values_of
-from krypenv.kernels.state import DEALS, MAX_DECK, State, allocate, random_below, seed_game
-from krypenv.rules import MAX_PLAYERS, Rules, check_rules
+from krypenv.kernels.state import DEALS, MAX_DECK, State, allocate, seed_game
+from krypenv.rules import Rules, check_rules
 from krypenv.runtime.jit import handle, kernel
+from krypenv.worlds.hidden import deal_hidden, give, viewer_of
+from krypenv.worlds.invariants import fault_of_state, is_mask_of
 
-MAX_TRIES = 200  # whole shuffles before one is repaired
-MIXING_SWAPS = 2_000  # swaps that make a repaired shuffle random again
-MOST_ENTRIES = OBSERVATION_SIZE + 100  # of an observation without features, under any rules
+MOST_DEALS = 2_000  # until the seat at play has something that it may do
 NO_MASKS = np.empty((0, NUM_ACTIONS), np.int8)
 
 _HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
@@ -101,7 +107,7 @@ class _Space(threading.local):
     def __init__(self) -> None:
         self.world = handle(allocate(1))
         owner, pool = np.empty((2, MAX_DECK), np.int64)
-        self.world_scratch = _WorldScratch(owner, pool, handle(allocate(2)), np.empty(MOST_ENTRIES, np.int8))
+        self.world_scratch = _WorldScratch(owner, pool, handle(allocate(2)), np.empty(LARGEST_SIZE, np.int8))
 
 
 _SCRATCH = _Space()
@@ -158,17 +164,16 @@ def _build_rows(
         state[row % len(state)] = world_scratch.spare[0]
         game = state[row % len(state)]
         seed_game(game, seeds[row])
-        copy_public(rules, game, seen)
-        known, pending_seat = game.cannot_hold[game.seat], np.int64(game.seat)
-        if game.pending != NO_CARD and rules.forced_sweep and game.seat != viewer_of(rules, seen):
-            # the seat choosing what to take had no card that sweeps, or it would have had to play that (R10)
-            game.cannot_hold[game.seat] |= classes_of_values(rules, sweep_values_of(rules, game, scratch[0]))
-        is_dealt = deal_hidden(rules, game, seen, True, world_scratch.owner, world_scratch.pool)
-        game.cannot_hold[pending_seat] = known
-        if not is_dealt:
-            return row, HOLDS
-        prepare(rules, game, scratch[0])
-        fault = fault_of_state(rules, game, True, world_scratch.spare[1:], scratch[0])
+        fault = _build_world(rules, game, seen, world_scratch, scratch[0])
+        deals = 1
+        while fault == LEGAL and deals < MOST_DEALS and rules.building and game.pending != NO_CARD:
+            # who has begun a play can also end it (B5), and this deal of the hidden cards would not let it
+            streams = game.rng[DEALS]
+            state[row % len(state)] = world_scratch.spare[0]
+            seed_game(game, seeds[row])
+            game.rng[DEALS] = streams
+            fault = _build_world(rules, game, seen, world_scratch, scratch[0])
+            deals += 1
         if fault != SOUND:
             return row, fault
         viewer = viewer_of(rules, seen)
@@ -182,12 +187,21 @@ def _build_rows(
 
 
 @kernel
-def viewer_of(compiled: np.record, seen: np.ndarray) -> int:
-    """Return the seat that sees an observation, if the last seat is the dealer."""
-    for place in range(compiled.players):
-        if seen[_DEALER + place]:
-            return compiled.players - 1 - place
-    return compiled.players - 1
+def _build_world(
+    rules: np.record, game: np.record, seen: np.ndarray, world_scratch: _WorldScratch, scratch: np.record
+) -> int:
+    """Build a world in a zeroed row whose streams are seeded; return its fault, or SOUND."""
+    copy_public(rules, game, seen)
+    known, pending_seat = game.cannot_hold[game.seat], np.int64(game.seat)
+    if game.pending != NO_CARD and rules.forced_sweep and game.seat != viewer_of(rules, seen):
+        # the seat choosing what to take had no card that sweeps, or it would have had to play that (R10)
+        game.cannot_hold[game.seat] |= classes_of_values(rules, sweep_values_of(rules, game, scratch))
+    is_dealt = deal_hidden(rules, game, seen, True, world_scratch.owner, world_scratch.pool)
+    game.cannot_hold[pending_seat] = known
+    if not is_dealt:
+        return HOLDS
+    prepare(rules, game, scratch)
+    return fault_of_state(rules, game, True, world_scratch.spare[1:], scratch)
 
 
 @kernel
@@ -215,8 +229,10 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
         if seen[_PENDING + kind]:
             game.pending = kind
         lying = np.int64(seen[_TABLE + kind]) + seen[_ASIDE + kind] + seen[_PENDING + kind]
+        if compiled.building:
+            lying += _copy_built(compiled, game, seen, kind)
         captured += (public - lying) * compiled.card_points[kind]
-        _give(game, viewer, kind, np.int64(seen[_HAND + kind]))
+        give(game, viewer, kind, np.int64(seen[_HAND + kind]))
     for place in range(players):
         seat = (viewer + place) % players
         game.points[seat] = seen[_POINTS + place]
@@ -233,9 +249,33 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
             if place > 0 and seen[_CANNOT_HOLD + (place - 1) * NUM_RANKS + rank]:
                 game.cannot_hold[seat] |= 1 << rank
     _copy_further(compiled, game, seen, viewer)
+    if compiled.building:
+        _copy_owners(compiled, game, seen, viewer)
     leader = leader_of(compiled, game)
     game.bonus[leader] = -captured  # points shown that no card accounts for
     game.points[leader] += captured
+
+
+@kernel
+def _copy_built(compiled: np.record, game: np.record, seen: np.ndarray, kind: int) -> int:
+    """Copy in which builds the copies of a kind lie; return their number."""
+    for copy, block in enumerate((BUILT, BUILT_TWIN)):
+        value = np.int64(seen[compiled.further[block] + kind])
+        game.built[copy, kind] = value
+        game.builds |= np.int64(value != 0) << value
+    return copies_built(game, kind)
+
+
+@kernel
+def _copy_owners(compiled: np.record, game: np.record, seen: np.ndarray, viewer: int) -> None:
+    """Copy who owns the builds, which of them are multiple, and which one the pending card makes."""
+    game.build_value = seen[compiled.further[BUILDING]]
+    for value in range(1, MAX_BUILD + 1):
+        place = seen[compiled.further[BUILD_OWNER] + value - 1]
+        if place != 0:
+            game.build_owner[value] = (viewer + place - 1) % compiled.players
+        is_multiple = np.int64(seen[compiled.further[BUILD_MULTIPLE] + value - 1])
+        game.multiple_builds |= is_multiple << value
 
 
 @kernel
@@ -243,8 +283,11 @@ def _copy_further(compiled: np.record, game: np.record, seen: np.ndarray, viewer
     """Copy what only some rules show (K7), and the totals or what they can be."""
     cards, spades, counted = compiled.further[CARDS_WON], compiled.further[SPADES_WON], compiled.further[COUNTED_SWEEPS]
     totals, special = compiled.further[TOTALS], compiled.further[SPECIAL]
+    mulle_scores = compiled.further[MULLE_SCORES]
     for place in range(compiled.players):
         seat = (viewer + place) % compiled.players
+        if mulle_scores:
+            game.mulle_scores[seat] = seen[mulle_scores + place]
         if cards:
             game.cards_won[seat] = seen[cards + place]
             game.spades_won[seat] = seen[spades + place]
@@ -286,135 +329,3 @@ def _make_totals(compiled: np.record, game: np.record, seen: np.ndarray, viewer:
         game.totals[least] -= total
     if any_points:
         game.game_number = max(game.game_number, 2)
-
-
-@kernel
-def _give(game: np.record, seat: int, card: int, count: int) -> None:
-    game.hands[seat, card] += count
-    game.hand_size[seat] += count
-    if count > 0:
-        game.hand_kinds[seat] |= np.int64(1) << card
-
-
-@kernel
-def deal_hidden(
-    compiled: np.record, game: np.record, seen: np.ndarray, whole: bool, owner: np.ndarray, pool: np.ndarray
-) -> bool:
-    """Deal the unseen cards to the other hands and the stock; return whether there is a deal that is consistent.
-
-    Unless `whole` is set, the stock is left in no particular order, which is faster.
-    Scratch, (104,) int64 each: `pool` holds the unseen cards, and `owner` the seat of each, NO_SEAT for the stock.
-    """
-    size = 0
-    for kind in range(NUM_KINDS):
-        for _ in range(compiled.deck_counts[kind] - seen[_SEEN + kind]):
-            pool[size] = kind
-            size += 1
-    hidden = 0
-    viewer = viewer_of(compiled, seen)
-    for place in range(1, compiled.players):
-        for _ in range(seen[_HAND_SIZE + place]):
-            owner[hidden] = (viewer + place) % compiled.players
-            hidden += 1
-    for at in range(hidden, size):
-        owner[at] = NO_SEAT
-    if not _arrange(compiled, game, pool, owner, size, hidden, size if whole else hidden):
-        return False
-    place = 0
-    for kind in range(NUM_KINDS):  # the part of the deck that has been dealt, in any order
-        for _ in range(seen[_SEEN + kind]):
-            game.deck[place] = kind
-            place += 1
-    for at in range(size):
-        game.deck[place + at] = pool[at]
-        if owner[at] != NO_SEAT:
-            _give(game, owner[at], pool[at], 1)
-    return True
-
-
-@kernel
-def _is_barred(compiled: np.record, game: np.record, seat: int, card: int) -> bool:
-    return seat != NO_SEAT and game.cannot_hold[seat] >> compiled.class_of[card] & 1 == 1
-
-
-@kernel
-def _arrange(
-    compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, drawn: int
-) -> bool:
-    """Bring the pool into a uniformly random order in which nobody owns a card that it can't hold.
-
-    Repeating whole shuffles until one is allowed is uniform. If that takes too long, a shuffle is repaired, and random
-    swaps that keep it allowed then wash out the repair (a symmetric random walk, so uniform in the limit). Only the
-    first `drawn` places, the hidden hands among them, need be random. Returns False if no order is allowed.
-    """
-    for _ in range(MAX_TRIES):
-        barred = 0
-        for at in range(drawn):
-            other = at + random_below(game, DEALS, size - at)
-            card = pool[other]
-            pool[other] = pool[at]
-            pool[at] = card
-            barred += _is_barred(compiled, game, owner[at], card)
-        if barred == 0:
-            return True
-    for at in range(hidden):
-        if _is_barred(compiled, game, owner[at], pool[at]) and not _exchange(compiled, game, pool, owner, size, at):
-            return False
-    for _ in range(MIXING_SWAPS):
-        at, other = random_below(game, DEALS, hidden), random_below(game, DEALS, size)
-        if not (
-            _is_barred(compiled, game, owner[at], pool[other]) or _is_barred(compiled, game, owner[other], pool[at])
-        ):
-            card = pool[other]
-            pool[other] = pool[at]
-            pool[at] = card
-    return True
-
-
-@kernel
-def _exchange(compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, start: int) -> bool:
-    """Move a card away from an owner that can't hold it, by the shortest cycle of owners who each pass on one card.
-
-    Nobody gets a card that it can't hold. If any order of the pool is allowed, there is such a cycle: follow the card
-    to its owner there, from that owner a card that has another owner there, and so on. (Owners are bits 0 to 6, 0 for
-    the stock; `passed` holds, 8 bits for each, the place of the card that it would get.)
-    """
-    passed, reached, fresh = np.int64(0), np.int64(0), np.int64(0)
-    for taker in range(MAX_PLAYERS + 1):
-        if _has_owner(owner, size, taker) and not _is_barred(compiled, game, taker - 1, pool[start]):
-            passed |= np.int64(start) << 8 * taker
-            reached |= 1 << taker
-    first = owner[start] + 1
-    fresh = reached
-    while fresh != 0 and reached >> first & 1 == 0:
-        found = np.int64(0)
-        for at in range(size):
-            if fresh >> (owner[at] + 1) & 1:
-                for taker in range(MAX_PLAYERS + 1):
-                    is_new = (reached | found) >> taker & 1 == 0 and _has_owner(owner, size, taker)
-                    if is_new and not _is_barred(compiled, game, taker - 1, pool[at]):
-                        passed |= np.int64(at) << 8 * taker
-                        found |= 1 << taker
-        reached |= found
-        fresh = found
-    if reached >> first & 1 == 0:
-        return False
-    card = pool[start]
-    hole, taker = np.int64(start), np.int64(first)
-    while True:  # back along the cycle: each place gets the card that was to be passed to its owner
-        at = passed >> 8 * taker & 255
-        if at == start:
-            pool[hole] = card
-            return True
-        pool[hole] = pool[at]
-        hole = at
-        taker = np.int64(owner[at] + 1)
-
-
-@kernel
-def _has_owner(owner: np.ndarray, size: int, taker: int) -> bool:
-    """Return whether any place belongs to an owner, 0 for the stock and 1 to 6 for the seats."""
-    for at in range(size):
-        if owner[at] + 1 == taker:
-            return True
-    return False

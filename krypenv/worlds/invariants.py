@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
+from krypenv.cards import BUILD, MAX_BUILD, NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
+from krypenv.kernels.builds import copies_built, copies_in, held_values, ranks_of_build
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import (
+    BUILDS,
     CARDS,
     HANDS,
     HOLDS,
@@ -27,17 +29,27 @@ from krypenv.kernels.checks import (
     fault_of_table,
     tell_fault,
 )
-from krypenv.kernels.compiled import NIBBLE, TABLE, compile_rules, kinds_of_values
+from krypenv.kernels.compiled import (
+    NIBBLE,
+    TABLE,
+    bit_index,
+    compile_rules,
+    hand_value_of,
+    kinds_of_values,
+    sum_of,
+)
 from krypenv.kernels.deals import leader_of
 from krypenv.kernels.play import prepare
 from krypenv.kernels.scoring import ends_at_once, settled_bonus
 from krypenv.kernels.state import GAME, MAY_STOP, State, allocate
-from krypenv.runtime.jit import handle, kernel
+from krypenv.kernels.unions import is_union
+from krypenv.runtime.jit import handle, kernel, rare_kernel
 
 if TYPE_CHECKING:
     from krypenv.rules import Rules
 
 MOST_POINTS = 1_000_000  # of a seat in one game, in a state from outside
+_BUILDS = (2 << MAX_BUILD) - 2  # bits of the values that a build may have
 MOST_GAMES = 1_000_000  # in a session without a limit
 MOST_TOTAL = 1_000_000_000  # of a seat in the session
 
@@ -84,6 +96,8 @@ def is_mask_of(game: np.record, mask: np.ndarray) -> bool:
     for kind in range(NUM_KINDS):
         is_mask &= mask[kind] == game.legal_plays >> kind & 1
         is_mask &= mask[TAKE + kind] == game.legal_takes >> kind & 1
+    for action in range(NUM_ACTIONS, len(mask)):
+        is_mask &= mask[action] == game.legal_builds >> (action - BUILD) & 1
     return is_mask
 
 
@@ -103,11 +117,14 @@ def fault_of_state(
 ) -> int:
     """Return which invariant a game breaks, or SOUND. `twin` is scratch, (1,) of `GAME`."""
     fault = fault_of_course(compiled, game, may_be_over, twin)
+    if fault == SOUND:
+        fault = fault_of_builds(compiled, game, scratch)
     if fault == SOUND and not game.over:
         twin[0] = game
         prepare(compiled, twin[0], scratch)
         is_legal = twin[0].legal_plays == game.legal_plays and twin[0].legal_takes == game.legal_takes
-        moves = game.legal_plays if game.pending == NO_CARD else game.legal_takes & ~MAY_STOP
+        is_legal &= twin[0].legal_builds == game.legal_builds
+        moves = game.legal_plays if game.pending == NO_CARD else game.legal_takes & ~MAY_STOP | game.legal_builds
         if not is_legal or twin[0].sweep_values != game.sweep_values or moves == 0:
             fault = LEGAL
         elif game.pending != NO_CARD and compiled.forced_sweep and holds_sweep(compiled, game):
@@ -137,6 +154,53 @@ def fault_of_course(compiled: np.record, game: np.record, may_be_over: bool, twi
     return fault
 
 
+@rare_kernel
+def fault_of_promises(compiled: np.record, game: np.record) -> int:
+    """Return HOLDS if a seat lacks a card that it has promised to hold, apart from what the pending card does (B5)."""
+    left = np.int64(game.builds)
+    while left != 0:
+        value = bit_index(left & -left)
+        left &= left - 1
+        owner = np.int64(game.build_owner[value])
+        is_at_play = game.pending != NO_CARD and owner == game.seat and value == hand_value_of(compiled, game.pending)
+        if not is_at_play and held_values(compiled, game, owner, NO_CARD) >> value & 1 == 0:
+            return HOLDS
+    builds = game.pending != NO_CARD and game.build_value != 0
+    has_card = held_values(compiled, game, game.seat, NO_CARD) >> game.build_value & 1
+    return HOLDS if builds and has_card == 0 else SOUND
+
+
+@rare_kernel
+def fault_of_builds(compiled: np.record, game: np.record, scratch: np.record) -> int:
+    """Return what is wrong with the builds, their groups and owners, and what these hold (B1 to B6), or SOUND."""
+    if not compiled.building:
+        return SOUND
+    if game.pending != NO_CARD and game.taken_builds != 0:
+        return PLAY
+    for kind in range(NUM_KINDS):
+        first, second = np.int64(game.built[0, kind]), np.int64(game.built[1, kind])
+        if min(first, second) < 0 or max(first, second) > MAX_BUILD or (second != 0 and (first == 0 or second < first)):
+            return BUILDS
+        if (np.int64(1) << first | np.int64(1) << second) & ~(np.int64(game.builds) | 1) != 0:
+            return BUILDS
+    for value in range(MAX_BUILD + 1):
+        if game.builds >> value & 1 == 0:
+            if game.build_owner[value] != 0 or game.multiple_builds >> value & 1:
+                return BUILDS
+            continue
+        owner, ranks, cards = np.int64(game.build_owner[value]), ranks_of_build(game, value), 0
+        for kind in range(NUM_KINDS):
+            cards += copies_in(game, value, kind)
+        if not _is_seat(compiled, owner) or cards < 2 or compiled.value_kinds[value] == 0:
+            return BUILDS
+        is_multiple = game.multiple_builds >> value & 1 == 1
+        if is_multiple != (sum_of(compiled, ranks) != value) or not is_union(compiled, value, ranks, scratch):
+            return BUILDS
+        if game.over and not game.cut_short:
+            return BUILDS
+    return SOUND if game.cut_short else fault_of_promises(compiled, game)
+
+
 @kernel
 def _is_seat(compiled: np.record, seat: int) -> bool:
     return seat >= 0 and seat < compiled.players
@@ -157,6 +221,10 @@ def _fault_of_numbers(compiled: np.record, game: np.record, may_be_over: bool) -
         if card != NO_CARD and (card < 0 or card >= NUM_KINDS):
             return PLAY
     if game.last_sweep < 0 or game.last_sweep > 2:
+        return PLAY
+    if game.builds & ~(compiled.building * _BUILDS) != 0 or (game.legal_builds != 0 and not compiled.building):
+        return BUILDS
+    if game.build_value < 0 or game.build_value > MAX_BUILD:
         return PLAY
     if game.game_number < 1 or game.game_number > (compiled.games or MOST_GAMES):
         return SESSION
@@ -197,6 +265,8 @@ def _fault_of_cards(compiled: np.record, game: np.record, twin: np.record) -> in
             return CARDS
         table, aside, taken = np.int64(game.table[kind]), np.int64(game.set_aside[kind]), np.int64(game.taken[kind])
         lying = table + aside + (game.pending == kind)
+        if compiled.building:
+            lying += copies_built(game, kind)
         if min(table, aside, taken) < 0 or lying > game.seen[kind] or taken > compiled.deck_counts[kind]:
             return CARDS
         if aside > 0 and compiled.is_aside[kind] == 0:
@@ -279,6 +349,8 @@ def _fault_of_points(compiled: np.record, game: np.record) -> int:
     cards, points, spades, lying = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for kind in range(NUM_KINDS):
         here = np.int64(game.table[kind]) + game.set_aside[kind]
+        if compiled.building:
+            here += copies_built(game, kind)
         captured = game.seen[kind] - here - (game.pending == kind)
         cards += captured
         spades += captured * (kind >= SPADES * NUM_RANKS)
@@ -300,7 +372,11 @@ def _fault_of_points(compiled: np.record, game: np.record) -> int:
             return POINTS
         if game.void_sweeps[seat] > (game.sweeps[seat] if compiled.judges_sweeps else 0):
             return POINTS
-        if game.mulles[seat] > (compiled.deck_size // 2 if compiled.mulle_points else 0):
+        may_be_mulles = compiled.mulle_points != 0 or compiled.mulle_by_value
+        if game.mulles[seat] > (compiled.deck_size // 2 if may_be_mulles else 0):
+            return POINTS
+        most = game.mulles[seat] * MAX_BUILD if compiled.mulle_by_value else 0
+        if game.mulle_scores[seat] > most or game.mulle_scores[seat] < 0:
             return POINTS
     bonus -= settled_bonus(compiled, game)
     if points != 0 or sweeps > cards:

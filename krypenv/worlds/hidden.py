@@ -1,0 +1,277 @@
+"""The cards that a seat can't see, dealt at random to the other hands and the stock, as kernels.
+
+No seat gets a card that it can't hold (R10), and every owner of a build gets a card of its value (B5).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_KINDS
+from krypenv.kernels.builds import own_builds
+from krypenv.kernels.compiled import hand_value_of
+from krypenv.kernels.observation import LAYOUT
+from krypenv.kernels.state import DEALS, random_below
+from krypenv.rules import MAX_PLAYERS
+from krypenv.runtime.jit import kernel, rare_kernel
+
+MAX_TRIES = 200  # whole shuffles before one is repaired
+MIXING_SWAPS = 2_000  # swaps that make a repaired shuffle random again
+
+_SEEN, _HAND_SIZE, _DEALER = (LAYOUT[name].start for name in ("seen", "hand_size", "dealer"))
+
+
+@kernel
+def viewer_of(compiled: np.record, seen: np.ndarray) -> int:
+    """Return the seat that sees an observation, if the last seat is the dealer."""
+    for place in range(compiled.players):
+        if seen[_DEALER + place]:
+            return compiled.players - 1 - place
+    return compiled.players - 1
+
+
+@kernel
+def give(game: np.record, seat: int, card: int, count: int) -> None:
+    """Give copies of a card to a hand."""
+    game.hands[seat, card] += count
+    game.hand_size[seat] += count
+    if count > 0:
+        game.hand_kinds[seat] |= np.int64(1) << card
+
+
+@kernel
+def deal_hidden(
+    compiled: np.record, game: np.record, seen: np.ndarray, whole: bool, owner: np.ndarray, pool: np.ndarray
+) -> bool:
+    """Deal the unseen cards to the other hands and the stock; return whether there is a deal that is consistent.
+
+    Unless `whole` is set, the stock is left in no particular order, which is faster.
+    Scratch, (104,) int64 each: `pool` holds the unseen cards, and `owner` the seat of each, NO_SEAT for the stock.
+    """
+    size = 0
+    for kind in range(NUM_KINDS):
+        for _ in range(compiled.deck_counts[kind] - seen[_SEEN + kind]):
+            pool[size] = kind
+            size += 1
+    hidden = 0
+    viewer = viewer_of(compiled, seen)
+    for place in range(1, compiled.players):
+        for _ in range(seen[_HAND_SIZE + place]):
+            owner[hidden] = (viewer + place) % compiled.players
+            hidden += 1
+    for at in range(hidden, size):
+        owner[at] = NO_SEAT
+    drawn = size if whole else hidden
+    if compiled.building:
+        if not arrange_promised(compiled, game, pool, owner, size, hidden, drawn):
+            return False
+    elif not _arrange(compiled, game, pool, owner, size, hidden, drawn):
+        return False
+    place = 0
+    for kind in range(NUM_KINDS):  # the part of the deck that has been dealt, in any order
+        for _ in range(seen[_SEEN + kind]):
+            game.deck[place] = kind
+            place += 1
+    for at in range(size):
+        game.deck[place + at] = pool[at]
+        if owner[at] != NO_SEAT:
+            give(game, owner[at], pool[at], 1)
+    return True
+
+
+@kernel
+def _is_barred(compiled: np.record, game: np.record, seat: int, card: int) -> bool:
+    return seat != NO_SEAT and game.cannot_hold[seat] >> compiled.class_of[card] & 1 == 1
+
+
+@kernel
+def _arrange(
+    compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, drawn: int
+) -> bool:
+    """Bring the pool into a uniformly random order in which nobody owns a card that it can't hold.
+
+    Repeating whole shuffles until one is allowed is uniform. If that takes too long, a shuffle is repaired, and random
+    swaps that keep it allowed then wash out the repair (a symmetric random walk, so uniform in the limit). Only the
+    first `drawn` places, the hidden hands among them, need be random. Returns False if no order is allowed.
+    """
+    for _ in range(MAX_TRIES):
+        barred = 0
+        for at in range(drawn):
+            other = at + random_below(game, DEALS, size - at)
+            card = pool[other]
+            pool[other] = pool[at]
+            pool[at] = card
+            barred += _is_barred(compiled, game, owner[at], card)
+        if barred == 0:
+            return True
+    for at in range(hidden):
+        if _is_barred(compiled, game, owner[at], pool[at]) and not _exchange(compiled, game, pool, owner, size, at):
+            return False
+    for _ in range(MIXING_SWAPS):
+        at, other = random_below(game, DEALS, hidden), random_below(game, DEALS, size)
+        if not (
+            _is_barred(compiled, game, owner[at], pool[other]) or _is_barred(compiled, game, owner[other], pool[at])
+        ):
+            card = pool[other]
+            pool[other] = pool[at]
+            pool[at] = card
+    return True
+
+
+@rare_kernel
+def arrange_promised(
+    compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, drawn: int
+) -> bool:
+    """Do what `_arrange` does where cards are built: every owner holds what it has promised (B5).
+
+    No sweep is forced in such rules, so no card is barred. Returns False if no order keeps all promises.
+    """
+    for _ in range(MAX_TRIES):
+        for at in range(drawn):
+            _swap(pool, at, at + random_below(game, DEALS, size - at))
+        if _are_kept(compiled, game, pool, owner, hidden):
+            return True
+    for seat in range(compiled.players):
+        needed = _promised_by(compiled, game, owner, hidden, seat)
+        for value in range(1, MAX_BUILD + 1):
+            if needed >> value & 1 and not _keep(compiled, game, pool, owner, size, hidden, seat, value):
+                return False
+    for _ in range(MIXING_SWAPS):
+        at, other = random_below(game, DEALS, hidden), random_below(game, DEALS, size)
+        _swap(pool, at, other)
+        if not _are_kept(compiled, game, pool, owner, hidden):
+            _swap(pool, at, other)
+    return True
+
+
+@kernel
+def _swap(pool: np.ndarray, at: int, other: int) -> None:
+    card = pool[other]
+    pool[other] = pool[at]
+    pool[at] = card
+
+
+@kernel
+def _promised_by(compiled: np.record, game: np.record, owner: np.ndarray, hidden: int, seat: int) -> int:
+    """Return the hand values that a seat with a hidden hand must hold, as bits (B5).
+
+    Who has begun a play must hold a card for the build that it makes, and may have played the one for its own build.
+    """
+    is_hidden = False
+    for at in range(hidden):
+        is_hidden |= owner[at] == seat
+    if not is_hidden:
+        return np.int64(0)
+    values = own_builds(game, seat)
+    if game.pending != NO_CARD and game.seat == seat:
+        values &= ~(np.int64(1) << hand_value_of(compiled, game.pending))
+        if game.build_value != 0:
+            values |= np.int64(1) << game.build_value
+    return values
+
+
+@kernel
+def _are_kept(compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, hidden: int) -> bool:
+    """Return whether the hidden hands keep all promises."""
+    if game.builds == 0 and (game.pending == NO_CARD or game.build_value == 0):
+        return True
+    for seat in range(compiled.players):
+        values = _promised_by(compiled, game, owner, hidden, seat)
+        for at in range(hidden):
+            if owner[at] == seat:
+                values &= ~(np.int64(1) << hand_value_of(compiled, pool[at]))
+        if values != 0:
+            return False
+    return True
+
+
+@kernel
+def _keep(
+    compiled: np.record,
+    game: np.record,
+    pool: np.ndarray,
+    owner: np.ndarray,
+    size: int,
+    hidden: int,
+    seat: int,
+    value: int,
+) -> bool:
+    """Give a seat a card of a hand value, unless it has one, in exchange for one that it has not promised.
+
+    Takes it from nobody who has promised its only one.
+    """  # fmt: skip
+    own = _promised_by(compiled, game, owner, hidden, seat)
+    given = -1
+    for at in range(hidden):
+        if owner[at] == seat:
+            held = hand_value_of(compiled, pool[at])
+            if held == value:
+                return True
+            if own >> held & 1 == 0 or _count_of(compiled, pool, owner, hidden, seat, held) > 1:
+                given = at
+    for at in range(size):
+        if given >= 0 and hand_value_of(compiled, pool[at]) == value and owner[at] != seat:
+            holder = owner[at]
+            is_free = holder == NO_SEAT or _promised_by(compiled, game, owner, hidden, holder) >> value & 1 == 0
+            if is_free or _count_of(compiled, pool, owner, hidden, holder, value) > 1:
+                _swap(pool, given, at)
+                return True
+    return False
+
+
+@kernel
+def _count_of(compiled: np.record, pool: np.ndarray, owner: np.ndarray, hidden: int, seat: int, value: int) -> int:
+    """Return how many cards of a hand value a seat holds."""
+    count = np.int64(0)
+    for at in range(hidden):
+        count += owner[at] == seat and hand_value_of(compiled, pool[at]) == value
+    return count
+
+
+@kernel
+def _exchange(compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, start: int) -> bool:
+    """Move a card away from an owner that can't hold it, by the shortest cycle of owners who each pass on one card.
+
+    Nobody gets a card that it can't hold. If any order of the pool is allowed, there is such a cycle: follow the card
+    to its owner there, from that owner a card that has another owner there, and so on. (Owners are bits 0 to 6, 0 for
+    the stock; `passed` holds, 8 bits for each, the place of the card that it would get.)
+    """
+    passed, reached, fresh = np.int64(0), np.int64(0), np.int64(0)
+    for taker in range(MAX_PLAYERS + 1):
+        if _has_owner(owner, size, taker) and not _is_barred(compiled, game, taker - 1, pool[start]):
+            passed |= np.int64(start) << 8 * taker
+            reached |= 1 << taker
+    first = owner[start] + 1
+    fresh = reached
+    while fresh != 0 and reached >> first & 1 == 0:
+        found = np.int64(0)
+        for at in range(size):
+            if fresh >> (owner[at] + 1) & 1:
+                for taker in range(MAX_PLAYERS + 1):
+                    is_new = (reached | found) >> taker & 1 == 0 and _has_owner(owner, size, taker)
+                    if is_new and not _is_barred(compiled, game, taker - 1, pool[at]):
+                        passed |= np.int64(at) << 8 * taker
+                        found |= 1 << taker
+        reached |= found
+        fresh = found
+    if reached >> first & 1 == 0:
+        return False
+    card = pool[start]
+    hole, taker = np.int64(start), np.int64(first)
+    while True:  # back along the cycle: each place gets the card that was to be passed to its owner
+        at = passed >> 8 * taker & 255
+        if at == start:
+            pool[hole] = card
+            return True
+        pool[hole] = pool[at]
+        hole = at
+        taker = np.int64(owner[at] + 1)
+
+
+@kernel
+def _has_owner(owner: np.ndarray, size: int, taker: int) -> bool:
+    """Return whether any place belongs to an owner, 0 for the stock and 1 to 6 for the seats."""
+    for at in range(size):
+        if owner[at] + 1 == taker:
+            return True
+    return False
