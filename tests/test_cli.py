@@ -2,13 +2,17 @@
 
 import json
 import re
+import sys
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 import typer
+from PIL import Image
 from typer.testing import CliRunner
 
 from krypenv import Game, Rules
+from krypenv.pictures import draw_game
 from krypenv.training.cli.commands import app
 from krypenv.training.cli.options import command_of
 from krypenv.training.common import panels
@@ -151,6 +155,56 @@ def test_show_prints_a_record_and_refuses_what_is_none(tmp_path):
         assert done.exit_code == 2
         assert done.stderr.startswith("krypenv: ")
         assert len(done.stderr.splitlines()) == 1
+
+
+def test_show_draws_a_record(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    game = Game(Rules.preset("mini-high"), seed=1)
+    for _ in range(9):
+        game.push(game.legal_moves()[0])
+    (tmp_path / "game.krk").write_text(game.record(), encoding="utf-8")
+    done = krypenv("show", "game.krk", "--gif", "a.gif", "--png", "a.png", "--width", 200, "--hands", "none")
+    assert done.exit_code == 0, done.output
+    assert done.stdout == "wrote a.png\nwrote a.gif\n"
+    assert Image.open("a.gif").n_frames == len(game.moves) + 1
+    assert np.array_equal(np.asarray(Image.open("a.png")), draw_game(game, None, 200))
+    for _ in range(5):
+        game.pop()
+    done = krypenv("show", "game.krk", "--png", "b.png", "--at", 4, "--width", 200, "--hands", 1, "--four-colours")
+    assert done.exit_code == 0, done.output
+    assert np.array_equal(np.asarray(Image.open("b.png")), draw_game(game, 1, 200, four_colours=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--png", "a.png", "--at", "10"], "the game has 9 moves, so --at is 0 to 9, not 10"),
+        (["--png", "a.png", "--hands", "both"], "render_seat is 'turn', 'all', None or a seat from 0 to 1, not 'both'"),
+        (["--png", "a.png", "--width", "10"], "pictures are 160 to 1920 pixels wide, not 10"),
+        (["--gif", "a.gif", "--seconds", "nan"], "a picture is shown for 0.02 to 60 seconds, not nan"),
+        (["--gif", "a.png"], "the name of this picture ends in .gif, and 'a.png' does not"),
+        (["--png", "game.krk"], "game.krk is what is read"),
+    ],
+)
+def test_show_refuses_in_a_sentence(tmp_path, monkeypatch, options, sentence):
+    monkeypatch.chdir(tmp_path)
+    game = Game(Rules.preset("mini-high"), seed=1)
+    for _ in range(9):
+        game.push(game.legal_moves()[0])
+    (tmp_path / "game.krk").write_text(game.record(), encoding="utf-8")
+    done = krypenv("show", "game.krk", *options)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("krypenv: ")
+    assert sentence in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["game.krk"]
+
+
+def test_show_says_what_is_missing_to_draw(tmp_path, monkeypatch):
+    (tmp_path / "game.krk").write_text(Game(Rules.preset(), seed=1).record(), encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    done = krypenv("show", tmp_path / "game.krk", "--png", tmp_path / "a.png")
+    assert done.exit_code == 2
+    assert done.stderr == 'krypenv: show needs pygame-ce, which is not installed: pip install "krypenv[render]"\n'
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 NARROWEST = 40  # columns
 _PAPER = "on grey93"
 _LABEL, _WIDEST = 13, 6  # columns of what stands before cards, and of a card
+_NARROW = 28  # columns, at least, for what a seat has
 _TWO_COLOURS = {CLUBS: "grey7", DIAMONDS: "red3", HEARTS: "red3", SPADES: "grey7"}
 _FOUR_COLOURS = {CLUBS: "dark_green", DIAMONDS: "blue3", HEARTS: "red3", SPADES: "grey7"}
 
@@ -121,7 +122,7 @@ def text_of(game: Core, render_seat: int | str | None, look: Look, width: int) -
                 lines.append(look.rows(f"  Build {value}", cards, width - len(said)) + Text(said))
             lines += [look.rows("  Put aside", game.set_aside, width)] if game.set_aside else []
             lines += [Text()]
-        lines.append(_seat(game, seat, look, longest))
+        lines.append(_seat(game, seat, look, longest, width))
         if seat in seats and game.hand(seat):
             lines.append(look.rows("", game.hand(seat), width))
     return Group(*lines)
@@ -138,17 +139,22 @@ def _name(game: Core, seat: int, look: Look) -> Text:
     return Text.assemble((name, "bold" if is_next else ""), f" ({', '.join(roles)})" if roles else "")
 
 
-def _seat(game: Core, seat: int, look: Look, longest: int) -> Table:
-    """Return a seat's name, the size of its hand, and what it has."""
+def _seat(game: Core, seat: int, look: Look, longest: int, width: int) -> Table:
+    """Return a seat's name, the size of its hand, and what it has, below them where there is no room beside them."""
     from rich.table import Table
+    from rich.text import Text
 
-    held = len(game.hand(seat))
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    for width in (longest, len("10 cards"), None):
-        grid.add_column(width=width)
-    by_name = seat_counts(game, seat)
+    held, by_name = len(game.hand(seat)), seat_counts(game, seat)
+    name, size = _name(game, seat, look), f"{held} card{'s' * (held != 1)}"
     counts = ", ".join(f"{what} {by_name[what]}" for what in ("score", *list(by_name)[:-1]))
-    grid.add_row(_name(game, seat, look), f"{held} card{'s' * (held != 1)}", counts)
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    if width - longest - len("  10 cards  ") < _NARROW:
+        grid.add_row(name + Text(f"  {size}"))
+        grid.add_row(Text(f"    {counts}"))
+        return grid
+    for of_column in (longest, len("10 cards"), None):
+        grid.add_column(width=of_column)
+    grid.add_row(name, size, counts)
     return grid
 
 

@@ -16,7 +16,7 @@ from krypenv.runtime import stopping
 
 LONGEST_MESSAGE = 1000  # characters
 OF_TRAINING = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard")  # what [train] installs
-OF_PICTURES = ("pygame", "PIL")  # what [render] installs
+OF_PICTURES = {"pygame": "pygame-ce", "PIL": "pillow"}  # what [render] installs
 WRITE_ERRORS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF}
 
 
@@ -46,7 +46,7 @@ class OneSentence(TyperGroup):
             missing = (error.name or "").partition(".")[0]
             if missing not in (*OF_TRAINING, *OF_PICTURES):
                 raise
-            extra = "train" if missing in OF_TRAINING else "render"
+            extra, missing = ("render", OF_PICTURES[missing]) if missing in OF_PICTURES else ("train", missing)
             install = f'pip install "krypenv[{extra}]"'
             message = f"krypenv: {ctx.invoked_subcommand} needs {missing}, which is not installed: {install}"
         except ValueError as error:
