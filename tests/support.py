@@ -64,6 +64,7 @@ FIELDS = {  # of rules
     "finland": {"variant": "kasino-finland", "players": 3},
     "finland to 16": {"variant": "kasino-finland", "games": 0, "threshold": 16},
     "mulle": {"variant": "mulle", "players": 4},
+    "glimne": {"variant": "mulle-glimne"},
 }
 
 
