@@ -24,6 +24,7 @@ POSITIONS = {  # a picture each: rules and the number of moves, each the first l
     "overspader": ("overspader players=4 teams=2", 25),
     "kasino-finland": ("kasino-finland players=3", 48),
     "mulle": ("mulle players=2", 16),
+    "mulle-glimne": ("mulle-glimne players=2", 40),
 }
 PAGES = {  # of each environment: rules, seed and the number of moves
     "krypkasino": ("krypkasino players=4 teams=2", 23, 24),

@@ -62,6 +62,8 @@ def check_cards(game, things, open_seats):
     assert names_in(things, "table") == game.table
     marked = sorted((card.text for card in placed(things, "table", "card") if card.style == "marked"), key=parse_card)
     assert marked == game.taken
+    for value, cards, _, _ in game.builds:
+        assert names_in(things, f"build {value}") == cards
     assert names_in(things, "aside") == (game.set_aside if game.rules.set_aside != "none" else [])
     assert len(placed(things, "stock", "back")) == min(3, game.stock_size)
     for seat in range(game.rules.players):
@@ -70,8 +72,9 @@ def check_cards(game, things, open_seats):
         assert len(placed(things, f"hand {seat}", "back")) == (0 if is_open else len(game.hand(seat)))
     move = game.last_move
     last = [game.pending, *game.taken] if game.pending else [move.card, *move.takes] if move else []
+    builds = {f"build {value}" for value, *_ in game.builds}
     assert names_in(things, "last") == sorted(last, key=parse_card)
-    places = {"table", "aside", "stock", "last", *(f"hand {seat}" for seat in range(game.rules.players))}
+    places = builds | {"table", "aside", "stock", "last", *(f"hand {seat}" for seat in range(game.rules.players))}
     assert {thing.place for thing in things if thing.kind in ("card", "back")} <= places
 
 
@@ -85,6 +88,8 @@ def check_words(game, things):
         assert f"points {game.points(seat)}  sweeps {game.sweeps(seat)}" in words
         assert ("dealer" in words) == (seat == game.dealer)
         counts = seat_counts(game, seat)
+        if "for mulles" in counts:
+            assert f"for mulles {game.mulle_scores(seat)}" in words
         if "cards" in counts:
             assert (counts["cards"], counts["spades"]) == game.pile_counts(seat)
     said = [thing.text for thing in placed(things, "ribbon", "ribbon")]
@@ -114,9 +119,9 @@ def check_places(game, things):
     assert not any(overlap(one.rect, other.rect) for one, other in itertools.combinations(words, 2))
 
 
-@pytest.mark.parametrize("text", [*RULES, *RELATIVES])
+@pytest.mark.parametrize("text", [*RULES, *RELATIVES, "mulle-glimne players=2", "mulle-glimne players=4 teams=2"])
 def test_what_is_drawn_and_where(text):
-    rules = {**RULES, **RELATIVES}[text]
+    rules = Rules.parse(text)
     for number, game in enumerate(states(rules)):
         open_seats = [range(rules.players), (), (game.turn,)][number % 3]
         things = lay_out(game, open_seats, number % rules.players)

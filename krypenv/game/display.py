@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krypenv.cards import ACE, NO_CARD, PICTURES, card_name, card_names
+from krypenv.cards import ACE, MAX_BUILD, NO_CARD, PICTURES, card_name, card_names
 from krypenv.families.layout import further_blocks, is_plain
 from krypenv.game.core import Core
 from krypenv.game.moves import Move
@@ -119,17 +119,36 @@ class LastPlay(NamedTuple):
     takes: tuple[str, ...]  # so far, if it was only begun
     sweep: int  # 0, 1 or 2
     is_begun: bool
+    build: int  # the value of the build that it makes, raises to or joins, else 0
+    builds: tuple[int, ...]  # the values of the builds that it captures, raises or joins
 
 
 def last_play(game: Core) -> LastPlay | None:
     """Return the last play, or the one that was begun; None before the first."""
-    takes = tuple(card_names(game.state["taken"].tolist()))
+    state = game.state
+    takes, build = tuple(card_names(state["taken"].tolist())), int(state["build_value"])
+    builds = tuple(value for value in range(MAX_BUILD + 1) if state["taken_builds"] >> value & 1)
     if game.pending:
-        return LastPlay(game.turn, game.pending, takes, 0, True)
-    if game.state["last_card"] == NO_CARD:
+        return LastPlay(game.turn, game.pending, takes, 0, True, build, builds)
+    if state["last_card"] == NO_CARD:
         return None
-    seat, card, sweep = (int(game.state[name]) for name in ("last_seat", "last_card", "last_sweep"))
-    return LastPlay(seat, card_name(card), takes, sweep, False)
+    seat, card, sweep = (int(state[name]) for name in ("last_seat", "last_card", "last_sweep"))
+    return LastPlay(seat, card_name(card), takes, sweep, False, build, builds)
+
+
+def format_verb(play: LastPlay) -> str:
+    """Return what a play does beside laying its card, as in "and took" or "and builds 9 with"; empty for nothing."""
+    if play.build:
+        return f"and {'builds' if play.is_begun else 'built'} {play.build}{' with' if play.takes else ''}"
+    if play.takes or play.builds:
+        return "and takes" if play.is_begun else "and took"
+    return "and takes nothing" if play.is_begun else ""
+
+
+def format_builds(play: LastPlay) -> str:
+    """Return the builds that a play captures, raises or joins, as in "the build of 9"; empty for none."""
+    others = [value for value in play.builds if value != play.build]
+    return f"the build{'s' * (len(others) > 1)} of {' and '.join(map(str, others))}" if others else ""
 
 
 def format_playthrough(game: Core | str) -> str:

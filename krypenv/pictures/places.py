@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 SHAPE = 1.4  # height of a card for a width of 1
 _GAP = 8.0
+_CORNER = 0.32  # of a card's width must be seen: its index
 _SMALLEST = 28.0  # width of a card that can still be read; more of them overlap
 
 
@@ -59,6 +60,15 @@ def lay_cards(count: int, room: Rect, widest: float) -> list[Rect]:
         left = room.x + (room.w - (cards - 1) * step - width) / 2
         places += [Rect(left + at * step, top + row * (height + _GAP), width, height) for at in range(cards)]
     return places
+
+
+def lay_row(count: int, room: Rect, widest: float) -> list[Rect]:
+    """Return where some cards lie in one row in the middle of a room, over each other where there is no space."""
+    width = min(widest, room.h / SHAPE, room.w / (1 + _CORNER * (count - 1)))
+    step = min(width + _GAP, (room.w - width) / max(1, count - 1))
+    left = room.x + (room.w - (count - 1) * step - width) / 2
+    top = room.y + (room.h - SHAPE * width) / 2
+    return [Rect(left + at * step, top, width, SHAPE * width) for at in range(count)]
 
 
 def _fits(count: int, room: Rect, width: float) -> bool:

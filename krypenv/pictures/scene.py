@@ -6,8 +6,17 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from krypenv.game.core import Core
-from krypenv.game.display import LastPlay, format_announcement, format_place, format_result, last_play, seat_counts
-from krypenv.pictures.places import SHAPE, Rect, lay_cards
+from krypenv.game.display import (
+    LastPlay,
+    format_announcement,
+    format_builds,
+    format_place,
+    format_result,
+    format_verb,
+    last_play,
+    seat_counts,
+)
+from krypenv.pictures.places import SHAPE, Rect, lay_cards, lay_row
 
 WIDTH, HEIGHT = 960, 720  # of a picture in its own units
 _EDGE, _GAP, _LINE = 12, 8, 19
@@ -20,7 +29,15 @@ _RIBBON = Rect(158, 457, 644, 36)
 _LAST = Rect(_EDGE, 508, WIDTH - 2 * _EDGE, 54)
 _BOTTOM = Rect(_EDGE, 568, WIDTH - 2 * _EDGE, 144)
 _OWN_COUNTS = 340  # width of what stands beside the hand at the bottom
-_CARD, _HAND_CARD, _SEAT_CARD, _ASIDE_CARD, _LAST_CARD = 104, 84, 60, 44, 35  # widest cards of each place
+_CARD, _HAND_CARD, _SEAT_CARD, _ASIDE_CARD, _BUILD_CARD, _LAST_CARD = (
+    104,
+    84,
+    60,
+    44,
+    56,
+    35,
+)  # widest cards of each place
+_BUILDS = 108  # height of the builds
 
 
 class Thing(NamedTuple):
@@ -86,10 +103,19 @@ def _seat(
 
 
 def _table(game: Core) -> list[Thing]:
-    """Return the middle of the table: the cards in play, the stock, and the cards set aside."""
+    """Return the middle of the table: the cards in play, the builds, the stock, and the cards set aside."""
     taken = game.taken
     things = []
-    for card in _cards(game.table, "table", _TABLE, _CARD):
+    loose, room = _TABLE.split_rows(_TABLE.h - (_BUILDS if game.builds else 0))
+    width = room.w / max(1, len(game.builds))
+    for number, (value, cards, owner, is_multiple) in enumerate(game.builds):
+        label = f"build of {value}, seat {owner}{', multiple' if is_multiple else ''}"
+        place = Rect(room.x + number * width, room.y, width - _GAP, room.h)
+        head, rest = place.split_rows(26)
+        things.append(Thing("text", f"build {value}", head, label))
+        rects = lay_row(len(cards), rest, _BUILD_CARD)
+        things += [Thing("card", f"build {value}", rect, name) for rect, name in zip(rects, cards, strict=True)]
+    for card in _cards(game.table, "table", loose, _CARD):
         is_taken = card.text in taken
         if is_taken:
             taken.remove(card.text)
@@ -133,17 +159,19 @@ def _words(game: Core, called: Sequence[str]) -> list[Thing]:
 
 def _play(play: LastPlay, name: str) -> list[Thing]:
     """Return a play as a line of words and small cards."""
-    verbs = ("plays", "and takes") if play.is_begun else ("played", "and took")
     words, rest = _LAST.split_columns(180)
     card, rest = rest.inside(2).split_columns(50)
-    then, rest = rest.split_columns(134 if play.is_begun else 84)
-    takes, sweep = rest.split_columns(376)
-    takes = takes._replace(w=min(takes.w, len(play.takes) * 50))
+    verb, builds = format_verb(play), format_builds(play)
+    then, rest = rest.split_columns(84 if len(verb) < 10 else 134)
+    room, sweep = rest.split_columns(376)
+    takes, more = room.split_columns(min(room.w - 110 * bool(builds), len(play.takes) * 50))
     things = [
-        Thing("text", "last", words, f"{name} {verbs[0]}", "right"),
+        Thing("text", "last", words, f"{name} {'plays' if play.is_begun else 'played'}", "right"),
         *_cards([play.card], "last", card, _LAST_CARD),
-        Thing("text", "last", then, verbs[1] if play.takes else "and takes nothing" if play.is_begun else "", "left"),
+        Thing("text", "last", then, verb, "left"),
         *_cards(play.takes, "last", takes, _LAST_CARD),
     ]
+    if builds:
+        things.append(Thing("text", "last", more, f"{'and ' if play.takes else ''}{builds}", "left"))
     made = ("", "Sweep!", "Double sweep!")[play.sweep]
     return [*things, Thing("ribbon", "last", sweep.inside(8)._replace(w=170), made)] if made else things

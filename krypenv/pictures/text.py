@@ -14,8 +14,10 @@ from krypenv.game.display import (
     TURN,
     LastPlay,
     format_announcement,
+    format_builds,
     format_place,
     format_result,
+    format_verb,
     last_play,
     seat_counts,
     seats_shown,
@@ -115,6 +117,9 @@ def text_of(game: Core, render_seat: int | str | None, look: Look, width: int) -
     for seat in [(look.bottom + step) % players for step in range(1, players + 1)]:
         if seat == look.bottom:
             lines += [Text(), look.rows("  Table", game.table, width)]
+            for value, cards, owner, is_multiple in game.builds:
+                said = f" ({look.name(owner)}{', multiple' if is_multiple else ''})"
+                lines.append(look.rows(f"  Build {value}", cards, width - len(said)) + Text(said))
             lines += [look.rows("  Put aside", game.set_aside, width)] if game.set_aside else []
             lines += [Text()]
         lines.append(_seat(game, seat, look, longest, width))
@@ -158,8 +163,11 @@ def line_of(play: LastPlay, look: Look) -> Text:
     from rich.text import Text
 
     line = Text(f"{look.name(play.seat)} {'plays' if play.is_begun else 'played'} ") + look.card(play.card)
-    if play.takes:
-        line += Text(f" and {'takes' if play.is_begun else 'took'} ") + look.cards(play.takes)
+    parts = [look.cards(play.takes)] if play.takes else []
+    parts += [Text(format_builds(play))] if format_builds(play) else []
+    line += Text(f" {format_verb(play)} " if play.takes or play.builds or play.build else "") + Text(" and ").join(
+        parts
+    )
     return line.append(("", ": a sweep!", ": a double sweep!")[play.sweep], style="bold")
 
 

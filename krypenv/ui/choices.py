@@ -69,7 +69,9 @@ def _all_moves(game: Game) -> list[Move] | None:
 
 def _in_order(moves: Sequence[Move]) -> tuple[Move, ...]:
     """Return moves by card, those that take most first."""
-    return tuple(sorted(moves, key=lambda move: (parse_card(move.card), -move.sweep, -len(move.takes))))
+    return tuple(
+        sorted(moves, key=lambda move: (parse_card(move.card), -move.sweep, -len(move.takes) - len(move.builds)))
+    )
 
 
 def parse_choice(text: str, choices: Choices, game: Game) -> Move | str:
@@ -79,7 +81,7 @@ def parse_choice(text: str, choices: Choices, game: Game) -> Move | str:
     card has been chosen, cards that are named are those that it takes, and "-" takes none. Raises Wrong, with a
     sentence, for anything else.
     """
-    words = text.strip()
+    words = "".join(text.split()) if set(text) & set("=[") else text.strip()
     if words.isascii() and words.isdigit():
         number = int(words) if len(words) < 10 else 0
         if not 1 <= number <= len(choices):
@@ -87,12 +89,25 @@ def parse_choice(text: str, choices: Choices, game: Game) -> Move | str:
         return choices.moves[number - 1] if choices.moves else choices.cards[number - 1]
     if choices.card and words == "-":
         return _the_move(game, choices.card, ())
+    if set(words) & set("=["):
+        return _written(game, words)
     if not _CARDS.fullmatch(words):
         raise Wrong("type a number, a card as in 8s, or ? for help")
     named = [card_name(parse_card(name)) for name in _CARD.findall(words)]
     if choices.card and not (named[0] == choices.card and len(named) > 1 and "x" in words.lower()):
         return _the_move(game, choices.card, named)
     return _the_move(game, named[0], named[1:]) if len(named) > 1 else _by_card(game, named[0])
+
+
+def _written(game: Game, words: str) -> Move:
+    """Return the move that is written as in a record; so are those with builds, as in 4s+5d=9 or 9sx[9]."""
+    twin = game.copy()
+    try:
+        twin.push(Move.parse(words))
+    except ValueError:
+        raise Wrong("there is no such move; with builds it is written as in 4s+5d=9 or 9sx[9]") from None
+    assert twin.last_move
+    return twin.last_move
 
 
 def _by_card(game: Game, card: str) -> Move | str:

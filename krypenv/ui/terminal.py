@@ -19,7 +19,8 @@ from krypenv.ui.table import Table
 
 HELP = """\
 Type the number of a choice, or name cards: 8s plays the eight of spades, and
-8s 6d 2h takes two cards with it. Or type a word; its first letter is enough.
+8s 6d 2h takes two cards with it; 4s+5d=9 builds nine, 9sx[9] takes that build.
+Or type a word; its first letter is enough.
 hint   advice from an agent       undo   take back your last move
 more   show more choices          back   choose another card
 table  show the table again       save   save the game; save FILE elsewhere
@@ -214,7 +215,14 @@ class Terminal:
     def _line(self, move: Move) -> Text:
         """Return a move in a line."""
         line = self._look.card(move.card)
-        line += Text(" takes ") + self._look.cards(move.takes) if move.takes else Text(" stays on the table")
+        parts = [self._look.cards(move.takes)] if move.takes else []
+        parts += [Text(f"the build of {value}") for value in move.builds if value != move.build]
+        if move.build is not None:
+            verb = f" joins the build of {move.build}" if move.build in move.builds else f" builds {move.build}"
+            line += Text(f"{verb}{' with ' if parts else ''}")
+        else:
+            line += Text(" takes " if parts else " stays on the table")
+        line += Text(" and ").join(parts)
         return line.append(("", ", a sweep", ", a double sweep")[move.sweep])
 
 
