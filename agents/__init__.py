@@ -26,6 +26,7 @@ from krypenv.agents.scripted import Greedy, Random, Tactician
 from krypenv.agents.search.ismcts import Ismcts
 from krypenv.agents.search.rollout import Rollout
 from krypenv.agents.search.search import Search
+from krypenv.agents.solved import StrategyPlayer, is_strategy, load_strategy
 from krypenv.inputs.words import did_you_mean, shown, with_new_names
 from krypenv.rules import Rules, check_rules
 
@@ -96,7 +97,7 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
     if spec not in _AGENTS and (_is_path(spec) or _is_folder(spec)):
         if not _is_folder(spec):
             raise ValueError(f"there is no model folder {shown(spec)}; the agents with a name are {', '.join(_AGENTS)}")
-        return load_agent(spec, rules, seed)
+        return StrategyPlayer(spec, rules, seed) if is_strategy(spec) else load_agent(spec, rules, seed)
     name, options = parse_spec(spec)
     if is_own(name):
         return make_own(spec, rules, seed) if isinstance(spec, Typed) else refuse_import(spec)
@@ -123,7 +124,9 @@ def is_known(spec: str) -> bool:
 
 
 def rules_of(spec: str) -> Rules | None:
-    """Return the rules that a model was trained for, or None if the string does not name a model's folder."""
+    """Return the rules of a model or a strategy, or None if the string does not name its folder."""
+    if isinstance(spec, str) and _is_folder(spec) and is_strategy(spec):
+        return Rules.parse(load_strategy(spec)[1]["rules"])
     return trained_rules(spec) if isinstance(spec, str) and _is_folder(spec) else None
 
 

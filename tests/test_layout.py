@@ -35,7 +35,7 @@ FLOORS = [
     {"krypenv.agents.base"},
     {"krypenv.agents.replies"},
     {"krypenv.agents.scripted", "krypenv.agents.own"},
-    {"krypenv.agents.search"},
+    {"krypenv.agents.search", "krypenv.agents.solved"},
     {"krypenv.agents.neural", "krypenv.agents.oracle"},
     {"krypenv.agents.champion"},
     {"krypenv.agents"},
@@ -43,7 +43,7 @@ FLOORS = [
     {"krypenv.training"},
     {"krypenv.training.common"},
     {"krypenv.training.evaluation"},
-    {"krypenv.training.arena", "krypenv.training.analysis", "krypenv.training.learner"},
+    {"krypenv.training.arena", "krypenv.training.analysis", "krypenv.training.learner", "krypenv.training.exact"},
     {"krypenv.training.imitation"},
     {"krypenv.training.selfplay"},
     {"krypenv.training.settings", "krypenv.training.policy", "krypenv.training.standings"},  # names that users import

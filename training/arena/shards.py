@@ -17,7 +17,7 @@ from krypenv.inputs.words import one_line, shown
 from krypenv.rewards import all_points
 from krypenv.rules import Rules
 from krypenv.training.arena.lineups import Seating
-from krypenv.training.evaluation.table import Played, by_side, check_agent, describe_error, play_table
+from krypenv.training.evaluation.table import Played, by_side, check_agent, describe_error, play_table, want_history
 
 LONGEST = 300  # characters of the reason for a forfeit
 
@@ -122,7 +122,8 @@ def play_shard(shard: Shard) -> list[Line]:
     deals, seatings = len(shard.deal_seeds), np.array(shard.seatings)
     indices = np.array([*shard.agents])
     made = [make_agent(source, rules, _agent_seed(shard, index)) for index, source in shard.agents.items()]
-    engine = Engine(rules, shard.num_games, np.repeat(shard.deal_seeds, len(seatings)))
+    seeds = np.repeat(shard.deal_seeds, len(seatings))
+    engine = Engine(rules, shard.num_games, seeds, history=want_history(made))
     played = play_table(engine, made, np.tile(np.searchsorted(indices, seatings), (deals, 1)), forfeits=True)
 
     scores, tie_breaks = by_side(played.scores, sides), played.tie_breaks[:, :sides].copy()

@@ -36,6 +36,7 @@ from krypenv.training.cli.options import (
 from krypenv.training.cli.play import play
 from krypenv.training.cli.score import score
 from krypenv.training.cli.show import show
+from krypenv.training.cli.solve import solve
 from krypenv.training.cli.study import study
 from krypenv.training.common.panels import AGENTS, INPUT, LENGTH, OUTPUT, RAY
 
@@ -332,6 +333,7 @@ app.command(cls=Page, rich_help_panel=PLAYING, epilog="Example: krypenv study cr
 app.command(
     cls=Page, rich_help_panel=PLAYING, epilog="Example: krypenv compare krypkasino 'krypkasino goal=high' --deals 500"
 )(compare)
+app.command(cls=Page, rich_help_panel=PLAYING, epilog="Example: krypenv solve mini-sweep --out runs/sweep")(solve)
 app.command(cls=Page, rich_help_panel=INSTALLATION, epilog="Example: krypenv bench --peers --json bench.json")(bench)
 app.command(cls=Page, rich_help_panel=INSTALLATION, epilog="Example: krypenv doctor --json doctor.json")(doctor)
 

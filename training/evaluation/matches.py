@@ -18,7 +18,7 @@ from krypenv.kernels.scoring import are_best, leads, points_of_sweeps
 from krypenv.rules import Rules
 from krypenv.training.common import bounds
 from krypenv.training.evaluation.deals import deal_seeds, describe_list
-from krypenv.training.evaluation.table import Played, by_side, check_agent, milliseconds, play_table
+from krypenv.training.evaluation.table import Played, by_side, check_agent, milliseconds, play_table, want_history
 
 CHUNK = 8192  # games in play at once, at most
 Progress = Callable[[int, int], None]  # called with the number of finished games and of all games
@@ -104,7 +104,7 @@ def duplicate_match(
     parts = []
     for start in range(0, games, size):
         part = slice(start, start + size)
-        engine = Engine(rules, len(lineup[part]), all_seeds[part], threads=threads)
+        engine = Engine(rules, len(lineup[part]), all_seeds[part], threads=threads, history=want_history(players))
         parts.append(play_table(engine, players, lineup[part]))
         if progress:
             progress(start + engine.num_games, games)

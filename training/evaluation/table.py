@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -95,6 +95,11 @@ def play_table(engine: Engine, agents: Sequence[Agent], lineup: npt.ArrayLike, f
         seconds=seconds,
         forfeits=lost,
     )
+
+
+def want_history(agents: Iterable[Agent]) -> bool:
+    """Return whether one of some agents asks for the history block."""
+    return any(getattr(agent, "needs_history", False) for agent in agents)
 
 
 def by_side(seats: IntArray, sides: int) -> IntArray:

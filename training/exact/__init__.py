@@ -1,0 +1,11 @@
+"""Small games solved exactly, deal by deal: equilibria, and the exploitability of any agent.
+
+solving     equilibria, best responses, an agent's exploitability
+growing     the trees of a game's deals
+tree        one deal as a tree
+positions   what tells two positions between deals apart
+equilibrium predictive CFR+, minimax and best responses over a tree
+asking      an agent as a behaviour strategy
+counting    how large a game is
+strategies  strategies and best responses as files
+"""
