@@ -62,6 +62,9 @@ class Agent(Protocol):
     Attributes:
         name: the string that `krypenv.agents.make` makes the agent from.
         rules: the rules that it plays by.
+
+    An agent may also have `remembers`, False if earlier calls change nothing; `needs_history`, True if it reads the
+    history block; and `probabilities(observations, action_masks)`, which returns those of its actions, (B, A) float64.
     """
 
     name: str

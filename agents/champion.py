@@ -59,6 +59,7 @@ class Champion:
         model = shipped_model(rules)
         self.models = [str(model)] if model else []  # folders of the networks that it plays with
         self.player = _player(self.models, rules, seed, worlds, threads)
+        self.remembers = getattr(self.player, "remembers", True)
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""

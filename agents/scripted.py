@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
 from krypenv.agents.replies import REPLIES, look_at_replies, weigh_replies
@@ -158,6 +159,8 @@ def best_action(
 class _Scripted:
     """Scratch, and a stream of random numbers for ties. Use one agent in one thread only."""
 
+    remembers = False  # whether what it does depends on earlier calls
+
     def __init__(self, name: str, rules: Rules, seed: int, looks_ahead: bool = False, shed_weight: float = 0.0) -> None:
         self.name = name
         self.rules = rules
@@ -179,6 +182,12 @@ class _Scripted:
 
 class Random(_Scripted):
     """Plays a uniformly random legal action."""
+
+    @staticmethod
+    def probabilities(observations: np.ndarray, action_masks: np.ndarray) -> npt.NDArray[np.float64]:
+        """Return the probability of each action, (B, A) to (B, A) float64."""
+        masks = np.asarray(action_masks, np.float64)
+        return np.asarray(masks / masks.sum(axis=1, keepdims=True))
 
     def __init__(self, rules: Rules, seed: int = 0) -> None:
         super().__init__("random", rules, seed)

@@ -296,6 +296,7 @@ class Guided(Sampler):
         value_unit = 2 / REWARD_SCALE if uses_value else 0.0
         self._recall = Recall(rules.observation_size) if proposals > 1 and rules.players == 2 else None
         proposals = proposals if self._recall else 1
+        self.remembers = self._recall is not None
         super().__init__(rules, seed, worlds, "margin" if uses_value else value, ms, threads)
         at_once = min(worlds, BATCH) if ms else worlds
         check_memory(at_once * proposals, self._threads)

@@ -82,6 +82,8 @@ class NetworkPlayer(ABC):
         solver: False to play the network's choices in the last deal too.
     """
 
+    remembers = False  # whether what it does depends on earlier calls
+
     def __init__(self, rules: Rules, name: str, seed: int = 0, solver: bool = True) -> None:
         self.rules, self.name = rules, name
         self._compiled = compile_rules(rules)

@@ -63,6 +63,7 @@ class Sampler:
     """
 
     name: str
+    remembers = False  # whether what it does depends on earlier calls
     gives_values = True  # whether the kernel fills in `Job.values`
 
     # The kernel that decides every `parts`-th row of a job from its `part`-th one on: it takes a `Job`, the agent's

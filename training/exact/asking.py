@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -19,13 +21,17 @@ AT_ONCE = 4096  # decisions that an agent is asked at once
 def policy_of(spec: str, rules: Rules, forest: Forest, seat: int, seeds: int = 1) -> FloatArray:
     """Return the probabilities of an agent's choices on a seat, (choices,); choices of the other seat get 0.
 
-    The agent is made anew for each of `seeds` seeds, and the probabilities are the shares of them. One that remembers
-    is made anew for each question and asked its own earlier decisions in this deal first.
+    An agent with a method `probabilities` is asked for them. Any other is made anew for each of `seeds` seeds, and the
+    probabilities are the shares of them; one that remembers is made anew for each question, and asked its own earlier
+    decisions in this deal first.
 
     Raises ValueError for an agent that can't be made, and `Fault`, one too, for one that answers with no legal action.
     """
     policy = np.zeros(len(forest.actions))
     owner = owners_of(forest)
+    agent = agents.make(spec, rules)
+    if hasattr(agent, "probabilities"):
+        return _told_by(agent, rules, forest, owner, seat)
     for seed in range(seeds):
         agent = agents.make(spec, rules, seed)
         remembers = getattr(agent, "remembers", True)
@@ -45,14 +51,32 @@ def owners_of(forest: Forest) -> IntArray:
     return np.repeat(np.arange(len(forest.seat)), np.diff(forest.choice))
 
 
-def _ask(agent: Agent, rules: Rules, forest: Forest, infosets: IntArray) -> IntArray:
-    """Return the choices that an agent makes in some information sets."""
+def _told_by(agent: Any, rules: Rules, forest: Forest, owner: IntArray, seat: int) -> FloatArray:
+    """Return the policy that an agent tells."""
+    policy = np.zeros(len(forest.actions))
+    own = np.flatnonzero(forest.seat == seat)
+    for start in range(0, len(own), AT_ONCE):
+        infosets = own[start : start + AT_ONCE]
+        told = agent.probabilities(forest.seen[infosets], _masks(rules, forest, infosets))
+        choices = np.flatnonzero(np.isin(owner, infosets))
+        policy[choices] = told[np.searchsorted(infosets, owner[choices]), forest.actions[choices]]
+    return policy
+
+
+def _masks(rules: Rules, forest: Forest, infosets: IntArray) -> npt.NDArray[np.int8]:
+    """Return the action masks of some information sets."""
     first, stop = forest.choice[infosets], forest.choice[infosets + 1]
     masks = np.zeros((len(infosets), rules.num_actions), np.int8)
     for at in range((stop - first).max()):
         has = first + at < stop
         masks[has, forest.actions[first[has] + at]] = 1
-    actions = legal_answer(agent, forest.seen[infosets], masks)
+    return masks
+
+
+def _ask(agent: Agent, rules: Rules, forest: Forest, infosets: IntArray) -> IntArray:
+    """Return the choices that an agent makes in some information sets."""
+    first, stop = forest.choice[infosets], forest.choice[infosets + 1]
+    actions = legal_answer(agent, forest.seen[infosets], _masks(rules, forest, infosets))
     places = first.copy()
     for _ in range((stop - first).max() - 1):
         places += forest.actions[places] != actions
