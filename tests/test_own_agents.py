@@ -281,6 +281,7 @@ def test_only_what_is_typed_is_made_by_make():
         "__init__.py",  # agents.make itself
         "own.py",  # typed itself
         "opponents.py",  # opponents of an environment
+        "play.py",  # who sits at the table in the terminal
         "matches.py",  # duplicate_match and what is like it
         "analysis.py",  # names that stand in it
         "sweeps.py",  # likewise

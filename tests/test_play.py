@@ -321,10 +321,12 @@ def krypenv_in_a_terminal(arguments, lines, columns=80, **environment):
         start_new_session=True,
     )  # fmt: skip
     os.close(other)
-    shown, left, end = b"", list(lines), time.monotonic() + 120
+    shown, left, sent, end = b"", list(lines), None, time.monotonic() + 120
     try:
         while time.monotonic() < end:
             if not select.select([own], [], [], 1)[0]:
+                if sent and process.poll() is None:  # it came just before the process began to read
+                    process.send_signal(sent)
                 continue
             try:
                 shown += os.read(own, 65536)
@@ -333,7 +335,8 @@ def krypenv_in_a_terminal(arguments, lines, columns=80, **environment):
             if re.search(rb"You play: \Z|takes: \Z", ANSI.sub("", shown.decode(errors="ignore")).encode()):
                 line = left.pop(0) if left else "\x04"
                 if isinstance(line, signal.Signals):
-                    process.send_signal(line)
+                    sent = line
+                    process.send_signal(sent)
                 else:
                     os.write(own, line.encode() if line == "\x04" else f"{line}\n".encode())
                 shown += b"\n"

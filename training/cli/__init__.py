@@ -9,6 +9,7 @@ exploit   `krypenv exploit`
 play      `krypenv play`
 score     `krypenv score`
 show      `krypenv show`
+solve     `krypenv solve`
 study     `krypenv study`
 options   shared options, and commands made from settings
 outputs   checks of output files, and input texts

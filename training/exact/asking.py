@@ -29,17 +29,17 @@ def policy_of(spec: str, rules: Rules, forest: Forest, seat: int, seeds: int = 1
     """
     policy = np.zeros(len(forest.actions))
     owner = owners_of(forest)
-    agent = agents.make(spec, rules)
+    agent = agents.make_known(spec, rules)
     if hasattr(agent, "probabilities"):
         return _told_by(agent, rules, forest, owner, seat)
     for seed in range(seeds):
-        agent = agents.make(spec, rules, seed)
+        agent = agents.make_known(spec, rules, seed)
         remembers = getattr(agent, "remembers", True)
         for path in _paths(forest, owner, seat):
             for start in range(0, len(path), AT_ONCE):
                 asked = path[start : start + AT_ONCE]
                 if remembers:
-                    agent = agents.make(spec, rules, seed)
+                    agent = agents.make_known(spec, rules, seed)
                     for earlier in asked.T[:-1]:
                         _ask(agent, rules, forest, earlier)
                 np.add.at(policy, _ask(agent, rules, forest, asked[:, -1]), 1 / seeds)
