@@ -16,9 +16,10 @@ from krypenv.agents.solved import FACTS, STRATEGY, StrategyError, load_strategy
 from krypenv.training import duplicate_match
 from krypenv.training.cli.commands import app
 from krypenv.training.exact.counting import size_of
-from krypenv.training.exact.growing import SOLVED, grow
+from krypenv.training.exact.growing import SOLVED, estimate_first_deal, grow
 from krypenv.training.exact.solving import measure, respond, solve
 from krypenv.training.exact.strategies import save
+from krypenv.training.exact.tree import HISTORIES
 
 SWEEP = Rules.preset("mini-sweep")
 GAP = 1e-4
@@ -182,6 +183,7 @@ def test_a_strategy_that_is_torn_or_for_other_rules_is_refused(saved: Path, tmp_
         ("krypkasino players=3", "for two players, and these rules have 3"),
         ("mini-low later_deal=((2,1),)", "later deals put cards on the table"),
         ("mini-low games=2", "one game, and these rules have games=2"),
+        ("mini-low", r"its first deal alone has about [\d.]+e\+14 histories, which would take [\d,]+ GiB"),
         ("krypkasino", "the deck has 52 kinds of cards"),
         ("mulle-glimne", "games with builds are not solved yet"),
     ],
@@ -189,6 +191,13 @@ def test_a_strategy_that_is_torn_or_for_other_rules_is_refused(saved: Path, tmp_
 def test_rules_that_cannot_be_solved_are_refused(rules: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         solve(Rules.parse(rules))
+
+
+@pytest.mark.parametrize("name", ["mini-choice", "mini-last", "mini-hidden"])
+def test_how_large_a_first_deal_is_can_be_told_before(name: str) -> None:
+    rules = Rules.preset(name)
+    counted = grow(rules).forests[0].counts[HISTORIES]
+    assert estimate_first_deal(rules) == pytest.approx(counted, rel=0.1)
 
 
 def test_the_commands(tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.engine import Engine
 from krypenv.families.layout import history_shape, history_size
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import TABLE, compile_rules
@@ -22,6 +24,8 @@ from krypenv.training.exact.positions import MOST_KINDS, hash_position, strip_ha
 from krypenv.training.exact.tree import MOST_DEPTH, WALK, Forest, Index, Walk, find_place, walk_deals
 
 FloatArray = npt.NDArray[np.float64]
+MOST_HISTORIES = 50_000_000  # of the deals with one number
+BYTES = 250  # of memory for each, about
 SOLVED = (  # presets that are solved within a minute
     "mini-sweep", "mini-choice", "mini-copies", "mini-last", "mini-hidden", "mini-count", "mini-kasino", "mini-mulle",
 )  # fmt: skip
@@ -43,6 +47,7 @@ def grow(rules: Rules, **options: bool) -> Trees:
     Raises ValueError for rules that can't be solved.
     """
     check_solvable(rules)
+    check_size(rules)
     roots, chances = first_positions(rules)
     found = Trees(rules, chances, [], [])
     while len(roots):
@@ -67,6 +72,45 @@ def check_solvable(rules: Rules) -> None:
     kinds = int((rules.deck_counts > 0).sum())
     if kinds > MOST_KINDS + sum(table for _, table in rules.first_batches):
         raise ValueError(f"the deck has {kinds} kinds of cards; games with at most {MOST_KINDS} unseen ones are solved")
+
+
+def check_size(rules: Rules) -> None:
+    """Raise ValueError for a game whose first deal is too large, with its size."""
+    histories = estimate_first_deal(rules)
+    if histories > MOST_HISTORIES:
+        raise ValueError(
+            f"'{rules}' is too large to be solved: its first deal alone has about {histories:.1e} histories, which "
+            f"would take {histories * BYTES / 2**30:,.0f} GiB; at most {MOST_HISTORIES:,} are held in memory"
+        )
+
+
+def estimate_first_deal(rules: Rules, games: int = 256) -> float:
+    """Return about how many histories the first deal of a game has, by the choices in random games (Knuth 1975)."""
+    engine = Engine(rules, games, seed=0)
+    width, total = np.ones(games), np.zeros(games)
+    playing = np.ones(games, bool)
+    while playing.any():
+        total[playing] += width[playing]
+        width[playing] *= engine.action_mask[playing].sum(axis=1)
+        engine.step(engine.sample_actions())
+        playing &= (engine.state.deal_number == 1) & ~engine.finished
+    return float(total.mean() + width.mean()) * _count_deals(rules)
+
+
+def _count_deals(rules: Rules) -> int:
+    """Return how many pairs of hands and tables the first deal has."""
+    hands, table = rules.deal_sizes()[0]
+    ways = np.zeros((hands[0] + 1, hands[1] + 1, table + 1), object)
+    ways[0, 0, 0] = 1
+    for copies in rules.deck_counts[rules.deck_counts > 0].tolist():
+        after = ways.copy()
+        for taken in product(range(copies + 1), repeat=3):
+            if 0 < sum(taken) <= copies and all(each < size for each, size in zip(taken, ways.shape, strict=True)):
+                low = tuple(slice(each, None) for each in taken)
+                high = tuple(slice(0, size - each) for each, size in zip(taken, ways.shape, strict=True))
+                after[low] += ways[high]
+        ways = after
+    return int(ways[-1, -1, -1])
 
 
 def first_positions(rules: Rules) -> tuple[State, FloatArray]:
@@ -168,6 +212,11 @@ def grow_forest(
         if at == deals:
             break
         full, forest.counts[_OF_A_DEAL] = forest.counts.copy(), forest.starts[at, _OF_A_DEAL]
+        if full.max() > MOST_HISTORIES:
+            raise ValueError(
+                f"'{rules}' is too large to be solved: the deals with number {int(roots.deal_number[0])} have more "
+                f"than {MOST_HISTORIES:,} histories"
+            )
         room = {name: size << (4 * used > size) for (name, size), used in zip(room.items(), full, strict=True)}
     used = dict(zip(WALK, forest.counts.tolist(), strict=True))
     cut = {name: getattr(forest, name)[: used[of] + (name == "choice")].copy() for name, (of, _) in _ARRAYS.items()}
