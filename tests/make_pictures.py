@@ -13,7 +13,7 @@ from krypenv.pictures.drawing import Pixels
 GOLDEN = Path(__file__).with_name("pictures")
 DOCS = Path(__file__).parent.parent / "docs" / "pictures"
 WIDTH = 240  # of a golden picture
-POSITIONS = {  # a picture each: rules and the number of moves, each the first legal one
+POSITIONS = {  # a picture each: rules and the number of actions, each the first legal one
     "krypkasino": ("krypkasino players=2", 37),
     "krypkasino-6": ("krypkasino players=6 teams=3", 20),
     "howto": ("howto players=4 teams=2", 30),
@@ -32,7 +32,7 @@ POSITIONS = {  # a picture each: rules and the number of moves, each the first l
     "overspader": ("overspader players=4 teams=2", 25),
     "kasino-finland": ("kasino-finland players=3", 48),
     "mulle": ("mulle players=2", 16),
-    "mulle-glimne": ("mulle-glimne players=2", 40),
+    "mulle-glimne": ("mulle-glimne players=2", 23),
 }
 PAGES = {  # of each environment: rules, seed and the number of moves
     "krypkasino": ("krypkasino players=4 teams=2", 23, 24),
@@ -48,7 +48,7 @@ def golden_game(name: str) -> Game:
     rules, moves = POSITIONS[name]
     game = Game(Rules.parse(rules), seed=7)
     for _ in range(moves):
-        game.act(game.legal_actions()[0])
+        game.act(game.legal_actions()[-1 if game.rules.building else 0])  # the last one builds where it can
     return game
 
 
