@@ -22,9 +22,7 @@ SIZES = ("preset", "cards", "histories", "ends", "information sets", "value", "s
 
 
 def solve(
-    preset: Annotated[
-        str | None, typer.Argument(rich_help_panel=RULES, help="preset of the rules, as in mini-sweep")
-    ] = None,
+    preset: Annotated[str | None, typer.Argument(help="preset of the rules, as in mini-sweep")] = None,
     rule: RuleFields = None,
     listed: Annotated[
         bool, flag("--list", RULES, "solve every preset that is made for it, and print how large they are")
