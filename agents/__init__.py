@@ -23,6 +23,7 @@ from krypenv.agents.neural.learned import load_agent, trained_rules
 from krypenv.agents.oracle import OracleDeck, OracleHand
 from krypenv.agents.own import Typed, is_own, make_own, refuse_import, typed
 from krypenv.agents.scripted import Greedy, Random, Tactician
+from krypenv.agents.search.builders import greedy_builder, tactical_builder
 from krypenv.agents.search.ismcts import Ismcts
 from krypenv.agents.search.rollout import Rollout
 from krypenv.agents.search.search import Search
@@ -65,6 +66,11 @@ _AGENTS: dict[str, Callable[..., Agent]] = {
     "oracle-hand": OracleHand,
     "oracle-deck": OracleDeck,
 }
+_BUILDERS: dict[str, Callable[..., Agent]] = {
+    "greedy": greedy_builder,
+    "tactician": tactical_builder,
+}  # where one builds
+_NO_BUILDERS = ("learned", "guided", "champion")
 
 
 def names() -> list[str]:
@@ -108,8 +114,10 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
         )
     options = with_new_names(options, options_of(_AGENTS[name]), RENAMED.get(name, {}))
     check_options(name, _AGENTS[name], options)
-    if name != "random":
-        check_no_builds(rules, f"the agent {name}")
+    if rules.building:
+        if name in _NO_BUILDERS:
+            check_no_builds(rules, f"the agent {name}")
+        return _BUILDERS.get(name, _AGENTS[name])(rules, seed, **options)
     return _AGENTS[name](rules, seed, **options)
 
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
 from krypenv.agents.replies import REPLIES, look_at_replies, weigh_replies
-from krypenv.cards import NUM_ACTIONS, TAKE
+from krypenv.cards import BUILD, NUM_BUILDING_ACTIONS, TAKE
 from krypenv.families.layout import LARGEST_SIZE
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import check_decisions
@@ -25,7 +25,7 @@ PLAYER = np.dtype(
     [
         ("looks_ahead", np.bool_),  # to the sweep that the next seat may have to make
         ("shed_weight", np.float64),
-        ("legal", np.int64, (NUM_ACTIONS,)),  # scratch: legal actions
+        ("legal", np.int64, (NUM_BUILDING_ACTIONS,)),  # scratch: legal actions
         ("feature_scratch", FEATURE_SCRATCH),
         ("seen", np.int8, (LARGEST_SIZE,)),  # an observation
         ("replies", REPLIES),
@@ -48,9 +48,9 @@ def make_player(looks_ahead: bool, shed_weight: float, threads: int = 1) -> np.n
 
 @kernel
 def list_legal(action_mask: np.ndarray, out: np.ndarray) -> int:
-    """Write the legal actions of one row into `out`, (105,) int64, and return their number."""
+    """Write the legal actions of one row into `out`, (139,) int64, and return their number."""
     count = 0
-    for action in range(NUM_ACTIONS):
+    for action in range(len(action_mask)):
         if action_mask[action]:
             out[count] = action
             count += 1
@@ -58,14 +58,19 @@ def list_legal(action_mask: np.ndarray, out: np.ndarray) -> int:
 
 
 @kernel
-def list_bits(plays: int, takes: int, out: np.ndarray) -> int:
-    """Write the legal actions, given as bits of kinds to play or to take, into `out`; return their number."""
-    first = np.int64(0) if takes == 0 else np.int64(TAKE)
-    left = plays | takes
-    count = 0
-    while left != 0:
-        bit = left & -left
-        left ^= bit
+def list_actions(game: np.record, out: np.ndarray) -> int:
+    """Write the legal actions of a game into `out`, (139,) int64, and return their number."""
+    count = list_bits(np.int64(game.legal_plays), 0, 0, out)
+    count = list_bits(np.int64(game.legal_takes), TAKE, count, out)
+    return list_bits(np.int64(game.legal_builds), BUILD, count, out)
+
+
+@kernel
+def list_bits(bits: int, first: int, count: int, out: np.ndarray) -> int:
+    """Add `first` plus the number of each bit to the first `count` entries of `out`; return how many there are then."""
+    while bits != 0:
+        bit = bits & -bits
+        bits ^= bit
         out[count] = first + bit_index(bit)
         count += 1
     return count

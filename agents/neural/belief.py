@@ -96,7 +96,7 @@ def log_likelihood(
         allow_plays(compiled, game, np.int64(game.sweep_values))
         if game.legal_plays >> card & 1 == 0:
             return -np.inf
-        count = list_bits(game.legal_plays, np.int64(0), network_scratch.legal)
+        count = list_bits(np.int64(game.legal_plays), 0, 0, network_scratch.legal)
         if count == 1:
             continue
         write_observation(compiled, game, seat, network_scratch.seen)

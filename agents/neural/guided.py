@@ -12,12 +12,11 @@ from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.neural.recall import Memory, Recall
-from krypenv.agents.scripted import list_bits, list_legal, make_tactician
+from krypenv.agents.scripted import list_actions, list_legal, make_tactician
 from krypenv.agents.search.rollout import final_margin, play_out
 from krypenv.agents.search.sampler import BATCH, Sampler, check_memory, name_of
 from krypenv.agents.search.sampling import Job, begin, next_world, write_best
 from krypenv.agents.search.search import RACE, SearchPlan, plan_of, prune_behind, search_row
-from krypenv.cards import NUM_ACTIONS
 from krypenv.inputs.words import shown
 from krypenv.kernels.observation import write_observation
 from krypenv.kernels.play import act
@@ -43,7 +42,7 @@ def play_on(
 ) -> None:
     """Play on with the network's best action at every seat, to the end of deal `last_deal` or of the game."""
     while not game.over and game.deal_number <= last_deal:
-        count = list_bits(game.legal_plays, game.legal_takes, network_scratch.legal)
+        count = list_actions(game, network_scratch.legal)
         best = 0
         if count > 1:
             write_observation(compiled, game, game.seat, network_scratch.seen)
@@ -69,7 +68,7 @@ def leaf_value(
     if game.over or value_unit == 0.0:
         return final_margin(compiled, model, game, side)
     write_observation(compiled, game, game.seat, network_scratch.seen)
-    count = list_bits(game.legal_plays, game.legal_takes, network_scratch.legal)
+    count = list_actions(game, network_scratch.legal)
     to_come = value_unit * state_value(compiled, weights, network_scratch.seen, count, network_scratch, scratch)
     return margin_of(compiled, game, side) + (to_come if game.seat % compiled.teams == side else -to_come)
 
@@ -91,7 +90,7 @@ def look_first(
     """
     count = list_legal(action_mask, network_scratch.legal)
     best = network_scratch.logits[score_legal(compiled, weights, observation, count, network_scratch, scratch)]
-    for action in range(NUM_ACTIONS):
+    for action in range(len(action_mask)):
         totals[action] = -np.inf
     for at in range(count):
         action, behind = network_scratch.legal[at], network_scratch.logits[at] - best
@@ -101,10 +100,10 @@ def look_first(
 
 
 @kernel
-def count_open(totals: np.ndarray) -> int:
-    """Return how many actions are still to be tried."""
+def count_open(totals: np.ndarray, actions: int) -> int:
+    """Return how many of a number of actions are still to be tried."""
     count = 0
-    for action in range(NUM_ACTIONS):
+    for action in range(actions):
         count += totals[action] > -np.inf
     return count
 
@@ -157,11 +156,12 @@ def guide_row(job: Job, plan: Plan, row: int, part: int, search_scratch: np.reco
     side = search_scratch.root.seat % rules.teams
     last_deal = search_scratch.root.deal_number + plan.deals - 1
     weigh_proposals(job, plan, row, part, search_scratch)
-    while count_open(totals) > 1:
+    actions = job.masks.shape[1]
+    while count_open(totals, actions) > 1:
         share = next_proposal(job, row, plan.beliefs[part], plan.shares[part], search_scratch)
         if share == 0:
             break
-        for action in range(NUM_ACTIONS):
+        for action in range(actions):
             if totals[action] > -np.inf:
                 search_scratch.ahead = search_scratch.stack[0]
                 act(rules, search_scratch.ahead, action, search_scratch.scratch)
@@ -178,7 +178,7 @@ def guide_row(job: Job, plan: Plan, row: int, part: int, search_scratch: np.reco
                 )
                 totals[action] += share * (margin + plan.prior * network_scratch.behind[action])
         search_scratch.tried += share
-        prune_behind(totals, NUM_ACTIONS, search_scratch.tried, plan.race)
+        prune_behind(totals, actions, search_scratch.tried, plan.race)
     write_best(job, row, search_scratch)
 
 
@@ -189,7 +189,7 @@ def finish_deal(compiled: np.record, plan: Plan, part: int, last_deal: int, sear
     if plan.plays_network:
         play_on(compiled, plan.weights, game, last_deal, plan.network_scratches[part], scratch)
     else:
-        play_out(compiled, game, last_deal, False, plan.players[part], scratch)
+        play_out(compiled, game, last_deal, False, plan.players[part], search_scratch)
 
 
 @kernel

@@ -7,6 +7,9 @@ moves     records of moves
 tree      moves and positions of open hands
 solver    the open-hand solver: deals in which every hand is known
 optional  which moves are worth a look where captures are optional
+building  the same where cards are built
+judging   what a tactician thinks of moves where cards are built
+builders  greedy and tactician there
 prior     what the tactician thinks of moves
 horizon   leaf values at the end of a deal
 search    PIMC: perfect-information Monte Carlo

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krypenv.agents.scripted import list_bits, make_tactician
+from krypenv.agents.scripted import list_actions, make_tactician
 from krypenv.agents.search.rollout import final_margin, play_out
 from krypenv.agents.search.sampler import Sampler, check_memory, name_of
 from krypenv.agents.search.sampling import NO_ACTION, Job, begin, next_world
@@ -61,7 +61,7 @@ def grow_tree(job: Job, plan: Plan, row: int, part: int, search_scratch: np.reco
     while next_world(job, row, False, search_scratch):
         game = search_scratch.stack[0]
         length, size = descend(rules, game, plan, part, size, search_scratch.scratch)
-        play_out(rules, game, last_deal, plan.is_random, plan.players[part], search_scratch.scratch)
+        play_out(rules, game, last_deal, plan.is_random, plan.players[part], search_scratch)
         for side in range(rules.teams):
             search_scratch.margins[side] = final_margin(rules, job.model[0], game, side)
         for at in range(length):
@@ -85,7 +85,7 @@ def descend(
     last_deal = game.deal_number
     node, length = 0, 0
     while not game.over and game.deal_number <= last_deal:
-        count = list_bits(game.legal_plays, game.legal_takes, legal)
+        count = list_actions(game, legal)
         fresh = 0
         best, best_bound = NO_NODE, -np.inf
         for at in range(count):

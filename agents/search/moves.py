@@ -19,6 +19,7 @@ def write_move(moves: np.ndarray, at: int, card: int, ranks: int, once: int, twi
         raise OverflowError("more moves on one line of a search than there is room for")
     move = moves[at]
     move.card = card
+    move.build, move.taken = 0, 0
     move.ranks = ranks
     move.once = once
     move.twice = twice
@@ -29,6 +30,8 @@ def swap_moves(moves: np.ndarray, one: int, other: int) -> None:
     """Swap two moves."""
     first, second = moves[one], moves[other]
     first.card, second.card = second.card, first.card
+    first.build, second.build = second.build, first.build
+    first.taken, second.taken = second.taken, first.taken
     first.ranks, second.ranks = second.ranks, first.ranks
     first.once, second.once = second.once, first.once
     first.twice, second.twice = second.twice, first.twice
@@ -72,4 +75,6 @@ def cost_of_takes(compiled: np.record, move: np.record) -> int:
         worth += fair_price(compiled, bit_index(bit)) * (1 + np.int64(move.twice & bit != 0))
     if is_mulle(move):
         worth -= compiled.lead_sign * compiled.mulle_points
+    if compiled.mulle_by_value and move.once >> move.card & 1:
+        worth -= compiled.lead_sign * compiled.hand_value[move.card]
     return -int(POINT * worth)

@@ -38,6 +38,7 @@ from krypenv.runtime.jit import kernel, rare_kernel, trailing_zeros
 
 # A search for unions takes MANY_STEPS steps for each capture that is kept, and tries as many choices of kinds, at most.
 MANY_STEPS = 40
+MANY_CHOICES = 1000  # of kinds for one union; of more, the best go on to the next rank
 STEPS_OF_NODE = 16  # so many steps count as a node
 _ONE: Any = np.int64(1)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -55,7 +56,7 @@ def list_optional(compiled: np.record, game: np.record, start: int, search_scrat
     sweep = np.int64(POINT * compiled.lead_sign * compiled.sweep_points * np.int64(not is_void(compiled, game)))
     if game.pending != NO_CARD:
         return _list_pending(compiled, game, sweep, start, search_scratch)
-    _read_table(compiled, game, search_scratch)
+    read_table(compiled, game, search_scratch)
     end = start
     plays = np.int64(game.legal_plays)
     while plays != 0:
@@ -66,15 +67,22 @@ def list_optional(compiled: np.record, game: np.record, start: int, search_scrat
 
 
 @kernel
-def _read_table(compiled: np.record, game: np.record, search_scratch: np.record) -> None:
+def copies_count(compiled: np.record) -> bool:
+    """Return whether it matters that a card is taken with its identical copy (M2, G2, R11)."""
+    by_copy: bool = compiled.mulle_points != 0 or compiled.identical_sweep != compiled.rank_sweep
+    return by_copy or compiled.mulle_by_value
+
+
+@kernel
+def read_table(compiled: np.record, game: np.record, search_scratch: np.record) -> None:
     """Write the key of a table, and its kinds whose identical copy matters and is still to be played."""
     key = mix(np.uint64(search_scratch.keep))
     lone = np.int64(0)
-    copies_count = compiled.mulle_points != 0 or compiled.identical_sweep != compiled.rank_sweep
+    counts = copies_count(compiled)
     for kind in range(NUM_KINDS):
         if game.table[kind] > 0:
             key += np.uint64(game.table[kind]) * search_scratch.table_keys[kind]
-            if copies_count and compiled.deck_counts[kind] > game.seen[kind]:
+            if counts and compiled.deck_counts[kind] > game.seen[kind]:
                 lone |= _ONE << kind
     search_scratch.lone = lone
     search_scratch.table_key = key + mix(np.uint64(lone))
@@ -97,7 +105,7 @@ def _list_card(
     end = start + 1
     if compiled.group_values[support(game.table_ranks)] & choice == 0:
         return end
-    own = card if compiled.mulle_points != 0 or compiled.identical_sweep != compiled.rank_sweep else NUM_KINDS
+    own = card if copies_count(compiled) else NUM_KINDS
     query = search_scratch.table_key + mix(np.uint64(choice) + np.uint64(own) * _GOLDEN)
     entry = search_scratch.known_captures[np.int64(query & _SLOT_MASK)]
     if entry.query == query:
@@ -125,9 +133,9 @@ def _find_captures(compiled: np.record, game: np.record, card: int, start: int, 
     for kind in range(NUM_KINDS):
         search_scratch.forced[kind] = 0
         search_scratch.free[kind] = game.table[kind]
-    end = _write_captures(compiled, game, card, np.int64(0), game.table_ranks, start, search_scratch)
+    end = write_captures(compiled, game, card, np.int64(0), game.table_ranks, start, search_scratch)
     if end - start <= OPTIONAL_CAPTURES:
-        own = card if compiled.mulle_points != 0 or compiled.identical_sweep != compiled.rank_sweep else NUM_KINDS
+        own = card if copies_count(compiled) else NUM_KINDS
         choice = np.int64(compiled.hand_choice[card])
         query = search_scratch.table_key + mix(np.uint64(choice) + np.uint64(own) * _GOLDEN)
         entry = search_scratch.known_captures[np.int64(query & _SLOT_MASK)]
@@ -146,7 +154,7 @@ def _list_pending(compiled: np.record, game: np.record, sweep: int, start: int, 
     for kind in range(NUM_KINDS):
         if game.taken[kind] > 0:
             last = np.int64(kind)
-    _read_table(compiled, game, search_scratch)
+    read_table(compiled, game, search_scratch)
     most = np.int64(game.taken_ranks)
     for kind in range(NUM_KINDS):
         free = np.int64(game.table[kind] - game.taken[kind]) if kind >= last else np.int64(0)
@@ -160,7 +168,7 @@ def _list_pending(compiled: np.record, game: np.record, sweep: int, start: int, 
         moves[start].cost = price * TRAIL // POINT
         end += 1
     first = end
-    end = _write_captures(compiled, game, card, np.int64(game.taken_ranks), most, end, search_scratch)
+    end = write_captures(compiled, game, card, np.int64(game.taken_ranks), most, end, search_scratch)
     for at in range(first, end):
         moves[at].cost -= price
         if moves[at].ranks == game.table_ranks:
@@ -182,7 +190,7 @@ def _whole_table(game: np.record, card: int, at: int, moves: np.ndarray) -> None
 
 
 @kernel
-def _write_captures(
+def write_captures(
     compiled: np.record, game: np.record, card: int, least: int, most: int, start: int, search_scratch: np.record
 ) -> int:
     """Write the captures of a card that contain `least` and lie within `most`, packed ranks, the best of them."""
@@ -192,23 +200,25 @@ def _write_captures(
     while choice != 0:
         value = trailing_zeros(choice)
         choice &= choice - 1
-        count = _find_unions(compiled, value, least, most, count, search_scratch)
+        count = find_unions(compiled, value, least, most, count, search_scratch)
     if count == 0 and least != 0:
-        search_scratch.unions[0] = _find_one(compiled, card, least, most, search_scratch)
+        search_scratch.unions[0] = find_one(compiled, np.int64(compiled.hand_choice[card]), least, most, search_scratch)
+        if search_scratch.unions[0] == 0:
+            raise ValueError("no capture contains what was taken")
         count += 1
     end = start
     for at in range(count):
         if end - start > MANY_STEPS * search_scratch.keep:
             search_scratch.is_cut = True
             break
-        end = _write_choices(compiled, game, card, search_scratch.unions[at], least, end, search_scratch)
+        end = write_choices(compiled, game, card, search_scratch.unions[at], least, end, search_scratch)
     for at in range(start, end):
         search_scratch.moves[at].cost = cost_of_takes(compiled, search_scratch.moves[at])
-    return _keep_best(start, end, np.int64(game.table_ranks), search_scratch)
+    return keep_best(start, end, np.int64(game.table_ranks), search_scratch)
 
 
 @kernel
-def _find_unions(compiled: np.record, value: int, least: int, most: int, count: int, search_scratch: np.record) -> int:
+def find_unions(compiled: np.record, value: int, least: int, most: int, count: int, search_scratch: np.record) -> int:
     """Add the unions of groups of one value within `most` that contain `least` and are not yet listed.
 
     Goes depth first: of the highest rank that is left, takes a group with it, or leaves all its cards. Returns how many
@@ -265,23 +275,22 @@ def _is_new(ranks: int, search_scratch: np.record) -> bool:
 
 
 @kernel
-def _find_one(compiled: np.record, card: int, least: int, most: int, search_scratch: np.record) -> int:
-    """Return some union that contains `least` and lies within `most`; there must be one."""
-    choice = np.int64(compiled.hand_choice[card])
+def find_one(compiled: np.record, choice: int, least: int, most: int, search_scratch: np.record) -> int:
+    """Return some union for one of the values in `choice`, bits, that contains `least` and lies within `most`, or 0."""
     while choice != 0:
         value = trailing_zeros(choice)
         choice &= choice - 1
         groups = list_groups(compiled, value, most, search_scratch.scratch)
         if groups > 0 and is_coverable(least, most, groups, search_scratch.scratch):
             return int(search_scratch.scratch.union)
-    raise ValueError("no capture contains what was taken")
+    return 0
 
 
 # ---------------------------------------------------------------------- choices of kinds
 
 
 @kernel
-def _write_choices(
+def write_choices(
     compiled: np.record, game: np.record, card: int, union: int, least: int, start: int, search_scratch: np.record
 ) -> int:
     """Write a move for each choice of kinds for a union that no other choice is sure to equal or beat."""
@@ -299,6 +308,10 @@ def _write_choices(
         wanted = left >> NIBBLE * rank & 15
         left -= wanted << NIBBLE * rank
         end = _choose_kinds(compiled, card, rank, wanted, start, end, search_scratch)
+        if end - start > MANY_CHOICES:
+            for at in range(start, end):
+                search_scratch.moves[at].cost = cost_of_takes(compiled, search_scratch.moves[at])
+            end = keep_best(start, end, np.int64(-1), search_scratch)
     return end
 
 
@@ -360,8 +373,7 @@ def is_better_taken(compiled: np.record, card: int, one: int, other: int, lone: 
 
     `lone` has the bits of the kinds that are like no other, beside the kind of the card played, as its copy matters.
     """
-    copies_count = compiled.mulle_points != 0 or compiled.identical_sweep != compiled.rank_sweep
-    if copies_count and ((lone >> one | lone >> other) & 1 or card in (one, other)):
+    if copies_count(compiled) and ((lone >> one | lone >> other) & 1 or card in (one, other)):
         return False
     if compiled.is_aside[one] != compiled.is_aside[other]:
         return False
@@ -381,7 +393,7 @@ def is_better_taken(compiled: np.record, card: int, one: int, other: int, lone: 
 
 
 @kernel
-def _keep_best(start: int, end: int, table: int, search_scratch: np.record) -> int:
+def keep_best(start: int, end: int, table: int, search_scratch: np.record) -> int:
     """Bring the best moves, `search_scratch.keep` at most, and a sweep to the front; return where they end."""
     moves, keep = search_scratch.moves, search_scratch.keep
     if end - start <= keep:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.agents.replies import look_at_replies, worth_of_rest
+from krypenv.agents.search.judging import judge_building
 from krypenv.agents.search.moves import copies_taken, is_mulle
 from krypenv.cards import NO_CARD, NUM_KINDS
 from krypenv.kernels.gains import price_of
@@ -26,11 +27,15 @@ def judge_moves(compiled: np.record, observation: np.ndarray, end: int, search_s
     Moves that are far behind get minus infinity: they are pruned.
     """
     totals = search_scratch.totals
-    look(compiled, observation, search_scratch.feature_scratch)
-    look_at_replies(compiled, observation, search_scratch.feature_scratch, search_scratch.replies)
-    best = -np.inf
+    if compiled.building:
+        judge_building(compiled, observation, end, True, search_scratch)
+    else:
+        look(compiled, observation, search_scratch.feature_scratch)
+        look_at_replies(compiled, observation, search_scratch.feature_scratch, search_scratch.replies)
+        for at in range(end):
+            totals[at] = _worth_of(compiled, observation, search_scratch.moves[at], search_scratch)
+    best = totals[0]
     for at in range(end):
-        totals[at] = _worth_of(compiled, observation, search_scratch.moves[at], search_scratch)
         best = max(best, totals[at])
     for at in range(end):
         behind = best - totals[at]

@@ -6,27 +6,43 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krypenv.agents.scripted import best_action, list_bits, make_tactician
+from krypenv.agents.scripted import best_action, list_actions, make_tactician
+from krypenv.agents.search.building import next_action
 from krypenv.agents.search.horizon import expected_margin
 from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import Job, begin, next_world, write_best
-from krypenv.cards import NUM_ACTIONS
+from krypenv.agents.search.tree import list_moves, order_moves
+from krypenv.cards import NO_CARD
 from krypenv.kernels.observation import write_observation
 from krypenv.kernels.play import act
 from krypenv.kernels.scoring import margin_of
 from krypenv.kernels.state import ACTIONS, random_below
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel
+from krypenv.runtime.jit import kernel, rare_kernel
+
+FEW_CAPTURES = 3  # of a card, and builds with it, that are looked at in a game that is played out
 
 
 @kernel
 def play_out(
-    compiled: np.record, game: np.record, last_deal: int, is_random: bool, player: np.record, scratch: np.record
+    compiled: np.record,
+    game: np.record,
+    last_deal: int,
+    is_random: bool,
+    player: np.record,
+    search_scratch: np.record,
 ) -> None:
-    """Play on with a scripted player, or at random, at every seat, to the end of deal `last_deal` or of the game."""
+    """Play on with a scripted player, or at random, at every seat, to the end of deal `last_deal` or of the game.
+
+    Where cards are built, every seat makes the move that wins most at once, builds at half their worth.
+    """
+    scratch = search_scratch.scratch
+    if compiled.building and not is_random:
+        play_moves(compiled, game, last_deal, search_scratch)
+        return
     legal, looks_ahead, shed_weight = player.legal, player.looks_ahead, player.shed_weight
     while not game.over and game.deal_number <= last_deal:
-        count = list_bits(game.legal_plays, game.legal_takes, legal)
+        count = list_actions(game, legal)
         action = legal[0]
         if count > 1:
             if is_random:
@@ -36,6 +52,19 @@ def play_out(
                 luck = np.int64(random_below(game, ACTIONS, 1 << 32))
                 action = best_action(compiled, player.seen, count, looks_ahead, shed_weight, luck, player, scratch)
         act(compiled, game, action, scratch)
+
+
+@rare_kernel
+def play_moves(compiled: np.record, game: np.record, last_deal: int, search_scratch: np.record) -> None:
+    """Play on with the move of least cost at every seat, to the end of deal `last_deal` or of the game."""
+    search_scratch.keep = FEW_CAPTURES
+    while not game.over and game.deal_number <= last_deal:
+        end = list_moves(compiled, game, 0, search_scratch)
+        order_moves(compiled, game, 0, end, search_scratch)
+        move = search_scratch.moves[0]
+        act(compiled, game, next_action(game, move), search_scratch.scratch)
+        while game.pending != NO_CARD:
+            act(compiled, game, next_action(game, move), search_scratch.scratch)
 
 
 @kernel
@@ -68,14 +97,14 @@ def roll_out(job: Job, deals: int, row: int, player: np.record, search_scratch: 
     last_deal = search_scratch.root.deal_number + deals - 1
     if job.first == 0:
         search_scratch.tried = 0
-        for action in range(NUM_ACTIONS):
+        for action in range(job.masks.shape[1]):
             totals[action] = 0.0 if job.masks[row, action] else -np.inf
     while next_world(job, row, True, search_scratch):
-        for action in range(NUM_ACTIONS):
+        for action in range(job.masks.shape[1]):
             if totals[action] > -np.inf:
                 search_scratch.ahead = search_scratch.stack[0]
                 act(rules, search_scratch.ahead, action, search_scratch.scratch)
-                play_out(rules, search_scratch.ahead, last_deal, False, player, search_scratch.scratch)
+                play_out(rules, search_scratch.ahead, last_deal, False, player, search_scratch)
                 totals[action] += final_margin(rules, job.model[0], search_scratch.ahead, side)
         search_scratch.tried += 1
     write_best(job, row, search_scratch)

@@ -19,7 +19,6 @@ from krypenv.agents.base import (
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampling import NO_ACTION, Job
 from krypenv.agents.search.scratch import make_search_scratch, with_room
-from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
@@ -28,7 +27,6 @@ from krypenv.worlds.determinize import check_genuine
 
 BATCH = 5  # worlds between two looks at the clock
 MOST_SHARED = 20_000_000  # worlds that all threads keep at once, each in 16 to 56 bytes
-NOT_ASKED = np.empty((0, NUM_ACTIONS))  # in place of values that were not requested
 
 
 def name_of(name: str, agent: Agent, options: dict[str, Any]) -> str:
@@ -101,7 +99,7 @@ class Sampler:
                     break
 
     def action_values(self, observations: np.ndarray, action_masks: np.ndarray) -> npt.NDArray[np.float64]:
-        """Return the agent's value of each action, (B, 105) float64, in points.
+        """Return the agent's value of each action, (B, A) float64, in points.
 
         For `search` and `rollout` it is the mean margin over the worlds, leaf value included. `guided` adds a term for
         the network's prior: see `Guided`. The value is minus infinity for illegal and pruned actions, and 0 if there is
@@ -122,7 +120,7 @@ class Sampler:
         seeds = self._rng.integers(0, 1 << 63, rows).astype(np.uint64)
         return Job(
             self._compiled, self._model, observations, masks, seeds, 0, rows, 0, self._worlds, np.empty(rows, np.int64),
-            NOT_ASKED,
+            np.empty((0, masks.shape[1])),
         )  # fmt: skip
 
     def _choose(self, job: Job, plan: Any) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krypenv.cards import NUM_ACTIONS, NUM_KINDS
+from krypenv.cards import NUM_KINDS
 from krypenv.kernels.observation import LAYOUT
 from krypenv.kernels.play import prepare
 from krypenv.kernels.state import mix, seed_game
@@ -25,14 +25,14 @@ class Job(NamedTuple):
     compiled: np.ndarray  # (1,) compiled rules
     model: np.ndarray  # (1,) of `MODEL`
     observations: np.ndarray  # (B, >= 433) int8
-    masks: np.ndarray  # (B, 105) int8
+    masks: np.ndarray  # (B, A) int8
     seeds: np.ndarray  # (B,) uint64
     start: int  # the first row to decide
     stop: int  # the row after the last one
     first: int  # number of the first world; if not 0, a thread has one row and continues from its scratch
     worlds: int
     out: np.ndarray  # (B,) int64: the actions, NO_ACTION where no world agrees with what is seen
-    values: np.ndarray  # (B, 105) float64, or (0, 105) if not requested: see `Sampler.action_values`
+    values: np.ndarray  # (B, A) float64, or (0, A) if not requested: see `Sampler.action_values`
 
 
 @kernel
@@ -78,17 +78,17 @@ def write_best(job: Job, row: int, search_scratch: np.record) -> None:
     if not search_scratch.agrees:
         job.out[row] = NO_ACTION
         return
-    job.out[row] = best_of(search_scratch.totals, NUM_ACTIONS)
+    job.out[row] = best_of(search_scratch.totals, job.masks.shape[1])
     if len(job.values) > 0:
-        for action in range(NUM_ACTIONS):
+        for action in range(job.masks.shape[1]):
             job.values[row, action] = search_scratch.totals[action] / max(search_scratch.tried, 1)
 
 
 @kernel
 def has_choice(mask: np.ndarray) -> bool:
-    """Return whether a mask, (105,) int8, allows more than one action."""
+    """Return whether a mask, (A,) int8, allows more than one action."""
     count = 0
-    for action in range(NUM_ACTIONS):
+    for action in range(len(mask)):
         count += mask[action] != 0
     return count > 1
 

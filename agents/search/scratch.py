@@ -36,8 +36,10 @@ NO_LIMIT = 1 << 60  # of nodes
 
 MOVE = np.dtype(
     [
-        ("card", np.int64),  # the kind played
-        ("ranks", np.int64),  # the ranks that it takes, packed; 0 where it creeps
+        ("card", np.int32),  # the kind played
+        ("build", np.int16),  # value of the build that it makes, raises or joins, else 0 (B2 to B4)
+        ("taken", np.int16),  # value of the build that it captures or raises, else 0
+        ("ranks", np.int64),  # the ranks of the loose cards that it takes or builds with, packed
         ("once", np.int64),  # bits of the kinds of which it takes a copy or two
         ("twice", np.int64),  # bits of the kinds of which it takes two
         # what it costs at once (`order_moves`), in points, or in thousandths of one where more counts than in the main
@@ -101,6 +103,7 @@ def _fields(moves: int) -> list[tuple[Any, ...]]:
         ("root", GAME),  # what the searching seat knows of its game
         ("stack", GAME, (MAX_PLIES + 2,)),  # the positions on the line that is being searched
         ("ahead", GAME),  # a game that is played out from a leaf
+        ("after", GAME),  # what a move makes of the root (`krypenv.agents.search.building`)
         ("frames", FRAME, (MAX_PLIES + 2,)),
         ("moves", MOVE, (moves,)),
         ("memory", MEMORY, (MEMORY_SIZE,)),

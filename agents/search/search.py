@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import check_limit
+from krypenv.agents.search.building import next_action
 from krypenv.agents.search.moves import copies_taken
 from krypenv.agents.search.prior import judge_moves
 from krypenv.agents.search.sampler import Sampler, name_of
@@ -15,7 +16,7 @@ from krypenv.agents.search.sampling import NO_ACTION, Job, begin, begin_worlds, 
 from krypenv.agents.search.scratch import MAX_PLIES, NO_LIMIT, with_room
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
 from krypenv.agents.search.tree import list_moves, make_move, order_moves
-from krypenv.cards import NO_CARD, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, STOP, TAKE
+from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, STOP, TAKE
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import compile_rules, pack_ranks
 from krypenv.kernels.state import mix
@@ -23,7 +24,8 @@ from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, rare_kernel
 
 MANY_PLIES, FEW_PLIES = 4, 2  # after which a line is cut: with two sides, and with more
-Kinds = tuple[int, tuple[int, ...]]  # a move: its card, and the kinds that it takes, ascending
+# A move: its card, the kinds that it takes, ascending, the build that it lays, and the one that it takes, 0 for none.
+Kinds = tuple[int, tuple[int, ...], int, int]
 METHODS = {"paranoid": PARANOID, "max_n": MAX_N}
 # A deal with no more orders of play than this, captures apart, is searched to its end. Two players with 4 cards against
 # 4 have 576; with more players it is two cards each at most.
@@ -222,8 +224,8 @@ def search_row(job: Job, plan: SearchPlan, row: int, search_scratch: np.record) 
 
 @kernel
 def value_actions(compiled: np.record, search_scratch: np.record, end: int, mask: np.ndarray, out: np.ndarray) -> None:
-    """Write the mean margin of the best move behind each action into `out`, (105,) float64, else minus infinity."""
-    for action in range(NUM_ACTIONS):
+    """Write the mean margin of the best move behind each action into `out`, (A,) float64, else minus infinity."""
+    for action in range(len(mask)):
         out[action] = -np.inf
         for at in range(end):
             if mask[action] and leads_to(compiled, search_scratch.root, action, search_scratch.moves[at]):
@@ -246,7 +248,7 @@ def prune_behind(totals: np.ndarray, end: int, worlds: int, race: float) -> None
 @kernel
 def first_action(compiled: np.record, game: np.record, move: np.record, mask: np.ndarray) -> int:
     """Return the action that begins or continues a move: its card, a card that it takes, or to stop."""
-    for action in range(NUM_ACTIONS):
+    for action in range(len(mask)):
         if mask[action] and leads_to(compiled, game, action, move):
             return action
     raise ValueError("a mask allows no card that a capture takes")
@@ -254,10 +256,12 @@ def first_action(compiled: np.record, game: np.record, move: np.record, mask: np
 
 @kernel
 def leads_to(compiled: np.record, game: np.record, action: int, move: np.record) -> bool:
-    """Return whether an action can begin or continue a move: its card, a card that it takes, or to stop.
+    """Return whether an action can begin or continue a move: its card, a card or a build that it takes, or to stop.
 
     An optional capture takes its cards in ascending order of kind, and stops when it has them (K2).
     """
+    if compiled.building:
+        return action == next_action(game, move)
     if game.pending == NO_CARD:
         return move.card == action
     if compiled.optional:
@@ -291,19 +295,20 @@ def value_worlds(job: Job, plan: SearchPlan, search_scratch: np.ndarray, margins
 
 
 def add_move(moves: np.ndarray, count: int, kinds: Kinds) -> int:
-    """Add a move, given as its card and the kinds that it takes, to the first `count` ones of (M,) of `MOVE`.
+    """Add a move, given by its card, what it takes and its builds, to the first `count` ones of (M,) of `MOVE`.
 
     Returns their number: one more, unless the move is among them.
     """
-    card, takes = kinds
+    card, takes, build, taken = kinds
     once = sum(1 << kind for kind in set(takes))
     twice = sum(1 << kind for kind in set(takes) if takes.count(kind) > 1)
     listed = moves[:count]
-    if ((listed["card"] == card) & (listed["once"] == once) & (listed["twice"] == twice)).any():
+    same = (listed["card"] == card) & (listed["once"] == once) & (listed["twice"] == twice)
+    if (same & (listed["build"] == build) & (listed["taken"] == taken)).any():
         return count
     if count == len(moves):
         raise OverflowError("more moves on one line of a search than there is room for")
-    moves[count] = card, pack_ranks([kind % NUM_RANKS + 1 for kind in takes]), once, twice, 0
+    moves[count] = card, build, taken, pack_ranks([kind % NUM_RANKS + 1 for kind in takes]), once, twice, 0
     return count + 1
 
 
@@ -354,7 +359,8 @@ class Search(Sampler):
 
         If nothing is hidden, there is one world. Where captures are optional, moves that are no better than others are
         left out, and of very many captures all but the best; `was_cut` then says whether the latter happened. A legal
-        move that must not be left out is named by `also`: its card and the kinds that it takes, ascending.
+        move that must not be left out is named by `also`: its card, the kinds that it takes, ascending, the value of
+        the build that it lays, and of the one that it captures or raises, 0 for none.
         `observation` is (433 or more,) int8, `action_mask` (105,) int8.
         """
         job = self._ask(np.asarray(observation)[None], np.asarray(action_mask)[None])

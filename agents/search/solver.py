@@ -13,6 +13,8 @@ from krypenv.agents.search.tree import (
     make_move,
     order_moves,
 )
+from krypenv.cards import NUM_KINDS
+from krypenv.kernels.builds import copies_in
 from krypenv.kernels.compiled import bit_index
 from krypenv.kernels.deals import deal
 from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING, allow_plays
@@ -106,13 +108,14 @@ def play_on(
 
 @kernel
 def key_after(search_scratch: np.record, game: np.record, move: np.record, key: np.uint64) -> np.uint64:
-    """Return the key of the position after a move: a sum over the cards in hands and on the table.
+    """Return the key of the position after a move: a sum over the cards in hands and loose on the table.
 
     The seat to act follows from the hands, and the deck does not change within one search.
     """
     seat = game.seat
     key -= search_scratch.hand_keys[seat, move.card]
-    if move.ranks == 0:
+    lays = move.build != 0
+    if move.ranks == 0 and move.taken == 0 and not lays:
         return key + search_scratch.table_keys[move.card]
     kinds = np.int64(move.once)
     while kinds != 0:
@@ -124,6 +127,8 @@ def key_after(search_scratch: np.record, game: np.record, move: np.record, key: 
         bit = kinds & -kinds
         kinds ^= bit
         key -= search_scratch.table_keys[bit_index(bit)]
+    if lays:
+        return key
     return key - search_scratch.last_keys[game.last_capturer + 1] + search_scratch.last_keys[seat + 1]
 
 
@@ -146,6 +151,21 @@ def piles_key(compiled: np.record, game: np.record) -> np.uint64:
             sweeps = sum_over(compiled, game.sweeps, side) - sum_over(compiled, game.void_sweeps, side)
             word = word << 8 | sweeps & 0xFF
         key += mix(np.uint64(word))
+    return key + builds_key(game) if compiled.building else key
+
+
+@kernel
+def builds_key(game: np.record) -> np.uint64:
+    """Return a key of the builds: their cards, their owners, and which of them are multiple."""
+    key = np.uint64(0)
+    left = np.int64(game.builds)
+    while left != 0:
+        value = bit_index(left & -left)
+        left &= left - 1
+        word = (value << 8 | np.int64(game.multiple_builds) >> value & 1) << 8 | np.int64(game.build_owner[value]) + 1
+        for kind in range(NUM_KINDS):
+            for copy in range(copies_in(game, value, kind)):
+                key += mix(np.uint64(word << 8 | 2 * kind + copy))
     return key
 
 

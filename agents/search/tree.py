@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from krypenv.agents.search.building import list_building
 from krypenv.agents.search.moves import POINT, TRAIL, copies_taken, cost_of_takes, fair_price, swap_moves, write_move
 from krypenv.agents.search.optional import list_optional
 from krypenv.agents.search.scratch import MEMO_CAPTURES, MEMO_SIZE
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS
+from krypenv.kernels.builds import limit_plays
 from krypenv.kernels.captures import bound_captures, captures_of, find_captures, find_sweep_values
 from krypenv.kernels.compiled import (
     NIBBLE,
@@ -20,7 +22,7 @@ from krypenv.kernels.compiled import (
     takes_whole_ranks,
 )
 from krypenv.kernels.play import GAME_OVER, allow_plays, end_play
-from krypenv.kernels.plays import complete_chosen, complete_play, count_capture, lay_down
+from krypenv.kernels.plays import complete_building, complete_chosen, complete_play, count_capture, lay_down
 from krypenv.kernels.scoring import cost_of, is_void, sweeps_of
 from krypenv.runtime.jit import kernel, rare_kernel
 
@@ -36,6 +38,8 @@ def list_moves(compiled: np.record, game: np.record, start: int, search_scratch:
     optional, those are left out that are no better than others, or not among the best of very many
     (`krypenv.agents.search.optional`). Raises OverflowError if they don't fit.
     """
+    if compiled.building:
+        return list_building(compiled, game, start, search_scratch)
     if compiled.optional:
         return list_optional(compiled, game, start, search_scratch)
     if game.pending != NO_CARD:
@@ -155,16 +159,24 @@ def _make_further(compiled: np.record, game: np.record, move: np.record, search_
     for kind in range(NUM_KINDS):
         game.taken[kind] = copies_taken(move, kind)
     game.taken_ranks = move.ranks
-    seat, is_sweep_void = game.seat, is_void(compiled, game)
-    complete_chosen(compiled, game, card)
-    if move.ranks != 0:
-        count_capture(compiled, game, seat, np.int64(move.ranks), is_sweep_void)
+    if compiled.building:
+        game.build_value = move.build
+        game.taken_builds = np.int64(move.taken != 0) << move.taken
+        complete_building(compiled, game, card)
+    else:
+        seat, is_sweep_void = game.seat, is_void(compiled, game)
+        complete_chosen(compiled, game, card)
+        if move.ranks != 0:
+            count_capture(compiled, game, seat, np.int64(move.ranks), is_sweep_void)
     outcome = end_play(compiled, game)
     if outcome != GAME_OVER:
         sweeps = np.int64(0)
         if compiled.forced_sweep or not compiled.optional:
             sweeps = known_sweeps(compiled, np.int64(game.table_ranks), search_scratch)
         allow_plays(compiled, game, sweeps)
+        if compiled.building:
+            game.legal_builds = 0
+            limit_plays(compiled, game)
     return outcome
 
 

@@ -156,6 +156,19 @@ def _offer_cards(compiled: np.record, game: np.record, broken: int, scratch: np.
     game.legal_takes = game.legal_takes & ~MAY_STOP | may_stop
 
 
+@kernel
+def sweep_builds(values: int, loose: int, builds: int) -> int:
+    """Return the hand values that take a whole table, its loose cards, packed, and its builds (B6).
+
+    `values` are those that take all loose cards.
+    """
+    if builds & (builds - 1) != 0:
+        return 0
+    if builds == 0:
+        return values
+    return values & builds if loose != 0 else builds
+
+
 # ---------------------------------------------------------------------- what a play does
 
 

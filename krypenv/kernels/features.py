@@ -13,6 +13,7 @@ from krypenv.families.feature_layout import ALL_COLUMNS, COLUMNS, WIDTH, shape_o
 from krypenv.families.feature_layout import DESCRIPTIONS as DESCRIPTIONS
 from krypenv.families.feature_layout import SIZE as SIZE
 from krypenv.families.feature_layout import columns_of as columns_of
+from krypenv.kernels.builds import sweep_builds
 from krypenv.kernels.captures import borrow_scratch, captures_of, find_captures, find_sweep_values
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import (
@@ -233,11 +234,8 @@ def _look_for_sweeps(compiled: np.record, left: int, feature_scratch: np.record,
     values = np.int64(0)
     if left != 0:
         values = np.int64(find_sweep_values(compiled, left, sum_of(compiled, left), scratch))
-    builds = np.int64(feature_scratch.builds_left)
-    if builds & (builds - 1):
-        values = np.int64(0)
-    elif builds != 0:
-        values = values & builds if left != 0 else builds
+    if compiled.building:
+        values = sweep_builds(values, left, np.int64(feature_scratch.builds_left))
     feature_scratch.sweepers = values
     feature_scratch.chance = chance_of_sweep(compiled, feature_scratch, values) if values else 0.0
 

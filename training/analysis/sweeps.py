@@ -14,6 +14,7 @@ from krypenv import agents
 from krypenv.engine import Engine
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
+from krypenv.kernels.builds import sweep_builds
 from krypenv.kernels.captures import borrow_scratch, find_sweep_values
 from krypenv.kernels.compiled import kinds_of_values, sum_of
 from krypenv.kernels.scoring import is_void
@@ -102,4 +103,6 @@ def _mark_sweepers(compiled: np.ndarray, state: np.ndarray, scratch: np.ndarray,
     for row in range(len(out)):
         ranks = np.int64(state[row].table_ranks)
         values = find_sweep_values(rules, ranks, sum_of(rules, ranks), scratch[0])
+        if rules.building:
+            values = sweep_builds(values, ranks, np.int64(state[row].builds))
         out[row] = kinds_of_values(rules, values) & state[row].legal_plays != 0 and not is_void(rules, state[row])

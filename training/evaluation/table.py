@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents import Agent
-from krypenv.cards import NUM_ACTIONS, action_name
+from krypenv.cards import action_name
 from krypenv.engine import Engine
 from krypenv.inputs.words import describe_error, one_line, shown
 from krypenv.rules import Rules
@@ -168,7 +168,7 @@ def legal_answer(agent: Agent, observations: np.ndarray, masks: np.ndarray) -> I
 
 def _illegal_rows(actions: IntArray, masks: np.ndarray) -> IntArray:
     """Return the indices of the illegal ones among (M,) actions."""
-    known = (actions >= 0) & (actions < NUM_ACTIONS)
+    known = (actions >= 0) & (actions < masks.shape[1])
     return np.flatnonzero(~(known & (masks[np.arange(len(masks)), np.where(known, actions, 0)] == 1)))
 
 
@@ -219,6 +219,6 @@ def _cheats(agent: Agent) -> bool:
 
 
 def _illegal(action: int, mask: np.ndarray) -> str:
-    chosen = action_name(action) if 0 <= action < NUM_ACTIONS else f"action {action}"
+    chosen = action_name(action) if 0 <= action < len(mask) else f"action {action}"
     legal = ", ".join(action_name(int(each)) for each in np.flatnonzero(mask))
     return f"chose {chosen}, which is illegal; legal is {legal}"

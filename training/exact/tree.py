@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krypenv.agents.scripted import list_bits
+from krypenv.agents.scripted import list_actions
 from krypenv.cards import NO_CARD, NUM_KINDS
 from krypenv.kernels.observation import note_play, write_history, write_observation
 from krypenv.kernels.play import act, refresh
@@ -260,7 +260,7 @@ def settle(
         if game.over or game.deal_number != number:
             leaf = add_leaf(compiled, game, before, walk.public[depth], walk.keeps_points, forest, index, positions)
             return leaf if leaf == FULL else -1 - leaf
-        count = list_bits(np.int64(game.legal_plays), np.int64(game.legal_takes), walk.actions)
+        count = list_actions(game, walk.actions)
         if count > 1 or walk.keeps_all:
             public, length = walk.public[depth], walk.length[depth]
             hand = walk.hand[game.seat]

@@ -1,0 +1,321 @@
+"""Moves where cards are built (B), as kernels: captures with or without a build, and builds made, raised or joined.
+
+As with other optional captures, cards that are alike are not told apart (`krypenv.agents.search.optional`), and of very
+many moves the best are kept. Two more cuts: whoever plays for many points takes the build of a card's value along with
+whatever else the card takes, and of the cards of a rank those go into a build that are worth most to take.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from krypenv.agents.search.moves import POINT, TRAIL, copies_taken, cost_of_takes, fair_price, write_move
+from krypenv.agents.search.optional import (
+    MANY_STEPS,
+    find_one,
+    find_unions,
+    keep_best,
+    read_table,
+    write_captures,
+    write_choices,
+)
+from krypenv.cards import BUILD, NO_CARD, NUM_KINDS, NUM_RANKS, STOP, TAKE, TAKE_BUILD
+from krypenv.kernels.builds import buildable, copies_in, held_values, loose_sums, own_builds
+from krypenv.kernels.compiled import NIBBLE, bit_index, hand_value_of, table_value_of
+from krypenv.kernels.scoring import is_void
+from krypenv.runtime.jit import kernel, rare_kernel
+
+LAID = 0.5  # of what a build would win, that who lays it counts on
+MULLE_RISK = 0.7  # of a mulle, that trailing a card costs if the next hand is known to have the copy
+_ONE: Any = np.int64(1)
+
+
+@rare_kernel
+def list_building(compiled: np.record, game: np.record, start: int, search_scratch: np.record) -> int:
+    """Write the moves of the seat to act that are worth a look to `.moves` from `start` on; return where they end.
+
+    While a play is being chosen, they are what it can still become. Their costs are written too. Raises OverflowError
+    if they don't fit.
+    """
+    seat = np.int64(game.seat)
+    own, sums = own_builds(game, seat), loose_sums(compiled, game)
+    read_table(compiled, game, search_scratch)
+    if game.pending != NO_CARD:
+        most = _leave_open(game, search_scratch)
+        held = held_values(compiled, game, seat, NO_CARD)
+        card, least = np.int64(game.pending), np.int64(game.taken_ranks)
+        if game.build_value != 0:
+            value = np.int64(game.build_value)
+            return _list_lays(compiled, game, card, value, least, most, own & ~held, start, search_scratch)
+        return _list_card(compiled, game, card, least, most, held, own, sums, start, search_scratch)
+    for kind in range(NUM_KINDS):
+        search_scratch.forced[kind] = 0
+        search_scratch.free[kind] = game.table[kind]
+    end = start
+    plays = np.int64(game.legal_plays)
+    while plays != 0:
+        card = bit_index(plays & -plays)
+        plays &= plays - 1
+        held = held_values(compiled, game, seat, card)
+        most = np.int64(game.table_ranks)
+        end = _list_card(compiled, game, card, np.int64(0), most, held, own, sums, end, search_scratch)
+    return end
+
+
+@kernel
+def _leave_open(game: np.record, search_scratch: np.record) -> int:
+    """Write what a play in the middle must take, and may take beside it, in ascending order; return both, packed."""
+    last = np.int64(0)
+    for kind in range(NUM_KINDS):
+        if game.taken[kind] > 0:
+            last = np.int64(kind)
+    most = np.int64(game.taken_ranks)
+    for kind in range(NUM_KINDS):
+        free = np.int64(game.table[kind] - game.taken[kind]) if kind >= last else np.int64(0)
+        search_scratch.forced[kind] = game.taken[kind]
+        search_scratch.free[kind] = free
+        most += free << NIBBLE * (kind % NUM_RANKS)
+    return int(most)
+
+
+@kernel
+def _list_card(
+    compiled: np.record,
+    game: np.record,
+    card: int,
+    least: int,
+    most: int,
+    held: int,
+    own: int,
+    sums: int,
+    start: int,
+    search_scratch: np.record,
+) -> int:
+    """Write the moves of one card that contain `least` and lie within `most`, packed ranks."""
+    end = _list_captures(compiled, game, card, least, most, own & ~held, sums, start, search_scratch)
+    if least != 0:
+        return end
+    if own == 0:  # B5
+        write_move(search_scratch.moves, end, card, np.int64(0), np.int64(0), np.int64(0))
+        search_scratch.moves[end].cost = _cost_of_trail(compiled, game, card)
+        end += 1
+    first = end
+    values = np.int64(buildable(compiled, game, card, held, own, sums))
+    while values != 0:
+        value = bit_index(values & -values)
+        values &= values - 1
+        end = _list_lays(compiled, game, card, value, least, most, own & ~held, end, search_scratch)
+    return keep_best(first, end, np.int64(-1), search_scratch)
+
+
+@kernel
+def _cost_of_trail(compiled: np.record, game: np.record, card: int) -> int:
+    """Return what it costs to trail a card, in thousandths of a point."""
+    cost = TRAIL * fair_price(compiled, card)
+    seat = game.seat + 1
+    if seat == compiled.players:
+        seat = 0
+    if game.hand_kinds[seat] >> card & 1:
+        cost += MULLE_RISK * POINT * _mulle(compiled, card)
+    return int(cost)
+
+
+@kernel
+def _mulle(compiled: np.record, card: int) -> float:
+    """Return what a mulle with a card is worth (G2, M2); bad for a low goal."""
+    points = compiled.hand_value[card] if compiled.mulle_by_value else compiled.mulle_points
+    return -np.float64(compiled.lead_sign * points)
+
+
+# ---------------------------------------------------------------------- captures
+
+
+@kernel
+def _list_captures(
+    compiled: np.record,
+    game: np.record,
+    card: int,
+    least: int,
+    most: int,
+    broken: int,
+    sums: int,
+    start: int,
+    search_scratch: np.record,
+) -> int:
+    """Write the captures of a card. A value in `broken` is a promise that only capturing that build keeps (B5)."""
+    moves = search_scratch.moves
+    value = hand_value_of(compiled, card)
+    if broken & ~(_ONE << value) != 0:
+        return start
+    end = start
+    if sums >> value & 1:
+        end = write_captures(compiled, game, card, least, most, end, search_scratch)
+    takes_build = game.builds >> value & 1 != 0
+    if takes_build and least == 0:
+        write_move(moves, end, card, np.int64(0), np.int64(0), np.int64(0))
+        moves[end].cost, moves[end].taken = 0, value
+        end += 1
+    loose = end
+    if takes_build:
+        both = compiled.lead_sign > 0 and broken == 0
+        for at in range(start, loose):
+            if both and moves[at].ranks != 0:
+                moves[end] = moves[at]
+                end += 1
+            moves[at].taken = value
+    for at in range(start, end):
+        moves[at].cost -= np.int64(POINT * (fair_price(compiled, card) + _gain_of_build(compiled, game, moves[at])))
+        is_sweep = moves[at].ranks == game.table_ranks and game.builds & ~(_ONE << moves[at].taken) == 0
+        if is_sweep and not is_void(compiled, game):
+            moves[at].cost += POINT * compiled.lead_sign * compiled.sweep_points
+    return end
+
+
+@kernel
+def _gain_of_build(compiled: np.record, game: np.record, move: np.record) -> float:
+    """Return what the build that a capture takes is worth, and a mulle that it makes with one of its cards (G2)."""
+    if move.taken == 0:
+        return 0.0
+    worth = worth_of_build(compiled, game, np.int64(move.taken))
+    if compiled.mulle_by_value and copies_in(game, move.taken, move.card) > 0 and move.once >> move.card & 1 == 0:
+        worth += _mulle(compiled, move.card)
+    return worth
+
+
+@kernel
+def worth_of_build(compiled: np.record, game: np.record, value: int) -> float:
+    """Return what the cards of a build are worth."""
+    worth = 0.0
+    for kind in range(NUM_KINDS):
+        copies = copies_in(game, value, kind)
+        if copies > 0:
+            worth += copies * fair_price(compiled, kind)
+    return worth
+
+
+# ---------------------------------------------------------------------- builds
+
+
+@kernel
+def _list_lays(
+    compiled: np.record,
+    game: np.record,
+    card: int,
+    value: int,
+    least: int,
+    most: int,
+    broken: int,
+    start: int,
+    search_scratch: np.record,
+) -> int:
+    """Write the ways to make, join or raise a build of a value with a card (B2 to B4).
+
+    A value in `broken` is a promise that only raising that build keeps (B5).
+    """
+    moves, table_value = search_scratch.moves, table_value_of(compiled, card)
+    end = start
+    if broken == 0:
+        if least == 0 and table_value == value and game.builds >> value & 1:
+            write_move(moves, end, card, np.int64(0), np.int64(0), np.int64(0))
+            end += 1
+        own_rank = _ONE << NIBBLE * (card % NUM_RANKS)
+        end = _write_unions(compiled, game, card, value, least, most, own_rank, end, search_scratch)
+    raised = value - table_value
+    singles = np.int64(game.builds & ~game.multiple_builds)
+    if raised > 0 and singles >> raised & 1 and broken & ~(_ONE << raised) == 0:
+        first = end
+        if least == 0:
+            write_move(moves, end, card, np.int64(0), np.int64(0), np.int64(0))
+            end += 1
+        end = _write_unions(compiled, game, card, value, least, most, np.int64(0), end, search_scratch)
+        for at in range(first, end):
+            moves[at].taken = raised
+    if end == start and least != 0:
+        raise ValueError("no build contains what was laid together")
+    copies = _copies_held(compiled, game, card, value)
+    for at in range(start, end):
+        moves[at].build = value
+        moves[at].cost = -np.int64(POINT * LAID * _worth_laid(compiled, game, moves[at], copies))
+    return end
+
+
+@kernel
+def _write_unions(
+    compiled: np.record,
+    game: np.record,
+    card: int,
+    value: int,
+    least: int,
+    most: int,
+    own_rank: int,
+    start: int,
+    search_scratch: np.record,
+) -> int:
+    """Write a move for each choice of loose cards that can be split into groups of a value, with the card if wanted."""
+    search_scratch.finds += 1
+    count = find_unions(compiled, value, least + own_rank, most + own_rank, np.int64(0), search_scratch)
+    if count == 0 and least != 0:
+        union = find_one(compiled, _ONE << value, least + own_rank, most + own_rank, search_scratch)
+        if union != 0:
+            search_scratch.unions[0] = union
+            count += 1
+    end = start
+    for at in range(count):
+        if end - start > MANY_STEPS * search_scratch.keep:
+            search_scratch.is_cut = True
+            break
+        union = search_scratch.unions[at] - own_rank
+        if union != 0:
+            end = write_choices(compiled, game, card, union, least, end, search_scratch)
+    return end
+
+
+@kernel
+def _copies_held(compiled: np.record, game: np.record, card: int, value: int) -> int:
+    """Return the kinds of a hand value that the seat to act holds beside a card, as bits."""
+    kinds = np.int64(game.hand_kinds[game.seat]) & compiled.value_kinds[value]
+    if game.pending == NO_CARD and game.hands[game.seat, card] == 1:
+        kinds &= ~(_ONE << card)
+    return kinds
+
+
+@kernel
+def _worth_laid(compiled: np.record, game: np.record, move: np.record, copies: int) -> float:
+    """Return what a build that a move lays would win, with a mulle by one of `copies`, bits of kinds (G2)."""
+    value = np.int64(move.build)
+    worth = fair_price(compiled, move.card) - np.float64(cost_of_takes(compiled, move)) / POINT
+    for other in (value, np.int64(move.taken)):
+        if other != 0 and game.builds >> other & 1:
+            worth += worth_of_build(compiled, game, other)
+    if compiled.mulle_by_value:
+        if move.once >> move.card & 1:  # it takes nothing yet
+            worth -= _mulle(compiled, move.card)
+        inside = move.once | _ONE << move.card
+        best = 0.0
+        while copies != 0:
+            kind = bit_index(copies & -copies)
+            copies &= copies - 1
+            if inside >> kind & 1 or copies_in(game, value, kind) > 0 or copies_in(game, move.taken, kind) > 0:
+                best = max(best, abs(_mulle(compiled, kind)))
+        worth -= compiled.lead_sign * best
+    return worth
+
+
+# ---------------------------------------------------------------------- from moves to actions
+
+
+@kernel
+def next_action(game: np.record, move: np.record) -> int:
+    """Return the action that begins or continues a move: play, build, take in ascending order, take a build, stop."""
+    if game.pending == NO_CARD:
+        return int(move.card)
+    if move.build != 0 and game.build_value == 0:
+        return int(BUILD + move.build)
+    for kind in range(NUM_KINDS):
+        if copies_taken(move, kind) > game.taken[kind]:
+            return TAKE + kind
+    if move.taken != 0:
+        return int(TAKE_BUILD + move.taken)
+    return STOP

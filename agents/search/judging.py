@@ -1,0 +1,170 @@
+"""What a tactician thinks of moves where cards are built (B), as kernels.
+
+Each move is carried out. What it wins at once is the change of the margin. Then the next seat's best reply is expected,
+over all cards that it may hold, with the mulles that it could make. A build of the own side counts as far as the next
+seat is not likely to hold a card of its value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from krypenv.agents.replies import look_at_replies
+from krypenv.agents.search.building import worth_of_build
+from krypenv.agents.search.tree import make_move
+from krypenv.cards import NUM_KINDS, NUM_RANKS
+from krypenv.families.bounds import LILLAN, STORAN
+from krypenv.kernels.builds import copies_in
+from krypenv.kernels.compiled import NIBBLE, NUM_CLASSES, bit_index, hand_value_of
+from krypenv.kernels.gains import find_best, price_of, search_best
+from krypenv.kernels.observation import LAYOUT
+from krypenv.kernels.outlook import chance_of_hit, chance_of_sweep, look
+from krypenv.kernels.play import GAME_OVER
+from krypenv.kernels.scoring import margin_of
+from krypenv.kernels.unions import is_coverable, list_groups
+from krypenv.runtime.jit import kernel, rare_kernel
+
+# What wins most games against the same tactician without the weight. The next seat does not always do its best, and a
+# build grows as others join it.
+REPLY_WEIGHT, BUILD_WEIGHT = 0.8, 1.2
+
+_SEEN = LAYOUT["seen"].start
+_ONE: Any = np.int64(1)
+
+
+@rare_kernel
+def judge_building(
+    compiled: np.record, observation: np.ndarray, end: int, looks_ahead: bool, search_scratch: np.record
+) -> None:
+    """Write into `.totals` what the first `end` moves from the root win at once and, looking ahead, by what follows."""
+    look(compiled, observation, search_scratch.feature_scratch)
+    look_at_replies(compiled, observation, search_scratch.feature_scratch, search_scratch.replies)
+    root, after = search_scratch.root, search_scratch.after
+    side = np.int64(root.seat % compiled.teams)
+    before = margin_of(compiled, root, side)
+    for at in range(end):
+        search_scratch.after = root
+        outcome = make_move(compiled, after, search_scratch.moves[at], search_scratch)
+        worth = margin_of(compiled, after, side) - before
+        if looks_ahead and outcome != GAME_OVER:
+            worth -= REPLY_WEIGHT * _expected_reply(compiled, observation, after, search_scratch)
+            if not search_scratch.feature_scratch.deal_ends:
+                worth += BUILD_WEIGHT * _later(compiled, after, np.int64(root.seat), search_scratch)
+        search_scratch.totals[at] = worth
+
+
+@kernel
+def _expected_reply(compiled: np.record, observation: np.ndarray, after: np.record, search_scratch: np.record) -> float:
+    """Return what the next seat can be expected to win from a table, with the best of its cards, and by mulles."""
+    feature_scratch, replies = search_scratch.feature_scratch, search_scratch.replies
+    asked, builds = replies.asked, np.int64(after.builds)
+    asked.counts_mulle = False
+    for card in range(NUM_KINDS):
+        replies.left[card] = after.table[card]
+    ranks = find_best(compiled, np.int64(0), np.int64(0), replies.left, replies.nothing, asked)
+    count, sure = 0, 0.0
+    for each in range(NUM_CLASSES):
+        if feature_scratch.unseen[each] == 0:
+            continue
+        kind = each if each < NUM_RANKS else LILLAN if each == NUM_RANKS else STORAN
+        gain = _best_take(
+            compiled, after, np.int64(kind), ranks, replies.card[each], feature_scratch.sweeps_count, search_scratch
+        )
+        value = hand_value_of(compiled, kind)
+        if builds >> value & 1 and after.build_owner[value] == after.seat:
+            sure = max(sure, gain)  # an owner holds a card of the build's value (B5)
+        at = count
+        count += 1
+        while at > 0 and replies.gain[at - 1] < gain:
+            replies.gain[at], replies.hits[at] = replies.gain[at - 1], replies.hits[at - 1]
+            at -= 1
+        replies.gain[at], replies.hits[at] = gain, feature_scratch.unseen[each]
+    total, known, hits = 0.0, 0.0, np.int64(0)
+    for at in range(count):  # the chance that this is the best of the next seat's cards
+        hits += replies.hits[at]
+        chance = chance_of_hit(hits, feature_scratch.pool, feature_scratch.drawn)
+        total += (chance - known) * max(replies.gain[at], sure)
+        known = chance
+    return total + (1.0 - known) * sure + _expected_mulles(compiled, observation, after, ranks, search_scratch)
+
+
+@kernel
+def _best_take(
+    compiled: np.record,
+    game: np.record,
+    kind: int,
+    ranks: int,
+    price: float,
+    counts: bool,
+    search_scratch: np.record,
+) -> float:
+    """Return what the best capture of a card is worth that is worth `price` itself; call `find_best` first."""
+    asked, value = search_scratch.replies.asked, hand_value_of(compiled, kind)
+    bit = _ONE << value
+    asked.start, asked.nothing = price, 0.0
+    asked.clears = game.builds & ~bit == 0
+    if game.builds & bit:
+        asked.start += worth_of_build(compiled, game, value)
+        asked.nothing = asked.start
+        if asked.clears and ranks == 0 and counts:
+            asked.nothing -= compiled.lead_sign * compiled.sweep_points
+    search_best(compiled, kind, ranks, counts, asked, search_scratch.scratch)
+    return asked.gains[0]
+
+
+@kernel
+def _expected_mulles(
+    compiled: np.record, observation: np.ndarray, after: np.record, ranks: int, search_scratch: np.record
+) -> float:
+    """Return the points of the mulles that the next seat can make, times their chances (G2)."""
+    feature_scratch = search_scratch.feature_scratch
+    total = 0.0
+    if not compiled.mulle_by_value:
+        return total
+    for kind in range(NUM_KINDS):
+        unseen = np.int64(compiled.deck_counts[kind] - observation[_SEEN + kind])
+        if unseen > 0 and may_be_mulle(compiled, after, kind, ranks, search_scratch.scratch):
+            total += hand_value_of(compiled, kind) * chance_of_hit(unseen, feature_scratch.pool, feature_scratch.drawn)
+    return -compiled.lead_sign * total
+
+
+@kernel
+def may_be_mulle(compiled: np.record, game: np.record, kind: int, ranks: int, scratch: np.record) -> bool:
+    """Return whether a card could capture its identical copy from a table, loose ranks packed and builds (G2)."""
+    value = hand_value_of(compiled, kind)
+    if copies_in(game, value, kind) > 0:
+        return True
+    if game.table[kind] == 0:
+        return False
+    groups = list_groups(compiled, value, ranks, scratch)
+    return groups > 0 and is_coverable(_ONE << NIBBLE * (kind % NUM_RANKS), ranks, groups, scratch)
+
+
+@kernel
+def _later(compiled: np.record, after: np.record, seat: int, search_scratch: np.record) -> float:
+    """Return what a seat can count on to take later: builds of its side, unless the next seat takes them."""
+    worth = 0.0
+    left = np.int64(after.builds)
+    while left != 0:
+        value = bit_index(left & -left)
+        left &= left - 1
+        if (after.build_owner[value] - seat) % compiled.teams == 0:
+            lost = chance_of_sweep(compiled, search_scratch.feature_scratch, _ONE << value)
+            worth += (1.0 - lost) * _worth_of_own(compiled, after, seat, value, search_scratch.replies.asked)
+    return worth
+
+
+@kernel
+def _worth_of_own(compiled: np.record, game: np.record, seat: int, value: int, asked: np.record) -> float:
+    """Return what a seat wins if it takes a build of its side: its cards, and the best of those that can take it."""
+    best = 0.0
+    for kind in range(NUM_KINDS):
+        if game.hands[seat, kind] > 0 and hand_value_of(compiled, kind) == value:
+            asked.copy_price = 0.0
+            worth = price_of(compiled, kind, asked)
+            if compiled.mulle_by_value and copies_in(game, value, kind) > 0:
+                worth -= compiled.lead_sign * value
+            best = max(best, worth)
+    return best + worth_of_build(compiled, game, value)
