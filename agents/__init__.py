@@ -10,7 +10,6 @@ from collections.abc import Callable
 from krypenv.agents.base import (
     RENAMED,
     Agent,
-    check_no_builds,
     check_options,
     check_seed,
     format_spec,
@@ -70,7 +69,6 @@ _BUILDERS: dict[str, Callable[..., Agent]] = {
     "greedy": greedy_builder,
     "tactician": tactical_builder,
 }  # where one builds
-_NO_BUILDERS = ("learned", "guided", "champion")
 
 
 def names() -> list[str]:
@@ -115,8 +113,6 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
     options = with_new_names(options, options_of(_AGENTS[name]), RENAMED.get(name, {}))
     check_options(name, _AGENTS[name], options)
     if rules.building:
-        if name in _NO_BUILDERS:
-            check_no_builds(rules, f"the agent {name}")
         return _BUILDERS.get(name, _AGENTS[name])(rules, seed, **options)
     return _AGENTS[name](rules, seed, **options)
 

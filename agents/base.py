@@ -101,14 +101,6 @@ def check_krypkasino(rules: Rules, who: str) -> None:
         )
 
 
-def check_no_builds(rules: Rules, who: str) -> None:
-    """Raise ValueError for rules with builds, which `who`, an agent or a command, does not know."""
-    if rules.building:
-        raise ValueError(
-            f"{one_line(who, 80)} does not know how to build (building=True in {rules.name}); the agent random does"
-        )
-
-
 def knows_krypkasino(rules: Rules) -> bool:
     """Return whether `check_krypkasino` passes rules."""
     return not _unknown_field(rules)

@@ -2,6 +2,7 @@
 
 action_features   what the network sees of each action
 further_features  the same where captures are optional or majorities count
+building_features the same where cards are built
 network           its sizes and layers
 inference         its forward pass, as kernels
 weights           its arrays by name

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.neural import further_features
-from krypenv.agents.neural.further_features import make_action_scratch, write_further_action_features
-from krypenv.cards import NO_CARD, NUM_ACTIONS, NUM_RANKS, NUM_SUITS, TAKE
+from krypenv.agents.neural import building_features, further_features
+from krypenv.agents.neural.building_features import look_at_moves, write_building_features
+from krypenv.agents.neural.further_features import borrow_action_scratch, write_further_action_features
+from krypenv.cards import NO_CARD, NUM_RANKS, NUM_SUITS, TAKE
 from krypenv.kernels.captures import borrow_scratch, find_sweep_values
 from krypenv.kernels.compiled import (
     FIRST_LONER,
@@ -58,8 +59,9 @@ for _name, _size, _ in _ENTRIES:
     _start = max(part.stop for part in COLUMNS.values())
     COLUMNS[_name] = slice(_start, _start + _size)
 WIDTH = max(part.stop for part in COLUMNS.values())  # entries for each legal action of the main game
-MAX_WIDTH = max(WIDTH, further_features.WIDTH)
+MAX_WIDTH = max(WIDTH, further_features.WIDTH, building_features.WIDTH)
 DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _ENTRIES}
+COLUMNS_OF = {"main": COLUMNS, "further": further_features.COLUMNS, "building": building_features.COLUMNS}
 
 _LEFT, _TAKERS, _OWN, _PRICE, _RISK, _TAKER_CHANCE, _RISK_CHANCE, _HELD, _SEEN_COPIES = (
     COLUMNS[name].start for name, _, _ in _ENTRIES
@@ -76,36 +78,45 @@ class ActionFeatures(NamedTuple):
     features: npt.NDArray[np.int8]  # (L, W), with W = `width_of(rules)`
 
 
-def is_main(rules: Rules) -> bool:
-    """Return whether the action features of some rules are those of the main game."""
-    return bool(compile_rules(rules)["is_main"][0])
+def kind_of(rules: Rules) -> str:
+    """Return which action features some rules have: main, further, or building."""
+    if rules.building:
+        return "building"
+    return "main" if compile_rules(rules)["is_main"][0] else "further"
 
 
 def columns_of(rules: Rules) -> dict[str, slice]:
     """Return the features of an action under some rules by name, as slices of its row."""
-    return COLUMNS if is_main(rules) else further_features.COLUMNS
+    return COLUMNS_OF[kind_of(rules)]
 
 
 def descriptions_of(rules: Rules) -> dict[str, str]:
     """Return what each of `columns_of` is."""
-    known = {**FEATURE_DESCRIPTIONS, **(DESCRIPTIONS if is_main(rules) else further_features.DESCRIPTIONS)}
+    own = {"main": DESCRIPTIONS, "further": further_features.DESCRIPTIONS, "building": building_features.DESCRIPTIONS}
+    known = {**FEATURE_DESCRIPTIONS, **own[kind_of(rules)]}
     return {name: known[name] for name in columns_of(rules)}
 
 
 def width_of(rules: Rules) -> int:
     """Return W, the number of entries for each legal action under some rules."""
-    return WIDTH if is_main(rules) else further_features.WIDTH
+    return width_of_kind(kind_of(rules))
+
+
+def width_of_kind(kind: str) -> int:
+    """Return W for what `kind_of` returns."""
+    return max(part.stop for part in COLUMNS_OF[kind].values())
 
 
 def version_of(rules: Rules) -> int | str:
     """Return the version of the action features of some rules, as in a model's file."""
-    return VERSION if is_main(rules) else further_features.VERSION
+    versions = {"main": VERSION, "further": further_features.VERSION, "building": building_features.VERSION}
+    return versions[kind_of(rules)]
 
 
 def gather_action_features(
     rules: Rules, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]
 ) -> ActionFeatures:
-    """Return the features of the legal actions from observations, (B, N >= 433) int8, and masks, (B, 105) int8."""
+    """Return the features of the legal actions from observations, (B, N >= 433) int8, and masks, (B, A) int8."""
     counts = masks.sum(axis=1, dtype=np.int64)
     actions = np.empty(counts.sum(), np.int64)
     features = np.zeros((len(actions), width_of(rules)), np.int8)
@@ -115,7 +126,7 @@ def gather_action_features(
         masks,
         make_feature_scratch(),
         borrow_scratch(),
-        make_action_scratch(),
+        borrow_action_scratch(),
         actions,
         features,
     )
@@ -136,8 +147,8 @@ def write_all_action_features(
     """Write the legal actions of all rows and their features, (L,) and (L, W), one after the other."""
     at = 0
     for row in range(len(observations)):
-        look(compiled[0], observations[row], feature_scratch[0])
-        for action in range(NUM_ACTIONS):
+        look_at_actions(compiled[0], observations[row], feature_scratch[0], action_scratch[0])
+        for action in range(masks.shape[1]):
             if masks[row, action]:
                 actions[at] = action
                 write_action_features(
@@ -153,6 +164,17 @@ def write_all_action_features(
 
 
 @kernel
+def look_at_actions(
+    compiled: np.record, observation: np.ndarray, feature_scratch: np.record, action_scratch: np.record
+) -> None:
+    """Read what all actions of a decision share."""
+    if compiled.building:
+        look_at_moves(compiled, observation, action_scratch.search)
+    else:
+        look(compiled, observation, feature_scratch)
+
+
+@kernel
 def write_action_features(
     compiled: np.record,
     observation: np.ndarray,
@@ -162,7 +184,10 @@ def write_action_features(
     action_scratch: np.record,
     out: np.ndarray,
 ) -> None:
-    """Write the features of a legal action into `out`, (W,) int8 zeros; call `look` first."""
+    """Write the features of a legal action into `out`, (W,) int8 zeros; call `look_at_actions` first."""
+    if compiled.building:
+        write_building_features(compiled, observation, action, action_scratch.search, out)
+        return
     if not compiled.is_main:
         write_further_action_features(compiled, observation, action, feature_scratch, scratch, action_scratch, out)
         return

@@ -6,11 +6,13 @@ action is worth by a fair price, what it leaves, what others and the own hand ca
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
 
 from krypenv.agents.replies import REPLIES, look_at_replies, weigh_replies
+from krypenv.agents.search.scratch import FEW_MOVES, begin_scratch, search_scratch_type
 from krypenv.cards import NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.families.bounds import LILLAN, NUM_VALUES, STORAN
 from krypenv.families.feature_layout import ALL_COLUMNS
@@ -71,14 +73,27 @@ ACTION_SCRATCH = np.dtype(
         ("own", np.int64, (NUM_CLASSES,)),  # other cards of the own hand
         ("worth", np.float64, (NUM_CLASSES,)),  # of the best capture by a card of a class
         ("replies", REPLIES),
+        ("search", search_scratch_type(FEW_MOVES)),  # where cards are built
     ],
     align=True,
 )
 
 
-def make_action_scratch() -> np.ndarray:
-    """Return fresh scratch for the features of an action, (1,) of `ACTION_SCRATCH`."""
-    return handle(records(ACTION_SCRATCH, 1))
+class _Space(threading.local):
+    """A thread's scratch, made once: it is large."""
+
+    def __init__(self) -> None:
+        scratch = records(ACTION_SCRATCH, 1)
+        begin_scratch(scratch["search"])
+        self.scratch = handle(scratch)
+
+
+_SPACE = _Space()
+
+
+def borrow_action_scratch() -> np.ndarray:
+    """Return the thread's scratch for the features of an action, (1,) of `ACTION_SCRATCH`."""
+    return _SPACE.scratch
 
 
 @rare_kernel

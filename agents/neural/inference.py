@@ -7,12 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.neural.action_features import MAX_WIDTH, write_action_features
+from krypenv.agents.neural.action_features import MAX_WIDTH, look_at_actions, write_action_features
 from krypenv.agents.neural.further_features import ACTION_SCRATCH
 from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Inputs
-from krypenv.cards import NUM_ACTIONS
+from krypenv.agents.search.scratch import begin_scratch
+from krypenv.cards import NUM_BUILDING_ACTIONS
 from krypenv.families.layout import LARGEST_SIZE
-from krypenv.kernels.outlook import FEATURE_SCRATCH, look
+from krypenv.kernels.outlook import FEATURE_SCRATCH
 from krypenv.kernels.state import mix
 from krypenv.runtime.jit import handle, kernel, records
 
@@ -26,9 +27,9 @@ NETWORK_SCRATCH = np.dtype(
         ("card", np.float32, (MAX_UNITS,)),  # the first of these
         ("hidden", np.float32, (MAX_UNITS,)),  # and the second
         ("pooled", np.float32, (MAX_UNITS,)),  # the mean of the second over the actions, by their probabilities
-        ("legal", np.int64, (NUM_ACTIONS,)),  # the legal actions
-        ("logits", np.float32, (NUM_ACTIONS,)),  # and their scores, in the same order
-        ("behind", np.float64, (NUM_ACTIONS,)),  # by action: its logit at the root less the best one
+        ("legal", np.int64, (NUM_BUILDING_ACTIONS,)),  # the legal actions
+        ("logits", np.float32, (NUM_BUILDING_ACTIONS,)),  # and their scores, in the same order
+        ("behind", np.float64, (NUM_BUILDING_ACTIONS,)),  # by action: its logit at the root less the best one
         ("seen", np.int8, (LARGEST_SIZE,)),  # an observation
         ("features", np.int8, (MAX_WIDTH,)),  # of one action
         ("action_scratch", ACTION_SCRATCH),
@@ -49,7 +50,7 @@ class Weights(NamedTuple):
     read: npt.NDArray[np.float32]  # (N, C) for observations of N entries
     read_bias: npt.NDArray[np.float32]  # (C,)
     context: npt.NDArray[np.float32]  # (C, H)
-    kinds: npt.NDArray[np.float32]  # (105, H): contribution of an action's number alone, biases included
+    kinds: npt.NDArray[np.float32]  # (A, H): contribution of an action's number alone, biases included
     features: npt.NDArray[np.float32]  # (W, H) for W action features
     hidden: npt.NDArray[np.float32]  # (H, H)
     hidden_bias: npt.NDArray[np.float32]  # (H,)
@@ -90,6 +91,7 @@ def make_network_scratch(threads: int = 1, temperature: float = 0.0) -> np.ndarr
     """Return fresh scratch for some threads, (threads,) of `NETWORK_SCRATCH`."""
     network_scratch = records(NETWORK_SCRATCH, threads)
     network_scratch.temperature = temperature
+    begin_scratch(network_scratch["action_scratch"]["search"])
     return handle(network_scratch)
 
 
@@ -106,7 +108,7 @@ def score_legal(
 
     `observation`, (>= N,) int8, is what the seat to act sees.
     """
-    look(compiled, observation, network_scratch.feature_scratch)
+    look_at_actions(compiled, observation, network_scratch.feature_scratch, network_scratch.action_scratch)
     read_context(weights, observation, network_scratch)
     best = 0
     for at in range(count):
@@ -131,7 +133,7 @@ def state_value(
 
     It is in the units that the network was trained on. Also writes the logits to `network_scratch.logits`.
     """
-    look(compiled, observation, network_scratch.feature_scratch)
+    look_at_actions(compiled, observation, network_scratch.feature_scratch, network_scratch.action_scratch)
     read_context(weights, observation, network_scratch)
     units, size = len(weights.read_bias), len(weights.hidden_bias)
     pooled, card = network_scratch.pooled, network_scratch.card
@@ -184,7 +186,7 @@ def score_one(
     network_scratch: np.record,
     scratch: np.record,
 ) -> float:
-    """Return the logit of one action; call `look` and `read_context` first."""
+    """Return the logit of one action; call `look_at_actions` and `read_context` first."""
     for entry in range(len(weights.features)):
         network_scratch.features[entry] = 0
     write_action_features(

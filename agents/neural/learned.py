@@ -15,7 +15,6 @@ from krypenv.agents.neural.network import ILLEGAL, inputs_of
 from krypenv.agents.scripted import list_legal
 from krypenv.agents.search.sampling import find_open
 from krypenv.agents.search.search import Search
-from krypenv.cards import NUM_ACTIONS
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import compile_rules
@@ -65,7 +64,7 @@ def value_rows(
     logits: np.ndarray,
     values: np.ndarray,
 ) -> None:
-    """Write the logits of legal actions into `logits`, (B, 105) float32, and the state values into `values`, (B,)."""
+    """Write the logits of legal actions into `logits`, (B, A) float32, and the state values into `values`, (B,)."""
     network_scratch = network_scratches[0]
     for row in range(len(values)):
         count = list_legal(masks[row], network_scratch.legal)
@@ -90,7 +89,7 @@ class NetworkPlayer(ABC):
         self._solver = Search(rules, seed, worlds=1) if solver and rules.players == 2 else None
 
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> IntArray:
-        """Return an action for each row: (B, N >= 433) int8 and (B, 105) int8 to (B,) int64."""
+        """Return an action for each row: (B, N >= 433) int8 and (B, A) int8 to (B,) int64."""
         observations, action_masks = check_decisions(self.rules, observations, action_masks)
         if len(observations) == 0:
             return np.zeros(0, np.int64)
@@ -143,13 +142,13 @@ class LearnedAgent(NetworkPlayer):
     def evaluate(
         self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Return the logits of all actions, (B, 105) float32, and the state values, (B,).
+        """Return the logits of all actions, (B, A) float32, and the state values, (B,).
 
         Illegal actions have `krypenv.agents.neural.network.ILLEGAL`. The state values are in the units that the network
         was trained on.
         """
         observations, masks = check_decisions(self.rules, observations, action_masks)
-        logits, values = np.full((len(masks), NUM_ACTIONS), ILLEGAL, np.float32), np.empty(len(masks), np.float32)
+        logits, values = np.full(masks.shape, ILLEGAL, np.float32), np.empty(len(masks), np.float32)
         value_rows(
             self._compiled, self.weights, observations, masks, self._network_scratch, borrow_scratch(), logits, values
         )

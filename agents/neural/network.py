@@ -12,9 +12,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.neural import further_features
-from krypenv.agents.neural.action_features import COLUMNS, WIDTH, is_main
-from krypenv.cards import NUM_ACTIONS
+from krypenv.agents.neural import building_features, further_features
+from krypenv.agents.neural.action_features import COLUMNS, WIDTH, kind_of, width_of_kind
+from krypenv.cards import NUM_ACTIONS, NUM_BUILDING_ACTIONS
 from krypenv.kernels.observation import LAYOUT
 from krypenv.rules import Rules
 
@@ -39,11 +39,11 @@ class Inputs:
     """What a network reads under some rules: blocks of the observation, and the features of each legal action."""
 
     blocks: tuple[tuple[str, int, int], ...]  # of the observation: name, start and stop
-    is_main: bool  # whether the action features are those of the main game
+    kind: str  # of the action features: main, further or building
 
     def are_in(self, others: Inputs) -> bool:
         """Return whether others begin with these, so that a network of these can read them."""
-        return self.blocks == others.blocks[: len(self.blocks)] and self.is_main == others.is_main
+        return self.blocks == others.blocks[: len(self.blocks)] and self.kind == others.kind
 
     @property
     def layout(self) -> dict[str, slice]:
@@ -58,7 +58,12 @@ class Inputs:
     @property
     def features(self) -> int:
         """The features of an action."""
-        return WIDTH if self.is_main else further_features.WIDTH
+        return width_of_kind(self.kind)
+
+    @property
+    def actions(self) -> int:
+        """The actions that there are."""
+        return NUM_BUILDING_ACTIONS if self.kind == "building" else NUM_ACTIONS
 
     @property
     def observation_scales(self) -> FloatArray:
@@ -68,20 +73,20 @@ class Inputs:
     @property
     def feature_scales(self) -> FloatArray:
         """The factors of the features of an action."""
-        return ACTION_FEATURE_SCALES if self.is_main else FURTHER_FEATURE_SCALES
+        return _FEATURE_SCALES[self.kind]
 
 
-def _inputs(layout: dict[str, slice], is_main: bool) -> Inputs:
-    return Inputs(tuple((name, part.start, part.stop) for name, part in layout.items()), is_main)
+def _inputs(layout: dict[str, slice], kind: str) -> Inputs:
+    return Inputs(tuple((name, part.start, part.stop) for name, part in layout.items()), kind)
 
 
-MAIN = _inputs(LAYOUT, True)  # of Krypkasino and its variants
+MAIN = _inputs(LAYOUT, "main")  # of Krypkasino and its variants
 
 
 @lru_cache(64)
 def inputs_of(rules: Rules) -> Inputs:
     """Return what a network reads under some rules."""
-    return _inputs(rules.layout, is_main(rules))
+    return _inputs(rules.layout, kind_of(rules))
 
 
 def layers_of(shape: Shape, inputs: Inputs = MAIN) -> dict[str, tuple[int, int]]:
@@ -90,7 +95,7 @@ def layers_of(shape: Shape, inputs: Inputs = MAIN) -> dict[str, tuple[int, int]]
     return {
         "read": (inputs.observation, context),
         "context": (context, card),
-        "kinds": (NUM_ACTIONS, shape.embedding),
+        "kinds": (inputs.actions, shape.embedding),
         "card": (inputs.features + shape.embedding, card),
         "hidden": (card, card),
         "score": (card, 1),
@@ -114,7 +119,8 @@ def _observation_scales(inputs: Inputs) -> FloatArray:
     return _scales(
         inputs.observation, 0.5, inputs.layout,
         {"points": 10.0, "sweeps": 3.0, "hand_size": 4.0, "session_total": 30.0, "deals_left": 6.0, "games_left": 6.0,
-         "cards_won": 15.0, "spades_won": 4.0, "counted_sweeps": 3.0, "totals": 10.0},
+         "cards_won": 15.0, "spades_won": 4.0, "counted_sweeps": 3.0, "totals": 10.0, "built": 10.0, "built_twin": 10.0,
+         "building": 10.0, "mulle_scores": 20.0},
     )  # fmt: skip
 
 
@@ -132,3 +138,14 @@ FURTHER_FEATURE_SCALES = _scales(
      "left_spades": 2.0, "takers": 4.0, "worth": 10.0, "mulle_chance": 50.0, "cards_lead": 10.0, "cards_open": 20.0,
      "spades_lead": 4.0, "spades_open": 6.0},
 )  # fmt: skip
+BUILDING_FEATURE_SCALES = _scales(
+    building_features.WIDTH, 1.0, building_features.COLUMNS,
+    {"gain": 30.0, "balance": 30.0, "behind": 30.0, "cards": 3.0, "mulle": 8.0, "laid": 30.0, "laid_chance": 50.0,
+     "left": 2.0, "left_cards": 4.0, "left_points": 2.0, "own_promise": 30.0, "other_promise": 30.0, "takers": 4.0,
+     "take_chance": 50.0, "copies": 2.0, "cards_lead": 10.0, "spades_lead": 4.0},
+)  # fmt: skip
+_FEATURE_SCALES = {
+    "main": ACTION_FEATURE_SCALES,
+    "further": FURTHER_FEATURE_SCALES,
+    "building": BUILDING_FEATURE_SCALES,
+}

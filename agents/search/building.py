@@ -28,6 +28,7 @@ from krypenv.kernels.scoring import is_void
 from krypenv.runtime.jit import kernel, rare_kernel
 
 LAID = 0.5  # of what a build would win, that who lays it counts on
+SAFE, OPEN = 0.9, 0.3  # of what a build wins: where the seat to move can't take it, and where it can
 MULLE_RISK = 0.7  # of a mulle, that trailing a card costs if the next hand is known to have the copy
 _ONE: Any = np.int64(1)
 
@@ -195,6 +196,39 @@ def worth_of_build(compiled: np.record, game: np.record, value: int) -> float:
     return worth
 
 
+@kernel
+def worth_of_promise(compiled: np.record, game: np.record, value: int) -> float:
+    """Return what a build wins for its owner: its cards, and the best of the owner's cards that can take it."""
+    owner = np.int64(game.build_owner[value])
+    best = 0.0
+    for kind in range(NUM_KINDS):
+        if game.hands[owner, kind] > 0 and hand_value_of(compiled, kind) == value:
+            worth = fair_price(compiled, kind)
+            if compiled.mulle_by_value and copies_in(game, value, kind) > 0:
+                worth += _mulle(compiled, kind)
+            best = max(best, worth)
+    return best + worth_of_build(compiled, game, value)
+
+
+@kernel
+def promised_margin(compiled: np.record, game: np.record, side: int) -> float:
+    """Return the margin that a side can expect from builds whose owners are not to move, all hands open.
+
+    The seat to move takes the best of what it can at once, and that is counted elsewhere.
+    """
+    margin = 0.0
+    held = held_values(compiled, game, np.int64(game.seat), NO_CARD)
+    left = np.int64(game.builds)
+    while left != 0:
+        value = bit_index(left & -left)
+        left &= left - 1
+        owner = np.int64(game.build_owner[value])
+        if owner != game.seat:
+            worth = worth_of_promise(compiled, game, value) * (OPEN if held >> value & 1 else SAFE)
+            margin += worth if owner % compiled.teams == side else -worth / (compiled.teams - 1)
+    return margin
+
+
 # ---------------------------------------------------------------------- builds
 
 
@@ -238,7 +272,7 @@ def _list_lays(
     for at in range(start, end):
         moves[at].build = value
         moves[at].cost = -np.int64(POINT * LAID * _worth_laid(compiled, game, moves[at], copies))
-    return end
+    return keep_best(start, end, np.int64(-1), search_scratch)
 
 
 @kernel

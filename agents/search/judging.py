@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from krypenv.agents.replies import look_at_replies
-from krypenv.agents.search.building import worth_of_build
+from krypenv.agents.search.building import worth_of_build, worth_of_promise
 from krypenv.agents.search.tree import make_move
 from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.families.bounds import LILLAN, STORAN
 from krypenv.kernels.builds import copies_in
 from krypenv.kernels.compiled import NIBBLE, NUM_CLASSES, bit_index, hand_value_of
-from krypenv.kernels.gains import find_best, price_of, search_best
+from krypenv.kernels.gains import find_best, search_best
 from krypenv.kernels.observation import LAYOUT
 from krypenv.kernels.outlook import chance_of_hit, chance_of_sweep, look
 from krypenv.kernels.play import GAME_OVER
@@ -152,19 +152,5 @@ def _later(compiled: np.record, after: np.record, seat: int, search_scratch: np.
         left &= left - 1
         if (after.build_owner[value] - seat) % compiled.teams == 0:
             lost = chance_of_sweep(compiled, search_scratch.feature_scratch, _ONE << value)
-            worth += (1.0 - lost) * _worth_of_own(compiled, after, seat, value, search_scratch.replies.asked)
+            worth += (1.0 - lost) * worth_of_promise(compiled, after, value)
     return worth
-
-
-@kernel
-def _worth_of_own(compiled: np.record, game: np.record, seat: int, value: int, asked: np.record) -> float:
-    """Return what a seat wins if it takes a build of its side: its cards, and the best of those that can take it."""
-    best = 0.0
-    for kind in range(NUM_KINDS):
-        if game.hands[seat, kind] > 0 and hand_value_of(compiled, kind) == value:
-            asked.copy_price = 0.0
-            worth = price_of(compiled, kind, asked)
-            if compiled.mulle_by_value and copies_in(game, value, kind) > 0:
-                worth -= compiled.lead_sign * value
-            best = max(best, worth)
-    return best + worth_of_build(compiled, game, value)

@@ -17,7 +17,8 @@ from krypenv.kernels.outlook import look
 from krypenv.runtime.jit import kernel, rare_kernel
 
 PRIOR_WORLDS = 10.0  # worlds that the tactician's judgement counts as
-FAR_BEHIND = 1.5  # points behind the best move, by this judgement, at which a move is left out
+# Points behind the best move, by this judgement, at which a move is left out; and where cards are built.
+FAR_BEHIND, FAR_BEHIND_BUILDING = 1.5, 4.0
 
 
 @rare_kernel
@@ -34,12 +35,12 @@ def judge_moves(compiled: np.record, observation: np.ndarray, end: int, search_s
         look_at_replies(compiled, observation, search_scratch.feature_scratch, search_scratch.replies)
         for at in range(end):
             totals[at] = _worth_of(compiled, observation, search_scratch.moves[at], search_scratch)
-    best = totals[0]
+    best, far = totals[0], FAR_BEHIND_BUILDING if compiled.building else FAR_BEHIND
     for at in range(end):
         best = max(best, totals[at])
     for at in range(end):
         behind = best - totals[at]
-        totals[at] = -np.inf if behind > FAR_BEHIND else -PRIOR_WORLDS * behind
+        totals[at] = -np.inf if behind > far else -PRIOR_WORLDS * behind
 
 
 @kernel

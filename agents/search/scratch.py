@@ -138,6 +138,7 @@ def _fields(moves: int) -> list[tuple[Any, ...]]:
         ("end", np.int64),  # number after the last one
         ("seed", np.uint64),  # of the one that was drawn
         ("tried", np.int64),  # worlds in which the actions were tried
+        ("listed", np.int64),  # moves of the root that were weighed (`krypenv.agents.neural.building_features`)
         ("owner", np.int64, (MAX_DECK,)),  # for dealing hidden cards
         ("pool", np.int64, (MAX_DECK,)),
         ("feature_scratch", FEATURE_SCRATCH),  # of the tactician (`krypenv.agents.search.prior`)
@@ -149,13 +150,18 @@ def _fields(moves: int) -> list[tuple[Any, ...]]:
 def make_search_scratch(threads: int = 1, moves: int = FEW_MOVES) -> np.ndarray:
     """Return fresh scratch for some threads, (threads,) of `search_scratch_type`."""
     search_scratch = records(search_scratch_type(moves), threads)
+    begin_scratch(search_scratch)
+    return handle(search_scratch)
+
+
+def begin_scratch(search_scratch: np.ndarray) -> None:
+    """Write what must not be zero into zeros, (threads,) of `search_scratch_type`."""
     random = np.random.default_rng(0)
     for name in ("hand_keys", "table_keys", "last_keys"):
         keys = search_scratch[name]
         keys[:] = random.integers(0, 2**64, keys.shape[1:], dtype=np.uint64)
-    search_scratch.memo.table[:] = search_scratch.memo.query[:] = -1
-    search_scratch.limit[:], search_scratch.keep[:] = NO_LIMIT, MOST_MOVES
-    return handle(search_scratch)
+    search_scratch["memo"]["table"] = search_scratch["memo"]["query"] = -1
+    search_scratch["limit"], search_scratch["keep"] = NO_LIMIT, MOST_MOVES
 
 
 class HasSpace(Protocol):

@@ -41,6 +41,8 @@ FEWEST_WORLDS, RACE = 8, 25.0
 FURTHER_PLIES = 2
 FURTHER_LINES, MULLE_LINES, MAX_N_LINES = 36, 12, 2
 FURTHER_RACE, MULLE_RACE = 2.5, 5.0
+# Where cards are built, a promise shows only after two replies, and a mulle is worth up to 16 points.
+BUILDING_PLIES, BUILDING_RACE = 3, 12.0
 # Captures of a card that are looked at, at the root and on a line, and where more than LARGE_TABLE cards lie there.
 ROOT_CAPTURES, LINE_CAPTURES = 24, 6
 LARGE_TABLE, LARGE_ROOT_CAPTURES, LARGE_LINE_CAPTURES = 10, 6, 2
@@ -67,6 +69,8 @@ def plan_of(rules: Rules, method: str, plies: int) -> SearchPlan:
     chosen = PARANOID if two_sides else METHODS[method]
     if not compile_rules(rules)[0]["is_main"]:
         lines, race = (MULLE_LINES, MULLE_RACE) if rules.mulle_points else (FURTHER_LINES, FURTHER_RACE)
+        if rules.building:
+            return SearchPlan(chosen, plies or BUILDING_PLIES, MULLE_LINES if two_sides else MAX_N_LINES, BUILDING_RACE)
         return SearchPlan(chosen, plies or FURTHER_PLIES, lines if two_sides else MAX_N_LINES, race)
     depth = plies or (MANY_PLIES if two_sides else FEW_PLIES)
     return SearchPlan(chosen, depth, FEW_LINES[rules.players])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from krypenv.agents.search.building import promised_margin
 from krypenv.agents.search.horizon import expected_margin, majority_margin, may_sweep
 from krypenv.agents.search.moves import POINT
 from krypenv.agents.search.scratch import MEMORY_SIZE
@@ -77,6 +78,8 @@ def _further_value(
             gain = -search_scratch.moves[start].cost / POINT
             if compiled.optional:
                 gain = max(gain, 0.0)
+        if compiled.building:
+            margin += promised_margin(compiled, game, side)
         own = game.seat % compiled.teams == side
         return margin + majority_margin(compiled, game, side) + (gain if own else -gain / (compiled.teams - 1))
     if may_sweep(compiled, game):

@@ -16,7 +16,7 @@ from rich.console import Console
 from krypenv.agents.neural.model_file import load_model, rules_in, save_model
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.neural.weights import Spec, check_arrays, parse_arrays
-from krypenv.cards import NUM_ACTIONS, NUM_KINDS
+from krypenv.cards import NUM_KINDS
 from krypenv.envs.vector import observation_space
 from krypenv.inputs.files import read_file, write_whole
 from krypenv.rules import Rules
@@ -116,8 +116,8 @@ def make_policy(settings: ImitationSettings) -> CardPolicy:
     torch.manual_seed(settings.seed)
     rules, rate = settings.game_rules(), settings.cloning.learning_rate
     return CardPolicy(
-        observation_space(rules.observation_size), gym.spaces.Discrete(NUM_ACTIONS), lambda left: rate, rules=rules,
-        shape=settings.network.shape, hidden=(rules.players - 1) * NUM_KINDS,
+        observation_space(rules.observation_size), gym.spaces.Discrete(rules.num_actions), lambda left: rate,
+        rules=rules, shape=settings.network.shape, hidden=(rules.players - 1) * NUM_KINDS,
     )  # fmt: skip
 
 

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.agents.neural.network import ILLEGAL, Shape, inputs_of
-from krypenv.cards import NUM_ACTIONS
 from krypenv.engine import Engine
 from krypenv.kernels.checks import check_decisions
 from krypenv.rules import Rules
@@ -33,7 +32,7 @@ class Position(NamedTuple):
 class CardPolicy(OwnPolicy):
     """MaskablePPO's interface around a `CardNetwork`, which scores the legal actions only.
 
-    Observations are (B, N or more) int8 and action masks (B, 105). `SelfPlayPPO` passes a `Position` and no masks
+    Observations are (B, N or more) int8 and action masks (B, A). `SelfPlayPPO` passes a `Position` and no masks
     instead. The values are then those of a critic that also sees the hidden hands and is not part of the network.
 
     `evaluate_actions` returns a bonus in place of MaskablePPO's entropy, whose weight there is 1. The bonus is the
@@ -96,9 +95,9 @@ class CardPolicy(OwnPolicy):
         if isinstance(obs, Position):
             return obs
         if action_masks is None:
-            raise ValueError("this policy scores legal actions only: pass action_masks, (B, 105)")
+            raise ValueError("this policy scores legal actions only: pass action_masks, (B, A)")
         rules, seen = self._settings["rules"], obs.cpu().numpy() if isinstance(obs, Tensor) else obs
-        masks = torch.as_tensor(action_masks).cpu().numpy().reshape(-1, NUM_ACTIONS)
+        masks = torch.as_tensor(action_masks).cpu().numpy().reshape(-1, rules.num_actions)
         seen, masks = check_decisions(rules, seen, masks)
         choices = Choices.of(gather_action_features(rules, seen, masks), self.device)
         return Position(torch.from_numpy(seen[:, : rules.observation_size]).to(self.device), choices, torch.zeros(0))
@@ -162,11 +161,12 @@ class CardPolicy(OwnPolicy):
         self.notes[name].append(float(values.detach().mean()))
 
     def get_distribution(self, obs: Any, action_masks: np.ndarray | None = None) -> MaskableDistribution:
-        """Return the distribution over all 105 actions."""
+        """Return the distribution over all actions."""
         position = self._position(obs, action_masks)
         scores: Scores = self.network(position.observations, position.choices)
         choices = position.choices
-        logits = torch.full((len(scores.logits), NUM_ACTIONS), ILLEGAL, device=self.device)
+        size = len(scores.logits), self._settings["rules"].num_actions
+        logits = torch.full(size, ILLEGAL, device=self.device)
         logits[choices.row, choices.actions] = scores.logits[choices.row, choices.place]
         distribution = self.action_dist.proba_distribution(logits)
         if action_masks is not None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from krypenv.agents.base import check_no_builds
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.own import Typed, is_own, refuse_import, typed
 from krypenv.inputs.schema import Check, of_types
@@ -197,7 +196,6 @@ class Settings(Command):
             raise ValueError(f"device is auto, cpu or cuda, not {self.device!r}")
         _check_preset(self.preset)
         main = self.game_rules()
-        check_no_builds(main, "krypenv train")
         for rules in self.other_rules():
             if inputs_of(rules) != inputs_of(main):
                 raise ValueError(
