@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from relatives import lay
 
-from krypenv import Game, Rules, agents
+from krypenv import Game, Rules
 from krypenv.cards import BUILD, STOP, TAKE, TAKE_BUILD, parse_action, parse_card
-from krypenv.training.settings import Settings
 
 GLIMNE = "mulle-glimne players=2"
 FINLAND = "kasino-finland players=2 building=True"
@@ -304,22 +303,6 @@ def test_names_of_actions_for_builds() -> None:
         with pytest.raises(ValueError, match=r"is no (action|card)"):
             parse_action(text)
     assert (Rules.preset("mulle-glimne").num_actions, Rules.preset("mulle").num_actions) == (139, 105)
-
-
-# ---------------------------------------------------------------------- who plays them
-
-
-@pytest.mark.parametrize("name", ["learned(model='x')", "guided(model='x')", "champion"])
-def test_b2_agents_that_do_not_build_say_so(name: str) -> None:
-    for text in (GLIMNE, FINLAND):
-        with pytest.raises(ValueError, match=f"the agent {name.partition('(')[0]} does not know how to build"):
-            agents.make(name, Rules.parse(text))
-    assert agents.make("random", Rules.parse(GLIMNE)).name == "random"
-
-
-def test_b2_no_network_is_trained_to_build() -> None:
-    with pytest.raises(ValueError, match="krypenv train does not know how to build"):
-        Settings.of(rules="mulle-glimne", opponents=("random",), against=("random",))
 
 
 # ---------------------------------------------------------------------- rules with builds

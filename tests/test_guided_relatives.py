@@ -22,6 +22,7 @@ from krypenv.runtime.jit import handle
 GAMES = {
     **{name: Rules.preset(name, players=2) for name in PRESETS},
     "pairs": RELATIVES["kasino-finland players=4 teams=2"],
+    "glimne": Rules.preset("mulle-glimne"),
     "three": RELATIVES["mulle players=3"],
     **dict(list(MIXTURES.items())[:3]),
 }

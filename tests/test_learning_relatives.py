@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from relatives import MIXTURES, PRESETS, RELATIVES
+from relatives import GLIMNE, MIXTURES, PRESETS, RELATIVES
 from support import SMALL, decisions_of, some_arrays
 
 from krypenv import Engine, Rules, agents
@@ -26,7 +26,10 @@ from krypenv.training.selfplay.settings import Settings
 
 torch.set_num_threads(1)
 SWEDEN, OVERSPADER, MULLE = (Rules.preset(name) for name in ("kasino-sweden", "overspader", "mulle"))
-LEARNED = {**{name: Rules.preset(name) for name in PRESETS}, "pairs": RELATIVES["kasino-finland players=4 teams=2"]}
+LEARNED = {
+    **{name: Rules.preset(name) for name in (*PRESETS, "mulle-glimne")},
+    "pairs": RELATIVES["kasino-finland players=4 teams=2"],
+}
 every_learned = pytest.mark.parametrize("rules", LEARNED.values(), ids=LEARNED)
 SHAPE = Shape(16, 8, 4)
 
@@ -46,7 +49,7 @@ def model_of(folder: Path, rules: Rules, seed: int = 1, **facts: Any) -> str:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("rules", [*RELATIVES.values(), *MIXTURES.values()], ids=str)
+@pytest.mark.parametrize("rules", [*RELATIVES.values(), *MIXTURES.values(), *GLIMNE.values()], ids=str)
 def test_the_kernel_says_what_torch_says(rules: Rules) -> None:
     inputs = inputs_of(rules)
     arrays, (observations, masks) = some_arrays(SHAPE, 1, inputs), decisions_of(rules)
