@@ -11,7 +11,7 @@ import numpy.typing as npt
 from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
 from krypenv.families.layout import LARGEST_SIZE, OBSERVATION_SIZE
 from krypenv.inputs.words import is_whole, shown
-from krypenv.kernels.builds import copies_built
+from krypenv.kernels.builds import JOINED, copies_built
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import HOLDS, LEGAL, MASK, SHOWN, SOUND, fault_of, tell_fault
 from krypenv.kernels.compiled import (
@@ -259,10 +259,9 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
 @kernel
 def _copy_built(compiled: np.record, game: np.record, seen: np.ndarray, kind: int) -> int:
     """Copy in which builds the copies of a kind lie; return their number."""
-    for copy, block in enumerate((BUILT, BUILT_TWIN)):
-        value = np.int64(seen[compiled.further[block] + kind])
-        game.built[copy, kind] = value
-        game.builds |= np.int64(value != 0) << value
+    one, other = np.int64(seen[compiled.further[BUILT] + kind]), np.int64(seen[compiled.further[BUILT_TWIN] + kind])
+    game.built[kind] = JOINED[one, other]
+    game.builds |= (np.int64(1) << one | np.int64(1) << other) & ~np.int64(1)
     return copies_built(game, kind)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import BUILD, MAX_BUILD, NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
-from krypenv.kernels.builds import copies_built, copies_in, held_values, ranks_of_build
+from krypenv.kernels.builds import LIES_IN, NUM_PAIRS, copies_built, copies_in, held_values, ranks_of_build
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import (
     BUILDS,
@@ -178,10 +178,9 @@ def fault_of_builds(compiled: np.record, game: np.record, scratch: np.record) ->
     if game.pending != NO_CARD and game.taken_builds != 0:
         return PLAY
     for kind in range(NUM_KINDS):
-        first, second = np.int64(game.built[0, kind]), np.int64(game.built[1, kind])
-        if min(first, second) < 0 or max(first, second) > MAX_BUILD or (second != 0 and (first == 0 or second < first)):
-            return BUILDS
-        if (np.int64(1) << first | np.int64(1) << second) & ~(np.int64(game.builds) | 1) != 0:
+        pair = LIES_IN[game.built[kind]]
+        lies_in = np.int64(1) << pair[0] | np.int64(1) << pair[1]
+        if game.built[kind] >= NUM_PAIRS or lies_in & ~(np.int64(game.builds) | 1) != 0:
             return BUILDS
     for value in range(MAX_BUILD + 1):
         if game.builds >> value & 1 == 0:
