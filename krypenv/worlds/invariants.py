@@ -96,7 +96,14 @@ def is_mask_of(game: np.record, mask: np.ndarray) -> bool:
     for kind in range(NUM_KINDS):
         is_mask &= mask[kind] == game.legal_plays >> kind & 1
         is_mask &= mask[TAKE + kind] == game.legal_takes >> kind & 1
-    for action in range(NUM_ACTIONS, len(mask)):
+    return is_mask and (len(mask) == NUM_ACTIONS or is_build_mask_of(game, mask))
+
+
+@rare_kernel
+def is_build_mask_of(game: np.record, mask: np.ndarray) -> bool:
+    """Return whether a mask, (139,) int8, says which builds may be begun or taken (B1, B2)."""
+    is_mask = True
+    for action in range(BUILD, len(mask)):
         is_mask &= mask[action] == game.legal_builds >> (action - BUILD) & 1
     return is_mask
 
@@ -143,7 +150,6 @@ def fault_of_course(compiled: np.record, game: np.record, may_be_over: bool, twi
     """Return which invariant a game breaks, apart from what is legal, or SOUND. `twin` is scratch, (1,) of `GAME`."""
     fault = _fault_of_numbers(compiled, game, may_be_over)
     if fault == SOUND:
-        twin[0] = game
         fault = _fault_of_cards(compiled, game, twin[0])
     if fault == SOUND:
         fault = fault_of_table(compiled, game.table, np.int64(game.deal_number))
