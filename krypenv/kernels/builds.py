@@ -35,7 +35,7 @@ for _place, (_lower, _higher) in enumerate(_PAIRS):
     JOINED[_lower, _higher] = JOINED[_higher, _lower] = _place
 
 
-def values_built(built: npt.ArrayLike) -> npt.NDArray[np.int8]:
+def values_built(built: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:
     """Return the values of the builds that copies of each kind lie in, (2, ..., 52), from `built`, (..., 52) uint8.
 
     The lower value comes first; 0 stands for a copy that lies in none.
