@@ -17,6 +17,7 @@ from test_perft_relatives import count
 
 from krypenv import Engine, Game, Move, Rules, determinize
 from krypenv.cards import BUILD, NO_CARD, card_name, parse_card
+from krypenv.kernels.builds import values_built
 from krypenv.worlds.invariants import check_state
 
 GLIMNE = Rules.preset("mulle-glimne")
@@ -128,7 +129,7 @@ def play_on(rules: Rules, rows: int, steps: int) -> None:
         engine.step(wishes.argmax(1))
         check_state(rules, engine.state)
         found += keep_promises(engine)
-        built = (engine.state.built != 0).sum(axis=1)
+        built = (values_built(engine.state.built) != 0).sum(axis=0)
         assert (engine.state.table + built <= sizes).all()
         assert not built[engine.state.builds == 0].any()
         if step % 20 == 0:

@@ -216,8 +216,8 @@ def test_a_torn_checkpoint_is_refused(unbroken: Path, tmp_path: Path) -> None:
         (tmp_path / CHECKPOINT).write_bytes(data[:size])
         with pytest.raises(ValueError, match="torn or not a checkpoint"):
             open_run(Settings(resume=str(tmp_path)))
-    (tmp_path / CHECKPOINT).write_bytes(data.replace(b'"format":"2"', b'"format":"9"'))
-    with pytest.raises(ValueError, match="checkpoint of format 9; this version reads format 2"):
+    (tmp_path / CHECKPOINT).write_bytes(data.replace(b'"format":"3"', b'"format":"9"'))
+    with pytest.raises(ValueError, match="checkpoint of format 9; this version reads format 3"):
         open_run(Settings(resume=str(tmp_path)))
     with pytest.raises(ValueError, match="no run to resume"):
         open_run(Settings(resume=str(tmp_path / "nothing")))

@@ -15,6 +15,7 @@ from gymnasium.spaces import Box
 from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS
 from krypenv.families.layout import DESCRIPTIONS as _OBSERVED
 from krypenv.families.layout import further_blocks
+from krypenv.kernels.builds import values_built
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.state import MAX_DECK
 from krypenv.rules import MAX_PLAYERS, Rules
@@ -151,7 +152,7 @@ def whole_state(rules: Rules, game: np.record | np.ndarray) -> npt.NDArray[np.in
 def _write_builds(game: np.record | np.ndarray, parts: dict[str, npt.NDArray[np.int32]]) -> None:
     """Write the builds on the table, and the value of the one that the pending card makes (B1)."""
     parts["building"][:] = game["build_value"] if game["pending"] != NO_CARD else 0
-    parts["built"][:], parts["built_twin"][:] = game["built"]
+    parts["built"][:], parts["built_twin"][:] = values_built(game["built"])
     for value in range(1, MAX_BUILD + 1):
         if not game["builds"] >> value & 1:
             continue

@@ -26,6 +26,7 @@ from krypenv.game.stack import (
     write_scores,
     write_tie_breaks,
 )
+from krypenv.kernels.builds import values_built
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import POINTS, SOUND, tell_fault
 from krypenv.kernels.compiled import compile_rules
@@ -355,7 +356,7 @@ def spades_in(piles: np.ndarray) -> np.ndarray:
 
 def built(state: np.ndarray, value: int) -> np.ndarray:
     """Return the cards of a build in a state, (52,) counts."""
-    return np.asarray((state["built"] == value).sum(axis=0))
+    return np.asarray((values_built(state["built"]) == value).sum(axis=0))
 
 
 def bits(number: int) -> Iterator[int]:

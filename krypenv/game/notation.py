@@ -25,6 +25,7 @@ from krypenv.game.history import spades_in
 from krypenv.game.stack import is_at_end, settle_stack
 from krypenv.game.starts import check_session
 from krypenv.inputs.words import shown
+from krypenv.kernels.builds import JOINED
 from krypenv.kernels.compiled import NIBBLE, compile_rules
 from krypenv.kernels.state import allocate
 from krypenv.rules import Rules
@@ -406,8 +407,7 @@ class _Position(Entries):
             state.multiple_builds |= (total > value) << value
             state.build_owner[value] = owner
             for kind in np.repeat(np.arange(NUM_KINDS), counts):
-                lies_in = sorted([value, *filter(None, state.built[:, kind].tolist())])
-                state.built[: len(lies_in), kind] = lies_in
+                state.built[kind] = JOINED[state.built[kind], value]
 
     def settle(self, rows: np.recarray) -> None:
         """Write the points that belong to no card into the state, (1,), and check whether the game ends at once."""

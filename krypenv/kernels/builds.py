@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from krypenv.cards import BUILD, MAX_BUILD, NUM_KINDS, NUM_RANKS, SPADES, TAKE_BUILD
 from krypenv.kernels.compiled import NIBBLE, bit_index, hand_value_of, table_value_of
@@ -22,6 +23,25 @@ from krypenv.runtime.jit import kernel
 TAKEN = TAKE_BUILD - BUILD  # bit TAKEN + v of the legal builds: the build of value v may be captured or raised
 _VALUES = (2 << MAX_BUILD) - 1
 _ONE: Any = np.int64(1)
+
+# The two copies of a kind can lie in one build, in two, or elsewhere. `built` has a byte for each kind: its place here.
+_PAIRS = [(value, 0) for value in range(MAX_BUILD + 1)]  # so the byte of a single copy is the value of its build
+_PAIRS += [(lower, higher) for lower in range(1, MAX_BUILD + 1) for higher in range(lower, MAX_BUILD + 1)]
+NUM_PAIRS = len(_PAIRS)
+LIES_IN = np.zeros((256, 2), np.int64)  # the values of the builds that a kind's copies lie in, the lower first, else 0
+LIES_IN[:NUM_PAIRS] = _PAIRS
+JOINED = np.zeros((MAX_BUILD + 1, MAX_BUILD + 1), np.uint8)  # and the byte of two such values, in any order
+for _place, (_lower, _higher) in enumerate(_PAIRS):
+    JOINED[_lower, _higher] = JOINED[_higher, _lower] = _place
+
+
+def values_built(built: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:
+    """Return the values of the builds that copies of each kind lie in, (2, ..., 52), from `built`, (..., 52) uint8.
+
+    The lower value comes first; 0 stands for a copy that lies in none.
+    """
+    return np.moveaxis(LIES_IN[built], -1, 0).astype(np.int8)
+
 
 # ---------------------------------------------------------------------- what is promised
 
@@ -178,8 +198,7 @@ def clear_builds(game: np.record) -> None:
     for value in range(MAX_BUILD + 1):
         _clear(game, value)
     for kind in range(NUM_KINDS):
-        game.built[0, kind] = 0
-        game.built[1, kind] = 0
+        game.built[kind] = 0
     game.legal_builds = 0
     begin_choice(game)
 
@@ -210,32 +229,28 @@ def choose_build(game: np.record, action: int) -> None:
 @kernel
 def copies_built(game: np.record, kind: int) -> int:
     """Return how many copies of a kind lie in builds."""
-    return np.int64(game.built[0, kind] != 0) + np.int64(game.built[1, kind] != 0)
+    pair = game.built[kind]
+    return np.int64(pair != 0) + np.int64(pair > MAX_BUILD)
 
 
 @kernel
 def copies_in(game: np.record, value: int, kind: int) -> int:
     """Return how many copies of a kind lie in the build of a value."""
-    return np.int64(game.built[0, kind] == value) + np.int64(game.built[1, kind] == value)
+    pair = LIES_IN[game.built[kind]]
+    return np.int64(pair[0] == value) + np.int64(pair[1] == value)
 
 
 @kernel
 def add_to_build(game: np.record, value: int, kind: int) -> None:
     """Add a card to the cards of a build."""
-    other = np.int64(game.built[0, kind])
-    if other == 0:
-        game.built[0, kind] = value
-    else:
-        game.built[0, kind] = min(other, value)
-        game.built[1, kind] = max(other, value)
+    game.built[kind] = JOINED[game.built[kind], value]
 
 
 @kernel
 def _remove(game: np.record, value: int, kind: int) -> None:
     """Take a card off a build that it lies in."""
-    if game.built[0, kind] == value:
-        game.built[0, kind] = game.built[1, kind]
-    game.built[1, kind] = 0
+    pair = LIES_IN[game.built[kind]]
+    game.built[kind] = pair[1] if pair[0] == value else pair[0]
 
 
 @kernel

@@ -439,7 +439,7 @@ def write_further(
     captures = feature_scratch.capture != 0 or (compiled.building and feature_scratch.built != 0)
     takes_rest = feature_scratch.game_ends and (captures or observation[_CAPTURER] != 0)
     cards, spades, left_points, sums = np.int64(0), np.int64(0), np.int64(0), np.int64(1)
-    has_copy = False
+    has_copy, lays = asked.chosen[card] > 0, compiled.building and feature_scratch.lays
     for kind in range(NUM_KINDS):
         here = np.int64(observation[_TABLE + kind]) + (kind == card)
         won = here if takes_rest else np.int64(asked.chosen[kind] + (kind == card)) * captures
@@ -451,35 +451,38 @@ def write_further(
         if feature_scratch.game_ends or (feature_scratch.deal_ends and compiled.is_aside[kind]):
             rest = np.int64(0)
         left_points += rest * compiled.card_points[kind]
-        if compiled.building:
-            gone, stays = _part_builds(compiled, observation, kind, feature_scratch)
-            cards += gone
-            spades += gone * (kind >= SPADES * NUM_RANKS)
-            left_points += stays * compiled.card_points[kind]
-            if feature_scratch.lays:
-                rest -= asked.forced[kind] + (kind == card)
-            has_copy |= kind == card and asked.chosen[kind] + gone > 0
+        if lays:
+            rest -= asked.forced[kind] + (kind == card)
         choice = compiled.table_choice[kind % NUM_RANKS]
         for _ in range(rest):
             sums |= add_value(sums, choice) | choice
+    if compiled.building:
+        won, won_spades, points = part_builds(compiled, observation, np.int64(feature_scratch.built))
+        cards += won
+        spades += won_spades
+        left_points += points
+        sums |= feature_scratch.builds_left
+        if feature_scratch.built:
+            has_copy |= built_copies(compiled, observation, card, np.int64(feature_scratch.built)) > 0
     out[_CARDS], out[_SPADES], out[_LEFT_POINTS] = cards, spades, clip_int8(left_points)
     if compiled.mulle_points > 0 and captures:
         out[_MULLE] = is_mulle(card, feature_scratch.capture, asked.chosen[card])
     if compiled.mulle_by_value and captures:
-        out[_MULLE] = asked.chosen[card] > 0 or has_copy
-    if compiled.building:
-        sums |= feature_scratch.builds_left
+        out[_MULLE] = has_copy
     out[_TAKE_CHANCE] = np.int64(100.0 * chance_of_sweep(compiled, feature_scratch, sums & ~1) + 0.5)
 
 
-@kernel
-def _part_builds(
-    compiled: np.record, observation: np.ndarray, kind: int, feature_scratch: np.record
-) -> tuple[int, int]:
-    """Return how many copies of a kind lie in the build that is captured, and how many in those that stay."""
-    value = np.int64(feature_scratch.built)
-    gone = built_copies(compiled, observation, kind, value) if value else np.int64(0)
-    return gone, built_copies(compiled, observation, kind, np.int64(0)) - gone
+@rare_kernel
+def part_builds(compiled: np.record, observation: np.ndarray, value: int) -> tuple[int, int, int]:
+    """Return the cards and the spades in the build of a value that is captured, and the points in the others."""
+    cards, spades, left_points = np.int64(0), np.int64(0), np.int64(0)
+    for kind in range(NUM_KINDS):
+        gone = built_copies(compiled, observation, kind, value) if value else np.int64(0)
+        stays = built_copies(compiled, observation, kind, np.int64(0)) - gone
+        cards += gone
+        spades += gone * (kind >= SPADES * NUM_RANKS)
+        left_points += stays * compiled.card_points[kind]
+    return cards, spades, left_points
 
 
 @kernel

@@ -13,6 +13,7 @@ import numpy as np
 from krypenv.cards import BUILD, NO_CARD, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, TAKE
 from krypenv.families.layout import DESCRIPTIONS as DESCRIPTIONS
 from krypenv.families.layout import HISTORY_COLUMNS, HISTORY_WIDTH, OBSERVATION, OBSERVATION_SIZE
+from krypenv.kernels.builds import LIES_IN
 from krypenv.kernels.compiled import (
     BUILD_MULTIPLE,
     BUILD_OWNER,
@@ -140,8 +141,8 @@ def write_builds(compiled: np.record, game: np.record, viewer: int, out: np.ndar
     left = np.int64(game.builds)
     if left != 0:
         for kind in range(NUM_KINDS):
-            out[compiled.further[BUILT] + kind] = game.built[0, kind]
-            out[compiled.further[BUILT_TWIN] + kind] = game.built[1, kind]
+            pair = LIES_IN[game.built[kind]]
+            out[compiled.further[BUILT] + kind], out[compiled.further[BUILT_TWIN] + kind] = pair[0], pair[1]
     while left != 0:
         value = bit_index(left & -left)
         left &= left - 1

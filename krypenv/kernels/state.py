@@ -25,7 +25,7 @@ MAX_COPIES = 8  # of a rank, at most
 MAY_STOP = 1 << NUM_KINDS  # in the bits of the legal takes: action STOP is TAKE + NUM_KINDS
 DEALS, ACTIONS = 0, 1  # the two random streams of a row
 
-GAME = np.dtype(
+GAME = np.dtype(  # the larger numbers first, so that there are no gaps: every byte of a row is memory to be fetched
     [
         ("rng", np.uint64, (2,)),  # the streams that shuffle decks and that sample actions
         ("hand_kinds", np.int64, (MAX_PLAYERS,)),  # bits of the kinds in each hand
@@ -33,52 +33,47 @@ GAME = np.dtype(
         ("taken_ranks", np.int64),  # `taken` as a packed multiset of ranks
         ("legal_plays", np.int64),  # bits of the kinds that may be played
         ("legal_takes", np.int64),  # bits of the kinds that may be taken, and MAY_STOP if the play may stop (K2)
+        ("legal_builds", np.int64),  # bits of the actions from BUILD on (B1, B2)
         ("sweep_values", np.int32),  # bits of the hand values that take the whole table, 0 for an empty table
-        ("table_sum", np.int32),  # sum of the table values
-        ("next_card", np.int32),  # place in the deck of the next card to be dealt
-        ("deal_number", np.int32),  # 1 for the first deal
-        ("game_number", np.int32),  # 1 for the first game of the session
-        ("dealer", np.int32),
         ("seat", np.int32),  # the seat to act
-        ("pending", np.int32),  # the card just played while its capture is being chosen, else NO_CARD
-        ("last_card", np.int32),  # the card of the last complete play of the game, else NO_CARD
-        ("last_seat", np.int32),  # the seat that made it, else NO_SEAT
-        ("last_sweep", np.int32),  # 0, 1 or 2 sweeps in it
-        ("last_capturer", np.int32),  # seat of the last capture of the game, else NO_SEAT
-        ("hand_size", np.int32, (MAX_PLAYERS,)),
         ("points", np.int32, (MAX_PLAYERS,)),  # points of the cards captured
-        ("sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made; a double sweep counts as two
         ("bonus", np.int32, (MAX_PLAYERS,)),  # other points: initial match, last capture, and majorities (K5)
         ("cannot_hold", np.int32, (MAX_PLAYERS,)),  # bits of the classes a seat can't hold until the next deal (R10)
+        ("game_number", np.int32),  # 1 for the first game of the session
+        ("totals", np.int32, (MAX_PLAYERS,)),  # scores in the session's finished games
+        ("total_points", np.int32, (MAX_PLAYERS,)),  # points of the cards captured in them
+        ("total_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made in them
+        ("total_void_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps that counted for nothing in them (F4, F5)
+        ("builds", np.int32),  # bits of the values of the builds on the table (B1)
+        ("multiple_builds", np.int32),  # bits of those that have several groups
+        ("taken_builds", np.int32),  # those that the pending play, or the last complete one, captures, raises or joins
+        ("table_sum", np.int16),  # sum of the table values
+        ("next_card", np.int16),  # place in the deck of the next card to be dealt
+        ("deal_number", np.int16),  # 1 for the first deal
+        ("dealer", np.int16),
+        ("pending", np.int16),  # the card just played while its capture is being chosen, else NO_CARD
+        ("last_card", np.int16),  # the card of the last complete play of the game, else NO_CARD
+        ("last_seat", np.int16),  # the seat that made it, else NO_SEAT
+        ("last_sweep", np.int16),  # 0, 1 or 2 sweeps in it
+        ("last_capturer", np.int16),  # seat of the last capture of the game, else NO_SEAT
+        ("sweeps", np.int16, (MAX_PLAYERS,)),  # sweeps made; a double sweep counts as two
+        ("void_sweeps", np.int16, (MAX_PLAYERS,)),  # sweeps made that don't count (F5)
+        ("cards_won", np.int16, (MAX_PLAYERS,)),  # cards in each pile, where the rules count them (K5)
+        ("spades_won", np.int16, (MAX_PLAYERS,)),  # spades in each pile, likewise
+        ("mulles", np.int16, (MAX_PLAYERS,)),  # mulles made (M2)
+        ("mulle_scores", np.int16, (MAX_PLAYERS,)),  # what mulles made count, where it differs from mulle to mulle (G2)
+        ("hand_size", np.int8, (MAX_PLAYERS,)),
         ("deck", np.int8, (MAX_DECK,)),  # the deck in deal order
         ("hands", np.int8, (MAX_PLAYERS, NUM_KINDS)),  # counts
         ("table", np.int8, (NUM_KINDS,)),  # counts
         ("set_aside", np.int8, (NUM_KINDS,)),  # counts
         ("seen", np.int8, (NUM_KINDS,)),  # counts of the cards that have been face up
         ("taken", np.int8, (NUM_KINDS,)),  # counts taken in the pending play, or in the last complete one
+        ("built", np.uint8, (NUM_KINDS,)),  # in which builds copies of each kind lie: `krypenv.kernels.builds.LIES_IN`
+        ("build_owner", np.int8, (MAX_BUILD + 1,)),  # by value, the seat that owns each build (B5)
+        ("build_value", np.int8),  # value of the build that the pending play, or the last complete one, makes, else 0
         ("over", np.bool_),  # the game is over (never so in an `Engine`, which deals the next one at once)
-        ("totals", np.int32, (MAX_PLAYERS,)),  # scores in the session's finished games
-        ("void_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made that don't count (F5)
-        ("mulles", np.int32, (MAX_PLAYERS,)),  # mulles made (M2)
-        ("cards_won", np.int32, (MAX_PLAYERS,)),  # cards in each pile, where the rules count them (K5)
-        ("spades_won", np.int32, (MAX_PLAYERS,)),  # spades in each pile, likewise
         ("cut_short", np.bool_),  # the game ended at once, by its threshold (F6)
-        ("total_points", np.int32, (MAX_PLAYERS,)),  # points of the cards captured in them
-        ("total_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps made in them
-        ("total_void_sweeps", np.int32, (MAX_PLAYERS,)),  # sweeps that counted for nothing in them (F4, F5)
-        ("mulle_scores", np.int32, (MAX_PLAYERS,)),  # what mulles made count, where it differs from mulle to mulle (G2)
-        # builds by their value (B1); those of rules without any stay zero
-        ("legal_builds", np.int64),  # bits of the actions from BUILD on (B1, B2)
-        ("builds", np.int32),  # bits of the values of the builds on the table
-        ("multiple_builds", np.int32),  # bits of those that have several groups
-        ("build_owner", np.int8, (MAX_BUILD + 1,)),  # the seat that owns each (B5)
-        (
-            "built",
-            np.int8,
-            (2, NUM_KINDS),
-        ),  # the builds that the copies of each kind lie in, the lower first, else 0
-        ("build_value", np.int32),  # value of the build that the pending play, or the last complete one, makes, else 0
-        ("taken_builds", np.int32),  # bits of the builds that it captures, raises or joins
     ],
     align=True,
 )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
 from krypenv.families.layout import LARGEST_SIZE, OBSERVATION_SIZE
 from krypenv.inputs.words import is_whole, shown
-from krypenv.kernels.builds import copies_built
+from krypenv.kernels.builds import JOINED, copies_built
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import HOLDS, LEGAL, MASK, SHOWN, SOUND, fault_of, tell_fault
 from krypenv.kernels.compiled import (
@@ -34,9 +34,9 @@ from krypenv.kernels.compiled import (
 from krypenv.kernels.deals import add_to_table, leader_of
 from krypenv.kernels.observation import LAYOUT, write_observation
 from krypenv.kernels.play import prepare, sweep_values_of
-from krypenv.kernels.state import DEALS, MAX_DECK, State, allocate, seed_game
+from krypenv.kernels.state import ACTIONS, DEALS, MAX_DECK, State, allocate, seed_game
 from krypenv.rules import Rules, check_rules
-from krypenv.runtime.jit import handle, kernel
+from krypenv.runtime.jit import handle, kernel, rare_kernel
 from krypenv.worlds.hidden import deal_hidden, give, viewer_of
 from krypenv.worlds.invariants import fault_of_state, is_mask_of
 
@@ -165,15 +165,8 @@ def _build_rows(
         game = state[row % len(state)]
         seed_game(game, seeds[row])
         fault = _build_world(rules, game, seen, world_scratch, scratch[0])
-        deals = 1
-        while fault == LEGAL and deals < MOST_DEALS and rules.building and game.pending != NO_CARD:
-            # who has begun a play can also end it (B5), and this deal of the hidden cards would not let it
-            streams = game.rng[DEALS]
-            state[row % len(state)] = world_scratch.spare[0]
-            seed_game(game, seeds[row])
-            game.rng[DEALS] = streams
-            fault = _build_world(rules, game, seen, world_scratch, scratch[0])
-            deals += 1
+        if fault == LEGAL and rules.building and game.pending != NO_CARD:
+            fault = _build_again(rules, state[row % len(state) :], seen, world_scratch, scratch[0])
         if fault != SOUND:
             return row, fault
         viewer = viewer_of(rules, seen)
@@ -202,6 +195,25 @@ def _build_world(
         return HOLDS
     prepare(rules, game, scratch)
     return fault_of_state(rules, game, True, world_scratch.spare[1:], scratch)
+
+
+@rare_kernel
+def _build_again(
+    rules: np.record, state: np.ndarray, seen: np.ndarray, world_scratch: _WorldScratch, scratch: np.record
+) -> int:
+    """Build the first world of a state again until the seat at play has something that it may do; return its fault.
+
+    Who has begun a play can also end it (B5), and not every deal of the hidden cards lets it.
+    """
+    fault, deals = LEGAL, 1
+    game = state[0]
+    while fault == LEGAL and deals < MOST_DEALS:
+        dealing, acting = game.rng[DEALS], game.rng[ACTIONS]
+        state[0] = world_scratch.spare[0]
+        game.rng[DEALS], game.rng[ACTIONS] = dealing, acting
+        fault = _build_world(rules, game, seen, world_scratch, scratch)
+        deals += 1
+    return fault
 
 
 @kernel
@@ -259,10 +271,9 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
 @kernel
 def _copy_built(compiled: np.record, game: np.record, seen: np.ndarray, kind: int) -> int:
     """Copy in which builds the copies of a kind lie; return their number."""
-    for copy, block in enumerate((BUILT, BUILT_TWIN)):
-        value = np.int64(seen[compiled.further[block] + kind])
-        game.built[copy, kind] = value
-        game.builds |= np.int64(value != 0) << value
+    one, other = np.int64(seen[compiled.further[BUILT] + kind]), np.int64(seen[compiled.further[BUILT_TWIN] + kind])
+    game.built[kind] = JOINED[one, other]
+    game.builds |= (np.int64(1) << one | np.int64(1) << other) & ~np.int64(1)
     return copies_built(game, kind)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import BUILD, MAX_BUILD, NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
-from krypenv.kernels.builds import copies_built, copies_in, held_values, ranks_of_build
+from krypenv.kernels.builds import LIES_IN, NUM_PAIRS, copies_built, copies_in, held_values, ranks_of_build
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import (
     BUILDS,
@@ -96,7 +96,14 @@ def is_mask_of(game: np.record, mask: np.ndarray) -> bool:
     for kind in range(NUM_KINDS):
         is_mask &= mask[kind] == game.legal_plays >> kind & 1
         is_mask &= mask[TAKE + kind] == game.legal_takes >> kind & 1
-    for action in range(NUM_ACTIONS, len(mask)):
+    return is_mask and (len(mask) == NUM_ACTIONS or is_build_mask_of(game, mask))
+
+
+@rare_kernel
+def is_build_mask_of(game: np.record, mask: np.ndarray) -> bool:
+    """Return whether a mask, (139,) int8, says which builds may be begun or taken (B1, B2)."""
+    is_mask = True
+    for action in range(BUILD, len(mask)):
         is_mask &= mask[action] == game.legal_builds >> (action - BUILD) & 1
     return is_mask
 
@@ -143,7 +150,6 @@ def fault_of_course(compiled: np.record, game: np.record, may_be_over: bool, twi
     """Return which invariant a game breaks, apart from what is legal, or SOUND. `twin` is scratch, (1,) of `GAME`."""
     fault = _fault_of_numbers(compiled, game, may_be_over)
     if fault == SOUND:
-        twin[0] = game
         fault = _fault_of_cards(compiled, game, twin[0])
     if fault == SOUND:
         fault = fault_of_table(compiled, game.table, np.int64(game.deal_number))
@@ -178,10 +184,9 @@ def fault_of_builds(compiled: np.record, game: np.record, scratch: np.record) ->
     if game.pending != NO_CARD and game.taken_builds != 0:
         return PLAY
     for kind in range(NUM_KINDS):
-        first, second = np.int64(game.built[0, kind]), np.int64(game.built[1, kind])
-        if min(first, second) < 0 or max(first, second) > MAX_BUILD or (second != 0 and (first == 0 or second < first)):
-            return BUILDS
-        if (np.int64(1) << first | np.int64(1) << second) & ~(np.int64(game.builds) | 1) != 0:
+        pair = LIES_IN[game.built[kind]]
+        lies_in = np.int64(1) << pair[0] | np.int64(1) << pair[1]
+        if game.built[kind] >= NUM_PAIRS or lies_in & ~(np.int64(game.builds) | 1) != 0:
             return BUILDS
     for value in range(MAX_BUILD + 1):
         if game.builds >> value & 1 == 0:

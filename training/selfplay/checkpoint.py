@@ -20,7 +20,7 @@ from krypenv.training.selfplay.checkpoint_checks import check_content, check_pro
 from krypenv.training.selfplay.settings import Settings
 
 CHECKPOINT = "checkpoint.safetensors"
-FORMAT = "2"
+FORMAT = "3"
 
 
 class Kept(NamedTuple):
