@@ -152,7 +152,6 @@ def page_of(game: Game) -> str:
         build_actions=BUILD_ACTIONS.format(builders=builders) if builders else "",
         building=BUILDING.format(builders=builders) if builders else "",
         build_features=BUILD_FEATURES if builders else "",
-        build_opponents=f"; in {builders} only `\"random\"` and your own so far" if builders else "",
         shapes=listed_or([f"({size},)" for size in sizes]), main=observation.SIZE,
         version=observation.VERSION, head=HEAD, state=whole_state.SIZE,
         variants="\n".join(
