@@ -27,6 +27,7 @@ SHIPPED = {  # folder in `MODELS` -> rules that it was trained for
     "finland-pairs": Rules.preset("kasino-finland", players=4, teams=2),
     "mulle": Rules.preset("mulle", players=2),
     "glimne": Rules.preset("mulle-glimne", players=2),
+    "glimne-pairs": Rules.preset("mulle-glimne", players=4, teams=2),
 }
 WORLDS = 100  # played out for a decision
 PROPOSALS = 4  # worlds sampled for each one played out, weighted by what the opponent has played
