@@ -160,7 +160,7 @@ _ARRAYS = {  # of a forest: what each holds one entry of, and its type
     "arrives": ("nodes", np.bool_), "children": ("edges", np.int64), "seat": ("infosets", np.int8),
     "choice": ("infosets", np.int64), "before": ("infosets", np.int64), "actions": ("choices", np.int16),
     "gain": ("leaves", np.float64), "is_new": ("leaves", np.bool_), "follower": ("leaves", np.int32),
-    "first": ("hands", np.int64), "chance": ("hands", np.float64),
+    "first": ("hands", np.int64), "chance": ("hands", np.float64), "dealt": ("hands", np.dtype((np.int64, 2))),
 }  # fmt: skip
 _OF_A_DEAL = [tree.NODES, tree.EDGES, tree.INFOSETS, tree.CHOICES, tree.LEAVES, tree.HANDS, tree.HISTORIES]
 

@@ -60,7 +60,7 @@ def solve(rules: Rules, gap: float = 1e-4, most: int = 20_000, threads: int = 0,
         solution = blank(forest)
         to_come = solutions[0].values if solutions else np.zeros(0)
         gap_here = 2 * gap / len(trees.forests)
-        _run(solve_deals, forest, threads, to_come, gap_here, most, solution)
+        run_kernel(solve_deals, forest, threads, to_come, gap_here, most, solution)
         solutions.insert(0, solution)
     return respond(Solved(trees, solutions), threads)
 
@@ -70,7 +70,7 @@ def respond(solved: Solved, threads: int = 0) -> Solved:
     best = np.zeros((2, 0))
     for forest, solution in zip(reversed(solved.trees.forests), reversed(solved.solutions), strict=True):
         for seat in range(2):
-            _run(respond_to_deals, forest, threads, best[seat], solution, seat)
+            run_kernel(respond_to_deals, forest, threads, best[seat], solution, seat)
         best = solution.best
     return solved
 
@@ -99,14 +99,14 @@ def blank(forest: Forest) -> Solution:
     )  # fmt: skip
 
 
-def _run(kernel: Any, forest: Forest, threads: int, to_come: FloatArray, *rest: Any) -> None:
+def run_kernel(kernel: Any, forest: Forest, threads: int, to_come: FloatArray, *rest: Any) -> None:
     """Run a kernel over the deals of a forest, on several threads."""
     threads = count_threads(threads)
-    works = [_work_for(forest) for _ in range(threads)]
+    works = [work_for(forest) for _ in range(threads)]
     share(lambda part, parts: kernel(forest, to_come, *rest, works[part], part, parts), threads)
 
 
-def _work_for(forest: Forest) -> Work:
+def work_for(forest: Forest) -> Work:
     """Return room for the largest deal of a forest."""
     sizes = np.diff(forest.starts, axis=0).max(axis=0)
     nodes, choices = int(sizes[tree.NODES]), int(sizes[tree.CHOICES])

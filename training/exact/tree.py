@@ -50,6 +50,7 @@ class Forest(NamedTuple):
     follower: np.ndarray  # (leaves,) int32: the position of the next deal, -1 where the game is over
     first: np.ndarray  # (hands,) int64: the first node, or -1 - leaf, for each pair of hands
     chance: np.ndarray  # (hands,) float64: its probability
+    dealt: np.ndarray  # (hands, 2) int64: the hands, two bits for each kind that is not seen when the deal begins
     seen: np.ndarray  # (infosets, N) int8: observations with the history block, or no rows
 
 
@@ -411,6 +412,7 @@ def walk_deal(
             forest.first[at] = walk_hands(compiled, walk, public, before, forest, index, positions)
             if forest.first[at] == FULL:
                 return FULL
+            forest.dealt[at, 0], forest.dealt[at, 1] = walk.hand[0], walk.hand[1]
             forest.chance[at] = ways(limits, own, count) * ways(rest, other, count) / sets
             forest.counts[HANDS] += 1
             found = next_hand(rest, count, other)
