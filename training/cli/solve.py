@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sys
 import time
@@ -54,7 +55,7 @@ def solve(
     """Compute an equilibrium of a small game for two players.
 
     The strategy in DIR is an agent: its folder can be named wherever an agent is. Values are margins of the first seat,
-    in points a game.
+    in points a game. If it is killed, the same command with --out goes on where it was.
     """
     from krypenv.agents.solved import is_strategy
     from krypenv.rules import Rules
@@ -80,7 +81,9 @@ def solve(
 
 def _solve(rules: Rules, gap: float, iterations: int, threads: int, out: Path | None, at: str | None) -> None:
     from krypenv.training.cli.outputs import check_folder
+    from krypenv.training.common.folders import writing_to
     from krypenv.training.exact.looking import check_position
+    from krypenv.training.exact.resuming import Kept
     from krypenv.training.exact.solving import solve as solve_game
     from krypenv.training.exact.strategies import save
 
@@ -90,15 +93,20 @@ def _solve(rules: Rules, gap: float, iterations: int, threads: int, out: Path | 
     if out:
         check_folder(out)
     start = time.perf_counter()
-    with Console(stderr=True).status(f"solving {rules}"):
-        solved = solve_game(rules, gap, iterations, threads, sees=out is not None or game is not None)
-    seconds = time.perf_counter() - start
+    with contextlib.ExitStack() as stack:
+        if out:
+            stack.enter_context(writing_to(out))
+        stack.enter_context(Console(stderr=True).status(f"solving {rules}"))
+        keep = Kept(out, rules, gap, iterations) if out else None
+        solved = solve_game(rules, gap, iterations, threads, sees=bool(out or game), keep=keep)
+        if out and keep:
+            save(out, solved, command=shlex.join(["krypenv", *sys.argv[1:]]))
+            keep.remove()
     typer.echo(
         f"{rules}: the first seat can expect {solved.value:+.4f} points; the strategy can be exploited by "
-        f"{max(solved.exploitability, 0.0):.1e} points at most ({seconds:.1f} s)"
+        f"{max(solved.exploitability, 0.0):.1e} points at most ({time.perf_counter() - start:.1f} s)"
     )
     if out:
-        save(out, solved, command=shlex.join(["krypenv", *sys.argv[1:]]), seconds=round(seconds, 1))
         typer.echo(f"wrote {out}, which names an agent: krypenv evaluate {out} --against tactician")
     if game:
         _print_look(solved, *game)

@@ -336,12 +336,14 @@ def solve_deals(
     gap: float,
     most: int,
     solution: Solution,
+    start: int,
+    stop: int,
     work: Work,
     part: int,
     parts: int,
 ) -> None:
-    """Solve every `parts`-th deal of a forest; `to_come` are the values of the next deals."""
-    for at in range(part, len(forest.starts) - 1, parts):
+    """Solve every `parts`-th deal from `start` to before `stop`; `to_come` are the values of the next deals."""
+    for at in range(start + part, stop, parts):
         solve_deal(forest, at, to_come, gap, most, work, solution)
 
 
