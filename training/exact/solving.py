@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.agents import Agent
 from krypenv.rules import Rules
 from krypenv.runtime.threads import count_threads, share
 from krypenv.training.exact import tree
@@ -95,12 +96,12 @@ def respond(solved: Solved, threads: int = 0) -> Solved:
     return solved
 
 
-def measure(spec: str, rules: Rules, seeds: int = 1, threads: int = 0) -> Solved:
-    """Return an agent's policy on both seats, and the best responses to it.
+def measure(spec: str | Agent, rules: Rules, seeds: int = 1, threads: int = 0, trees: Trees | None = None) -> Solved:
+    """Return an agent's policy on both seats, and the best responses to it; `trees` are those of `grow_for_agents`.
 
     Raises what `policy_of` raises, and ValueError for rules that can't be solved.
     """
-    trees = grow(rules, keeps_all=True, keeps_points=True, sees=True)
+    trees = trees or grow_for_agents(rules)
     solutions = []
     for forest in trees.forests:
         solution = blank(forest)
@@ -108,6 +109,11 @@ def measure(spec: str, rules: Rules, seeds: int = 1, threads: int = 0) -> Solved
             solution.policy[:] += policy_of(spec, rules, forest, seat, seeds)
         solutions.append(solution)
     return respond(Solved(trees, solutions), threads)
+
+
+def grow_for_agents(rules: Rules) -> Trees:
+    """Return the trees in which agents can be asked: all that an agent may look at tells decisions apart."""
+    return grow(rules, keeps_all=True, keeps_points=True, sees=True)
 
 
 def blank(forest: Forest) -> Solution:
