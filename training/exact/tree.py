@@ -55,12 +55,13 @@ class Forest(NamedTuple):
 
 
 class Index(NamedTuple):
-    """Hash tables of one forest: open addressing, -1 for an empty place."""
+    """Hash tables: open addressing, -1 for an empty place. All but `positions` may be emptied between two deals."""
 
     publics: np.ndarray  # (2**k, 3) int64: public history before a play, the play, public history after it
     infosets: np.ndarray  # (2**k, 3) int64: public history, hand, information set
     arrivals: np.ndarray  # (2**k, 3) int64: public history, hand and last own choice, 0
     positions: np.ndarray  # (2**k,) int64
+    base: np.ndarray  # (9,) int64: the forest's counts when they were emptied
 
 
 @kernel
@@ -102,12 +103,19 @@ def public_after(forest: Forest, index: Index, public: int, game: np.record) -> 
     action = play_code(game)
     at = find_place(index.publics, public, action)
     if index.publics[at, 2] < 0:
-        if 2 * forest.counts[PUBLICS] >= len(index.publics):
+        if 2 * (forest.counts[PUBLICS] - index.base[PUBLICS]) >= len(index.publics):
             return FULL
         index.publics[at, 0], index.publics[at, 1] = public, action
         index.publics[at, 2] = forest.counts[PUBLICS]
         forest.counts[PUBLICS] += 1
     return index.publics[at, 2]
+
+
+@kernel
+def count_arrivals(forest: Forest, index: Index) -> int:
+    """Return twice the number of nodes and leaves that may be in the table of arrivals."""
+    counts, base = forest.counts, index.base
+    return 2 * (counts[NODES] - base[NODES] + counts[LEAVES] - base[LEAVES])
 
 
 @kernel
@@ -123,7 +131,7 @@ def add_leaf(
 ) -> int:
     """Note where a deal has ended; return the leaf, or FULL."""
     leaf = forest.counts[LEAVES]
-    if leaf == len(forest.gain) or 2 * (leaf + forest.counts[NODES]) >= len(index.arrivals):
+    if leaf == len(forest.gain) or count_arrivals(forest, index) >= len(index.arrivals):
         return FULL
     follower = np.int64(-1)
     if not game.over:
@@ -169,8 +177,8 @@ def add_node(
         or counts[EDGES] + count > len(forest.children)
         or counts[INFOSETS] + 1 == len(forest.choice)
         or counts[CHOICES] + count > len(forest.actions)
-        or 2 * counts[INFOSETS] >= len(index.infosets)
-        or 2 * (counts[NODES] + counts[LEAVES]) >= len(index.arrivals)
+        or 2 * (counts[INFOSETS] - index.base[INFOSETS]) >= len(index.infosets)
+        or count_arrivals(forest, index) >= len(index.arrivals)
     ):
         return FULL
     at = find_place(index.infosets, public, hand)
