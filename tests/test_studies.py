@@ -100,6 +100,9 @@ def test_every_study_answers_in_small(name: str, tmp_path: Path) -> None:
     assert "has a study with another setup" in other.stderr
 
 
+CLONED = ("exploitability", "exploitability of the teacher")
+
+
 def test_small_games_are_answered_in_a_smaller_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The ladder of agents and PPO in mini-sweep; what takes longer is made up."""
     game = "mini-sweep"
@@ -108,7 +111,7 @@ def test_small_games_are_answered_in_a_smaller_one(tmp_path: Path, monkeypatch: 
         ("ASKED", dict.fromkeys(small.ASKED, 4)),
     ):  # fmt: skip
         monkeypatch.setattr(small, name, value)
-    monkeypatch.setattr(small, "train_clone", lambda seed: {"clone": 0.25, "search": 0.5})
+    monkeypatch.setattr(small, "train_clone", lambda seed: {"teacher": "search", **dict.fromkeys(CLONED, 0.5)})
     monkeypatch.setattr(small, "train_champion", lambda seed: {"network": 0.5, "with search": 0.25})
     monkeypatch.setattr(small, "bound", lambda agent, deals, seed: {"margin": 1.0, "low": 0.5, "high": 1.5})
     study = dataclasses.replace(small.STUDY, sets={game: game})

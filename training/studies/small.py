@@ -26,7 +26,7 @@ BOUNDED = ("random", "greedy", "tactician", "search(worlds=1)", "search(worlds=3
 FRAMES = (0, 50_000, 100_000, 200_000, 400_000, 800_000)  # decisions of PPO at which it is measured
 LEARNERS = 2  # runs of PPO, with and without the history
 GAMES = 256  # of PPO at once
-DEMONSTRATIONS = 1000  # games that the clone and the champion's recipe imitate
+DEMONSTRATIONS = 10_000  # games that the clone imitates
 EXPLOITED = 200_000  # decisions that an exploiter is trained for
 
 
@@ -85,8 +85,8 @@ def train_ppo(history: bool, seed: int) -> list[tuple[int, float]]:
         model.train()
 
 
-def train_clone(seed: int) -> dict[str, float]:
-    """Imitate a search as `krypenv imitate` does; return the exploitability of the network and of the teacher."""
+def train_clone(seed: int) -> dict[str, Any]:
+    """Imitate a search as `krypenv imitate` does; return the teacher, and the exploitability of both."""
     import torch
     from rich.console import Console
 
@@ -100,7 +100,11 @@ def train_clone(seed: int) -> dict[str, float]:
         imitate(settings, policy, Path(folder), Console(quiet=True))
     player = NetworkPolicy(policy.network, settings.game_rules(), "clone")
     teacher = settings.demonstrating.teacher
-    return {"clone": exploitability(player, HIDDEN), teacher: exploitability(teacher, HIDDEN, ASKED[SEARCHES[0]])}
+    return {
+        "teacher": teacher,
+        "exploitability": exploitability(player, HIDDEN),
+        "exploitability of the teacher": exploitability(teacher, HIDDEN, ASKED[SEARCHES[0]]),
+    }
 
 
 def train_champion(seed: int) -> dict[str, float]:
@@ -171,7 +175,13 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         name: [[results[f"ppo {history} {run}"][at][1] for run in range(LEARNERS)] for at in range(len(FRAMES))]
         for name, history in (("PPO", False), ("PPO with history", True))
     }
-    trained = {"clone": results["clone"]["clone"], **{f"krypenv train, {k}": v for k, v in results["champion"].items()}}
+    clone, champion = results["clone"], results["champion"]
+    trained = {
+        f"{clone['teacher']}, the teacher": clone["exploitability of the teacher"],
+        "its clone": clone["exploitability"],
+        "krypenv train, the network": champion["network"],
+        "krypenv train, with search": champion["with search"],
+    }
     bounds = {agent: results[f"bound {agent}"] for agent in BOUNDED}
     shares = {agent: max(bounds[agent]["margin"], 0.0) / here[agent] for agent in BOUNDED if here[agent] > 0}
     last = {name: sum(runs[-1]) / LEARNERS for name, runs in ppo.items()}
@@ -182,11 +192,11 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         f"{here[SEARCHES[-1]]:.2f} with 300. With 300 it is exploited by more than a hundredth of a point in "
         f"{sum(each > 0.01 for each in fused.values())} of {len(fused)} games. "
         f"PPO comes down to {last['PPO']:.2f} in {FRAMES[-1]:,} decisions, and to {last['PPO with history']:.2f} if it "
-        f"sees the plays of the deal; what krypenv train makes to {trained['krypenv train, network']:.2f}, and to "
-        f"{trained['krypenv train, with search']:.2f} with its search. The lower bounds of krypenv exploit find "
+        f"sees the plays of the deal; what krypenv train makes to {champion['network']:.2f}, and to "
+        f"{champion['with search']:.2f} with its search. The lower bounds of krypenv exploit find "
         f"{min(shares.values(), default=0):.0%} to {max(shares.values(), default=0):.0%} of the true figures."
     )
-    bars = {**here, "clone of a search": trained.pop("clone")}
+    bars = dict(here)
     for name, runs in ppo.items():
         bars |= {f"{name}, {frames:,}": sum(each) / LEARNERS for frames, each in zip(FRAMES[1:], runs[1:], strict=True)}
     bars |= trained
@@ -196,7 +206,7 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         rows.append((name, f"{figure:.2f}", str(ASKED.get(name, "")), *found))
     figures = {
         "values": {preset: results[f"value {preset}"] for preset in SOLVED}, "exploitability": asked, "ppo": ppo,
-        "trained": results["champion"] | results["clone"], "bounds": bounds, "frames": FRAMES,
+        "trained": trained, "bounds": bounds, "frames": FRAMES,
     }  # fmt: skip
 
     def draw(axes: Axes) -> None:
