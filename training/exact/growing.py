@@ -245,7 +245,8 @@ def _emptied(index: Index, rows: IntArray, counts: IntArray) -> Index:
     for table, size in zip(index[:3], rows.tolist(), strict=True):
         tables.append(table if len(table) == size else np.empty((size, 3), np.int64))
         tables[-1].fill(-1)
-    return Index(*tables, index.positions, counts.copy())
+    publics, infosets, arrivals = tables
+    return Index(publics, infosets, arrivals, index.positions, counts.copy())
 
 
 def _enlarged(array: np.ndarray, size: int) -> np.ndarray:
