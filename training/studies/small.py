@@ -22,12 +22,12 @@ SEARCHES = tuple(f"search(worlds={worlds})" for worlds in WORLDS)
 ASKED = {  # agents, and the seeds whose answers make up their probabilities
     "random": 1, "greedy": 32, "tactician": 32, **dict.fromkeys(SEARCHES, 8), "rollout": 4, "ismcts": 4,
 }  # fmt: skip
-BOUNDED = ("random", "greedy", "tactician", "search(worlds=1)", "search(worlds=30)")
+BOUNDED = ("random", "greedy", "tactician", "search(worlds=30)")
 FRAMES = (0, 50_000, 100_000, 200_000, 400_000, 800_000)  # decisions of PPO at which it is measured
 LEARNERS = 2  # runs of PPO, with and without the history
 GAMES = 256  # of PPO at once
 DEMONSTRATIONS = 10_000  # games that the clone imitates
-EXPLOITED = 200_000  # decisions that an exploiter is trained for
+EXPLOITED = 100_000  # decisions that an exploiter is trained for
 
 
 @lru_cache(1)
@@ -120,7 +120,7 @@ def train_champion(seed: int) -> dict[str, float]:
         run.play(Console(quiet=True))
         run.write_model("")
         model = str(Path(folder) / "model")
-        guided = f"guided(model={model!r}, worlds=30, proposals=4)"
+        guided = f"guided(model={model!r}, worlds=30)"
         return {"network": exploitability(model, HIDDEN), "with search": exploitability(guided, HIDDEN)}
 
 
@@ -221,6 +221,7 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         label = "lower bound that krypenv exploit finds"
         axes.plot([each for _, each in found], [place for place, _ in found], "D", color="black", ms=5, label=label)
         axes.set_yticks(places, names)
+        axes.margins(x=0.1)
         axes.set_ylim(-0.6, len(names) - 0.4)
         axes.set_xlabel(f"exploitability in {HIDDEN}, points a game; an equilibrium has 0")
         axes.legend(loc="lower right")
