@@ -55,17 +55,25 @@ class Strategy(NamedTuple):
     probabilities: npt.NDArray[np.float64]  # (choices,)
 
 
-def keys_of(rules: Rules, observations: npt.NDArray[np.int8], points: bool = False) -> npt.NDArray[np.uint64]:
-    """Return the keys of the information sets in which observations with the history block are made, (B, 2).
+def deciding(rules: Rules, points: bool = False) -> npt.NDArray[np.bool_]:
+    """Return which entries of an observation with the history block tell information sets apart, (N,).
 
-    With `points`, those with other points so far differ, even if nothing to come depends on them.
+    With `points` those with other points so far differ, even if nothing to come depends on them.
     """
-    decides = np.ones(observations.shape[1], bool)
+    decides = np.ones(rules.observation_size + history_size(rules), bool)
     points_decide = rules.sweep_limit is not None or rules.sweeps_cancel or rules.threshold_at_once
     for name in _PAST if points or points_decide else (*_PAST, *_POINTS):
         if name in rules.layout:
             decides[rules.layout[name]] = False
-    rows = np.ascontiguousarray(observations[:, decides])
+    return decides
+
+
+def keys_of(rules: Rules, observations: npt.NDArray[np.int8], points: bool = False) -> npt.NDArray[np.uint64]:
+    """Return the keys of the information sets in which observations with the history block are made, (B, 2).
+
+    `points` is as in `deciding`.
+    """
+    rows = np.ascontiguousarray(observations[:, deciding(rules, points)])
     digests = b"".join(hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in rows)
     return np.frombuffer(digests, np.uint64).reshape(-1, 2)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,16 +17,20 @@ from krypenv import Rules, agents
 from krypenv.agents.solved import FACTS, STRATEGY, StrategyError, load_strategy
 from krypenv.training import duplicate_match
 from krypenv.training.cli.commands import app
+from krypenv.training.exact import solving
 from krypenv.training.exact.counting import size_of
 from krypenv.training.exact.growing import SOLVED, estimate_first_deal, grow
+from krypenv.training.exact.resuming import Kept
 from krypenv.training.exact.solving import measure, respond, solve
 from krypenv.training.exact.strategies import save
 from krypenv.training.exact.tree import HISTORIES
 
 SWEEP = Rules.preset("mini-sweep")
 GAP = 1e-4
-# Games in which no capture is named card by card, so that OpenSpiel's tree has one way to each information set.
-BOTH_WAYS = ["mini-sweep", "mini-mulle", "mini-sweep goal=high"]
+# Games that are solved both ways. In those of the second list some captures are named card by card: OpenSpiel's tree
+# has an information set for each way to name them, and ours a single one.
+BOTH_WAYS = ["mini-sweep", "mini-mulle", "mini-kasino", "mini-sweep goal=high"]
+WITH_ORDERS = ["mini-choice", "mini-copies", "mini-choice sweep_points=3"]
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +91,17 @@ def sequence_form(name: str) -> tuple[float, list[int]]:
     return -found.fun, [len(each) for each in infosets]
 
 
-@pytest.mark.parametrize("name", BOTH_WAYS)
+@pytest.mark.parametrize("name", [*BOTH_WAYS, *WITH_ORDERS])
 def test_the_value_is_that_of_the_sequence_form(name: str) -> None:
     value, infosets = sequence_form(name)
     rules = Rules.parse(name)
     assert solve(rules, GAP).value == pytest.approx(value, abs=GAP)
-    assert list(size_of(grow(rules, keeps_all=True)).infosets) == infosets
+    own, other = size_of(grow(rules, keeps_all=True)).infosets
+    if name in BOTH_WAYS:
+        assert [own, other] == infosets
+    else:
+        assert own < infosets[0]
+        assert other < infosets[1]
 
 
 @pytest.mark.parametrize("name", [name for name in SOLVED if name != "mini-count"])
@@ -198,6 +209,64 @@ def test_how_large_a_first_deal_is_can_be_told_before(name: str) -> None:
     rules = Rules.preset(name)
     counted = grow(rules).forests[0].counts[HISTORIES]
     assert estimate_first_deal(rules) == pytest.approx(counted, rel=0.1)
+
+
+class Killed(Exception):
+    """What stands for the end of the process."""
+
+
+def test_a_solve_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is killed again and again, each time before it can keep more, and ends with the same bytes."""
+    run = CliRunner().invoke
+    monkeypatch.setattr(solving, "NODES_AT_ONCE", 200)
+    monkeypatch.setattr(solving, "DEALS_AT_ONCE", 1)
+    write = Kept.write
+    calls: list[int] = []
+
+    def kill(kept: Kept, *rest: Any) -> None:
+        kept.pause = 0.0
+        calls.append(rest[0])
+        if len(calls) % 4 == 0:
+            raise Killed
+        write(kept, *rest)
+
+    def solve_in(folder: Path) -> int:
+        """Solve by the same command line, in a folder; return how often it was killed."""
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "argv", ["krypenv", "solve", "mini-last", "--out", "last"])
+        for killed in range(50):
+            result = run(app, sys.argv[1:])
+            if not isinstance(result.exception, Killed):
+                assert result.exit_code == 0, result.output
+                return killed
+        raise AssertionError("it never ends")
+
+    for name in ("unbroken", "broken"):
+        (tmp_path / name).mkdir()
+    assert solve_in(tmp_path / "unbroken") == 0
+    monkeypatch.setattr(Kept, "write", kill)
+    assert solve_in(tmp_path / "broken") > 2
+    assert set(calls) == {0, 1}  # the deals of both numbers
+    for name in (STRATEGY, FACTS):
+        assert (tmp_path / "broken/last" / name).read_bytes() == (tmp_path / "unbroken/last" / name).read_bytes()
+    assert not list((tmp_path / "broken/last").glob("solved-*"))
+
+
+def test_what_was_kept_by_another_solve_or_is_torn_is_refused(tmp_path: Path) -> None:
+    kept = Kept(tmp_path, SWEEP, GAP, 1000)
+    solve(SWEEP, GAP, 1000, keep=kept)
+    path = kept.path(0)
+    for other in (Kept(tmp_path, SWEEP, 1e-3, 1000), Kept(tmp_path, Rules.parse("mini-sweep goal=high"), GAP, 1000)):
+        with pytest.raises(ValueError, match=r"belongs to another solve, of 'mini-sweep players=2' with --gap 0\.0001"):
+            solve(SWEEP, keep=other)
+    data = path.read_bytes()
+    for torn in (data[:-9], data[:-1] + bytes([data[-1] ^ 1]), b"", b"nothing"):
+        path.write_bytes(torn)
+        with pytest.raises(ValueError, match=r"solved-deals-1.safetensors is torn or was changed.*remove it"):
+            solve(SWEEP, GAP, 1000, keep=kept)
+    path.unlink()
+    kept.remove()
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_commands(tmp_path: Path) -> None:

@@ -37,6 +37,8 @@ SCORES = sorted((ROOT / "docs" / "results" / "scores").glob("*.json"))
 PAGE = (ROOT / "docs" / "strategy.md").read_text(encoding="utf-8")
 IN_LUCK = (*LADDER, SKILL, TRAINED, HIDDEN, FIRST, OTHER, OTHER_RANDOM)
 MISERE = (ROOT / "docs" / "misere.md").read_text(encoding="utf-8")
+EXACT = (ROOT / "docs" / "exact.md").read_text(encoding="utf-8")
+PAGES = {"misere": MISERE, "small": EXACT}  # of studies that have one of their own
 
 
 def setup_of(command: str) -> tuple[str, Setup]:
@@ -45,7 +47,7 @@ def setup_of(command: str) -> tuple[str, Setup]:
     given = dict(zip([word.removeprefix("--") for word in words[::2]], words[1::2], strict=True))
     study = study_of(name)
     players = int(given.pop("players", study.players[0]))
-    rules = Rules.preset(given.pop("rules", "krypkasino"), players=players, teams=study.teams)
+    rules = study.rules or Rules.preset(given.pop("rules", "krypkasino"), players=players, teams=study.teams)
     agent, deals = given.pop("agent", study.agent or strong_agent(rules)), int(given.pop("deals", study.deals))
     assert not given.keys() - {"models", "workers"}
     return name, Setup(rules, agent, deals)
@@ -55,7 +57,7 @@ def setup_of(command: str) -> tuple[str, Setup]:
 class TestStudies:
     def test_the_page_shows_the_answer_and_the_command(self, folder: Path) -> None:
         result = json.loads((folder / "result.json").read_text())
-        page = MISERE if "sets" in result else PAGE
+        page = PAGES.get(result["study"], PAGE)
         assert result["answer"] in page
         assert f"\n{result['command']}\n" in page
         name, setup = setup_of(result["command"])
@@ -115,6 +117,34 @@ def test_the_rows_of_misere_are_those_of_the_page() -> None:
     assert len(rows) == 14 + 11
     for row in rows:
         assert row in MISERE
+
+
+def rows_of_small(result: dict[str, Any]) -> Iterator[str]:
+    """The rows of the tables of the page on exact solving: values, agents in all games, agents in one, bounds, PPO."""
+    figures = result["figures"]
+    for game, found in figures["values"].items():
+        ahead = "first" if found["value"] > 0 else "second"
+        yield f"| `{game}` | {found['value']:+.4f} | the {ahead} seat |"
+    games = list(figures["exploitability"])
+    for agent in figures["exploitability"][games[0]]:
+        cells = [f"{figures['exploitability'][game][agent]:.2f}" for game in games]
+        yield f"| `{agent}` | {' | '.join(cells)} |"
+    for agent, found in figures["bounds"].items():
+        true = figures["exploitability"]["mini-hidden"][agent]
+        yield f"| `{agent}` | {true:.2f} | {found['margin']:.2f} ({found['low']:.2f} to {found['high']:.2f}) |"
+    for frames, *runs in zip(figures["frames"], *figures["ppo"].values(), strict=True):
+        cells = [" and ".join(f"{run:.2f}" for run in each) for each in runs]
+        yield f"| {frames:,} | {' | '.join(cells)} |"
+    for name, figure in figures["trained"].items():
+        yield f"| {name} | {figure:.2f} |"
+
+
+def test_the_rows_of_small_games_are_those_of_the_page() -> None:
+    result = json.loads((ROOT / "docs/results/studies/small-2/result.json").read_text())
+    rows = list(rows_of_small(result))
+    assert len(rows) == 8 + 11 + 4 + 6 + 4
+    for row in rows:
+        assert any(line.startswith(row.removesuffix(" |")) for line in EXACT.splitlines()), row
 
 
 class TestScores:

@@ -53,13 +53,13 @@ def analyze(
     """Evaluate each legal move of a position, or the moves of a recorded game."""
     from krypenv.training.analysis import report as report
 
-    text = _read(source)
+    text = read_source(source)
     check_files(json_file, picture, source=source)
     check_files(json_file, picture, annotated)
     if picture and picture.suffix.lower() != ".png":
         raise ValueError(f"a picture is a PNG file, so its name ends in .png, and {picture.name!r} does not")
     marks = check_marks(Marks(inaccuracy, mistake, blunder))
-    if not _is_record(text):
+    if not is_record(text):
         if seat is not None or annotated:
             raise ValueError("--seat and --annotate are for records, and this is a position")
         position = analyze_position(Game.from_position(text), agent, worlds, seed, open_hands)
@@ -90,16 +90,16 @@ def analyze(
     report.print_record(record)
 
 
-def _read(source: str) -> str:
+def read_source(source: str) -> str:
     """Return the text of a file or of the standard input, or the argument itself if it is a position or a record.
 
     Raises ValueError for a file that is not text.
     """
-    if source != "-" and not os.path.exists(source) and (":" in source or _is_record(source)):
+    if source != "-" and not os.path.exists(source) and (":" in source or is_record(source)):
         return source  # Path.exists raises for a long text
     return read_text(source)
 
 
-def _is_record(text: str) -> bool:
+def is_record(text: str) -> bool:
     """Return whether a text is a record, which begins with a tag."""
     return text.lstrip().startswith("[")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sys
 import time
@@ -13,16 +14,24 @@ from rich.console import Console
 
 from krypenv.training.cli.options import RuleFields, flag, option
 from krypenv.training.common import bounds
-from krypenv.training.common.panels import LENGTH, OUTPUT, RULES
+from krypenv.training.common.panels import GAME_RECORDS, LENGTH, OUTPUT, RULES
 
 if TYPE_CHECKING:
+    from krypenv.game.game import Game
     from krypenv.rules import Rules
+    from krypenv.training.exact.solving import Solved
 
+MOST_BELIEFS = 10  # hands that are listed
 SIZES = ("preset", "cards", "histories", "ends", "information sets", "value", "seconds")
 
 
 def solve(
-    preset: Annotated[str | None, typer.Argument(help="preset of the rules, as in mini-sweep")] = None,
+    preset: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PRESET|DIR", help="preset of the rules, as in mini-sweep; with --at also the folder of a strategy"
+        ),
+    ] = None,
     rule: RuleFields = None,
     listed: Annotated[
         bool, flag("--list", RULES, "solve every preset that is made for it, and print how large they are")
@@ -30,6 +39,15 @@ def solve(
     gap: Annotated[float, option(panel=LENGTH, metavar="POINTS", help="exploitability to reach")] = 1e-4,
     iterations: Annotated[int, option(panel=LENGTH, help="iterations for a deal, at most")] = 20_000,
     threads: Annotated[int, option(panel=LENGTH, min=0, help="threads; 0 for one per processor")] = 0,
+    at: Annotated[
+        str | None,
+        option(
+            panel=GAME_RECORDS,
+            metavar="POSITION|RECORD",
+            help="show what the strategy does there: a file, the text itself, or - for the standard input",
+            default="none",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, option(panel=OUTPUT, metavar="DIR", help="folder for the strategy", default="none")
     ] = None,
@@ -37,8 +55,9 @@ def solve(
     """Compute an equilibrium of a small game for two players.
 
     The strategy in DIR is an agent: its folder can be named wherever an agent is. Values are margins of the first seat,
-    in points a game.
+    in points a game. If it is killed, the same command with --out goes on where it was.
     """
+    from krypenv.agents.solved import is_strategy
     from krypenv.rules import Rules
     from krypenv.training.exact.growing import SOLVED
 
@@ -46,30 +65,102 @@ def solve(
     bounds.check("iterations", iterations, bounds.ITERATIONS)
     if listed == (preset is not None):
         raise ValueError("name one preset, as in krypenv solve mini-sweep, or list them all with --list")
-    if listed:
+    if listed and at:
+        raise ValueError("--at shows one strategy, and --list solves many games; name the game of the position")
+    if preset is not None and is_strategy(preset):
+        if at is None:
+            raise ValueError(f"{preset} is solved; --at shows what its strategy does at a position")
+        if rule or out:
+            raise ValueError(f"{preset} has its own rules, and is saved; leave out --rule and --out")
+        _look(preset, at)
+    elif listed:
         _list([Rules.parse(" ".join([name, *(rule or ())])) for name in SOLVED], gap, iterations, threads)
     else:
-        _solve(Rules.parse(" ".join([preset or "", *(rule or ())])), gap, iterations, threads, out)
+        _solve(Rules.parse(" ".join([preset or "", *(rule or ())])), gap, iterations, threads, out, at)
 
 
-def _solve(rules: Rules, gap: float, iterations: int, threads: int, out: Path | None) -> None:
+def _solve(rules: Rules, gap: float, iterations: int, threads: int, out: Path | None, at: str | None) -> None:
     from krypenv.training.cli.outputs import check_folder
+    from krypenv.training.common.folders import writing_to
+    from krypenv.training.exact.looking import check_position
+    from krypenv.training.exact.resuming import Kept
     from krypenv.training.exact.solving import solve as solve_game
     from krypenv.training.exact.strategies import save
 
+    game = _game_at(at) if at else None
+    if game:
+        check_position(rules, game[0])
     if out:
         check_folder(out)
     start = time.perf_counter()
-    with Console(stderr=True).status(f"solving {rules}"):
-        solved = solve_game(rules, gap, iterations, threads, sees=out is not None)
-    seconds = time.perf_counter() - start
+    with contextlib.ExitStack() as stack:
+        if out:
+            stack.enter_context(writing_to(out))
+        stack.enter_context(Console(stderr=True).status(f"solving {rules}"))
+        keep = Kept(out, rules, gap, iterations) if out else None
+        solved = solve_game(rules, gap, iterations, threads, sees=bool(out or game), keep=keep)
+        if out and keep:
+            save(out, solved, command=shlex.join(["krypenv", *sys.argv[1:]]))
+            keep.remove()
     typer.echo(
         f"{rules}: the first seat can expect {solved.value:+.4f} points; the strategy can be exploited by "
-        f"{max(solved.exploitability, 0.0):.1e} points at most ({seconds:.1f} s)"
+        f"{max(solved.exploitability, 0.0):.1e} points at most ({time.perf_counter() - start:.1f} s)"
     )
     if out:
-        save(out, solved, command=shlex.join(["krypenv", *sys.argv[1:]]), seconds=round(seconds, 1))
         typer.echo(f"wrote {out}, which names an agent: krypenv evaluate {out} --against tactician")
+    if game:
+        _print_look(solved, *game)
+
+
+def _game_at(source: str) -> tuple[Game, bool]:
+    """Return the game of a position or a record, and whether its plays are known."""
+    from krypenv.game.game import Game
+    from krypenv.training.cli.analyze import is_record, read_source
+
+    text = read_source(source)
+    return (Game.replay(text), True) if is_record(text) else (Game.from_position(text), False)
+
+
+def _look(folder: str, at: str) -> None:
+    """Print what a saved strategy does at a position."""
+    from krypenv.rules import Rules
+    from krypenv.training.exact.looking import check_position, load_facts, load_solved
+
+    game = _game_at(at)
+    check_position(Rules.parse(load_facts(folder)["rules"]), game[0])
+    with Console(stderr=True).status(f"reading {folder}"):
+        solved = load_solved(folder)
+    _print_look(solved, *game)
+
+
+def _print_look(solved: Solved, game: Game, knows_plays: bool) -> None:
+    from krypenv.training.common.report import print_table
+    from krypenv.training.exact.looking import look
+
+    found = look(solved, game, knows_plays)
+    hand, table = (" ".join(cards) or "empty" for cards in (game.hand(found.seat), game.table))
+    typer.echo(f"{game.rules}: seat {found.seat} in deal {game.deal_number}; hand {hand}; table {table}")
+    if len(found.moves) == 1:
+        typer.echo(f"It has no choice: {found.moves[0].move} is the only move.")
+        return
+    if found.histories > 1:
+        typer.echo(
+            f"{found.histories} sequences of plays lead to this position, and the strategy may differ between them; "
+            "this is the likeliest one. A record tells which it was."
+        )
+    if not found.comes_here:
+        typer.echo("The seat's own strategy never comes here, so what it would do here is worth little.")
+    if not found.is_explained:
+        typer.echo("The other seat's strategy never comes here, so all hands that it may hold count alike.")
+    rows = [(each.move, f"{each.probability:.1%}", f"{each.margin:+.4f}") for each in found.moves]
+    print_table(("move", "probability", "margin"), rows)
+    typer.echo(f"margin: what the seat can expect of this deal and those after it; {found.margin:+.4f} in all")
+    print_table(
+        ("other hand", "belief"),
+        [(" ".join(each.hand) or "empty", f"{each.probability:.1%}") for each in found.beliefs[:MOST_BELIEFS]],
+    )
+    if rest := found.beliefs[MOST_BELIEFS:]:
+        typer.echo(f"and {len(rest)} other hands, {sum(each.probability for each in rest):.1%} together")
 
 
 def _list(games: list[Rules], gap: float, iterations: int, threads: int) -> None:

@@ -35,8 +35,8 @@ def study(
         str,
         typer.Argument(
             rich_help_panel=STUDY,
-            help="the study: advice, creep, example, last, luck, memory, misere, partners, seat, setups, shed or "
-            "variants",
+            help="the study: advice, creep, example, last, luck, memory, misere, partners, seat, setups, shed, "
+            "small or variants",
         ),
     ],
     rules: Preset = None,

@@ -6,6 +6,8 @@ tree        one deal as a tree
 positions   what tells two positions between deals apart
 equilibrium predictive CFR+, minimax and best responses over a tree
 asking      an agent as a behaviour strategy
+resuming    what a solve keeps, to go on after it was killed
+looking     what a strategy does in one decision, and why
 counting    how large a game is
 strategies  strategies and best responses as files
 """

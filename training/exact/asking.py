@@ -18,19 +18,19 @@ IntArray = npt.NDArray[np.int64]
 AT_ONCE = 4096  # decisions that an agent is asked at once
 
 
-def policy_of(spec: str, rules: Rules, forest: Forest, seat: int, seeds: int = 1) -> FloatArray:
+def policy_of(spec: str | Agent, rules: Rules, forest: Forest, seat: int, seeds: int = 1) -> FloatArray:
     """Return the probabilities of an agent's choices on a seat, (choices,); choices of the other seat get 0.
 
-    An agent with a method `probabilities` is asked for them. Any other is made anew for each of `seeds` seeds, and the
-    probabilities are the shares of them; one that remembers is made anew for each question, and asked its own earlier
-    decisions in this deal first.
+    An agent with a method `probabilities` is asked for them; one that is given as an object must have it. Any other is
+    made anew for each of `seeds` seeds, and the probabilities are the shares of them; one that remembers is made anew
+    for each question, and asked its own earlier decisions in this deal first.
 
     Raises ValueError for an agent that can't be made, and `Fault`, one too, for one that answers with no legal action.
     """
     policy = np.zeros(len(forest.actions))
     owner = owners_of(forest)
-    agent = agents.make_known(spec, rules)
-    if hasattr(agent, "probabilities"):
+    agent = agents.make_known(spec, rules) if isinstance(spec, str) else spec
+    if not isinstance(spec, str) or hasattr(agent, "probabilities"):
         return _told_by(agent, rules, forest, owner, seat)
     for seed in range(seeds):
         agent = agents.make_known(spec, rules, seed)

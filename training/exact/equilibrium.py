@@ -312,18 +312,38 @@ def solve_deal(
 
 
 @kernel
+def evaluate_deals(forest: Forest, to_come: np.ndarray, solution: Solution, work: Work, part: int, parts: int) -> None:
+    """Write the value of a policy in every `parts`-th deal of a forest; `to_come`: of the next ones."""
+    for at in range(part, len(forest.starts) - 1, parts):
+        load_leaves(forest, at, to_come, 1.0, work)
+        first, stop = forest.starts[at, CHOICES], forest.starts[at + 1, CHOICES]
+        solution.values[at] = evaluate_policy(forest, at, solution.policy[first:stop], first, work)
+
+
+@kernel
+def look_at_deal(forest: Forest, at: int, to_come: np.ndarray, policy: np.ndarray, seat: int, work: Work) -> None:
+    """Write the value of each node of a deal under a policy, and how likely a seat's plays and all else make it."""
+    load_leaves(forest, at, to_come, 1.0, work)
+    first, stop = forest.starts[at, CHOICES], forest.starts[at + 1, CHOICES]
+    evaluate_policy(forest, at, policy[first:stop], first, work)
+    push_reach(forest, at, policy[first:stop], first, seat, work)
+
+
+@kernel
 def solve_deals(
     forest: Forest,
     to_come: np.ndarray,
     gap: float,
     most: int,
     solution: Solution,
+    start: int,
+    stop: int,
     work: Work,
     part: int,
     parts: int,
 ) -> None:
-    """Solve every `parts`-th deal of a forest; `to_come` are the values of the next deals."""
-    for at in range(part, len(forest.starts) - 1, parts):
+    """Solve every `parts`-th deal from `start` to before `stop`; `to_come` are the values of the next deals."""
+    for at in range(start + part, stop, parts):
         solve_deal(forest, at, to_come, gap, most, work, solution)
 
 

@@ -21,9 +21,10 @@ from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 from krypenv.training.exact import tree
 from krypenv.training.exact.positions import MOST_KINDS, hash_position, strip_hands
-from krypenv.training.exact.tree import MOST_DEPTH, WALK, Forest, Index, Walk, find_place, walk_deals
+from krypenv.training.exact.tree import MOST_DEPTH, WALK, Forest, Index, Walk, walk_deals
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 MOST_HISTORIES = 50_000_000  # of the deals with one number
 BYTES = 250  # of memory for each, about
 SOLVED = (  # presets that are solved within a minute
@@ -160,7 +161,7 @@ _ARRAYS = {  # of a forest: what each holds one entry of, and its type
     "arrives": ("nodes", np.bool_), "children": ("edges", np.int64), "seat": ("infosets", np.int8),
     "choice": ("infosets", np.int64), "before": ("infosets", np.int64), "actions": ("choices", np.int16),
     "gain": ("leaves", np.float64), "is_new": ("leaves", np.bool_), "follower": ("leaves", np.int32),
-    "first": ("hands", np.int64), "chance": ("hands", np.float64),
+    "first": ("hands", np.int64), "chance": ("hands", np.float64), "dealt": ("hands", np.dtype((np.int64, 2))),
 }  # fmt: skip
 _OF_A_DEAL = [tree.NODES, tree.EDGES, tree.INFOSETS, tree.CHOICES, tree.LEAVES, tree.HANDS, tree.HISTORIES]
 
@@ -189,7 +190,8 @@ def grow_forest(
         np.zeros(len(WALK), np.int64), np.zeros((deals + 1, len(WALK)), np.int64),
         **{name: np.zeros(0, dtype) for name, (_, dtype) in _ARRAYS.items()}, seen=np.zeros((0, entries), np.int8),
     )  # fmt: skip
-    index = Index(np.full((0, 3), -1), np.full((0, 3), -1), np.full((0, 3), -1), np.full(0, -1))
+    tables = np.full(3, 1 << 16)  # rows: publics, infosets, arrivals
+    index = Index(np.full((0, 3), -1), np.full((0, 3), -1), np.full((0, 3), -1), np.full(0, -1), forest.counts.copy())
     followers = records(GAME, 0)
     at = 0
     while True:
@@ -199,12 +201,7 @@ def grow_forest(
         if sees:
             forest = forest._replace(seen=_enlarged(forest.seen, room["infosets"]))
         followers = _enlarged(followers, room["positions"]).view(np.recarray)
-        index = Index(
-            _rehashed(index.publics, 4 * room["publics"]),
-            _rehashed(index.infosets, 4 * room["infosets"]),
-            _rehashed(index.arrivals, 8 * max(room["nodes"], room["leaves"])),
-            index.positions,
-        )
+        index = _emptied(index, tables, forest.counts)
         if len(index.positions) < 4 * room["positions"]:
             index = index._replace(positions=np.full(4 * room["positions"], -1))
             index_positions(compiled, handle(followers), int(forest.counts[tree.POSITIONS]), index.positions)
@@ -217,7 +214,14 @@ def grow_forest(
                 f"'{rules}' is too large to be solved: the deals with number {int(roots.deal_number[0])} have more "
                 f"than {MOST_HISTORIES:,} histories"
             )
-        room = {name: size << (4 * used > size) for (name, size), used in zip(room.items(), full, strict=True)}
+        of_deal = full - forest.starts[at]
+        fewest = 8 * np.array([of_deal[tree.PUBLICS], of_deal[tree.INFOSETS], of_deal[[tree.NODES, tree.LEAVES]].sum()])
+        while (tables < fewest).any():
+            tables[tables < fewest] *= 2
+        room = {  # a node needs room for as many edges as there are actions
+            name: size << (used + rules.num_actions >= size)
+            for (name, size), used in zip(room.items(), full, strict=True)
+        }
     used = dict(zip(WALK, forest.counts.tolist(), strict=True))
     cut = {name: getattr(forest, name)[: used[of] + (name == "choice")].copy() for name, (of, _) in _ARRAYS.items()}
     cut["seen"] = forest.seen[: used["infosets"]] if sees else forest.seen
@@ -235,22 +239,14 @@ def index_positions(rules: np.ndarray, positions: np.ndarray, count: int, table:
         table[at] = each
 
 
-@kernel
-def enter_all(old: np.ndarray, table: np.ndarray) -> None:
-    """Enter what one hash table of `Index` holds into another, empty one."""
-    for each in range(len(old)):
-        if old[each, 2] >= 0:
-            at = find_place(table, old[each, 0], old[each, 1])
-            for column in range(3):
-                table[at, column] = old[each, column]
-
-
-def _rehashed(old: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
-    if len(old) >= size:
-        return old
-    table = np.full((size, 3), -1)
-    enter_all(old, table)
-    return table
+def _emptied(index: Index, rows: IntArray, counts: IntArray) -> Index:
+    """Return the tables of all but positions empty, with so many rows each; `counts` are those of the forest."""
+    tables = []
+    for table, size in zip(index[:3], rows.tolist(), strict=True):
+        tables.append(table if len(table) == size else np.empty((size, 3), np.int64))
+        tables[-1].fill(-1)
+    publics, infosets, arrivals = tables
+    return Index(publics, infosets, arrivals, index.positions, counts.copy())
 
 
 def _enlarged(array: np.ndarray, size: int) -> np.ndarray:

@@ -50,16 +50,18 @@ class Forest(NamedTuple):
     follower: np.ndarray  # (leaves,) int32: the position of the next deal, -1 where the game is over
     first: np.ndarray  # (hands,) int64: the first node, or -1 - leaf, for each pair of hands
     chance: np.ndarray  # (hands,) float64: its probability
+    dealt: np.ndarray  # (hands, 2) int64: the hands, two bits for each kind that is not seen when the deal begins
     seen: np.ndarray  # (infosets, N) int8: observations with the history block, or no rows
 
 
 class Index(NamedTuple):
-    """Hash tables of one forest: open addressing, -1 for an empty place."""
+    """Hash tables: open addressing, -1 for an empty place. All but `positions` may be emptied between two deals."""
 
     publics: np.ndarray  # (2**k, 3) int64: public history before a play, the play, public history after it
     infosets: np.ndarray  # (2**k, 3) int64: public history, hand, information set
     arrivals: np.ndarray  # (2**k, 3) int64: public history, hand and last own choice, 0
     positions: np.ndarray  # (2**k,) int64
+    base: np.ndarray  # (9,) int64: the forest's counts when they were emptied
 
 
 @kernel
@@ -101,12 +103,19 @@ def public_after(forest: Forest, index: Index, public: int, game: np.record) -> 
     action = play_code(game)
     at = find_place(index.publics, public, action)
     if index.publics[at, 2] < 0:
-        if 2 * forest.counts[PUBLICS] >= len(index.publics):
+        if 2 * (forest.counts[PUBLICS] - index.base[PUBLICS]) >= len(index.publics):
             return FULL
         index.publics[at, 0], index.publics[at, 1] = public, action
         index.publics[at, 2] = forest.counts[PUBLICS]
         forest.counts[PUBLICS] += 1
     return index.publics[at, 2]
+
+
+@kernel
+def count_arrivals(forest: Forest, index: Index) -> int:
+    """Return twice the number of nodes and leaves that may be in the table of arrivals."""
+    counts, base = forest.counts, index.base
+    return 2 * (counts[NODES] - base[NODES] + counts[LEAVES] - base[LEAVES])
 
 
 @kernel
@@ -122,7 +131,7 @@ def add_leaf(
 ) -> int:
     """Note where a deal has ended; return the leaf, or FULL."""
     leaf = forest.counts[LEAVES]
-    if leaf == len(forest.gain) or 2 * (leaf + forest.counts[NODES]) >= len(index.arrivals):
+    if leaf == len(forest.gain) or count_arrivals(forest, index) >= len(index.arrivals):
         return FULL
     follower = np.int64(-1)
     if not game.over:
@@ -168,8 +177,8 @@ def add_node(
         or counts[EDGES] + count > len(forest.children)
         or counts[INFOSETS] + 1 == len(forest.choice)
         or counts[CHOICES] + count > len(forest.actions)
-        or 2 * counts[INFOSETS] >= len(index.infosets)
-        or 2 * (counts[NODES] + counts[LEAVES]) >= len(index.arrivals)
+        or 2 * (counts[INFOSETS] - index.base[INFOSETS]) >= len(index.infosets)
+        or count_arrivals(forest, index) >= len(index.arrivals)
     ):
         return FULL
     at = find_place(index.infosets, public, hand)
@@ -411,6 +420,7 @@ def walk_deal(
             forest.first[at] = walk_hands(compiled, walk, public, before, forest, index, positions)
             if forest.first[at] == FULL:
                 return FULL
+            forest.dealt[at, 0], forest.dealt[at, 1] = walk.hand[0], walk.hand[1]
             forest.chance[at] = ways(limits, own, count) * ways(rest, other, count) / sets
             forest.counts[HANDS] += 1
             found = next_hand(rest, count, other)

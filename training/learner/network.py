@@ -13,8 +13,9 @@ from torch import Tensor, nn
 from krypenv.agents.base import IntArray
 from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
 from krypenv.agents.neural.learned import NetworkPlayer
-from krypenv.agents.neural.network import ILLEGAL, MAIN, Arrays, Inputs, Shape, layers_of
+from krypenv.agents.neural.network import ILLEGAL, MAIN, Arrays, Inputs, Shape, inputs_of, layers_of
 from krypenv.agents.neural.weights import shape_of
+from krypenv.families.layout import history_size
 from krypenv.rules import Rules
 
 
@@ -48,6 +49,15 @@ class Scores(NamedTuple):
     logits: Tensor  # (B, K) float32: ILLEGAL where a row has fewer
     values: Tensor  # (B,) float32: the state values
     summary: Tensor  # (B, context + card) float32: the input of the value head
+
+
+def inputs_for(rules: Rules, history: bool) -> Inputs:
+    """Return what a network reads under some rules, with `history` the plays of the current deal too."""
+    inputs = inputs_of(rules)
+    if not history:
+        return inputs
+    start = inputs.observation
+    return Inputs((*inputs.blocks, ("history", start, start + history_size(rules))), inputs.is_main)
 
 
 class CardNetwork(nn.Module):
@@ -140,6 +150,38 @@ class NetworkAgent(NetworkPlayer):
         actions = choices.spread(choices.actions, len(observations), 0)
         chosen: IntArray = actions.gather(1, logits.argmax(1, keepdim=True)).squeeze(1).cpu().numpy()
         return chosen
+
+
+class NetworkPolicy:
+    """A network in training as the policy that it is: it tells the probability of each action, and draws.
+
+    Args:
+        network: the network that scores the actions; if it reads the plays of the deal, observations must hold them.
+        rules, name: as in `NetworkPlayer`.
+        seed: of its draws.
+    """
+
+    remembers = False
+
+    def __init__(self, network: CardNetwork, rules: Rules, name: str, seed: int = 0) -> None:
+        self.network, self.rules, self.name = network, rules, name
+        self.needs_history = network.inputs.observation > rules.observation_size
+        self._rng = np.random.default_rng(seed)
+
+    @torch.no_grad()
+    def probabilities(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
+        """Return the probability of each action, (B, A), from (B, N or more) and (B, A) int8."""
+        choices = Choices.of(gather_action_features(self.rules, observations, masks))
+        shares = torch.softmax(self.network(torch.from_numpy(observations), choices).logits.double(), 1)
+        found = np.zeros(masks.shape)
+        found[choices.row, choices.actions] = shares[choices.row, choices.place].numpy()
+        return found
+
+    def act(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
+        """Return an action for each row, (B,) int64."""
+        rising = self.probabilities(observations, masks).cumsum(axis=1)
+        found: IntArray = (rising > self._rng.random((len(rising), 1)) * rising[:, -1:]).argmax(axis=1)
+        return found
 
 
 def arrays_of(tensors: Mapping[str, Tensor]) -> Arrays:

@@ -12,11 +12,11 @@ from sb3_contrib.common.maskable.distributions import MaskableDistribution
 from torch import Tensor, nn
 
 from krypenv.agents.neural.action_features import gather_action_features
-from krypenv.agents.neural.network import ILLEGAL, Shape, inputs_of
+from krypenv.agents.neural.network import ILLEGAL, Shape
 from krypenv.engine import Engine
 from krypenv.kernels.checks import check_decisions
 from krypenv.rules import Rules
-from krypenv.training.learner.network import CardNetwork, Choices, Scores
+from krypenv.training.learner.network import CardNetwork, Choices, Scores, inputs_for
 from krypenv.training.learner.sb3_private import OwnPolicy
 from krypenv.worlds.determinize import determinize
 
@@ -42,6 +42,7 @@ class CardPolicy(OwnPolicy):
     Args:
         rules: the rules of all games, where observations are arrays.
         shape: the sizes of the network.
+        history: whether the network reads the history block, which then follows the observation.
         hidden: entries of `Position.hidden`, 0 for no critic.
         ent_coef: weight of the entropy bonus.
         kl_coef: weight of the divergence KL(policy || EMA policy).
@@ -54,14 +55,15 @@ class CardPolicy(OwnPolicy):
         rules: Rules,
         shape: Shape | None = None,
         hidden: int = 0,
+        history: bool = False,
         ent_coef: float = 0.0,
         kl_coef: float = 0.0,
         ema_decay: float = 0.98,
         **kwargs: Any,
     ) -> None:
         self._settings: dict[str, Any] = {
-            "rules": rules, "shape": shape, "hidden": hidden, "ent_coef": ent_coef, "kl_coef": kl_coef,
-            "ema_decay": ema_decay,
+            "rules": rules, "shape": shape, "hidden": hidden, "history": history, "ent_coef": ent_coef,
+            "kl_coef": kl_coef, "ema_decay": ema_decay,
         }  # fmt: skip
         self.notes: defaultdict[str, list[float]] = defaultdict(list)  # values of the last update for the log, by name
         super().__init__(*args, **kwargs)
@@ -69,7 +71,7 @@ class CardPolicy(OwnPolicy):
     def make_networks(self) -> None:
         """Make the network, its EMA policy, and the critic if there is one."""
         it = self._settings
-        self.network = CardNetwork(it["shape"], inputs_of(it["rules"]))
+        self.network = CardNetwork(it["shape"], inputs_for(it["rules"], it["history"]))
         shape = self.network.shape
         if it["hidden"]:
             width = shape.context + shape.card + it["hidden"]
@@ -100,7 +102,9 @@ class CardPolicy(OwnPolicy):
         masks = torch.as_tensor(action_masks).cpu().numpy().reshape(-1, rules.num_actions)
         seen, masks = check_decisions(rules, seen, masks)
         choices = Choices.of(gather_action_features(rules, seen, masks), self.device)
-        return Position(torch.from_numpy(seen[:, : rules.observation_size]).to(self.device), choices, torch.zeros(0))
+        return Position(
+            torch.from_numpy(seen[:, : self.network.inputs.observation]).to(self.device), choices, torch.zeros(0)
+        )
 
     def has_critic(self, position: Position) -> bool:
         """Return whether the critic values these decisions: there is one, and the hidden hands are given."""

@@ -13,6 +13,7 @@ variants  house rules
 misere  low scores or high
 luck   luck and skill
 advice  the rulebooks' advice
+small  agents against perfect play, where it is known
 """
 
 from typing import TYPE_CHECKING

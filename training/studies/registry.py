@@ -16,12 +16,13 @@ from krypenv.training.studies import (
     seat,
     setups,
     shed,
+    small,
     variants,
 )
 
 STUDIES: dict[str, Study] = {
     module.STUDY.name: module.STUDY
-    for module in (creep, setups, example, shed, last, seat, memory, partners, variants, misere, luck, advice)
+    for module in (creep, setups, example, shed, last, seat, memory, partners, variants, misere, luck, advice, small)
 }
 
 
