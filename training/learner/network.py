@@ -57,7 +57,7 @@ def inputs_for(rules: Rules, history: bool) -> Inputs:
     if not history:
         return inputs
     start = inputs.observation
-    return Inputs((*inputs.blocks, ("history", start, start + history_size(rules))), inputs.is_main)
+    return Inputs((*inputs.blocks, ("history", start, start + history_size(rules))), inputs.kind)
 
 
 class CardNetwork(nn.Module):
