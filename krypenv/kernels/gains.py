@@ -81,7 +81,7 @@ def find_best(
     ranks: Any = np.int64(0)
     asked.copy_price, asked.nothing, asked.clears = 0.0, 0.0, True
     asked.start = price_of(compiled, card, asked)
-    if compiled.mulle_by_value:
+    if compiled.mulle_by_value and asked.counts_mulle:
         asked.own_copy, asked.copy_price = card, compiled.hand_value[card]
     for kind in range(NUM_KINDS):
         shift = NIBBLE * (kind % NUM_RANKS)
