@@ -15,7 +15,7 @@ from krypenv.inputs.words import check_whole
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.features import width_of
-from krypenv.kernels.observation import RECORD, note_rows
+from krypenv.kernels.observation import note_rows, record_width
 from krypenv.kernels.state import State, allocate, mix
 from krypenv.kernels.stepping import (
     LOOK,
@@ -94,8 +94,8 @@ class Engine:
         final_tie_breaks: (B, P) int32, for each seat's side what decides between equal totals (K6, F7); more is better,
             and with `goal="low"` less is.
         rewards: (B, P) float64, what every seat earned in the last step; None without `reward`.
-        record: (B, M, 54) int8, with `history` the plays of each row's deal, by absolute seats
-            (`krypenv.kernels.observation.RECORD`).
+        record: (B, M, 54) int8, 57 where cards are built, with `history` the plays of each row's deal, by absolute
+            seats (`krypenv.kernels.observation.RECORD`).
 
     The arrays belong to the engine and change with every step: copy what you want to keep.
 
@@ -172,7 +172,9 @@ class Engine:
         seen = np.zeros((self.num_games, width), np.int8)
         self.observation = np.zeros((self.num_games, width + history_size(rules)), np.int8) if history else seen
         plays = history_shape(rules)[0] if history else 0
-        self.record = np.full((self.num_games, plays, RECORD), NO_CARD, np.int8)  # the plays of each row's deal
+        self.record = np.full(
+            (self.num_games, plays, record_width(rules)), NO_CARD, np.int8
+        )  # the plays of each row's deal
         self.action_mask = np.zeros((self.num_games, rules.num_actions), np.int8)
         self.finished = np.zeros(self.num_games, np.bool_)
         finals = np.zeros((5, self.num_games, rules.players), np.int32)

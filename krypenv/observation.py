@@ -7,6 +7,9 @@ from krypenv.families.layout import (
     HISTORY_DESCRIPTIONS as HISTORY_DESCRIPTIONS,
 )
 from krypenv.families.layout import (
+    history_columns as history_columns,
+)
+from krypenv.families.layout import (
     history_shape as history_shape,
 )
 from krypenv.families.layout import (

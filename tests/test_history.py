@@ -5,6 +5,7 @@ import copy
 import gymnasium as gym
 import numpy as np
 import pytest
+from relatives import BUILDING
 
 from krypenv import Engine, Game, Rules, agents, kasino_v0
 from krypenv.cards import NUM_KINDS, card_name, parse_card
@@ -12,7 +13,7 @@ from krypenv.envs.chance import Plan
 from krypenv.envs.course import CHANCE, TERMINAL, Course
 from krypenv.envs.learner import LearnerGames
 from krypenv.kernels.features import width_of
-from krypenv.observation import HISTORY_COLUMNS, history_shape, history_size
+from krypenv.observation import HISTORY_COLUMNS, history_columns, history_shape, history_size
 
 RULES = [
     "krypkasino players=2",
@@ -20,6 +21,8 @@ RULES = [
     "howto players=3 games=2",
     "kasino-finland players=3",
     "mulle players=2",
+    "mulle-glimne players=2",
+    next(iter(BUILDING)),
     "mini-high players=2 games=3",
     "mini-low players=2 first_deal=((2,0),) later_deal=((1,1),)",
 ]
@@ -44,6 +47,10 @@ def expected(rules: Rules, game: Game, seat: int) -> np.ndarray:
         row[HISTORY_COLUMNS["card"]][parse_card(move.card)] = 1
         for name in move.takes:
             row[HISTORY_COLUMNS["takes"]][parse_card(name)] += 1
+        if move.build:
+            row[history_columns(rules)["build"]][move.build] = 1
+        for value in move.builds:
+            row[history_columns(rules)["builds"]][value] = 1
     return out
 
 
@@ -90,7 +97,9 @@ def play(rules: Rules, path: tuple[int, ...]) -> Game:
     return game
 
 
-@pytest.mark.parametrize("text", ["krypkasino players=3", "kasino-sweden players=2", "howto players=2"])
+@pytest.mark.parametrize(
+    "text", ["krypkasino players=3", "kasino-sweden players=2", "howto players=2", next(iter(BUILDING))]
+)
 def test_hidden_cards_change_nothing_of_it(text):
     rules = Rules.parse(text)
     rng = np.random.default_rng(1)

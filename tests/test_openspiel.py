@@ -41,7 +41,8 @@ from krypenv.envs import openspiel  # noqa: E402
 
 TINY = Rules.preset("mini-sweep", packs=2, suits=(3,))  # 468 histories with sorted deals
 GAMES = [
-    *(name for name in Rules.presets() if not Rules.preset(name).building),  # builds are refused
+    *Rules.presets(),
+    "mulle-glimne players=4 teams=2",
     "krypkasino players=4 teams=2",
     "krypkasino players=6 teams=3",
     "howto players=3 games=2",
@@ -296,7 +297,7 @@ def test_the_observer_has_our_named_blocks():
         assert recall.dict["laid"][0].sum() == 4
         assert plays[:, HISTORY_COLUMNS["card"]].sum() == len(course.plays)
         assert [row[HISTORY_COLUMNS["who"]].argmax() for row in plays[: len(course.plays)]] == [
-            (player - seat) % 3 for player, _, _ in course.plays
+            (player - seat) % 3 for player, _ in course.plays
         ]
     public = make_observation(
         game, pyspiel.IIGObservationType(perfect_recall=False, private_info=pyspiel.PrivateInfoType.NONE)

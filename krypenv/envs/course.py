@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, STOP, TAKE, action_name, card_name
+from krypenv.cards import BUILD, NO_CARD, NO_SEAT, NUM_KINDS, STOP, TAKE, TAKE_BUILD, action_name, card_name
 from krypenv.envs.chance import TABLE, Draw, Plan, draw_weights
-from krypenv.game.history import play_of
+from krypenv.game.history import Play, play_of
 from krypenv.game.moves import Move
 from krypenv.game.stack import (
     DEAL_AWAITED,
@@ -36,6 +36,7 @@ from krypenv.worlds.determinize import determinize
 
 CHANCE, TERMINAL = -1, -4  # in `Course.turn`; OpenSpiel has the same numbers
 
+MOST_DRAWS = 10_000  # of hands that could have been played like that
 _KINDS = np.arange(NUM_KINDS)
 
 
@@ -49,7 +50,7 @@ class Course:
         path: all actions so far, those of chance (the kinds dealt) included.
         views: for each seat what it remembers, as text: its hands and all plays (perfect recall). The last one is the
             public record. What a play has begun is not in them yet: `recall` and `record` add it.
-        plays: the plays of the game so far: seat, card and the kinds taken, ascending.
+        plays: the plays of the game so far: the seat, and the play as `Move.kinds` has it.
         turn: the seat to act, CHANCE or TERMINAL.
 
     >>> course = Course(Plan(Rules.preset("mini-low")))
@@ -61,7 +62,7 @@ class Course:
         "_acts", "_began", "_drawn", "_held", "_last", "_left", "_played", "_states", "origin", "path", "plan", "plays",
         "turn", "views",
     )  # fmt: skip
-    plays: tuple[tuple[int, int, tuple[int, ...]], ...]
+    plays: tuple[tuple[int, Play], ...]
     turn: int
     _left: list[int]  # copies of each kind that are not dealt yet
     _began: int  # place in the path of the deal's first card
@@ -315,9 +316,10 @@ class Course:
         play = play_of(self.state)
         text = f" {seat}:{Move.of_kinds(*play)}"
         chosen = [action for action in self._acts[1:] if action != STOP]
-        order = f"~{_chosen(chosen)}" if chosen and chosen != [TAKE + kind for kind in play[1]] else ""
+        in_order = self.rules.building or chosen == [TAKE + kind for kind in play[1]]  # builds come in one order only
+        order = f"~{_chosen(chosen)}" if chosen and not in_order else ""
         self.views = tuple(view + text + (order if own == seat else "") for own, view in enumerate(self.views))
-        self.plays += ((seat, play[0], play[1]),)
+        self.plays += ((seat, play),)
         self._acts = ()
 
     def _unfinished(self) -> str:
@@ -344,16 +346,40 @@ class Course:
     def resampled(self, seat: int, seed: int) -> tuple[int, ...]:
         """Return a path that the seat can't tell from this one: the other hands are drawn anew (`determinize`).
 
+        Who has built held a card of the build's value then, even if nobody owns the build any more (B5), so hands that
+        could not have been played like that are drawn again, 10,000 times at most; after that, nothing is changed.
+
         Raises ValueError while chance deals, at the end, and in a course that began from a state.
         """
-        world = self.world(seat, seed)
         if self.origin is not None:
             raise ValueError("a course that began from a state has no path from the first card")
         rng = np.random.default_rng(seed)
+        path = self._redrawn(seat, seed, rng)
+        if self.rules.building:
+            for _ in range(MOST_DRAWS):
+                if self._is_path(path):
+                    return path
+                path = self._redrawn(seat, int(rng.integers(1 << 53)), rng)
+            return self.path
+        return path
+
+    def _is_path(self, path: tuple[int, ...]) -> bool:
+        """Return whether a path can be taken from the first card on."""
+        course = Course(self.plan)
+        try:
+            for action in path:
+                course = course.after(action)
+        except ValueError:
+            return False
+        return True
+
+    def _redrawn(self, seat: int, seed: int, rng: np.random.Generator) -> tuple[int, ...]:
+        """Return the path with the other hands of this deal drawn anew."""
+        world = self.world(seat, seed)
         hands = {}
         for other in range(self.rules.players):
             cards = counted(world["hands"][(other - int(self.state["dealer"]) - 1) % self.rules.players])
-            cards += [card for player, card, _ in self.plays[self._played :] if player == other]
+            cards += [play[0] for player, play in self.plays[self._played :] if player == other]
             if other == self.turn and self._acts:
                 cards.append(self._acts[0])
             hands[other] = sorted(cards, reverse=True) if self.plan.sorted_deals else rng.permutation(cards).tolist()
@@ -384,8 +410,14 @@ def retrace(rules: str, sorted_deals: bool, path: tuple[int, ...]) -> Course:
 
 
 def _chosen(actions: Iterable[int]) -> str:
-    """Return the cards of some actions as text, as in ``8S+2H``."""
-    return "+".join(action_name(action).split()[-1] for action in actions)
+    """Return the cards and builds of some actions as text, as in ``8S+2H`` or ``4S+=9+5D+[3]``."""
+    return "+".join(_name_of(action) for action in actions)
+
+
+def _name_of(action: int) -> str:
+    if action >= TAKE_BUILD:
+        return f"[{action - TAKE_BUILD}]"
+    return f"={action - BUILD}" if action >= BUILD else action_name(action).split()[-1]
 
 
 def counted(counts: np.ndarray) -> list[int]:

@@ -11,7 +11,7 @@ import pyspiel
 from krypenv.cards import NO_SEAT, NUM_KINDS
 from krypenv.envs.chance import Plan
 from krypenv.envs.course import Course
-from krypenv.families.layout import HISTORY_COLUMNS, HISTORY_WIDTH
+from krypenv.families.layout import history_columns, history_width
 from krypenv.inputs.words import shown
 
 FloatArray = npt.NDArray[np.float32]
@@ -24,8 +24,8 @@ class Observer:
     - Private is the `hand`, or for all players the `hands`, (P, 52), by seat.
     - With perfect recall come, for the game in progress, the cards `dealt` to the hand (private) and `laid` on the
       table in each deal, and the `plays` (public), a row for each with the columns of
-      `krypenv.observation.HISTORY_COLUMNS`. The earlier games of a session are in the string only; what counts of
-      them is in the public blocks.
+      `krypenv.observation.history_columns(rules)`. The earlier games of a session are in the string only; what counts
+      of them is in the public blocks.
 
     Args:
         plan: the rules, and how chance deals.
@@ -51,7 +51,7 @@ class Observer:
         if self._recalls and self._is_private:
             shapes["dealt"] = deals
         if self._recalls and self._public:
-            shapes |= {"laid": deals, "plays": (rules.deck_size, HISTORY_WIDTH)}
+            shapes |= {"laid": deals, "plays": (rules.deck_size, history_width(rules))}
         sizes = [int(np.prod(shape)) for shape in shapes.values()]
         self.tensor: FloatArray = np.zeros(sum(sizes), np.float32)
         parts = np.split(self.tensor, np.cumsum(sizes)[:-1]) if sizes else []
@@ -87,10 +87,15 @@ class Observer:
             if seat == NO_SEAT and "laid" in parts:
                 parts["laid"][number, kind] += 1
         if "plays" in parts:
-            for row, (seat, card, takes) in zip(parts["plays"], course.plays, strict=False):
+            columns = history_columns(course.rules)
+            for row, (seat, (card, takes, _, build, builds)) in zip(parts["plays"], course.plays, strict=False):
                 row[(seat - player) % course.rules.players] = 1
-                row[HISTORY_COLUMNS["card"].start + card] = 1
-                np.add.at(row[HISTORY_COLUMNS["takes"]], list(takes), 1)
+                row[columns["card"].start + card] = 1
+                np.add.at(row[columns["takes"]], list(takes), 1)
+                if build:
+                    row[columns["build"].start + build] = 1
+                if builds:
+                    row[columns["builds"]][list(builds)] = 1
 
     def string_from(self, state: Any, player: int) -> str:
         """Return what a player observes of a state as text."""

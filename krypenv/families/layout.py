@@ -109,6 +109,10 @@ _HISTORY: tuple[tuple[str, int, str], ...] = (
     ("card", NUM_KINDS, "1 for the kind played"),
     ("takes", NUM_KINDS, "copies of each kind that it took"),
 )
+_HISTORY_OF_BUILDS: tuple[tuple[str, int, str], ...] = (  # where cards are built
+    ("build", MAX_BUILD + 1, "1 for the value of the build that it made, joined or raised to"),
+    ("builds", MAX_BUILD + 1, "1 for the value of each build that it captured, joined or raised"),
+)
 
 
 def history_shape(rules: Rules) -> tuple[int, int]:
@@ -117,9 +121,17 @@ def history_shape(rules: Rules) -> tuple[int, int]:
     >>> history_shape(Rules.preset("kasino-sweden"))
     (8, 110)
     """
-    if rules.building:
-        raise ValueError("the history block does not tell of builds yet; leave out history where cards are built")
-    return max(sum(hands) for hands, _ in rules.deal_sizes()), HISTORY_WIDTH
+    return max(sum(hands) for hands, _ in rules.deal_sizes()), history_width(rules)
+
+
+def history_width(rules: Rules) -> int:
+    """Return the number of columns of the history block."""
+    return HISTORY_WIDTH + rules.building * HISTORY_OF_BUILDS
+
+
+def history_columns(rules: Rules) -> dict[str, slice]:
+    """Return the columns of the history block by name; they begin with `HISTORY_COLUMNS`."""
+    return _slices([*_HISTORY, *(_HISTORY_OF_BUILDS if rules.building else ())])
 
 
 def history_size(rules: Rules, history: bool = True) -> int:
@@ -132,9 +144,10 @@ def history_size(rules: Rules, history: bool = True) -> int:
 
 HISTORY_COLUMNS: dict[str, slice] = _slices(_HISTORY)
 HISTORY_WIDTH: int = sum(size for _, size, _ in _HISTORY)
+HISTORY_OF_BUILDS: int = sum(size for _, size, _ in _HISTORY_OF_BUILDS)
 OBSERVATION: dict[str, slice] = _slices(_BLOCKS)  # what all rules have
 OBSERVATION_SIZE: int = sum(size for _, size, _ in _BLOCKS)
 LARGEST_SIZE: int = OBSERVATION_SIZE + sum(size for _, size, _ in _FURTHER)  # with all further blocks
 FURTHER: tuple[str, ...] = tuple(name for name, _, _ in _FURTHER)
 DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in (*_BLOCKS, *_FURTHER)}
-HISTORY_DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _HISTORY}
+HISTORY_DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in (*_HISTORY, *_HISTORY_OF_BUILDS)}

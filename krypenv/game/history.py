@@ -30,7 +30,7 @@ from krypenv.kernels.builds import values_built
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import POINTS, SOUND, tell_fault
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.observation import RECORD
+from krypenv.kernels.observation import record_width
 from krypenv.kernels.outlook import make_feature_scratch
 from krypenv.kernels.state import GAME, allocate
 from krypenv.rules import Rules
@@ -257,7 +257,7 @@ class History:
 
     def plays_of_deal(self, seat: int) -> Int8Array:
         """Return the history block as a seat sees it, (history_size(rules),) int8; rows of unknown plays are zero."""
-        record = np.full((history_shape(self.rules)[0], RECORD), NO_CARD, np.int8)
+        record = np.full((history_shape(self.rules)[0], record_width(self.rules)), NO_CARD, np.int8)
         out = np.empty(history_size(self.rules), np.int8)
         deal = self.state["deal_number"]
         complete = np.flatnonzero(

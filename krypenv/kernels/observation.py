@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.cards import BUILD, NO_CARD, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, TAKE
+from krypenv.cards import BUILD, MAX_BUILD, NO_CARD, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, TAKE
 from krypenv.families.layout import DESCRIPTIONS as DESCRIPTIONS
-from krypenv.families.layout import HISTORY_COLUMNS, HISTORY_WIDTH, OBSERVATION, OBSERVATION_SIZE
+from krypenv.families.layout import HISTORY_COLUMNS, HISTORY_OF_BUILDS, HISTORY_WIDTH, OBSERVATION, OBSERVATION_SIZE
 from krypenv.kernels.builds import LIES_IN
 from krypenv.kernels.compiled import (
     BUILD_MULTIPLE,
@@ -30,6 +30,7 @@ from krypenv.kernels.compiled import (
     TOTALS,
     bit_index,
 )
+from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, rare_kernel
 
 VERSION = 1  # changes whenever the layout or the meaning of an entry does
@@ -181,7 +182,10 @@ def write_build_mask(game: np.record, out: np.ndarray) -> None:
 
 # ---------------------------------------------------------------------- the history
 
-RECORD = 2 + NUM_KINDS  # entries of a recorded play: the seat, the card (NO_CARD if it is not known), and what it took
+# Entries of a recorded play: the seat, the card (NO_CARD if it is not known), and what it took; where cards are built
+# also the build that it made, whether one lay there, and the one that it captured or raised, or 0.
+RECORD = 2 + NUM_KINDS
+RECORD_WITH_BUILDS = RECORD + 3
 _CARD, _TAKES = HISTORY_COLUMNS["card"].start, HISTORY_COLUMNS["takes"].start
 
 
@@ -206,30 +210,55 @@ def note_play(compiled: np.record, game: np.record, record: np.ndarray) -> None:
         row[0], row[1] = game.last_seat, game.last_card
         for kind in range(NUM_KINDS):
             row[2 + kind] = game.taken[kind]
+        if compiled.building:
+            note_builds(game, row)
+
+
+@rare_kernel
+def note_builds(game: np.record, row: np.ndarray) -> None:
+    """Add the builds of the last complete play to its record."""
+    made = np.int64(game.build_value)
+    others = np.int64(game.taken_builds) & ~(np.int64(made != 0) << made)
+    row[RECORD], row[RECORD + 1] = made, others != game.taken_builds
+    row[RECORD + 2] = bit_index(others) if others != 0 else 0
 
 
 @kernel
 def write_play(play: np.ndarray, viewer: int, players: int, out: np.ndarray) -> None:
-    """Write a recorded play, (RECORD,) int8, as a seat sees it into `out`, (HISTORY_WIDTH,) int8."""
-    for at in range(HISTORY_WIDTH):
+    """Write a recorded play, (RECORD or more,) int8, as a seat sees it into `out`, a row of the history block."""
+    for at in range(len(out)):
         out[at] = 0
     if play[1] != NO_CARD:
         out[(play[0] - viewer) % players] = 1
         out[_CARD + play[1]] = 1
         for kind in range(NUM_KINDS):
             out[_TAKES + kind] = play[2 + kind]
+        if len(out) > HISTORY_WIDTH:
+            write_builds_of(play, out[HISTORY_WIDTH:])
+
+
+@rare_kernel
+def write_builds_of(play: np.ndarray, out: np.ndarray) -> None:
+    """Write the builds of a recorded play, (RECORD_WITH_BUILDS,) int8, into the last columns of its row."""
+    made, is_joined, other = play[RECORD], play[RECORD + 1], play[RECORD + 2]
+    if made != 0:
+        out[made] = 1
+        out[MAX_BUILD + 1 + made] = is_joined
+    if other != 0:
+        out[MAX_BUILD + 1 + other] = 1
 
 
 @kernel
 def write_history(compiled: np.record, game: np.record, record: np.ndarray, viewer: int, out: np.ndarray) -> None:
-    """Write the plays of the current deal as a seat sees them into `out`, (M * HISTORY_WIDTH,) int8."""
+    """Write the plays of the current deal as a seat sees them into `out`, (M * W,) int8."""
     plays = plays_of_deal(compiled, game)
+    width = HISTORY_WIDTH + HISTORY_OF_BUILDS * np.int64(compiled.building)
     for at in range(len(record)):
-        part = out[at * HISTORY_WIDTH : (at + 1) * HISTORY_WIDTH]
+        part = out[at * width : (at + 1) * width]
         if at < plays:
             write_play(record[at], viewer, compiled.players, part)
         else:
-            for entry in range(HISTORY_WIDTH):
+            for entry in range(width):
                 part[entry] = 0
 
 
@@ -253,3 +282,8 @@ def note_rows(
         for entry in range(size):
             out[row, entry] = seen[row, entry]
         write_history(compiled[0], state[row], record[row], state[row].seat, out[row, size:])
+
+
+def record_width(rules: Rules) -> int:
+    """Return the number of entries of a recorded play under some rules."""
+    return RECORD_WITH_BUILDS if rules.building else RECORD
