@@ -20,7 +20,7 @@ from krypenv.agents.base import IntArray, check_seed
 from krypenv.families.layout import history_size
 from krypenv.inputs.files import parse_json, read_file, write_whole
 from krypenv.inputs.schema import a_record, flag, line, matching, number, optional, sentence_of, text, whole
-from krypenv.inputs.words import shown
+from krypenv.inputs.words import one_line, shown
 from krypenv.kernels.observation import VERSION
 from krypenv.rules import Rules, rules_text
 
@@ -139,7 +139,7 @@ def load_strategy(folder: str | Path) -> tuple[Strategy, dict[str, Any]]:
     try:
         strategy = Strategy(**safetensors.numpy.load(data))
     except (SafetensorError, TypeError) as error:
-        raise StrategyError(f"{folder / STRATEGY} is no strategy: {error}") from None
+        raise StrategyError(f"{folder / STRATEGY} is no strategy: {one_line(str(error))}") from None
     return strategy, facts
 
 

@@ -260,6 +260,10 @@ def test_what_was_kept_by_another_solve_or_is_torn_is_refused(tmp_path: Path) ->
         with pytest.raises(ValueError, match=r"belongs to another solve, of 'mini-sweep players=2' with --gap 0\.0001"):
             solve(SWEEP, keep=other)
     data = path.read_bytes()
+    path.write_bytes(data.replace(b"mini-sweep", b"mini-s\x7feep"))
+    with pytest.raises(ValueError, match="belongs to another solve") as refused:
+        solve(SWEEP, GAP, 1000, keep=kept)
+    assert str(refused.value).isprintable()
     for torn in (data[:-9], data[:-1] + bytes([data[-1] ^ 1]), b"", b"nothing"):
         path.write_bytes(torn)
         with pytest.raises(ValueError, match=r"solved-deals-1.safetensors is torn or was changed.*remove it"):

@@ -13,6 +13,7 @@ import safetensors.numpy
 from safetensors import SafetensorError, safe_open
 
 from krypenv.inputs.files import read_file, write_whole
+from krypenv.inputs.words import one_line, shown
 from krypenv.kernels.observation import VERSION
 from krypenv.rules import Rules
 from krypenv.training.exact.equilibrium import Solution
@@ -56,14 +57,15 @@ class Kept:
             with safe_open(path, "numpy") as file:
                 about = dict(file.metadata() or {})
         except (SafetensorError, ValueError) as error:
-            raise ValueError(f"{path} is torn or was changed: {error}; remove it to solve its deals anew") from None
+            raise ValueError(
+                f"{path} is torn or was changed: {one_line(str(error))}; remove it to solve its deals anew"
+            ) from None
         if about.pop("sha256", "") != _digest(arrays):
             raise ValueError(f"{path} is torn or was changed; remove it to solve its deals anew")
         if about != self._about:
-            other = f"of '{about.get('rules', 'unknown rules')}' with --gap {about.get('gap')} --iterations "
-            raise ValueError(
-                f"{path} belongs to another solve, {other}{about.get('iterations')}; give another --out, or remove it"
-            )
+            gap, most = (one_line(str(about.get(name)), 40) for name in ("gap", "iterations"))
+            other = f"of {shown(about.get('rules'))} with --gap {gap} --iterations {most}"
+            raise ValueError(f"{path} belongs to another solve, {other}; give another --out, or remove it")
         room: dict[str, Any] = {"solved": np.zeros(1, np.int64), **solution._asdict()}
         if set(arrays) != set(KEPT) or any(arrays[name].shape != room[name].shape for name in KEPT):
             raise ValueError(f"{path} belongs to other trees than this version grows; remove it")
