@@ -44,7 +44,7 @@ def look_at_replies(
     """Read what all actions of a decision share; call `look` first."""
     asked, own = replies.asked, feature_scratch.asked
     asked.card_price, asked.spade_price = own.card_price, own.spade_price
-    asked.looks, asked.wanted, asked.copy_price = FEW_LOOKS, 1, 0.0
+    asked.looks, asked.wanted = FEW_LOOKS, 1
     for each in range(NUM_CLASSES):
         replies.card[each] = 0.0
         if feature_scratch.unseen[each] == 0:

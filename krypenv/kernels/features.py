@@ -265,7 +265,8 @@ def ask_for_builds(
         feature_scratch.built = value
         feature_scratch.builds_left ^= np.int64(1) << value
         for kind in range(NUM_KINDS):
-            asked.start += built_copies(compiled, observation, kind, value) * price_of(compiled, kind, asked)
+            price = price_of(compiled, kind, asked) + (kind == card) * asked.copy_price
+            asked.start += built_copies(compiled, observation, kind, value) * price
         asked.nothing = asked.start
     elif owns:  # and may not trail, if there is anything else
         asked.nothing = -_NEVER
@@ -442,6 +443,8 @@ def write_further(
     has_copy, lays = asked.chosen[card] > 0, compiled.building and feature_scratch.lays
     for kind in range(NUM_KINDS):
         here = np.int64(observation[_TABLE + kind]) + (kind == card)
+        if here == 0 and not takes_rest:
+            continue
         won = here if takes_rest else np.int64(asked.chosen[kind] + (kind == card)) * captures
         rest = here - won
         if takes_rest:

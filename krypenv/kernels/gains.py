@@ -32,11 +32,8 @@ GAINS = np.dtype(
         ("start", np.float64),  # what the forced cards and the card played are worth
         ("card_price", np.float64),  # what a card is worth on the way to the majority, and a spade
         ("spade_price", np.float64),
-        (
-            "own_copy",
-            np.int64,
-        ),  # the kind that makes a mulle, and what that counts if it depends on the kind (G2)
-        ("copy_price", np.float64),
+        ("prices", np.float64, (NUM_KINDS,)),  # what the cards of the table are worth
+        ("copy_price", np.float64),  # what a copy of the card played counts beside that (G2)
         ("nothing", np.float64),  # what it is worth to take no loose card
         ("clears", np.bool_),  # whether a capture of all loose cards is a sweep
         ("counts_mulle", np.bool_),  # whether the card played may make a mulle
@@ -57,8 +54,6 @@ GAINS = np.dtype(
 def price_of(compiled: np.record, card: int, asked: np.record) -> float:
     """Return what winning a card is worth: its points, and its share of the majorities (K5); bad for a low goal."""
     price = compiled.card_points[card] + asked.card_price
-    if card == asked.own_copy:
-        price += asked.copy_price
     if card >= SPADES * NUM_RANKS:
         price += asked.spade_price
     return -compiled.lead_sign * price
@@ -82,7 +77,7 @@ def find_best(
     asked.copy_price, asked.nothing, asked.clears = 0.0, 0.0, True
     asked.start = price_of(compiled, card, asked)
     if compiled.mulle_by_value and asked.counts_mulle:
-        asked.own_copy, asked.copy_price = card, compiled.hand_value[card]
+        asked.copy_price = -np.float64(compiled.lead_sign * compiled.hand_value[card])
     for kind in range(NUM_KINDS):
         shift = NIBBLE * (kind % NUM_RANKS)
         forced = np.int64(taken[kind] + (action - TAKE == kind))
@@ -90,40 +85,43 @@ def find_best(
         asked.forced[kind], asked.free[kind] = forced, free
         asked.least += forced << shift
         asked.most += forced + free << shift
-        ranks += np.int64(table[kind]) << shift
-        if forced:
-            asked.start += forced * price_of(compiled, kind, asked)
+        if table[kind]:
+            ranks += np.int64(table[kind]) << shift
+            asked.prices[kind] = price_of(compiled, kind, asked)
+            if kind == card:
+                asked.prices[kind] += asked.copy_price
+            asked.start += forced * asked.prices[kind]
     for rank in range(NUM_RANKS):
-        _add_up(compiled, rank, asked)
+        _add_up(rank, asked)
     return ranks
 
 
 @kernel
-def _add_up(compiled: np.record, rank: int, asked: np.record) -> None:
+def _add_up(rank: int, asked: np.record) -> None:
     """Write what the best free cards of a rank are worth together, for each number of them."""
     count, worth = 0, 0.0
     asked.worth[rank, 0] = 0.0
     used = 0  # bits of the suits that are used up
     for _ in range(NUM_SUITS):
-        best = best_suit(compiled, rank, used, asked)
+        best = best_suit(rank, used, asked)
         if best < 0:
             return
         used |= 1 << best
         kind = best * NUM_RANKS + rank
         for _ in range(asked.free[kind]):
             count += 1
-            worth += price_of(compiled, kind, asked)
+            worth += asked.prices[kind]
             asked.worth[rank, count] = worth
 
 
 @kernel
-def best_suit(compiled: np.record, rank: int, used: int, asked: np.record) -> int:
+def best_suit(rank: int, used: int, asked: np.record) -> int:
     """Return the suit of the free card of a rank that is worth most, apart from some suits as bits, or -1."""
     best, most = -1, 0.0
     for suit in range(NUM_SUITS):
         kind = suit * NUM_RANKS + rank
         if asked.free[kind] > 0 and used >> suit & 1 == 0:
-            price = price_of(compiled, kind, asked)
+            price = asked.prices[kind]
             if best < 0 or price > most:
                 best, most = suit, price
     return best
@@ -218,7 +216,7 @@ def _keep_better(compiled: np.record, card: int, capture: int, ranks: int, sweep
     if asked.counts_mulle and is_own_copy(capture, card, asked):
         gain += -compiled.lead_sign * compiled.mulle_points
         if takes_copy(compiled, capture, card, asked):  # the copy, not the best card of the rank
-            gain += price_of(compiled, card, asked) - asked.worth[card % NUM_RANKS, 1]
+            gain += asked.prices[card] - asked.worth[card % NUM_RANKS, 1]
     _keep(asked, capture, gain)
 
 
@@ -273,7 +271,7 @@ def choose_cards(compiled: np.record, card: int, capture: int, asked: np.record)
         left -= count << NIBBLE * rank
         used = 0
         while count > 0:
-            suit = best_suit(compiled, rank, used, asked)
+            suit = best_suit(rank, used, asked)
             used |= 1 << suit
             kind = suit * NUM_RANKS + rank
             some = min(count, np.int64(asked.free[kind]))
