@@ -7,7 +7,7 @@ whatever else the card takes, and of the cards of a rank those go into a build t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from krypenv.agents.search.optional import (
     find_one,
     find_unions,
     keep_best,
+    leave_open,
     read_table,
     write_captures,
     write_choices,
@@ -33,6 +34,17 @@ MULLE_RISK = 0.7  # of a mulle, that trailing a card costs if the next hand is k
 _ONE: Any = np.int64(1)
 
 
+class Play(NamedTuple):
+    """A card that the seat to act plays, and what its moves depend on, all int64; values are bits."""
+
+    card: Any
+    least: Any  # what it takes already, packed ranks
+    most: Any  # all that it may take, packed ranks
+    own: Any  # values of the seat's builds: promises to keep (B5)
+    held: Any  # values of the cards that stay in the hand, which keep them
+    sums: Any  # values of the groups on the table
+
+
 @rare_kernel
 def list_building(compiled: np.record, game: np.record, start: int, search_scratch: np.record) -> int:
     """Write the moves of the seat to act that are worth a look to `.moves` from `start` on; return where they end.
@@ -44,70 +56,41 @@ def list_building(compiled: np.record, game: np.record, start: int, search_scrat
     own, sums = own_builds(game, seat), loose_sums(compiled, game)
     read_table(compiled, game, search_scratch)
     if game.pending != NO_CARD:
-        most = _leave_open(game, search_scratch)
-        held = held_values(compiled, game, seat, NO_CARD)
-        card, least = np.int64(game.pending), np.int64(game.taken_ranks)
+        card, least, most = np.int64(game.pending), np.int64(game.taken_ranks), leave_open(game, search_scratch)
+        play = Play(card, least, np.int64(most), own, held_values(compiled, game, seat, NO_CARD), sums)
         if game.build_value != 0:
-            value = np.int64(game.build_value)
-            return _list_lays(compiled, game, card, value, least, most, own & ~held, start, search_scratch)
-        return _list_card(compiled, game, card, least, most, held, own, sums, start, search_scratch)
+            return _list_lays(compiled, game, play, np.int64(game.build_value), start, search_scratch)
+        return _list_card(compiled, game, play, start, search_scratch)
     for kind in range(NUM_KINDS):
         search_scratch.forced[kind] = 0
         search_scratch.free[kind] = game.table[kind]
     end = start
     plays = np.int64(game.legal_plays)
     while plays != 0:
-        card = bit_index(plays & -plays)
+        card = np.int64(bit_index(plays & -plays))
         plays &= plays - 1
         held = held_values(compiled, game, seat, card)
-        most = np.int64(game.table_ranks)
-        end = _list_card(compiled, game, card, np.int64(0), most, held, own, sums, end, search_scratch)
+        play = Play(card, np.int64(0), np.int64(game.table_ranks), own, held, sums)
+        end = _list_card(compiled, game, play, end, search_scratch)
     return end
 
 
 @kernel
-def _leave_open(game: np.record, search_scratch: np.record) -> int:
-    """Write what a play in the middle must take, and may take beside it, in ascending order; return both, packed."""
-    last = np.int64(0)
-    for kind in range(NUM_KINDS):
-        if game.taken[kind] > 0:
-            last = np.int64(kind)
-    most = np.int64(game.taken_ranks)
-    for kind in range(NUM_KINDS):
-        free = np.int64(game.table[kind] - game.taken[kind]) if kind >= last else np.int64(0)
-        search_scratch.forced[kind] = game.taken[kind]
-        search_scratch.free[kind] = free
-        most += free << NIBBLE * (kind % NUM_RANKS)
-    return int(most)
-
-
-@kernel
-def _list_card(
-    compiled: np.record,
-    game: np.record,
-    card: int,
-    least: int,
-    most: int,
-    held: int,
-    own: int,
-    sums: int,
-    start: int,
-    search_scratch: np.record,
-) -> int:
-    """Write the moves of one card that contain `least` and lie within `most`, packed ranks."""
-    end = _list_captures(compiled, game, card, least, most, own & ~held, sums, start, search_scratch)
-    if least != 0:
+def _list_card(compiled: np.record, game: np.record, play: Play, start: int, search_scratch: np.record) -> int:
+    """Write the moves of a card."""
+    end, card = _list_captures(compiled, game, play, start, search_scratch), play.card
+    if play.least != 0:
         return end
-    if own == 0:  # B5
+    if play.own == 0:  # B5
         write_move(search_scratch.moves, end, card, np.int64(0), np.int64(0), np.int64(0))
         search_scratch.moves[end].cost = _cost_of_trail(compiled, game, card)
         end += 1
     first = end
-    values = np.int64(buildable(compiled, game, card, held, own, sums))
+    values = np.int64(buildable(compiled, game, card, play.held, play.own, play.sums))
     while values != 0:
         value = bit_index(values & -values)
         values &= values - 1
-        end = _list_lays(compiled, game, card, value, least, most, own & ~held, end, search_scratch)
+        end = _list_lays(compiled, game, play, np.int64(value), end, search_scratch)
     return keep_best(first, end, np.int64(-1), search_scratch)
 
 
@@ -134,25 +117,15 @@ def _mulle(compiled: np.record, card: int) -> float:
 
 
 @kernel
-def _list_captures(
-    compiled: np.record,
-    game: np.record,
-    card: int,
-    least: int,
-    most: int,
-    broken: int,
-    sums: int,
-    start: int,
-    search_scratch: np.record,
-) -> int:
-    """Write the captures of a card. A value in `broken` is a promise that only capturing that build keeps (B5)."""
-    moves = search_scratch.moves
-    value = hand_value_of(compiled, card)
+def _list_captures(compiled: np.record, game: np.record, play: Play, start: int, search_scratch: np.record) -> int:
+    """Write the captures of a card. A promise that no card held keeps is kept by capturing that build only (B5)."""
+    moves, card, least = search_scratch.moves, play.card, play.least
+    value, broken = hand_value_of(compiled, card), play.own & ~play.held
     if broken & ~(_ONE << value) != 0:
         return start
     end = start
-    if sums >> value & 1:
-        end = write_captures(compiled, game, card, least, most, end, search_scratch)
+    if play.sums >> value & 1:
+        end = write_captures(compiled, game, card, least, play.most, end, search_scratch)
     takes_build = game.builds >> value & 1 != 0
     if takes_build and least == 0:
         write_move(moves, end, card, np.int64(0), np.int64(0), np.int64(0))
@@ -234,28 +207,21 @@ def promised_margin(compiled: np.record, game: np.record, side: int) -> float:
 
 @kernel
 def _list_lays(
-    compiled: np.record,
-    game: np.record,
-    card: int,
-    value: int,
-    least: int,
-    most: int,
-    broken: int,
-    start: int,
-    search_scratch: np.record,
+    compiled: np.record, game: np.record, play: Play, value: int, start: int, search_scratch: np.record
 ) -> int:
     """Write the ways to make, join or raise a build of a value with a card (B2 to B4).
 
-    A value in `broken` is a promise that only raising that build keeps (B5).
+    A promise that no card held keeps is kept by raising that build only (B5).
     """
-    moves, table_value = search_scratch.moves, table_value_of(compiled, card)
+    moves, card, least = search_scratch.moves, play.card, play.least
+    table_value, broken = table_value_of(compiled, card), play.own & ~play.held
     end = start
     if broken == 0:
         if least == 0 and table_value == value and game.builds >> value & 1:
             write_move(moves, end, card, np.int64(0), np.int64(0), np.int64(0))
             end += 1
         own_rank = _ONE << NIBBLE * (card % NUM_RANKS)
-        end = _write_unions(compiled, game, card, value, least, most, own_rank, end, search_scratch)
+        end = _write_unions(compiled, game, play, value, own_rank, end, search_scratch)
     raised = value - table_value
     singles = np.int64(game.builds & ~game.multiple_builds)
     if raised > 0 and singles >> raised & 1 and broken & ~(_ONE << raised) == 0:
@@ -263,7 +229,7 @@ def _list_lays(
         if least == 0:
             write_move(moves, end, card, np.int64(0), np.int64(0), np.int64(0))
             end += 1
-        end = _write_unions(compiled, game, card, value, least, most, np.int64(0), end, search_scratch)
+        end = _write_unions(compiled, game, play, value, np.int64(0), end, search_scratch)
         for at in range(first, end):
             moves[at].taken = raised
     if end == start and least != 0:
@@ -277,21 +243,14 @@ def _list_lays(
 
 @kernel
 def _write_unions(
-    compiled: np.record,
-    game: np.record,
-    card: int,
-    value: int,
-    least: int,
-    most: int,
-    own_rank: int,
-    start: int,
-    search_scratch: np.record,
+    compiled: np.record, game: np.record, play: Play, value: int, own_rank: int, start: int, search_scratch: np.record
 ) -> int:
     """Write a move for each choice of loose cards that can be split into groups of a value, with the card if wanted."""
     search_scratch.finds += 1
-    count = find_unions(compiled, value, least + own_rank, most + own_rank, np.int64(0), search_scratch)
-    if count == 0 and least != 0:
-        union = find_one(compiled, _ONE << value, least + own_rank, most + own_rank, search_scratch)
+    least, most = play.least + own_rank, play.most + own_rank
+    count = find_unions(compiled, value, least, most, np.int64(0), search_scratch)
+    if count == 0 and play.least != 0:
+        union = find_one(compiled, _ONE << value, least, most, search_scratch)
         if union != 0:
             search_scratch.unions[0] = union
             count += 1
@@ -302,7 +261,7 @@ def _write_unions(
             break
         union = search_scratch.unions[at] - own_rank
         if union != 0:
-            end = write_choices(compiled, game, card, union, least, end, search_scratch)
+            end = write_choices(compiled, game, play.card, union, play.least, end, search_scratch)
     return end
 
 

@@ -150,17 +150,8 @@ def _find_captures(compiled: np.record, game: np.record, card: int, start: int, 
 def _list_pending(compiled: np.record, game: np.record, sweep: int, start: int, search_scratch: np.record) -> int:
     """Write what the pending card can still take, in ascending order of kind: all that was taken, and later kinds."""
     card, moves = np.int64(game.pending), search_scratch.moves
-    last = np.int64(0)
-    for kind in range(NUM_KINDS):
-        if game.taken[kind] > 0:
-            last = np.int64(kind)
     read_table(compiled, game, search_scratch)
-    most = np.int64(game.taken_ranks)
-    for kind in range(NUM_KINDS):
-        free = np.int64(game.table[kind] - game.taken[kind]) if kind >= last else np.int64(0)
-        search_scratch.forced[kind] = game.taken[kind]
-        search_scratch.free[kind] = free
-        most += free << NIBBLE * (kind % NUM_RANKS)
+    most = leave_open(game, search_scratch)
     price = np.int64(POINT * fair_price(compiled, card))
     end = start
     if game.taken_ranks == 0:
@@ -174,6 +165,22 @@ def _list_pending(compiled: np.record, game: np.record, sweep: int, start: int, 
         if moves[at].ranks == game.table_ranks:
             moves[at].cost += sweep
     return end
+
+
+@kernel
+def leave_open(game: np.record, search_scratch: np.record) -> int:
+    """Write what a play in the middle must take, and may take beside it, in ascending order; return both, packed."""
+    last = np.int64(0)
+    for kind in range(NUM_KINDS):
+        if game.taken[kind] > 0:
+            last = np.int64(kind)
+    most = np.int64(game.taken_ranks)
+    for kind in range(NUM_KINDS):
+        free = np.int64(game.table[kind] - game.taken[kind]) if kind >= last else np.int64(0)
+        search_scratch.forced[kind] = game.taken[kind]
+        search_scratch.free[kind] = free
+        most += free << NIBBLE * (kind % NUM_RANKS)
+    return int(most)
 
 
 @kernel
