@@ -12,8 +12,8 @@ from krypenv.families.layout import LARGEST_SIZE
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import bit_index, compile_rules, hand_value_of
-from krypenv.kernels.features import cost_now, weigh_any, weigh_main
 from krypenv.kernels.outlook import FEATURE_SCRATCH, look
+from krypenv.kernels.weighing import cost_now, weigh_any, weigh_main
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 

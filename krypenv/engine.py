@@ -17,7 +17,10 @@ from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.features import width_of
 from krypenv.kernels.observation import note_rows, record_width
 from krypenv.kernels.state import State, allocate, mix
-from krypenv.kernels.stepping import (
+from krypenv.rewards import FloatArray, Payments
+from krypenv.rules import Rules, check_rules
+from krypenv.runtime.jit import handle
+from krypenv.stepping import (
     LOOK,
     NEW_SESSION,
     borrow_step_scratch,
@@ -29,9 +32,6 @@ from krypenv.kernels.stepping import (
     step_parts,
     step_rows,
 )
-from krypenv.rewards import FloatArray, Payments
-from krypenv.rules import Rules, check_rules
-from krypenv.runtime.jit import handle
 from krypenv.worlds.invariants import check_state
 
 IntArray = npt.NDArray[np.int64]

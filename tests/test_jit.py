@@ -46,8 +46,9 @@ def test_every_constant_that_a_kernel_names_is_in_its_key(monkeypatch):
 
 
 def test_constants_behind_a_module_and_in_another_file_count(monkeypatch):
+    from krypenv import stepping
     from krypenv.agents.neural import belief, recall
-    from krypenv.kernels import observation, stepping
+    from krypenv.kernels import observation
 
     decide, remember = stepping.write_decision.py_func, belief.remember.py_func
     before = hash_now(decide), hash_now(remember)
@@ -74,9 +75,10 @@ def test_the_fields_of_named_tuples_count(monkeypatch):
 
 
 def test_a_kernel_depends_on_those_that_it_calls(monkeypatch):
-    from krypenv.kernels import captures, features, stepping
+    from krypenv import stepping
+    from krypenv.kernels import captures, weighing
 
-    callers = stepping.step_rows.py_func, features.weigh.py_func
+    callers = stepping.step_rows.py_func, weighing.weigh_main.py_func
     others = [stepping.seed_rows.py_func]
     before = [hash_now(each) for each in (*callers, *others)]
     changed = types.FunctionType(

@@ -25,6 +25,7 @@ FLOORS = [
     {"krypenv.kernels"},
     {"krypenv.worlds"},
     {"krypenv.rewards"},
+    {"krypenv.stepping"},
     {"krypenv.engine"},
     {"krypenv.game"},
     {"krypenv.pictures"},

@@ -28,9 +28,10 @@ from krypenv.kernels.compiled import (
 )
 from krypenv.kernels.features import COLUMNS as FEATURES
 from krypenv.kernels.features import DESCRIPTIONS as FEATURE_DESCRIPTIONS
-from krypenv.kernels.features import weigh_main, write_entries
+from krypenv.kernels.features import write_entries
 from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.outlook import chance_of_hit, look, make_feature_scratch
+from krypenv.kernels.weighing import weigh_main
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 

@@ -11,8 +11,7 @@ from krypenv.agents.search.sampling import complete, read_public
 from krypenv.cards import NUM_KINDS
 from krypenv.kernels.observation import write_observation
 from krypenv.kernels.play import act, allow_plays
-from krypenv.kernels.state import GAME
-from krypenv.kernels.stepping import is_legal
+from krypenv.kernels.state import GAME, is_legal
 from krypenv.runtime.jit import handle, kernel, records
 
 # The opponent need not be the network: assume that it plays a random legal card with this probability.

@@ -17,11 +17,12 @@ from krypenv.cards import NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.families.bounds import LILLAN, NUM_VALUES, STORAN
 from krypenv.families.feature_layout import ALL_COLUMNS
 from krypenv.kernels.compiled import CARDS_WON, NUM_CLASSES, SPADES_WON, classes_of_values
-from krypenv.kernels.features import cost_now, weigh_any, write_entries, write_further
+from krypenv.kernels.features import write_entries, write_further
 from krypenv.kernels.gains import find_best, search_best
 from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.outlook import chance_of_hit, count_piles
 from krypenv.kernels.unions import add_value
+from krypenv.kernels.weighing import cost_now, weigh_any
 from krypenv.runtime.jit import handle, kernel, rare_kernel, records
 
 VERSION = "further 1"  # of these features; a network reads only the version it was trained on

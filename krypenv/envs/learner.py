@@ -15,8 +15,7 @@ from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.features import width_of
 from krypenv.kernels.observation import note_play, write_history, write_observation
 from krypenv.kernels.play import act, may_be_last
-from krypenv.kernels.state import allocate, mix
-from krypenv.kernels.stepping import is_legal
+from krypenv.kernels.state import allocate, is_legal, mix
 from krypenv.rewards import Payments, check_reward, illegal_reward
 from krypenv.rules import Rules, check_rules
 from krypenv.runtime.jit import handle, kernel

@@ -13,8 +13,7 @@ from krypenv.kernels.features import write_features
 from krypenv.kernels.observation import note_play, write_history, write_mask, write_observation
 from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare, refresh
 from krypenv.kernels.scoring import ends_at_once, score_of, settle_game, tie_break_of
-from krypenv.kernels.state import seed_game
-from krypenv.kernels.stepping import is_legal
+from krypenv.kernels.state import is_legal, seed_game
 from krypenv.runtime.jit import kernel
 from krypenv.worlds.invariants import fault_of_builds, fault_of_course
 

@@ -12,7 +12,7 @@ play         the course of a game and of a session
 observation  what a seat sees
 gains        what an optional capture is worth
 outlook      what the next seat may hold
+weighing     what an action costs and leads to
 features     the features block, a row for each card
 checks       checks of observations and masks from outside
-stepping     steps of many games at once
 """

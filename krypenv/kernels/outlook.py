@@ -45,7 +45,7 @@ FEATURE_SCRATCH = np.dtype(
         ("game_ends", np.bool_),  # this is the last play of the game
         ("unseen", np.int64, (NUM_CLASSES,)),  # the pool by class, which is mostly the rank
         ("forced", np.int8, (NUM_KINDS,)),  # copies that the capture must contain
-        # what `weigh` found for an action:
+        # what weighing found for an action:
         ("creeps", np.bool_),
         ("least_points", np.int64),
         ("points", np.int64),

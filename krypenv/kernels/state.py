@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.cards import MAX_BUILD, NUM_KINDS
+from krypenv.cards import BUILD, MAX_BUILD, NUM_BUILDING_ACTIONS, NUM_KINDS, STOP, TAKE
 from krypenv.rules import MAX_PLAYERS
 from krypenv.runtime.jit import kernel, records
 
@@ -120,3 +120,15 @@ def random_below(game: np.record, stream: int, limit: int) -> int:
         low = product & _LOW_32
         if low >= bound or low >= _TWO_32 % bound:
             return np.int64(product >> _S32)
+
+
+@kernel
+def is_legal(game: np.record, action: int) -> bool:
+    """Return whether an action is legal for the seat to act."""
+    if action < 0 or action >= NUM_BUILDING_ACTIONS:
+        return False
+    if action < TAKE:
+        return game.legal_plays >> action & 1 == 1
+    if action > STOP:
+        return game.legal_builds >> (action - BUILD) & 1 == 1
+    return game.legal_takes >> (action - TAKE) & 1 == 1

@@ -2,7 +2,8 @@
 
 solving     equilibria, best responses, an agent's exploitability
 growing     the trees of a game's deals
-tree        one deal as a tree
+tree        one deal as a tree of nodes, leaves and information sets
+walking     the walk through it, every pair of hands and every play
 positions   what tells two positions between deals apart
 equilibrium predictive CFR+, minimax and best responses over a tree
 asking      an agent as a behaviour strategy

@@ -7,7 +7,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from krypenv.cards import BUILD, NUM_BUILDING_ACTIONS, STOP, TAKE
+from krypenv.cards import BUILD, TAKE
 from krypenv.kernels.captures import SCRATCH, Spaces
 from krypenv.kernels.compiled import bit_index, count_bits
 from krypenv.kernels.features import write_features
@@ -15,25 +15,13 @@ from krypenv.kernels.observation import write_mask, write_observation
 from krypenv.kernels.outlook import FEATURE_SCRATCH
 from krypenv.kernels.play import act, end_session, first_game, next_game
 from krypenv.kernels.scoring import tie_break_of
-from krypenv.kernels.state import ACTIONS, random_below, seed_game
+from krypenv.kernels.state import ACTIONS, is_legal, random_below, seed_game
 from krypenv.runtime.jit import kernel, parallel_kernel, rare_kernel
 
 STEP_SCRATCH = np.dtype([("feature_scratch", FEATURE_SCRATCH), ("scratch", SCRATCH)], align=True)  # of one thread
 borrow_step_scratch = Spaces(STEP_SCRATCH).borrow
 
 NEW_SESSION, LOOK = -2, -1  # orders besides actions: deal a first game, or only write the decision
-
-
-@kernel
-def is_legal(game: np.record, action: int) -> bool:
-    """Return whether an action is legal for the seat to act."""
-    if action < 0 or action >= NUM_BUILDING_ACTIONS:
-        return False
-    if action < TAKE:
-        return game.legal_plays >> action & 1 == 1
-    if action > STOP:
-        return game.legal_builds >> (action - BUILD) & 1 == 1
-    return game.legal_takes >> (action - TAKE) & 1 == 1
 
 
 @kernel

@@ -1,0 +1,340 @@
+"""What an action costs and leads to, from what the seat to act sees: its capture, points, sweeps, and what it leaves.
+
+If an action leaves several captures to choose from, the one with the lowest cost counts: points and own sweeps, minus
+the expected sweep of the next seat. Where captures are optional it is the one that is worth most now (K2).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.cards import MAX_BUILD, NUM_KINDS, NUM_RANKS, NUM_SUITS, STOP, TAKE
+from krypenv.kernels.builds import sweep_builds
+from krypenv.kernels.captures import captures_of, find_captures, find_sweep_values
+from krypenv.kernels.compiled import (
+    BUILD_OWNER,
+    BUILDING,
+    BUILT,
+    BUILT_TWIN,
+    NIBBLE,
+    bit_index,
+    fits,
+    hand_value_of,
+    rank_on_table,
+    sum_of,
+    support,
+    table_value_of,
+)
+from krypenv.kernels.gains import choose_cards, find_best, price_of, search_best
+from krypenv.kernels.observation import LAYOUT
+from krypenv.kernels.outlook import chance_of_sweep
+from krypenv.kernels.scoring import cost_of, sweeps_of
+from krypenv.runtime.jit import kernel, rare_kernel
+
+_HAND, _TABLE, _ASIDE, _TAKEN, _CAPTURER = (
+    LAYOUT[name].start for name in ("hand", "table", "set_aside", "taken", "last_capturer")
+)
+_NEVER = 1e9  # more than anything is worth
+
+
+@kernel
+def weigh_main(
+    compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
+) -> float:
+    """Write what a legal action leads to into `feature_scratch` and return its cost; call `look` first.
+
+    For rules like the main game's (`compiled.is_main`); `weigh_any` takes any.
+    """
+    card = feature_scratch.card if action >= TAKE else action
+    count = find_captures(compiled, hand_value_of(compiled, card), feature_scratch.ranks, scratch)
+    return _weigh_maximal(compiled, observation, action, count, feature_scratch, scratch)
+
+
+@rare_kernel
+def weigh_any(
+    compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
+) -> float:
+    """Do what `weigh_main` does, for any rules."""
+    if compiled.optional:
+        return weigh_optional(compiled, observation, action, feature_scratch, scratch)
+    card = feature_scratch.card if action >= TAKE else action
+    count = captures_of(compiled, card, feature_scratch.ranks, scratch)
+    return _weigh_maximal(compiled, observation, action, count, feature_scratch, scratch)
+
+
+@kernel
+def _weigh_maximal(
+    compiled: np.record,
+    observation: np.ndarray,
+    action: int,
+    count: int,
+    feature_scratch: np.record,
+    scratch: np.record,
+) -> float:
+    """Do what `weigh_main` does where captures are maximal, and `count` of them have been found."""
+    taking = action >= TAKE
+    card = feature_scratch.card if taking else action
+    extra = np.int64(1) << NIBBLE * ((action - TAKE) % NUM_RANKS) if taking else np.int64(0)
+    feature_scratch.creeps = count == 0
+    if count == 0:
+        feature_scratch.capture = 0
+        best = _weigh_capture(compiled, observation, card, np.int64(0), feature_scratch, scratch)
+        feature_scratch.least_points = feature_scratch.points
+        return best
+    if taking:
+        feature_scratch.forced[action - TAKE] += 1
+    least = 1e9
+    best = 1e9
+    best_points, best_sweeps, best_chance, best_values, best_left = 0.0, 0.0, 0.0, 0.0, np.int64(0)
+    best_capture = np.int64(0)
+    needed = feature_scratch.taken_ranks + extra
+    for at in range(count):
+        capture = scratch.captures[at]
+        if fits(needed, capture):
+            value = _weigh_capture(compiled, observation, card, capture, feature_scratch, scratch)
+            least = min(least, feature_scratch.points)
+            if value < best:
+                best = value
+                best_capture = capture
+                best_points, best_sweeps = feature_scratch.points, feature_scratch.sweeps
+                best_chance, best_values, best_left = (
+                    feature_scratch.chance,
+                    feature_scratch.sweepers,
+                    feature_scratch.left,
+                )
+    if taking:
+        feature_scratch.forced[action - TAKE] -= 1
+    feature_scratch.least_points, feature_scratch.points, feature_scratch.sweeps = least, best_points, best_sweeps
+    feature_scratch.chance, feature_scratch.sweepers, feature_scratch.left = best_chance, best_values, best_left
+    feature_scratch.capture = best_capture
+    return best
+
+
+@kernel
+def _weigh_capture(
+    compiled: np.record,
+    observation: np.ndarray,
+    card: int,
+    capture: int,
+    feature_scratch: np.record,
+    scratch: np.record,
+) -> float:
+    """Weigh one capture (0: the card creeps): it takes of each rank the forced cards, and then the cheapest."""
+    total = feature_scratch.total
+    points = np.int64(compiled.card_points[card]) if capture else np.int64(0)
+    ranks = support(capture)
+    while ranks != 0:
+        bit = ranks & -ranks
+        ranks ^= bit
+        rank = bit_index(bit)
+        wanted = capture >> NIBBLE * rank & 15
+        total -= wanted * rank_on_table(compiled, rank)
+        points += _cheapest(compiled, observation, rank, wanted, feature_scratch)
+    left = feature_scratch.ranks - capture
+    feature_scratch.sweeps = 0.0
+    if left == 0 and capture:
+        feature_scratch.sweeps = sweeps_of(compiled, card, feature_scratch.ranks, observation[_TABLE + card])
+    if capture == 0:
+        left += np.int64(1) << NIBBLE * (card % NUM_RANKS)
+        total += table_value_of(compiled, card)
+    if feature_scratch.deal_ends:
+        left, points = _end_deal(compiled, observation, card, capture, left, points, feature_scratch)
+        total = sum_of(compiled, left)
+    feature_scratch.points, feature_scratch.left = points, left
+    values = np.int64(find_sweep_values(compiled, left, total, scratch)) if left else np.int64(0)
+    feature_scratch.sweepers = values
+    feature_scratch.chance = chance_of_sweep(compiled, feature_scratch, values) if values else 0.0
+    return cost_of(compiled, points, feature_scratch.sweeps, feature_scratch.chance)
+
+
+@rare_kernel
+def weigh_optional(
+    compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
+) -> float:
+    """Do what `weigh_main` does where captures are optional: the best capture is the one worth most now (K2)."""
+    asked = feature_scratch.asked
+    card = np.int64(feature_scratch.card if action >= TAKE else action)
+    ranks = find_best(
+        compiled,
+        card,
+        action,
+        observation[_TABLE : _TABLE + NUM_KINDS],
+        observation[_TAKEN : _TAKEN + NUM_KINDS],
+        asked,
+    )
+    asked.wanted = 1
+    feature_scratch.lays, feature_scratch.built, feature_scratch.builds_left = False, 0, 0
+    if compiled.building:
+        ask_for_builds(compiled, observation, card, action, feature_scratch)
+        if feature_scratch.lays:
+            return weigh_laid(compiled, card, ranks, feature_scratch, scratch)
+    search_best(compiled, card, ranks, feature_scratch.sweeps_count, asked, scratch)
+    capture = np.int64(asked.captures[0])
+    choose_cards(compiled, card, capture, asked)
+    if asked.gains[0] == -_NEVER:
+        asked.gains[0] = 0.0
+    captures = capture != 0 or feature_scratch.built != 0
+    feature_scratch.creeps, feature_scratch.capture, feature_scratch.gain = not captures, capture, asked.gains[0]
+    points, least = np.int64(0), np.int64(0)
+    for kind in range(NUM_KINDS):
+        points += asked.chosen[kind] * compiled.card_points[kind]
+        least += asked.forced[kind] * compiled.card_points[kind]
+    points += captures * compiled.card_points[card]
+    least += (asked.least != 0) * compiled.card_points[card]
+    feature_scratch.sweeps = 0
+    if captures and capture == ranks and asked.clears:
+        is_alone = feature_scratch.built == 0
+        feature_scratch.sweeps = sweeps_of(compiled, card, ranks, observation[_TABLE + card]) if is_alone else 1
+    left = ranks - capture
+    if not captures:
+        left += np.int64(1) << NIBBLE * (card % NUM_RANKS)
+    if feature_scratch.deal_ends:
+        taken = ranks if feature_scratch.built else capture  # who takes a build with the last card has all that is left
+        left, points = _end_deal(compiled, observation, card, taken, left, points, feature_scratch)
+    if feature_scratch.built:
+        points += points_of_build(compiled, observation, np.int64(feature_scratch.built))
+    feature_scratch.least_points, feature_scratch.points, feature_scratch.left = least, points, left
+    _look_for_sweeps(compiled, left, feature_scratch, scratch)
+    next_sweeps = feature_scratch.chance if compiled.previous_pays else 0.0
+    return next_sweeps * -compiled.lead_sign * compiled.sweep_points - asked.gains[0]
+
+
+@kernel
+def _look_for_sweeps(compiled: np.record, left: int, feature_scratch: np.record, scratch: np.record) -> None:
+    """Write who could sweep what an action leaves: loose cards, packed, and builds, of which none may stay (B6)."""
+    values = np.int64(0)
+    if left != 0:
+        values = np.int64(find_sweep_values(compiled, left, sum_of(compiled, left), scratch))
+    if compiled.building:
+        values = sweep_builds(values, left, np.int64(feature_scratch.builds_left))
+    feature_scratch.sweepers = values
+    feature_scratch.chance = chance_of_sweep(compiled, feature_scratch, values) if values else 0.0
+
+
+@rare_kernel
+def ask_for_builds(
+    compiled: np.record, observation: np.ndarray, card: int, action: int, feature_scratch: np.record
+) -> None:
+    """Let every capture of the card contain the build of its value, if there is one, and note what stays (B1, B6).
+
+    Whoever plays for few points takes it only to keep a promise (B5).
+    """
+    asked, owners = feature_scratch.asked, compiled.further[BUILD_OWNER]
+    value = hand_value_of(compiled, card)
+    owns = False
+    for other in range(1, MAX_BUILD + 1):
+        owns |= observation[owners + other - 1] == 1
+        feature_scratch.builds_left |= np.int64(observation[owners + other - 1] != 0) << other
+    feature_scratch.lays = observation[compiled.further[BUILDING]] != 0
+    owner = observation[owners + value - 1]
+    cards = np.int64(0)  # of the value that stay in the hand
+    for kind in range(NUM_KINDS):
+        if hand_value_of(compiled, kind) == value:
+            cards += observation[_HAND + kind] - np.int64(action == kind)
+    must = owner == 1 and cards == 0
+    if not feature_scratch.lays and owner != 0 and action != STOP and (compiled.lead_sign < 0 or must):
+        feature_scratch.built = value
+        feature_scratch.builds_left ^= np.int64(1) << value
+        for kind in range(NUM_KINDS):
+            price = price_of(compiled, kind, asked) + (kind == card) * asked.copy_price
+            asked.start += built_copies(compiled, observation, kind, value) * price
+        asked.nothing = asked.start
+    elif owns:  # and may not trail, if there is anything else
+        asked.nothing = -_NEVER
+    asked.clears = feature_scratch.builds_left == 0
+    if feature_scratch.built and asked.clears and feature_scratch.ranks == 0 and feature_scratch.sweeps_count:
+        asked.nothing -= compiled.lead_sign * compiled.sweep_points
+
+
+@rare_kernel
+def weigh_laid(compiled: np.record, card: int, ranks: int, feature_scratch: np.record, scratch: np.record) -> float:
+    """Do what `weigh_main` does for an action that goes on with a build, or ends one: it takes nothing (B2)."""
+    asked = feature_scratch.asked
+    feature_scratch.creeps, feature_scratch.capture, feature_scratch.gain = False, 0, 0.0
+    feature_scratch.least_points, feature_scratch.points, feature_scratch.sweeps = 0, 0, 0
+    choose_cards(compiled, card, np.int64(0), asked)
+    left = ranks - asked.least
+    feature_scratch.left = left
+    _look_for_sweeps(compiled, left, feature_scratch, scratch)
+    next_sweeps = feature_scratch.chance if compiled.previous_pays else 0.0
+    return next_sweeps * -compiled.lead_sign * compiled.sweep_points
+
+
+@kernel
+def built_copies(compiled: np.record, observation: np.ndarray, kind: int, value: int) -> int:
+    """Return how many copies of a kind lie in the build of a value, or with 0 in all builds."""
+    copies = np.int64(0)
+    for block in (BUILT, BUILT_TWIN):
+        lies_in = observation[compiled.further[block] + kind]
+        copies += lies_in != 0 and (value == 0 or lies_in == value)
+    return copies
+
+
+@kernel
+def points_of_build(compiled: np.record, observation: np.ndarray, value: int) -> int:
+    """Return the points of the cards of a build."""
+    points = np.int64(0)
+    for kind in range(NUM_KINDS):
+        points += built_copies(compiled, observation, kind, value) * compiled.card_points[kind]
+    return points
+
+
+@kernel
+def cost_now(compiled: np.record, feature_scratch: np.record) -> float:
+    """Return what the action that was weighed costs at once, whatever it leaves to the next seat."""
+    if not compiled.is_main and compiled.optional:
+        return -feature_scratch.gain
+    points = feature_scratch.least_points if compiled.lead_sign > 0 else feature_scratch.points
+    return cost_of(compiled, points, feature_scratch.sweeps, 0.0)
+
+
+@kernel
+def _cheapest(compiled: np.record, observation: np.ndarray, rank: int, wanted: int, feature_scratch: np.record) -> int:
+    """Return the points of the cheapest `wanted` table cards of a rank that contain the forced ones.
+
+    Whoever plays for many points wants the dearest.
+    """
+    points = np.int64(0)
+    for suit in range(NUM_SUITS):
+        kind = suit * NUM_RANKS + rank
+        points += feature_scratch.forced[kind] * compiled.card_points[kind]
+        wanted -= feature_scratch.forced[kind]
+    price = np.int64(compiled.first_price)
+    while wanted > 0:
+        for suit in range(NUM_SUITS):
+            kind = suit * NUM_RANKS + rank
+            if compiled.card_points[kind] == price:
+                count = min(observation[_TABLE + kind] - feature_scratch.forced[kind], wanted)
+                points += count * price
+                wanted -= count
+        price += compiled.lead_sign
+    return points
+
+
+@kernel
+def _end_deal(
+    compiled: np.record,
+    observation: np.ndarray,
+    card: int,
+    capture: int,
+    left: int,
+    points: int,
+    feature_scratch: np.record,
+) -> tuple[int, int]:
+    """Return table and points after the last play of a deal: cards are set aside, or at the end given away."""
+    ends = feature_scratch.game_ends
+    takes_rest = ends and (capture != 0 or observation[_CAPTURER] != 0)
+    if takes_rest:
+        points = np.int64(compiled.card_points[card])
+        for kind in range(NUM_KINDS):
+            points += (np.int64(observation[_TABLE + kind]) + observation[_ASIDE + kind]) * compiled.card_points[kind]
+    if ends:
+        return np.int64(0), points
+    for kind in range(NUM_KINDS):
+        if compiled.is_aside[kind]:
+            rank = kind % NUM_RANKS
+            stays = left >> NIBBLE * rank & 15
+            # if only some cards of a rank are set aside (V3), assume that the capture left those
+            count = min(np.int64(observation[_TABLE + kind]) + (capture == 0 and kind == card), stays)
+            left -= count << NIBBLE * rank
+    return left, points
