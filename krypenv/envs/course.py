@@ -355,23 +355,24 @@ class Course:
             raise ValueError("a course that began from a state has no path from the first card")
         rng = np.random.default_rng(seed)
         path = self._redrawn(seat, seed, rng)
-        if self.rules.building:
-            for _ in range(MOST_DRAWS):
-                if self._is_path(path):
-                    return path
+        if not self.rules.building:
+            return path
+        before = Course(self.plan).followed(self.path[: self._began])
+        for _ in range(MOST_DRAWS):
+            try:
+                before.followed(path[self._began :])
+            except ValueError:
                 path = self._redrawn(seat, int(rng.integers(1 << 53)), rng)
-            return self.path
-        return path
+            else:
+                return path
+        return self.path
 
-    def _is_path(self, path: tuple[int, ...]) -> bool:
-        """Return whether a path can be taken from the first card on."""
-        course = Course(self.plan)
-        try:
-            for action in path:
-                course = course.after(action)
-        except ValueError:
-            return False
-        return True
+    def followed(self, path: Iterable[int]) -> Course:
+        """Return the course after some actions, of chance and of the seats; raises as `after` does."""
+        course = self
+        for action in path:
+            course = course.after(action)
+        return course
 
     def _redrawn(self, seat: int, seed: int, rng: np.random.Generator) -> tuple[int, ...]:
         """Return the path with the other hands of this deal drawn anew."""
@@ -403,10 +404,7 @@ class Course:
 
 def retrace(rules: str, sorted_deals: bool, path: tuple[int, ...]) -> Course:
     """Return the course of some rules, in the form of `str(rules)`, after all actions of a path."""
-    course = Course(Plan(Rules.parse(rules), sorted_deals))
-    for action in path:
-        course = course.after(action)
-    return course
+    return Course(Plan(Rules.parse(rules), sorted_deals)).followed(path)
 
 
 def _chosen(actions: Iterable[int]) -> str:
