@@ -42,7 +42,7 @@ FURTHER_PLIES = 2
 FURTHER_LINES, MULLE_LINES, MAX_N_LINES = 36, 12, 2
 FURTHER_RACE, MULLE_RACE = 2.5, 5.0
 # Where cards are built, a promise shows only after two replies, and a mulle is worth up to 16 points.
-BUILDING_PLIES, BUILDING_RACE = 3, 12.0
+BUILDING_PLIES, LARGE_BUILDING_PLIES, BUILDING_RACE = 3, 2, 12.0
 # Captures of a card that are looked at, at the root and on a line, and where more than LARGE_TABLE cards lie there.
 ROOT_CAPTURES, LINE_CAPTURES = 24, 6
 LARGE_TABLE, LARGE_ROOT_CAPTURES, LARGE_LINE_CAPTURES = 10, 6, 2
@@ -58,6 +58,7 @@ class SearchPlan(NamedTuple):
     plies: int  # plays after which a line is cut
     few_lines: int  # deals with no more orders of play are searched to their end
     race: float = RACE
+    large_plies: int = MAX_PLIES  # plays after which a line is cut, at most, where captures are optional and many
 
 
 def plan_of(rules: Rules, method: str, plies: int) -> SearchPlan:
@@ -70,7 +71,8 @@ def plan_of(rules: Rules, method: str, plies: int) -> SearchPlan:
     if not compile_rules(rules)[0]["is_main"]:
         lines, race = (MULLE_LINES, MULLE_RACE) if rules.mulle_points else (FURTHER_LINES, FURTHER_RACE)
         if rules.building:
-            return SearchPlan(chosen, plies or BUILDING_PLIES, MULLE_LINES if two_sides else MAX_N_LINES, BUILDING_RACE)
+            lines = MULLE_LINES if two_sides else MAX_N_LINES
+            return SearchPlan(chosen, plies or BUILDING_PLIES, lines, BUILDING_RACE, plies or LARGE_BUILDING_PLIES)
         return SearchPlan(chosen, plies or FURTHER_PLIES, lines if two_sides else MAX_N_LINES, race)
     depth = plies or (MANY_PLIES if two_sides else FEW_PLIES)
     return SearchPlan(chosen, depth, FEW_LINES[rules.players])
@@ -157,7 +159,7 @@ def _value_further(
         if is_solved:
             return
     search_scratch.keep = LARGE_LINE_CAPTURES if is_large(game) else LINE_CAPTURES
-    plies = plan.plies if is_large(game) else depth_of(compiled, game, plan)
+    plies = min(plan.plies, plan.large_plies) if is_large(game) else depth_of(compiled, game, plan)
     value_to(compiled, model, plan, search_scratch, end, salt, plies)
 
 
