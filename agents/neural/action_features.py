@@ -15,6 +15,10 @@ from krypenv.agents.neural import building_features, further_features
 from krypenv.agents.neural.building_features import look_at_moves, write_building_features
 from krypenv.agents.neural.further_features import borrow_action_scratch, write_further_action_features
 from krypenv.cards import NO_CARD, NUM_RANKS, NUM_SUITS, TAKE
+from krypenv.families.feature_layout import COLUMNS as FEATURES
+from krypenv.families.feature_layout import DESCRIPTIONS as FEATURE_DESCRIPTIONS
+from krypenv.families.feature_layout import WIDTH as FEATURES_WIDTH
+from krypenv.families.layout import slices_of
 from krypenv.kernels.captures import borrow_scratch, find_sweep_values
 from krypenv.kernels.compiled import (
     FIRST_LONER,
@@ -26,8 +30,6 @@ from krypenv.kernels.compiled import (
     rank_in_hand,
     rank_on_table,
 )
-from krypenv.kernels.features import COLUMNS as FEATURES
-from krypenv.kernels.features import DESCRIPTIONS as FEATURE_DESCRIPTIONS
 from krypenv.kernels.features import write_entries
 from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.outlook import chance_of_hit, look, make_feature_scratch
@@ -55,11 +57,8 @@ _ENTRIES = (
     ("held", 1, "copies of the card in the own hand"),
     ("seen", 1, "copies of the card that the seat has seen"),
 )
-COLUMNS: dict[str, slice] = dict(FEATURES)
-for _name, _size, _ in _ENTRIES:
-    _start = max(part.stop for part in COLUMNS.values())
-    COLUMNS[_name] = slice(_start, _start + _size)
-WIDTH = max(part.stop for part in COLUMNS.values())  # entries for each legal action of the main game
+COLUMNS: dict[str, slice] = {**FEATURES, **slices_of(_ENTRIES, FEATURES_WIDTH)}
+WIDTH = FEATURES_WIDTH + sum(size for _, size, _ in _ENTRIES)  # entries for each legal action of the main game
 MAX_WIDTH = max(WIDTH, further_features.WIDTH, building_features.WIDTH)
 DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _ENTRIES}
 COLUMNS_OF = {"main": COLUMNS, "further": further_features.COLUMNS, "building": building_features.COLUMNS}

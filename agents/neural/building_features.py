@@ -16,6 +16,7 @@ from krypenv.agents.search.moves import copies_taken
 from krypenv.agents.search.sampling import look_around
 from krypenv.agents.search.tree import list_moves, make_move, order_moves
 from krypenv.cards import MAX_BUILD, NUM_KINDS, NUM_RANKS, STOP, TAKE
+from krypenv.families.layout import slices_of
 from krypenv.kernels.builds import copies_in, loose_sums
 from krypenv.kernels.compiled import CARDS_WON, NUM_CLASSES, SPADES_WON, bit_index, classes_of_values, hand_value_of
 from krypenv.kernels.observation import LAYOUT, clip_int8
@@ -63,11 +64,8 @@ _ENTRIES = (
     ("held", 1, "copies of its card in the own hand"),
     ("seen", 1, "copies of its card that the seat has seen"),
 )
-COLUMNS: dict[str, slice] = {}
-for _name, _size, _ in _ENTRIES:
-    _start = max([part.stop for part in COLUMNS.values()], default=0)
-    COLUMNS[_name] = slice(_start, _start + _size)
-WIDTH = max(part.stop for part in COLUMNS.values())  # entries for each legal action
+COLUMNS: dict[str, slice] = slices_of(_ENTRIES)
+WIDTH = sum(size for _, size, _ in _ENTRIES)  # entries for each legal action
 DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _ENTRIES}
 (
     _LISTED, _GAIN, _BALANCE, _BEHIND, _TRAILS, _LAYS, _JOINS, _RAISES, _TAKES_BUILD, _TAKES_OWN, _CARDS, _SWEEPS,

@@ -15,7 +15,8 @@ from krypenv.agents.replies import REPLIES, look_at_replies, weigh_replies
 from krypenv.agents.search.scratch import FEW_MOVES, begin_scratch, search_scratch_type
 from krypenv.cards import NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.families.bounds import LILLAN, NUM_VALUES, STORAN
-from krypenv.families.feature_layout import ALL_COLUMNS
+from krypenv.families.feature_layout import ALL_COLUMNS, ALL_WIDTH
+from krypenv.families.layout import slices_of
 from krypenv.kernels.compiled import CARDS_WON, NUM_CLASSES, SPADES_WON, classes_of_values
 from krypenv.kernels.features import write_entries, write_further
 from krypenv.kernels.gains import find_best, search_best
@@ -51,11 +52,8 @@ _ENTRIES = (
     ("spades_open", 1, "spades that nobody has won yet"),
     ("spades_sure", 1, "1 if most spades are the own side's whatever happens, -1 if they can't be any more"),
 )
-COLUMNS: dict[str, slice] = dict(ALL_COLUMNS)
-for _name, _size, _ in _ENTRIES:
-    _start = max(part.stop for part in COLUMNS.values())
-    COLUMNS[_name] = slice(_start, _start + _size)
-WIDTH = max(part.stop for part in COLUMNS.values())  # entries for each legal action
+COLUMNS: dict[str, slice] = {**ALL_COLUMNS, **slices_of(_ENTRIES, ALL_WIDTH)}
+WIDTH = ALL_WIDTH + sum(size for _, size, _ in _ENTRIES)  # entries for each legal action
 DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _ENTRIES}
 
 (

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS
-from krypenv.families.layout import has_further_features
+from krypenv.families.layout import has_further_features, slices_of
 
 if TYPE_CHECKING:
     from krypenv.rules import Rules
@@ -28,16 +27,11 @@ _FURTHER: tuple[tuple[str, int, str], ...] = (  # where captures are optional, o
 )
 
 
-def _slices(entries: tuple[tuple[str, int, str], ...]) -> dict[str, slice]:
-    ends = list(accumulate(size for _, size, _ in entries))
-    return {name: slice(end - size, end) for end, (name, size, _) in zip(ends, entries, strict=True)}
-
-
-COLUMNS: dict[str, slice] = _slices(_ENTRIES)
+COLUMNS: dict[str, slice] = slices_of(_ENTRIES)
 WIDTH = max(part.stop for part in COLUMNS.values())  # entries for each kind
 SIZE = NUM_KINDS * WIDTH  # the block is (52, WIDTH), flat: a row for each kind to play or take, other rows zero
 DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in (*_ENTRIES, *_FURTHER)}
-ALL_COLUMNS: dict[str, slice] = _slices((*_ENTRIES, *_FURTHER))
+ALL_COLUMNS: dict[str, slice] = slices_of((*_ENTRIES, *_FURTHER))
 ALL_WIDTH = max(part.stop for part in ALL_COLUMNS.values())
 
 

@@ -59,8 +59,13 @@ _FURTHER: tuple[tuple[str, int, str], ...] = (
 )
 
 
-def _slices(blocks: Iterable[tuple[str, int, str]]) -> dict[str, slice]:
-    layout, start = {}, 0
+def slices_of(blocks: Iterable[tuple[str, int, str]], start: int = 0) -> dict[str, slice]:
+    """Return where blocks lie, by name, if they follow one another from `start` on; each is a name, a size, a text.
+
+    >>> slices_of([("left", 13, "by rank: cards on the table"), ("held", 1, "copies in the own hand")])
+    {'left': slice(0, 13, None), 'held': slice(13, 14, None)}
+    """
+    layout = {}
     for name, size, _ in blocks:
         layout[name] = slice(start, start + size)
         start += size
@@ -99,7 +104,7 @@ def has_further_features(rules: Rules) -> bool:
 def layout_of(rules: Rules) -> dict[str, slice]:
     """Return the named blocks of an observation under some rules, as slices of it."""
     needed = further_blocks(rules)
-    return _slices([*_BLOCKS, *(block for block in _FURTHER if block[0] in needed)])
+    return slices_of([*_BLOCKS, *(block for block in _FURTHER if block[0] in needed)])
 
 
 # The history block: the plays of the current deal, as everybody has seen them. It comes last, after the features if
@@ -131,7 +136,7 @@ def history_width(rules: Rules) -> int:
 
 def history_columns(rules: Rules) -> dict[str, slice]:
     """Return the columns of the history block by name; they begin with `HISTORY_COLUMNS`."""
-    return _slices([*_HISTORY, *(_HISTORY_OF_BUILDS if rules.building else ())])
+    return slices_of([*_HISTORY, *(_HISTORY_OF_BUILDS if rules.building else ())])
 
 
 def history_size(rules: Rules, history: bool = True) -> int:
@@ -142,10 +147,10 @@ def history_size(rules: Rules, history: bool = True) -> int:
     return rows * columns
 
 
-HISTORY_COLUMNS: dict[str, slice] = _slices(_HISTORY)
+HISTORY_COLUMNS: dict[str, slice] = slices_of(_HISTORY)
 HISTORY_WIDTH: int = sum(size for _, size, _ in _HISTORY)
 HISTORY_OF_BUILDS: int = sum(size for _, size, _ in _HISTORY_OF_BUILDS)
-OBSERVATION: dict[str, slice] = _slices(_BLOCKS)  # what all rules have
+OBSERVATION: dict[str, slice] = slices_of(_BLOCKS)  # what all rules have
 OBSERVATION_SIZE: int = sum(size for _, size, _ in _BLOCKS)
 LARGEST_SIZE: int = OBSERVATION_SIZE + sum(size for _, size, _ in _FURTHER)  # with all further blocks
 FURTHER: tuple[str, ...] = tuple(name for name, _, _ in _FURTHER)
