@@ -8,7 +8,7 @@ import numpy as np
 from reference import Reference
 from support import small_first
 
-from krypenv import Game, Rules
+from krypenv import Game, Move, Rules
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.scratch import MAX_PLIES, make_search_scratch
 from krypenv.agents.search.search import SearchPlan, value_moves
@@ -18,7 +18,7 @@ from krypenv.cards import card_name
 from krypenv.game.history import bits
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.deals import deal
-from krypenv.kernels.play import PLAYING, refresh
+from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING, refresh
 from krypenv.kernels.state import allocate
 from krypenv.runtime.jit import handle, kernel
 
@@ -101,9 +101,19 @@ class Solver:
         """Make a listed move; the state after it is in `after`."""
         return _make(self.compiled, game._history.states, game._history.at, move, self.search_scratch, self.after)
 
-    def deal(self) -> None:
-        """Deal the next cards in `after`."""
-        _deal(self.compiled, self.after, self.search_scratch)
+    def check_made(self, game: Game, place: int, move: Move) -> None:
+        """Assert that a listed move, then the next deal if its own is over, leads where the game goes with it."""
+        outcome, was_deal = self.make(game, place), game.deal_number
+        if outcome == DEAL_OVER:
+            assert not self.after["hand_size"].any()
+            assert self.after["next_card"] == game.state["next_card"]
+            assert self.after["deal_number"] == was_deal
+            _deal(self.compiled, self.after, self.search_scratch)
+        game.push(move)
+        assert outcome == (GAME_OVER if game.is_over else DEAL_OVER if game.deal_number > was_deal else PLAYING)
+        for field in set(game.state.dtype.names) - {"taken_ranks"}:  # of a play that is over
+            assert np.array_equal(self.after[field][0], game.state[field]), field
+        game.pop()
 
     def value(self, game: Game, side: int, method: int = PARANOID, plies: int = 31) -> float:
         """The margin of a side."""

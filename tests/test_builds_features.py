@@ -7,9 +7,8 @@ import pytest
 from relatives import BUILDING, GLIMNE
 from test_further_features import entries, positions, takers, worth
 
-from krypenv import Engine, Game, Move, Rules
+from krypenv import Game, Move
 from krypenv.cards import STOP, TAKE, TAKE_BUILD, parse_card
-from krypenv.kernels.features import append_features, shape_of
 
 TRIED = {**GLIMNE, **{text: rules for text, rules in BUILDING.items() if rules.games == 1}}
 
@@ -95,14 +94,3 @@ def test_b6_the_chance_of_a_sweep_of_a_lone_build() -> None:
     take = entries(game, TAKE + parse_card("KH"))
     assert (take["sweeps"], take["chance"], take["take_chance"]) == ([0], [100], [100])
     assert TAKE_BUILD + 12 not in game.legal_actions()
-
-
-@pytest.mark.parametrize("text", TRIED)
-def test_b1_the_engine_writes_the_features_that_follow_from_the_observation(text: str) -> None:
-    rules = Rules.parse(text)
-    engine, size = Engine(rules, 32, seed=5, features=True), rules.observation_size
-    assert engine.observation.shape[1] == size + np.prod(shape_of(rules))
-    for _ in range(60):
-        plain = engine.observation[:, :size].copy()
-        assert (append_features(rules, plain, engine.action_mask) == engine.observation).all()
-        engine.step(engine.sample_actions())

@@ -16,7 +16,6 @@ from krypenv.agents.search.search import first_action
 from krypenv.agents.search.solver import MAX_N, PARANOID
 from krypenv.cards import BUILD, NO_CARD, TAKE_BUILD, card_name
 from krypenv.game.history import bits
-from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING
 from krypenv.kernels.state import allocate
 from krypenv.runtime.jit import handle, kernel
 from krypenv.training.analysis import analyze_position
@@ -80,15 +79,7 @@ def test_b2_b5_moves_are_legal_and_lead_where_the_game_goes(text: str) -> None:
                 leaves = move.takes and not move.builds and move.build is None and hand_value(game, move.card) in values
                 assert way(move) in ways or (high and leaves)
             for place, move in enumerate(moves):
-                outcome = solver.make(game, place)
-                if outcome == DEAL_OVER:
-                    solver.deal()
-                was_deal = game.deal_number
-                game.push(move)
-                assert outcome == (GAME_OVER if game.is_over else DEAL_OVER if game.deal_number > was_deal else PLAYING)
-                for field in set(game.state.dtype.names) - {"taken_ranks"}:  # of a play that is over
-                    assert np.array_equal(solver.after[field][0], game.state[field]), field
-                game.pop()
+                solver.check_made(game, place, move)
                 seen["lays"] += move.build is not None
                 seen["raises"] += move.build is not None and any(value != move.build for value in move.builds)
                 seen["captures a build"] += move.build is None and bool(move.builds)

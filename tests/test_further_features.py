@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from relatives import RELATIVES
+from relatives import BUILDING, GLIMNE, RELATIVES
 from scipy.special import expit
 from scipy.stats import hypergeom, norm
 
@@ -162,7 +162,7 @@ def test_what_a_card_that_trails_leaves_is_told_for_the_next_seat(rules):
     assert tried > 3
 
 
-@pytest.mark.parametrize("rules", list(RELATIVES.values()), ids=str)
+@pytest.mark.parametrize("rules", [*RELATIVES.values(), *GLIMNE.values(), *BUILDING.values()], ids=str)
 def test_the_engine_writes_the_features_that_follow_from_the_observation(rules):
     engine, size = Engine(rules, 32, seed=5, features=True), rules.observation_size
     assert engine.observation.shape[1] == size + np.prod(shape_of(rules))

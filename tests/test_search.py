@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
 from reference import Reference, contains
 from solving import Solver, as_kinds, futures, margin, minimax, played_on, twins
@@ -13,7 +12,6 @@ from support import RULES
 
 from krypenv import Game, Rules, agents
 from krypenv.agents.search.solver import MAX_N, PARANOID
-from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING
 
 # ---------------------------------------------------------------------- moves
 
@@ -29,18 +27,7 @@ def test_moves_and_what_they_lead_to_are_those_of_the_game(text: str) -> None:
             listed = solver.moves(game)
             assert sorted(listed) == sorted(legal)
             for place, move in enumerate(listed):
-                outcome = solver.make(game, place)
-                if outcome == DEAL_OVER:
-                    assert not solver.after["hand_size"].any()
-                    assert solver.after["next_card"] == game.state["next_card"]
-                    assert solver.after["deal_number"] == game.deal_number
-                    solver.deal()
-                was_deal = game.deal_number
-                game.push(legal[move])
-                assert outcome == (GAME_OVER if game.is_over else DEAL_OVER if game.deal_number > was_deal else PLAYING)
-                for field in set(game.state.dtype.names) - {"taken_ranks"}:  # of a play that is over
-                    assert np.array_equal(solver.after[field][0], game.state[field]), field
-                game.pop()
+                solver.check_made(game, place, legal[move])
     assert pending > 0 or rules.deck_size < 50
 
 
