@@ -27,15 +27,15 @@ LIMITS = """\
 - It plays the rules above and no others; `agents.make` refuses other rules.
 - The network acts on one observation and remembers nothing. Apart from the ranks that forced sweeps exclude (R10), it \
 learns nothing from what the others have played. With two players, `champion` makes up for part of this.
-- It plays one fixed policy, so an opponent that knows it can exploit it: see the lower bound above. How much more \
-there is to gain, nobody knows.
+- It plays one fixed policy, so an opponent that knows it can exploit it. Where that was measured, the lower bound is \
+above; how much more there is to gain, nobody knows.
 - It plays for points, not for the place: it takes no extra risk when behind and plays no safer when ahead.
 - It was trained and measured against programs. How it does against people was not measured."""
 FURTHER_LIMITS = """\
 - It plays the rules above and no others; `agents.make` refuses other rules.
 - The network acts on one observation and remembers nothing. It learns nothing from what the others have played.
-- It plays one fixed policy, so an opponent that knows it can exploit it: see the lower bound above. How much more \
-there is to gain, nobody knows.
+- It plays one fixed policy, so an opponent that knows it can exploit it. Where that was measured, the lower bound is \
+above; how much more there is to gain, nobody knows.
 - It plays for points, not for the place, and not for the end of a session: it takes no extra risk when behind and \
 plays no safer when ahead.
 - It was trained and measured against programs. How it does against people was not measured."""
