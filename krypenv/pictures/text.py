@@ -147,6 +147,7 @@ def _seat(game: Core, seat: int, look: Look, longest: int, width: int) -> Table:
     held, by_name = len(game.hand(seat)), seat_counts(game, seat)
     name, size = _name(game, seat, look), f"{held} card{'s' * (held != 1)}"
     counts = ", ".join(f"{what} {by_name[what]}" for what in ("score", *list(by_name)[:-1]))
+    counts = counts.replace(", for mulles", " for")  # as in "mulles 1 for 13"
     grid = Table.grid(padding=(0, 2, 0, 0))
     if width - longest - len("  10 cards  ") < _NARROW:
         grid.add_row(name + Text(f"  {size}"))
