@@ -126,7 +126,8 @@ def fuzz_study_journal(seed: int, mutants: int) -> Tally:
     rng, tally = random.Random(seed), Counter()
     folder = scratch() / "study"
     journal, result = folder / JOURNAL, folder / RESULT
-    journal.unlink(missing_ok=True)
+    for left in (journal, result):
+        left.unlink(missing_ok=True)
     with mock.patch.object(study, "picture", return_value=b"no picture"):
         right = run_study(STUDY, SETUP, folder, "krypenv study")
         lines = journal.read_bytes().splitlines(keepends=True)
