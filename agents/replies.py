@@ -146,12 +146,7 @@ def expected_reply(
             kind = each if each < NUM_RANKS else LILLAN if each == NUM_RANKS else STORAN
             asked.start = replies.card[each]
             search_best(compiled, np.int64(kind), ranks, feature_scratch.sweeps_count, asked, scratch)
-            at = count
-            count += 1
-            while at > 0 and replies.gain[at - 1] < asked.gains[0]:
-                replies.gain[at], replies.hits[at] = replies.gain[at - 1], replies.hits[at - 1]
-                at -= 1
-            replies.gain[at], replies.hits[at] = asked.gains[0], unseen
+            count = insert_reply(count, asked.gains[0], unseen, replies)
     total, known, hits = 0.0, 0.0, np.int64(0)
     for at in range(count):  # the chance that this is the best of the next seat's cards
         hits += replies.hits[at]
@@ -161,6 +156,17 @@ def expected_reply(
     if compiled.mulle_points > 0:
         total += _expected_mulles(compiled, observation, feature_scratch, replies)
     return total
+
+
+@kernel
+def insert_reply(count: int, gain: float, hits: int, replies: np.record) -> int:
+    """Add what one of the next seat's cards gains, and its unseen copies, to `count` others, the best first."""
+    at = count
+    while at > 0 and replies.gain[at - 1] < gain:
+        replies.gain[at], replies.hits[at] = replies.gain[at - 1], replies.hits[at - 1]
+        at -= 1
+    replies.gain[at], replies.hits[at] = gain, hits
+    return count + 1
 
 
 @kernel

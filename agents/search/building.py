@@ -11,16 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krypenv.agents.search.moves import POINT, TRAIL, copies_taken, cost_of_takes, fair_price, write_move
+from krypenv.agents.search.moves import POINT, TRAIL, copies_taken, cost_of_takes, fair_price, keep_best, write_move
 from krypenv.agents.search.optional import (
-    MANY_STEPS,
     find_one,
     find_unions,
-    keep_best,
     leave_open,
     read_table,
     write_captures,
-    write_choices,
+    write_unions,
 )
 from krypenv.cards import BUILD, NO_CARD, NUM_KINDS, NUM_RANKS, STOP, TAKE, TAKE_BUILD
 from krypenv.kernels.builds import buildable, copies_in, held_values, loose_sums, own_builds
@@ -254,15 +252,7 @@ def _write_unions(
         if union != 0:
             search_scratch.unions[0] = union
             count += 1
-    end = start
-    for at in range(count):
-        if end - start > MANY_STEPS * search_scratch.keep:
-            search_scratch.is_cut = True
-            break
-        union = search_scratch.unions[at] - own_rank
-        if union != 0:
-            end = write_choices(compiled, game, play.card, union, play.least, end, search_scratch)
-    return end
+    return write_unions(compiled, game, play.card, count, own_rank, play.least, start, search_scratch)
 
 
 @kernel

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.replies import look_at_replies
+from krypenv.agents.replies import insert_reply, look_at_replies
 from krypenv.agents.search.building import worth_of_build, worth_of_promise
 from krypenv.agents.search.tree import make_move
 from krypenv.cards import NUM_KINDS, NUM_RANKS
@@ -75,12 +75,7 @@ def _expected_reply(compiled: np.record, observation: np.ndarray, after: np.reco
         value = hand_value_of(compiled, kind)
         if builds >> value & 1 and after.build_owner[value] == after.seat:
             sure = max(sure, gain)  # an owner holds a card of the build's value (B5)
-        at = count
-        count += 1
-        while at > 0 and replies.gain[at - 1] < gain:
-            replies.gain[at], replies.hits[at] = replies.gain[at - 1], replies.hits[at - 1]
-            at -= 1
-        replies.gain[at], replies.hits[at] = gain, feature_scratch.unseen[each]
+        count = insert_reply(count, gain, feature_scratch.unseen[each], replies)
     total, known, hits = 0.0, 0.0, np.int64(0)
     for at in range(count):  # the chance that this is the best of the next seat's cards
         hits += replies.hits[at]

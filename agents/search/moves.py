@@ -78,3 +78,20 @@ def cost_of_takes(compiled: np.record, move: np.record) -> int:
     if compiled.mulle_by_value and move.once >> move.card & 1:
         worth -= compiled.lead_sign * compiled.hand_value[move.card]
     return -int(POINT * worth)
+
+
+@kernel
+def keep_best(start: int, end: int, table: int, search_scratch: np.record) -> int:
+    """Bring the best moves, `search_scratch.keep` at most, and a sweep to the front; return where they end."""
+    moves, keep = search_scratch.moves, search_scratch.keep
+    if end - start <= keep:
+        return end
+    search_scratch.is_cut = True
+    for place in range(start, start + keep):
+        best = place
+        for at in range(place, end):
+            if moves[at].ranks == table or (moves[best].ranks != table and moves[at].cost < moves[best].cost):
+                best = at
+        if best != place:
+            swap_moves(moves, place, best)
+    return start + keep

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.search.moves import POINT, TRAIL, cost_of_takes, fair_price, swap_moves, write_move
+from krypenv.agents.search.moves import POINT, TRAIL, cost_of_takes, fair_price, keep_best, write_move
 from krypenv.agents.search.scratch import FOUND, MOST_UNIONS, OPTIONAL_CAPTURES, OPTIONAL_SIZE
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.kernels.compiled import NEVER, NIBBLE, bit_index, fits, highest, support
@@ -213,15 +213,36 @@ def write_captures(
         if search_scratch.unions[0] == 0:
             raise ValueError("no capture contains what was taken")
         count += 1
+    end = write_unions(compiled, game, card, count, np.int64(0), least, start, search_scratch)
+    for at in range(start, end):
+        search_scratch.moves[at].cost = cost_of_takes(compiled, search_scratch.moves[at])
+    return keep_best(start, end, np.int64(game.table_ranks), search_scratch)
+
+
+@kernel
+def write_unions(
+    compiled: np.record,
+    game: np.record,
+    card: int,
+    count: int,
+    own_rank: int,
+    least: int,
+    start: int,
+    search_scratch: np.record,
+) -> int:
+    """Write the moves of a card for the first `count` unions, without the card's `own_rank`, packed, if it is in them.
+
+    A union that is nothing else has no move.
+    """
     end = start
     for at in range(count):
         if end - start > MANY_STEPS * search_scratch.keep:
             search_scratch.is_cut = True
             break
-        end = write_choices(compiled, game, card, search_scratch.unions[at], least, end, search_scratch)
-    for at in range(start, end):
-        search_scratch.moves[at].cost = cost_of_takes(compiled, search_scratch.moves[at])
-    return keep_best(start, end, np.int64(game.table_ranks), search_scratch)
+        union = search_scratch.unions[at] - own_rank
+        if union != 0:
+            end = write_choices(compiled, game, card, union, least, end, search_scratch)
+    return end
 
 
 @kernel
@@ -394,23 +415,3 @@ def is_better_taken(compiled: np.record, card: int, one: int, other: int, lone: 
     if points == 0 and spades == 0:
         return one < other
     return points >= 0 and spades >= 0
-
-
-# ---------------------------------------------------------------------- the best
-
-
-@kernel
-def keep_best(start: int, end: int, table: int, search_scratch: np.record) -> int:
-    """Bring the best moves, `search_scratch.keep` at most, and a sweep to the front; return where they end."""
-    moves, keep = search_scratch.moves, search_scratch.keep
-    if end - start <= keep:
-        return end
-    search_scratch.is_cut = True
-    for place in range(start, start + keep):
-        best = place
-        for at in range(place, end):
-            if moves[at].ranks == table or (moves[best].ranks != table and moves[at].cost < moves[best].cost):
-                best = at
-        if best != place:
-            swap_moves(moves, place, best)
-    return start + keep

@@ -21,8 +21,8 @@ from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 from krypenv.training.exact import tree
 from krypenv.training.exact.positions import MOST_KINDS, hash_position, strip_hands
-from krypenv.training.exact.tree import MOST_DEPTH, WALK, Forest, Index
-from krypenv.training.exact.walking import Walk, walk_deals
+from krypenv.training.exact.tree import MOST_DEPTH, WALK, Forest, Index, Walk
+from krypenv.training.exact.walking import walk_deals
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -62,6 +62,27 @@ class Index(NamedTuple):
     base: np.ndarray  # (9,) int64: the forest's counts when they were emptied
 
 
+class Walk(NamedTuple):
+    """Where the walk through a deal's tree is."""
+
+    stack: np.ndarray  # (MOST_DEPTH,) of `GAME`: the games on the way
+    public: np.ndarray  # (MOST_DEPTH,) int64: their public histories
+    origin: np.ndarray  # (MOST_DEPTH,) int64: those in which the next play, or the pending one, begins
+    length: np.ndarray  # (MOST_DEPTH,) int64: `STEPS` for each play in them, and the actions of the pending one
+    node: np.ndarray  # (MOST_DEPTH,) int64
+    tried: np.ndarray  # (MOST_DEPTH,) int64: choices tried
+    actions: np.ndarray  # (actions,) int64
+    hand: np.ndarray  # (2,) int64: the hands dealt
+    last: np.ndarray  # (MOST_DEPTH, 2) int64: the last choice of each seat, or -1
+    record: np.ndarray  # (MOST_DEPTH, M, RECORD) int8: the plays of the deal
+    keeps_all: bool  # whether decisions without a choice are nodes too
+    keeps_points: (
+        bool  # whether positions with other points so far are told apart, though the rest of the game is equal
+    )
+    root: np.ndarray  # (1,) of `GAME`
+    scratch: np.ndarray  # (1,) of `SCRATCH`
+
+
 @kernel
 def find_place(table: np.ndarray, first: int, second: int) -> int:
     """Return the place of a pair of keys, or the empty one where it belongs."""
@@ -154,21 +175,10 @@ def add_leaf(
 
 
 @kernel
-def add_node(
-    compiled: np.record,
-    game: np.record,
-    public: int,
-    hand: int,
-    last: int,
-    record: np.ndarray,
-    actions: np.ndarray,
-    count: int,
-    length: int,
-    forest: Forest,
-    index: Index,
-) -> int:
-    """Note a history with a choice; return its node, or FULL."""
-    counts = forest.counts
+def add_node(compiled: np.record, walk: Walk, depth: int, count: int, forest: Forest, index: Index) -> int:
+    """Note the history at some depth, with a choice of `count` actions; return its node, or FULL."""
+    game, counts = walk.stack[depth], forest.counts
+    public, hand, last = walk.public[depth], walk.hand[game.seat], walk.last[depth, game.seat]
     node = counts[NODES]
     if (
         node == len(forest.infoset)
@@ -187,10 +197,10 @@ def add_node(
         forest.choice[infoset] = counts[CHOICES]
         forest.before[infoset] = last
         for each in range(count):
-            forest.actions[counts[CHOICES] + each] = actions[each]
+            forest.actions[counts[CHOICES] + each] = walk.actions[each]
         if infoset < len(forest.seen):
             write_observation(compiled, game, game.seat, forest.seen[infoset])
-            write_history(compiled, game, record, game.seat, forest.seen[infoset, compiled.entries :])
+            write_history(compiled, game, walk.record[depth], game.seat, forest.seen[infoset, compiled.entries :])
         counts[CHOICES] += count
         counts[INFOSETS] += 1
         forest.choice[infoset + 1] = counts[CHOICES]
@@ -200,7 +210,7 @@ def add_node(
     )
     forest.infoset[node] = infoset
     forest.edge[node] = counts[EDGES]
-    forest.depth[node] = length
+    forest.depth[node] = walk.length[depth]
     counts[EDGES] += count
     counts[NODES] += 1
     return node

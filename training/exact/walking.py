@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from krypenv.agents.scripted import list_actions
@@ -20,31 +18,11 @@ from krypenv.training.exact.tree import (
     STEPS,
     Forest,
     Index,
+    Walk,
     add_leaf,
     add_node,
     public_after,
 )
-
-
-class Walk(NamedTuple):
-    """Where the walk through a deal's tree is."""
-
-    stack: np.ndarray  # (MOST_DEPTH,) of `GAME`: the games on the way
-    public: np.ndarray  # (MOST_DEPTH,) int64: their public histories
-    origin: np.ndarray  # (MOST_DEPTH,) int64: those in which the next play, or the pending one, begins
-    length: np.ndarray  # (MOST_DEPTH,) int64: `STEPS` for each play in them, and the actions of the pending one
-    node: np.ndarray  # (MOST_DEPTH,) int64
-    tried: np.ndarray  # (MOST_DEPTH,) int64: choices tried
-    actions: np.ndarray  # (actions,) int64
-    hand: np.ndarray  # (2,) int64: the hands dealt
-    last: np.ndarray  # (MOST_DEPTH, 2) int64: the last choice of each seat, or -1
-    record: np.ndarray  # (MOST_DEPTH, M, RECORD) int8: the plays of the deal
-    keeps_all: bool  # whether decisions without a choice are nodes too
-    keeps_points: (
-        bool  # whether positions with other points so far are told apart, though the rest of the game is equal
-    )
-    root: np.ndarray  # (1,) of `GAME`
-    scratch: np.ndarray  # (1,) of `SCRATCH`
 
 
 @kernel
@@ -89,12 +67,7 @@ def settle(
             return leaf if leaf == FULL else -1 - leaf
         count = list_actions(game, walk.actions)
         if count > 1 or walk.keeps_all:
-            public, length = walk.public[depth], walk.length[depth]
-            hand = walk.hand[game.seat]
-            last = walk.last[depth, game.seat]
-            return add_node(
-                compiled, game, public, hand, last, walk.record[depth], walk.actions, count, length, forest, index
-            )
+            return add_node(compiled, walk, depth, count, forest, index)
         if not advance(compiled, walk, depth, walk.actions[0], forest, index):
             return FULL
 
