@@ -2,11 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 VENV := .venv/.installed
+LOWEST := .venv-lowest
 EXTRAS ?= train,render,dev
+ALL_EXTRAS := train,render,dev,ray,metagame,openspiel,peers
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train play test slow check format format-check lint types notebooks nojit soak pages playthroughs pictures bench clean
+.PHONY: help train play test lowest slow check format format-check lint types notebooks nojit soak pages playthroughs pictures bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -19,6 +21,9 @@ play: $(VENV)  ## play against the champion in the terminal
 
 test: $(VENV)  ## run the tests but those that are slow by nature: five minutes
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+lowest: $(LOWEST)/.installed  ## run the same tests at the lowest versions that pyproject.toml allows
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/kernels $(LOWEST)/bin/python -m pytest -n auto --dist loadfile
 
 slow: $(VENV)  ## run the tests that are slow by nature
 	$(BIN)/python -m pytest -n auto --dist loadfile -m slow
@@ -44,7 +49,7 @@ notebooks: $(VENV)  ## run every notebook from top to bottom
 nojit: $(VENV)  ## run the rules as plain Python, where an index out of bounds is an error
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_examples.py tests/test_rules_played.py tests/test_relatives_rules.py tests/test_kasino_rules.py tests/test_builds_rules.py
 
-soak: $(VENV)  ## play 10^8 plies with every invariant and try 10^6 mutants of all that is read: an hour or two
+soak: $(VENV)  ## play 10^9 plies with every invariant and try 10^6 mutants of all that is read: an hour
 	$(BIN)/python tests/soak.py
 
 pages: $(VENV)  ## write the pages of the environments anew
@@ -67,4 +72,10 @@ $(VENV): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "Installing into .venv: a few minutes the first time."
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[$(EXTRAS)]"
+	touch $@
+
+$(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
+	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	@echo "Installing into $(LOWEST): a few minutes the first time."
+	$(LOWEST)/bin/python -m pip install --quiet -c constraints-lowest.txt -e ".[$(ALL_EXTRAS)]"
 	touch $@

@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable
 
 from krypenv.agents.base import (
-    RENAMED,
     Agent,
     check_options,
     check_seed,
@@ -19,6 +18,7 @@ from krypenv.agents.base import (
 from krypenv.agents.champion import Champion
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.learned import load_agent, trained_rules
+from krypenv.agents.neural.model_file import refuse_zip
 from krypenv.agents.oracle import OracleDeck, OracleHand
 from krypenv.agents.own import Typed, is_own, make_own, refuse_import, typed
 from krypenv.agents.scripted import Greedy, Random, Tactician
@@ -27,7 +27,7 @@ from krypenv.agents.search.ismcts import Ismcts
 from krypenv.agents.search.rollout import Rollout
 from krypenv.agents.search.search import Search
 from krypenv.agents.solved import StrategyPlayer, is_strategy, load_strategy
-from krypenv.inputs.words import did_you_mean, shown, with_new_names
+from krypenv.inputs.words import did_you_mean, shown
 from krypenv.rules import Rules, check_rules
 
 __all__ = [
@@ -100,8 +100,11 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
         raise ValueError(f"an agent is named by a printable text, as in 'greedy', not by {shown(spec)}")
     if spec not in _AGENTS and (_is_path(spec) or _is_folder(spec)):
         if not _is_folder(spec):
+            refuse_zip(spec)
             raise ValueError(f"there is no model folder {shown(spec)}; the agents with a name are {', '.join(_AGENTS)}")
         return StrategyPlayer(spec, rules, seed) if is_strategy(spec) else load_agent(spec, rules, seed)
+    if spec not in _AGENTS:
+        refuse_zip(spec)
     name, options = parse_spec(spec)
     if is_own(name):
         return make_own(spec, rules, seed) if isinstance(spec, Typed) else refuse_import(spec)
@@ -110,7 +113,6 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
             f"unknown agent {shown(name)}{did_you_mean(name, _AGENTS)}; the agents are {', '.join(_AGENTS)}, "
             "and a path to a model's folder and module:Class are agents too"
         )
-    options = with_new_names(options, options_of(_AGENTS[name]), RENAMED.get(name, {}))
     check_options(name, _AGENTS[name], options)
     if rules.building:
         return _BUILDERS.get(name, _AGENTS[name])(rules, seed, **options)

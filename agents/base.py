@@ -29,9 +29,6 @@ _OPTION = re.compile(
     rf"\s*(?P<key>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?P<value>{_TEXT}|{_NUMBER}|True|False|None)\s*(?:,\s*|\Z)"
 )
 
-# Former names of options, with the current ones.
-RENAMED = {"guided": {"candidates": "proposals", "heat": "temperature"}, "learned": {"solve": "solver"}}
-
 # Bounds of numeric options and what they are: by option for all agents, or by agent and option for one.
 LIMITS: dict[str, tuple[float, float, str]] = {
     "worlds": (1, 1_000_000_000, "the worlds sampled for a decision"),
@@ -65,6 +62,8 @@ class Agent(Protocol):
 
     An agent may also have `remembers`, False if earlier calls change nothing; `needs_history`, True if it reads the
     history block; and `probabilities(observations, action_masks)`, which returns those of its actions, (B, A) float64.
+
+    Several threads may call an agent of the package at once: its calls take turns (`krypenv.runtime.threads.in_turn`).
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The champion: the strongest agent in the package for given rules."""
+"""The champion: the package's network for given rules, with a search; where there is no network, a search."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def shipped_model(rules: Rules) -> Path | None:
 
 
 class Champion:
-    """Plays as the strongest agent in the package for its rules.
+    """Plays with the package's network for its rules, where there is one, and searches.
 
-    If the package has a model for the rules, that is `Guided` with this model. Between two players of games like
+    If the package has a model for the rules, it is `Guided` with this model. Between two players of games like
     Krypkasino it also weights worlds by what the opponent has played, and remembers its own decisions for that. For
     other rules it is `Search` between two sides, and `Rollout` among more.
 

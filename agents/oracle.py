@@ -22,7 +22,8 @@ from krypenv.agents.search.search import (
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.state import State, mix
 from krypenv.rules import Rules
-from krypenv.runtime.jit import handle, kernel
+from krypenv.runtime.jit import kernel
+from krypenv.runtime.threads import Lock, in_turn
 from krypenv.worlds.invariants import check_state, check_states
 
 
@@ -79,23 +80,22 @@ class _Oracle:
     cheats = True
 
     def __init__(self, rules: Rules, seed: int, plies: int, method: str, value: str, deals: int) -> None:
-        self.rules = rules
+        self.rules, self.lock = rules, Lock()
         self._plan = plan_of(rules, method, plies)
         self._compiled, self._model = compile_rules(rules), make_model(value)
         self._model["deals"] = deals
         self._search_scratch = make_search_scratch()
         self._rng = np.random.default_rng(check_seed(seed))
 
+    @in_turn
     def act_on(self, state: State, action_masks: np.ndarray) -> IntArray:
         """Return the action of the best move of each row, (B,) int64; see `krypenv.agents.base.Cheater`."""
-        masks = check_states(self.rules, state, action_masks)
+        games, masks = check_states(self.rules, state, action_masks)
         seeds = self._rng.integers(0, 1 << 63, len(state)).astype(np.uint64)
         out = np.empty(len(state), np.int64)
 
         def choose() -> None:
-            choose_knowing(
-                self._compiled, self._model, handle(state), masks, seeds, self._plan, self._search_scratch, out
-            )
+            choose_knowing(self._compiled, self._model, games, masks, seeds, self._plan, self._search_scratch, out)
 
         with_room(self, choose)
         return out
@@ -122,16 +122,17 @@ class OracleHand(_Oracle):
         self.name = name_of("oracle-hand", self, locals())
         super().__init__(rules, seed, plies, method, value, 0)
 
+    @in_turn
     def examine_on(self, state: State, also: Kinds | None = None) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
         """Return the moves of one game and their margins: (n,) of `MOVE` and (1, n) float64.
 
         `state` is (1,) of `GAME`, with a seat to act; see `Search.examine`.
         """
-        check_state(self.rules, state, 1)
+        games = check_state(self.rules, state, 1)
         seed = np.uint64(self._rng.integers(0, 1 << 63))
 
         def value() -> int:
-            count = int(list_knowing(self._compiled, handle(state), self._search_scratch))
+            count = int(list_knowing(self._compiled, games, self._search_scratch))
             self.was_cut = bool(self._search_scratch["is_cut"][0])
             if also is not None:
                 count = add_move(self._search_scratch["moves"][0], count, also)

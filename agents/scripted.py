@@ -16,6 +16,7 @@ from krypenv.kernels.outlook import FEATURE_SCRATCH, look
 from krypenv.kernels.weighing import cost_now, weigh_any, weigh_main
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
+from krypenv.runtime.threads import Lock, in_turn
 
 # With `shed`, the points credited to a creeping card for each unit of its hand value (2 to 14) above the middle.
 SHED_WEIGHT = 0.05
@@ -162,17 +163,19 @@ def best_action(
 
 
 class _Scripted:
-    """Scratch, and a stream of random numbers for ties. Use one agent in one thread only."""
+    """Scratch, and a stream of random numbers for ties; threads take turns with both."""
 
     remembers = False  # whether what it does depends on earlier calls
 
     def __init__(self, name: str, rules: Rules, seed: int, looks_ahead: bool = False, shed_weight: float = 0.0) -> None:
         self.name = name
         self.rules = rules
+        self.lock = Lock()
         self._compiled = compile_rules(rules)
         self._player = make_player(looks_ahead, shed_weight)
         self._rng = np.random.default_rng(check_seed(seed))
 
+    @in_turn
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return each row's action of least cost, (B,) int64; see `krypenv.agents.Agent`."""
         observations, masks = check_decisions(self.rules, observations, action_masks)
@@ -197,6 +200,7 @@ class Random(_Scripted):
     def __init__(self, rules: Rules, seed: int = 0) -> None:
         super().__init__("random", rules, seed)
 
+    @in_turn
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return a random legal action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         _, masks = check_decisions(self.rules, observations, action_masks)

@@ -38,4 +38,5 @@ for _name, _module in (("Krypkasino", "krypkasino"), ("Kasino", "kasino"), ("Mul
         entry_point=f"krypenv.envs.gym:{_name}Env",
         vector_entry_point=f"krypenv.envs.vector:{_name}VectorEnv",
     )
-    pettingzoo.register("aec", f"{_module}_v0", entry_point=f"krypenv.{_module}_v0:env")
+    if hasattr(pettingzoo, "register"):  # from 1.27 on
+        pettingzoo.register("aec", f"{_module}_v0", entry_point=f"krypenv.{_module}_v0:env")

@@ -19,7 +19,8 @@ from krypenv.kernels.observation import note_rows, record_width
 from krypenv.kernels.state import State, allocate, mix
 from krypenv.rewards import FloatArray, Payments
 from krypenv.rules import Rules, check_rules
-from krypenv.runtime.jit import handle
+from krypenv.runtime.jit import for_kernels, handle
+from krypenv.runtime.threads import NUMBA_THREADS, called_at_once, never_at_once
 from krypenv.stepping import (
     LOOK,
     NEW_SESSION,
@@ -97,7 +98,8 @@ class Engine:
         record: (B, M, 54) int8, 57 where cards are built, with `history` the plays of each row's deal, by absolute
             seats (`krypenv.kernels.observation.RECORD`).
 
-    The arrays belong to the engine and change with every step: copy what you want to keep.
+    The arrays belong to the engine and change with every step: copy what you want to keep. A method that is called
+    before another call has ended, as from a second thread, raises RuntimeError and changes nothing.
 
     >>> engine = Engine(Rules.preset("krypkasino"), num_games=2, seed=0)
     >>> engine.step(engine.sample_actions())
@@ -160,7 +162,7 @@ class Engine:
         check_switch("history", history)
         if dense and reward is None:
             raise ValueError("dense=True needs a kind of reward: give reward='centred', 'points' or 'win' too")
-        self.rules = rules
+        self.rules, self.turn = rules, [None]
         self.num_games = len(state)
         self.features = bool(features)
         self.threads = check_whole("threads", threads, 0, MAX_THREADS) or os.cpu_count() or 1
@@ -193,6 +195,7 @@ class Engine:
         self._all_rows = np.arange(self.num_games)
         self._orders = np.empty((self.num_games, 2), np.int64)
 
+    @never_at_once
     def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike) -> None:
         """Abandon the sessions of some rows and deal new ones from the given seeds, one per row."""
         rows = self._which(rows)
@@ -220,7 +223,8 @@ class Engine:
     def _write_parts(self, orders: IntArray, threads: int) -> None:
         """Carry out orders, as `step_rows` does, on several threads."""
         done = np.zeros(self.threads, np.bool_)
-        step_parts(self._given, orders, borrow_step_scratch(threads), done)
+        with NUMBA_THREADS:
+            step_parts(self._given, orders, borrow_step_scratch(threads), done)
         if not done.all():
             raise OverflowError("a step led to a table larger than these rules allow")
 
@@ -233,9 +237,9 @@ class Engine:
             return np.flatnonzero(which)
         if which.ndim != 1 or (which.size and which.dtype.kind not in "iu"):
             raise ValueError(f"rows are whole numbers or a mask of {self.num_games}, not {which.dtype} {which.shape}")
-        which = which.astype(np.int64, copy=False)
         if which.size and not 0 <= which.min() <= which.max() < self.num_games:
             raise ValueError(f"there are only rows 0 to {self.num_games - 1}, not {which.min()} to {which.max()}")
+        which = for_kernels(which, np.int64)
         if not may_repeat and which.size and np.bincount(which).max() > 1:
             raise ValueError(f"row {np.bincount(which).argmax()} is named more than once")
         return which
@@ -248,21 +252,28 @@ class Engine:
 
         Raises IllegalMove, and changes nothing, if any action is illegal.
         """
-        which = self._which(rows)
-        chosen = np.asarray(actions)
-        if chosen.shape != which.shape or chosen.dtype.kind not in "iu":
-            raise ValueError(
-                f"{len(which)} rows need {len(which)} whole numbers as actions, not {chosen.dtype} {chosen.shape}"
-            )
-        orders = self._ordered(which, chosen)
-        at = find_illegal(self._state, orders)
-        if at < len(orders):
-            raise IllegalMove(self._complaint(*orders[at].tolist()))
-        if rows is not None:
-            self.finished[:] = False
-        self._write(orders)
-        if self._payments:
-            self._pay(self._payments, which)
+        try:  # as `never_at_once` does, which would slow down the steps of a single game
+            self.turn.pop()
+        except IndexError:
+            raise called_at_once(self, "step") from None
+        try:
+            which = self._which(rows)
+            chosen = np.asarray(actions)
+            if chosen.shape != which.shape or chosen.dtype.kind not in "iu":
+                raise ValueError(
+                    f"{len(which)} rows need {len(which)} whole numbers as actions, not {chosen.dtype} {chosen.shape}"
+                )
+            orders = self._ordered(which, chosen)
+            at = find_illegal(self._state, orders)
+            if at < len(orders):
+                raise IllegalMove(self._complaint(int(which[at]), int(chosen[at])))
+            if rows is not None:
+                self.finished[:] = False
+            self._write(orders)
+            if self._payments:
+                self._pay(self._payments, which)
+        finally:
+            self.turn.append(None)
 
     def _pay(self, payments: Payments, rows: IntArray) -> None:
         """Pay for a step that some rows have made."""
@@ -279,14 +290,23 @@ class Engine:
 
     def sample_actions(self, rows: npt.ArrayLike | None = None) -> IntArray:
         """Return a uniformly random legal action for each row, (B,) int64; reproducible from the row's seed."""
-        which = self._which(rows)
-        actions = np.empty(len(which), np.int64)
-        if self._threads_for(which) == 1:
-            sample_rows(self.compiled, self._state, which, actions, 0, 1)
-        else:
-            sample_parts(self.compiled, self._state, which, actions, self.threads)
+        try:  # as in `step`
+            self.turn.pop()
+        except IndexError:
+            raise called_at_once(self, "sample_actions") from None
+        try:
+            which = self._which(rows)
+            actions = np.empty(len(which), np.int64)
+            if self._threads_for(which) == 1:
+                sample_rows(self.compiled, self._state, which, actions, 0, 1)
+            else:
+                with NUMBA_THREADS:
+                    sample_parts(self.compiled, self._state, which, actions, self.threads)
+        finally:
+            self.turn.append(None)
         return actions
 
+    @never_at_once
     def play_games(self, steps: int) -> int:
         """Play `steps` random legal actions in every row within one kernel call; return how many games ended.
 
@@ -299,6 +319,7 @@ class Engine:
         self._look()
         return int(ended)
 
+    @never_at_once
     def set_state(self, state: State, check: bool = True, record: np.ndarray | None = None) -> None:
         """Resume from a copy of a state, (B,) of `GAME`, with the same number of games under the same rules.
 
@@ -333,6 +354,7 @@ class Engine:
         """Return an independent engine in the same state."""
         return self.select(self._all_rows)
 
+    @never_at_once
     def select(self, rows: npt.ArrayLike) -> Engine:
         """Return an independent engine over copies of some rows, in the given order; a row may appear more than once.
 
@@ -348,6 +370,7 @@ class Engine:
             target[:] = source[which]
         return twin
 
+    @never_at_once
     def __getstate__(self) -> dict[str, Any]:
         """Return what copies and pickles consist of; views and compiled rules are rebuilt from it."""
         names = ("rules", "features", "threads", "reward", "dense", "history")

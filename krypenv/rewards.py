@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NUM_RANKS, SPADES
-from krypenv.families.bounds import capture_values
+from krypenv.families.bounds import mulle_values
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import lead_sign
 from krypenv.kernels.scoring import are_best, leads, running_scores, side_scores
@@ -96,7 +96,7 @@ def most_points(rules: Rules) -> int:
     """Return a bound on what a game gives all sides together, without sweeps: `all_points`, a match and mulles."""
     mulles = rules.mulle_points * rules.deck_size // 2
     if rules.mulle_by_value:
-        mulles = sum(max(capture_values(rules)[0][kind]) for kind in np.flatnonzero(rules.deck_counts))
+        mulles = int(np.array(mulle_values(rules))[rules.deck_counts > 0].sum())
     return all_points(rules) + abs(rules.initial_match_bonus) + mulles
 
 

@@ -142,6 +142,10 @@ class Rules:
     def parse(cls, text: str) -> Rules:
         """Return the rules in a text of the form of `str(rules)`; raise ValueError if it is not such a text."""
         name, *words = check_text(text, "rules").split() or [""]
+        if "=" in name:
+            raise ValueError(
+                f"the rules {shown(text)} begin with a field; a preset comes first, as in krypkasino players=4"
+            )
         fields: dict[str, Any] = {}
         for word in words:
             key, equals, value = word.partition("=")

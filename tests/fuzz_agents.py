@@ -96,15 +96,15 @@ def play_odd(deed: Callable[[np.ndarray], Any], is_right: bool, often: float, se
 
     sources: dict[int, Any] = {0: ("odd", lambda rules, seed: Odd(rules, seed, deed, often)), 1: "random"}
     shard = Shard(0, 0, 0, np.arange(2, dtype=np.uint64) + seed, ((0, 1), (1, 0)), sources, LOW, seed)
-    lines = play_shard(shard)
-    lost = [forfeit for line in lines for forfeit in line["forfeits"]]
+    chunk = play_shard(shard)
+    lost = chunk["forfeits"]
     assert not (is_right and lost), lost
-    assert all(agent == 0 for _, agent, _ in lost), lost
+    assert all(agent == 0 for _, _, agent, _ in lost), lost
     assert len(lost) == 4 or is_right or often < 1, lost
-    for _, _, reason in lost:
+    for *_, reason in lost:
         check_sentence(ValueError(reason), deed)
-    assert all(sum(map(abs, game)) <= 10_000 for line in lines for game in line["scores"])
-    json.loads(json.dumps(lines, allow_nan=False))
+    assert np.abs(chunk["scores"]).sum(axis=2).max() <= 10_000
+    assert json.loads(json.dumps(chunk, allow_nan=False)) == chunk
     odd = Odd(LOW, seed, deed, often)
     result = attempt(lambda: duplicate_match(odd, "random", LOW, 2, seed), tally, deed)
     assert result is not REFUSED or not is_right

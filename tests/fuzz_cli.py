@@ -58,15 +58,15 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
         "analyze game.krk --worlds 2 --seat 0 --inaccuracy 1 --mistake 2 --blunder 3 --annotate out.krk"
     ),
     "analyze open": "analyze position.krk --open --worlds 2",
-    "score": "score greedy --table two --table three --quick --workers 1 --out score.json",
+    "score": "score greedy --table two --table three --quick --workers 1 --ray --ray-address x --out score.json",
     "score check": "score --check scores/2.json --share 0.5 --seed 1",
     "score board": "score --board scores",
     "study": (
-        "study seat --players 3 --rules mini-low --rule games=1 --agent greedy --deals 2 --seed 1 --workers 1 "
-        "--out study"
+        "study seat --players 3 --rules mini-low --rule games=1 --agent greedy --deals 2 --seed 1 --workers 1 --ray "
+        "--ray-address x --out study"
     ),
     "study teams": "study seat --players 4 --teams 2 --agent greedy --deals 2",
-    "compare": "compare mini-low mini-double --deals 2 --seed 1 --workers 1 --out compare",
+    "compare": ("compare mini-low mini-double --deals 2 --seed 1 --workers 1 --ray --ray-address x --out compare"),
     "card": "card model --arena arena --out card.md --exploit out.json --title x",
 }
 COMMANDS = {name: line.split() for name, line in LINES.items()}
@@ -112,6 +112,7 @@ def tiny_work() -> Iterator[None]:
     from krypenv.training.exploit import exploiting as exploit
     from krypenv.training.imitation import imitate
     from krypenv.training.lab import study
+    from krypenv.training.runs import HERE
     from krypenv.training.score import run as score
     from krypenv.training.selfplay import selfplay
 
@@ -123,14 +124,14 @@ def tiny_work() -> Iterator[None]:
 
     def few_deals(settings: Any, progress: Any) -> Any:
         tiny = dict.fromkeys(("deals", "chunk"), min(settings.deals, 2))
-        return run_arena(dataclasses.replace(settings, **tiny, workers=1, ray=False), progress)
+        return run_arena(dataclasses.replace(settings, **tiny, workers=1, ray=False, ray_address=None), progress)
 
     def one_process(settings: Any, *rest: Any) -> Any:
-        return play_score(dataclasses.replace(settings, workers=1), *rest)
+        return play_score(dataclasses.replace(settings, executor=HERE), *rest)
 
-    def two_deals(which: Any, setup: Any, folder: Any, command: str, workers: int, progress: Any) -> Any:
+    def two_deals(which: Any, setup: Any, folder: Any, command: str, executor: Any, progress: Any) -> Any:
         tiny = dataclasses.replace(setup, deals=min(setup.deals, 2))
-        return run_study(which, tiny, folder, command, 1, progress)
+        return run_study(which, tiny, folder, command, HERE, progress)
 
     def two_worlds(game: Game, player: Any, worlds: int, seed: int, open_hands: bool, *rest: Any) -> Any:
         if hasattr(player, "worlds"):

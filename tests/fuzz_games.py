@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 from fuzzing import REFUSED, Fuzzer, Tally, attempt
+from random_rules import draw_rules
 from relatives import ALL_RELATIVES as RELATIVES
 from support import RULES, seen_by
 
 from krypenv import Engine, Game, Rules, agents, determinize
 from krypenv.cards import card_name
+from krypenv.families.feature_layout import shape_of
 from krypenv.kernels.observation import LAYOUT, SIZE
 from krypenv.kernels.state import GAME
 from krypenv.worlds.invariants import check_state
@@ -208,48 +210,12 @@ def fuzz_game_states(seed: int, mutants: int) -> Tally:
 NAMES = [card_name(kind) for kind in range(52)]
 
 
-def draw_fields(rng: random.Random) -> dict[str, Any]:
-    """Return fields of rules, most of them possible."""
-
-    def batches(most: int) -> tuple[tuple[int, int], ...]:
-        return tuple((rng.randrange(4), rng.choice((0, 0, 1, 2, most))) for _ in range(rng.choice((1, 1, 2))))
-
-    def values() -> tuple[int, ...]:
-        if rng.random() < 0.3:
-            return (rng.choice((1, 2, 8, 16)),) * 13
-        return tuple(rng.randint(1, 16) if rng.random() < 0.2 else rank for rank in range(1, 14))
-
-    drawn = {
-        "players": rng.randint(2, 6),
-        "ranks": tuple(sorted(rng.sample(range(1, 14), rng.randint(1, 13)))),
-        "suits": tuple(sorted(rng.sample(range(4), rng.randint(1, 4)))),
-        "packs": rng.randint(1, 2),
-        "first_deal": batches(rng.choice((3, 6, 12, 50, 104))),
-        "later_deal": batches(rng.choice((1, 3, 30))),
-        "short_last_deal": True,
-        "set_aside": rng.choice(("pictures", "spades", "none")),
-        "hand_values": values(),
-        "table_values": values(),
-        "pictures_in_sums": rng.random() < 0.5,
-        "forced_sweep": rng.random() < 0.7,
-        "double_sweep": rng.choice(("identical", "rank")),
-        "sweep_points": rng.choice((0, 5, 20)),
-        "spade_points": rng.choice((0, 1, 20)),
-        "last_capture_points": rng.choice((0, 1, 20)),
-        "initial_match_bonus": rng.choice((0, -5, 20)),
-        "games": rng.choice((1, 1, 2, 200)),
-    }
-    return {key: value for key, value in drawn.items() if rng.random() < 0.6} | {"short_last_deal": True}
-
-
 def fuzz_rules(seed: int, mutants: int) -> Tally:
     """Rules are refused, or can be played to the end of a game, seen and searched by everybody."""
     rng, tally = random.Random(seed), Tally()
     while tally["right"] + tally["refused"] < mutants:
-        fields = draw_fields(rng)
-        rules = attempt(partial(Rules.preset, **fields), tally, fields)
-        if rules is REFUSED:
-            continue
+        rules = draw_rules(rng, tally)
+        tally["right"] += 1
         engine = Engine(rules, 4, seed=rng.randrange(1000), features=True)
         style = rng.choice(("random", "creep"))
         for step in range(60):
@@ -267,7 +233,8 @@ def fuzz_rules(seed: int, mutants: int) -> Tally:
 
 def prefer_creeping(engine: Engine, actions: np.ndarray) -> np.ndarray:
     """Return actions in which each row plays a card that creeps, where it has one: that fills the table."""
-    creeps = engine.observation[:, SIZE:].reshape(len(actions), 52, -1)[:, :, 0]
+    block = engine.observation[:, engine.rules.observation_size :].reshape(len(actions), *shape_of(engine.rules))
+    creeps = block[:, :52, 0]
     return np.where(creeps.any(axis=1), creeps.argmax(axis=1), actions)
 
 

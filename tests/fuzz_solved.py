@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 import numpy as np
 from fuzz_files import changed_bytes
 from fuzzing import REFUSED, Fuzzer, Tally, attempt
-from small_files import scratch
+from small_files import in_order, scratch
 
 from krypenv import Rules
 from krypenv.agents.solved import FACTS, STRATEGY, load_strategy
@@ -51,7 +51,7 @@ def fuzz_kept_deals(seed: int, mutants: int) -> Tally:
     game = solved()
     kept = Kept(scratch() / "kept", SWEEP, 1e-4, 20_000)
     path = kept.path(0)
-    good = path.read_bytes()
+    good = in_order(path.read_bytes())
     for _ in range(mutants):
         path.write_bytes(changed_bytes(good, rng))
         solution = blank(game.trees.forests[0])

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from fuzzing import NASTY_VALUES, NASTY_WORDS, REFUSED, Fuzzer, Tally, attempt, mutate_text
+from random_rules import draw_rules
 from relatives import ALL_RELATIVES as RELATIVES
 from support import RULES
 
@@ -47,50 +48,6 @@ WORDS_OF_RULES = [field.name for field in dataclasses.fields(Rules)] + Rules.pre
 # ---------------------------------------------------------------------- rules
 
 
-def some_rules(rng: random.Random) -> Rules | None:
-    """Return rules with some fields drawn at random, or None where they can't be played."""
-    name = rng.choice(Rules.presets())
-    batches = lambda: tuple((rng.randrange(4), rng.randrange(4)) for _ in range(rng.randrange(1, 4)))  # noqa: E731
-    drawn = {
-        "players": lambda: rng.randrange(2, 7),
-        "teams": lambda: rng.choice((None, 2, 3)),
-        "ranks": lambda: tuple(sorted(rng.sample(range(1, 14), rng.randrange(1, 14)))),
-        "suits": lambda: tuple(sorted(rng.sample(range(4), rng.randrange(1, 5)))),
-        "packs": lambda: rng.choice((1, 2)),
-        "first_deal": lambda: rng.choice(("standard", "six_table", batches())),
-        "later_deal": batches,
-        "short_last_deal": lambda: rng.random() < 0.9,
-        "set_aside": lambda: rng.choice(("pictures", "spades", "none")),
-        "hand_values": lambda: (rng.choice((14, (1, 14))), *(rng.randrange(1, 17) for _ in range(12))),
-        "table_values": lambda: tuple(rng.randrange(1, 17) for _ in range(13)),
-        "pictures_in_sums": lambda: rng.random() < 0.5,
-        "forced_sweep": lambda: rng.random() < 0.5,
-        "double_sweep": lambda: rng.choice(("identical", "rank", "none")),
-        "initial_match_bonus": lambda: rng.randrange(-20, 21),
-        "capture": lambda: rng.choice(("maximal", "optional")),
-        "goal": lambda: rng.choice(("low", "high")),
-        "lillan_hand_value": lambda: rng.choice((None, 15, 2)),
-        "sweep_payer": lambda: rng.choice(("seat_before", "nobody")),
-        "sweeps_cancel": lambda: rng.random() < 0.5,
-        "last_deal_sweeps": lambda: rng.random() < 0.5,
-        "sweep_limit": lambda: rng.choice((None, 1, 10)),
-        "spades_above": lambda: rng.choice((None, 0, 6, 26)),
-        "spades_tie": lambda: rng.choice(("nobody", "two_share")),
-        "threshold_at_once": lambda: rng.random() < 0.5,
-        "tie_break": lambda: rng.choice(("share", "spades", "finnish", "play_on")),
-        "games": lambda: rng.randrange(0, 1001),
-        "threshold": lambda: rng.choice((None, 1, 100, 10_000)),
-    }
-    points = ("storan_points", "lillan_points", "spade_points", "ace_points", "sweep_points", "last_capture_points")
-    points += ("most_spades_points", "most_cards_points", "mulle_points")
-    drawn |= dict.fromkeys(points, lambda: rng.randrange(21))
-    fields = rng.sample(sorted(drawn), rng.randrange(7))
-    try:
-        return Rules.preset(name, **{field: drawn[field]() for field in fields})
-    except ValueError:
-        return None
-
-
 def check_rules(rules: Rules) -> None:
     """Assert that rules are plain Python, and are read again from how they are written."""
     again = Rules.parse(str(rules))
@@ -104,12 +61,12 @@ def check_rules(rules: Rules) -> None:
 def fuzz_rules(seed: int, mutants: int) -> Tally:
     """Texts of rules, changed; and fields with values of every kind."""
     rng, tally = random.Random(seed), Tally()
-    known = [*RULES.values(), *RELATIVES.values(), *filter(None, (some_rules(rng) for _ in range(20)))]
+    known = [*RULES.values(), *RELATIVES.values(), *(draw_rules(rng) for _ in range(20))]
     fields = [field.name for field in dataclasses.fields(Rules)]
     for number in range(mutants):
-        kind = rng.randrange(5)
-        if kind == 0:
-            rules: Any = some_rules(rng) or known[0]
+        kind = rng.randrange(1, 5)
+        if rng.random() < 0.02:
+            rules: Any = draw_rules(rng)
             tally["right"] += 1
         elif kind == 1:
             odd = {rng.choice(fields): rng.choice(ODD) for _ in range(rng.choice((1, 1, 2)))}

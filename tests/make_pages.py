@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from krypenv import agents
 from krypenv.envs import whole_state
 from krypenv.families.layout import HISTORY_COLUMNS, HISTORY_DESCRIPTIONS, OBSERVATION
 from krypenv.families.variants import KASINO, MULLE, Family
@@ -136,6 +137,11 @@ def listed_or(words: list[str]) -> str:
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
+def fair_agents(rules: Rules) -> list[str]:
+    """Return the agents with a name that play some rules and don't cheat."""
+    return [name for name in agents.names() if not getattr(agents.make(name, rules), "cheats", False)]
+
+
 def page_of(game: Game) -> str:
     """Return the page of an environment."""
     family, rules = game.family, setups(game.family)
@@ -164,6 +170,7 @@ def page_of(game: Game) -> str:
             for name, each in rules.items()
         ),
         features=rows_of(further(features.columns_of(own), features.COLUMNS), features.DESCRIPTIONS),
+        opponents=", ".join(f'`"{name}"`' for name in fair_agents(own)),
         looks=MOST_LOOKS, rows=features.shape_of(own)[0], columns=features.shape_of(own)[1],
         layout=rows_of(OBSERVATION, observation.DESCRIPTIONS),
         blocks=by_blocks(family, "layout"),

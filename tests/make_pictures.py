@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,9 +10,11 @@ from krypenv import Game, Rules, agents
 from krypenv.inputs.files import write_whole
 from krypenv.pictures import draw_game, gif_of, png_of
 from krypenv.pictures.drawing import Pixels
+from krypenv.training.experiments import ablation
 
 GOLDEN = Path(__file__).with_name("pictures")
-DOCS = Path(__file__).parent.parent / "docs" / "pictures"
+PAGES_OF = Path(__file__).parent.parent / "docs"
+DOCS = PAGES_OF / "pictures"
 WIDTH = 240  # of a golden picture
 POSITIONS = {  # a picture each: rules and the number of actions, each the first legal one
     "krypkasino": ("krypkasino players=2", 37),
@@ -70,6 +73,12 @@ def played(text: str, seed: int, moves: int) -> Iterator[Game]:
         yield game
 
 
+def draw_ablation(path: Path) -> None:
+    """Draw the ablation whose figures are stored."""
+    stored = json.loads((PAGES_OF / "results" / "ablation.json").read_text(encoding="utf-8"))
+    ablation.draw(path, stored["variants"], stored["title"])
+
+
 def main() -> None:
     """Draw all pictures."""
     for name in POSITIONS:
@@ -79,6 +88,7 @@ def main() -> None:
         write_whole(DOCS / f"{name}.png", png_of(draw_game(game, width=720)))
     pictures = (draw_game(game, "all", README_WIDTH) for game in played(*README))
     write_whole(DOCS / "game.gif", gif_of(pictures))
+    draw_ablation(PAGES_OF / "ablation.png")
 
 
 if __name__ == "__main__":

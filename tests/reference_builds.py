@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import chain, combinations
 from typing import Any, NamedTuple
 
-from reference import NO_SEAT, SPADES, TAKE, Cards, rank, suit
+from reference import NO_SEAT, TAKE, Cards, rank
 from reference_relatives import STOP, Relative
 
 BUILD, TAKE_BUILD = 105, 122
@@ -49,7 +49,6 @@ class Builder(Relative):
     def __init__(self, rules: Any, deck: list[int], dealer: int | None = None, totals: Any = ()) -> None:
         """Deal the first hands from `deck`."""
         self.builds: list[Pile] = []
-        self.mulle_scores = [0] * rules.players
         self.done: list[int] = []  # the actions of the play so far
         super().__init__(rules, deck, dealer, totals)
 
@@ -191,7 +190,7 @@ class Builder(Relative):
             self.void[self.turn] += sweeps * is_void
         if self.rules.mulle_by_value and play.card in won:
             self.mulles[self.turn] += 1
-            self.mulle_scores[self.turn] += self.hand_values(play.card)[0]
+            self.mulle_scores[self.turn] += min(self.hand_values(play.card))
         if self.rules.mulle_points and won == [play.card]:
             self.mulles[self.turn] += 1
         self.captured[self.turn] += [play.card, *won]
@@ -205,17 +204,7 @@ class Builder(Relative):
         self.hands[self.turn].remove(card)
         self.pending = card
 
-    # Scores and what a seat knows
-
-    def card_points(self, card: int) -> int:
-        """Return the points of a kind (G3)."""
-        if (suit(card), rank(card)) == (SPADES, 1) and self.rules.spade_ace_points is not None:
-            return int(self.rules.spade_ace_points)
-        return super().card_points(card)
-
-    def scores(self) -> list[int]:
-        """Return each seat's score so far, with its mulles (G2)."""
-        return [score + mulles for score, mulles in zip(super().scores(), self.mulle_scores, strict=True)]
+    # What a seat knows
 
     def seen_by(self, seat: int) -> list[int]:
         """Return 52 counts: the copies of each kind that a seat has held or seen face up so far."""

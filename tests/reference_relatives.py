@@ -62,6 +62,7 @@ class Relative(Reference):
         self.kinds = set(deck)
         self.void = [0] * rules.players  # sweeps that don't count (F5)
         self.mulles = [0] * rules.players
+        self.mulle_scores = [0] * rules.players  # what they count, each by its card (G2)
         self.cut_short = False  # ended at once, by the threshold (F6)
         self.last_deal = 0  # the number of the last deal
         super().__init__(rules, deck, dealer)
@@ -156,6 +157,9 @@ class Relative(Reference):
             self.void[self.turn] += self._sweep(card, takes)
         if self.rules.mulle_points and takes == (card,):  # M2
             self.mulles[self.turn] += 1
+        if self.rules.mulle_by_value and card in takes:  # G2
+            self.mulles[self.turn] += 1
+            self.mulle_scores[self.turn] += min(self.hand_values(card))
         super()._capture(card, takes)
 
     def _is_void(self) -> bool:
@@ -172,6 +176,12 @@ class Relative(Reference):
             super()._go_on(seat)
 
     # Scores
+
+    def card_points(self, card: int) -> int:
+        """Return the points of a kind (R3, G3)."""
+        if (suit(card), rank(card)) == (SPADES, 1) and self.rules.spade_ace_points is not None:
+            return int(self.rules.spade_ace_points)
+        return super().card_points(card)
 
     def by_side(self, numbers: Sequence[int]) -> list[int]:
         """Return the sums of seats' numbers over the members of each side (K1)."""
@@ -199,6 +209,7 @@ class Relative(Reference):
             self.points(seat)
             + rules.sweep_points * (counted[seat] - paid[seat])
             + rules.mulle_points * self.mulles[seat]
+            + self.mulle_scores[seat]
             + (self.bonus if seat == self.leader else 0)
             for seat in players
         ]

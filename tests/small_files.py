@@ -1,18 +1,21 @@
-"""Small files of every kind that the package reads back, made once in each process."""
+"""Small files of every kind that the package reads back, made once in each process, and the same in all of them."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import json
+import os
+import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
-import safetensors.numpy
 from rich.console import Console
 from support import some_arrays
 
@@ -20,9 +23,10 @@ from krypenv import Rules
 from krypenv.agents.neural.model_file import CARD, save_model
 from krypenv.agents.neural.network import Arrays, Shape
 from krypenv.training.arena.arena import ArenaSettings, run_arena
-from krypenv.training.arena.results import FILE
+from krypenv.training.common.machine import machine
 from krypenv.training.imitation.demonstrations import Plan, make_demonstrations
-from krypenv.training.score import board, journal, protocol, report, results, run
+from krypenv.training.runs.journal import JOURNAL
+from krypenv.training.score import board, protocol, report, results, run
 from krypenv.training.selfplay.checkpoint import CHECKPOINT
 from krypenv.training.selfplay.selfplay import Run
 from krypenv.training.selfplay.settings import Settings
@@ -52,9 +56,36 @@ def dumped(value: Any, indent: int | None = None) -> bytes:
     return json.dumps(value, indent=indent).encode()
 
 
+MACHINE = {"cpu": "x", "cores": 2, "load": 0.0, "system": "Linux", "python": "3", "numpy": "2", "numba": "0"}
+
+
+@contextlib.contextmanager
+def same_everywhere() -> Iterator[None]:
+    """Let files hold the same in every process: clocks count calls, the machine is no one's, and paths are relative."""
+    told = [module for module in sys.modules.values() if getattr(module, "machine", None) is machine]
+    before = Path.cwd()
+    with contextlib.ExitStack() as stack:
+        for clock in ("perf_counter", "monotonic"):
+            ticks = (tick / 1024 for tick in itertools.count(1))
+            stack.enter_context(mock.patch.object(time, clock, side_effect=ticks))
+        for module in told:
+            stack.enter_context(mock.patch.object(module, "machine", return_value=MACHINE))
+        os.chdir(scratch())
+        stack.callback(os.chdir, before)
+        yield
+
+
+def in_order(data: bytes) -> bytes:
+    """Return a file of tensors with the keys of its header in order: safetensors writes metadata in a random one."""
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = json.dumps(json.loads(data[8:end]), sort_keys=True, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header + data[end:]
+
+
 @functools.cache
 def arenas() -> list[tuple[Path, bytes]]:
-    """Folders of small arenas with what is in their files: two and three players, teams, sessions, forfeits."""
+    """Folders of small arenas with their journals: two and three players, teams, sessions, forfeits."""
     made = []
     for name, rules, agents, options in (
         ("two", RULES, ("greedy", "random", "tactician"), {"deals": 7, "chunk": 3}),
@@ -63,8 +94,9 @@ def arenas() -> list[tuple[Path, bytes]]:
         ("sessions", f"{RULES} games=3 threshold=10", ("greedy", "random"), {"deals": 4, "chunk": 2}),
     ):
         folder = scratch() / f"arena-{name}"
-        run_arena(ArenaSettings(agents, Rules.parse(rules), folder, **options))  # type: ignore[arg-type]
-        made.append((folder, (folder / FILE).read_bytes()))
+        with same_everywhere():
+            run_arena(ArenaSettings(agents, Rules.parse(rules), Path(folder.name), **options))  # type: ignore[arg-type]
+        made.append((folder, (folder / JOURNAL).read_bytes()))
     return made
 
 
@@ -91,12 +123,6 @@ class Failing(Absent):
         raise RuntimeError("no")
 
 
-def without_checksums(data: bytes) -> bytes:
-    """The file as earlier versions wrote it."""
-    values = [json.loads(line) for line in data.split(b"\n")[:-1]]
-    return b"".join(dumped({key: each for key, each in line.items() if key != "crc"}) + b"\n" for line in values)
-
-
 @functools.cache
 def model() -> tuple[Arrays, dict[str, Any]]:
     """The weights of a model and its card, which is in `scratch() / "model"`."""
@@ -110,22 +136,20 @@ def model() -> tuple[Arrays, dict[str, Any]]:
 
 
 @functools.cache
-def checkpoint() -> tuple[bytes, Arrays, dict[str, str]]:
-    """The last checkpoint of a small run, in bytes and in parts."""
+def checkpoint() -> bytes:
+    """The last checkpoint of a small run."""
     folder = scratch() / "run"
     folder.mkdir()
-    Run(Settings.of(**TINY), folder).train(Console(quiet=True))
-    data = (folder / CHECKPOINT).read_bytes()
-    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-    texts = header["__metadata__"]
-    del texts["sha256"]
-    return data, safetensors.numpy.load(data), texts
+    with same_everywhere():
+        Run(Settings.of(**TINY), Path(folder.name)).train(Console(quiet=True))
+    return (folder / CHECKPOINT).read_bytes()
 
 
 @functools.cache
 def demonstrations() -> Path:
     folder = scratch() / "demonstrations"
-    make_demonstrations(folder, PLAN, games=6, workers=1)
+    with same_everywhere():
+        make_demonstrations(folder, PLAN, games=6)
     return folder
 
 
@@ -137,7 +161,7 @@ def tiny_protocol() -> Iterator[None]:
         for name, text in (("two", RULES), ("three", "mini-low players=3"))
     }
     with contextlib.ExitStack() as stack:
-        for module in (board, journal, protocol, report, results, run):
+        for module in (board, protocol, report, results, run):
             for name, value in (("TABLES", tables), ("CHUNK", 2), ("QUICK", 4)):
                 if hasattr(module, name):
                     stack.enter_context(mock.patch.object(module, name, value))
@@ -148,7 +172,7 @@ def tiny_protocol() -> Iterator[None]:
 def scores() -> list[bytes]:
     """Score files by the tiny protocol: of both tables, of one with forfeits, and of other deals."""
     made = []
-    with tiny_protocol():
+    with tiny_protocol(), same_everywhere():
         for number, (agent, tables, deals) in enumerate(
             (("tactician", (), 4), ("small_files:Failing", ("two",), 2), ("greedy", ("three",), 2))
         ):
@@ -166,11 +190,11 @@ def stopped_score() -> tuple[run.ScoreSettings, bytes, bytes]:
         if done > games / 2:
             raise KeyboardInterrupt
 
-    with tiny_protocol():
+    with tiny_protocol(), same_everywhere():
         settings = run.ScoreSettings("tactician", scratch() / "stopped" / "score.json", (), 4)
         with contextlib.suppress(KeyboardInterrupt):
             run.play_score(settings, "krypenv score", stop)
-        stopped = journal.journal_of(settings.out).read_bytes()
+        stopped = (run.journal_of(settings.out) / JOURNAL).read_bytes()
         run.play_score(settings, "krypenv score")
     return settings, stopped, settings.out.read_bytes()
 

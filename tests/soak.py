@@ -1,4 +1,4 @@
-"""The long run of all fuzzers and of the plies with every invariant: `make soak`. Prints what each came to.
+"""The long run of all fuzzers and of random play with every invariant: `make soak`. Prints what each came to.
 
 A fault ends it with the seed that makes it again.
 """
@@ -8,99 +8,134 @@ from __future__ import annotations
 import argparse
 import math
 import multiprocessing
+import random
+import secrets
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from typing import Any
 
+PLAYED = "random rules, played"
 ROUND = 250  # mutants of one seed
-GAMES = 4096  # at once, where plies are played
+SECONDS = 4.0  # of processor time after which slow rules are left, and others are played instead
 # Mutants that a fuzzer gets for one of the others: text costs little, what trains, rates or runs a command much.
 SHARES = {
-    "fuzz_text": 4.0, "arena_games": 0.2, "command_lines": 0.2, "checkpoint_tensors": 0.2, "checkpoint_progress": 0.2,
-    "model_weights": 0.2, "game_states": 0.2, "fuzz_games.rules": 0.2,
+    "fuzz_text": 4.0, "games.observations": 0.5, "arena_games": 0.2, "command_lines": 0.2, "checkpoint_tensors": 0.2,
+    "checkpoint_progress": 0.2, "model_weights": 0.2, "game_states": 0.2, "fuzz_games.rules": 0.2, "environments": 0.2,
+    "fuzz_openspiel": 0.2, "threads.engines": 0.2, "beside_reference": 0.1, "fuzz_play": 0.1, "fuzz_kills": 0.02,
 }  # fmt: skip
+Result = tuple[str, float, Counter[str]]  # a name, the seconds of processor time, and a tally
+Task = tuple[Callable[..., Result], tuple[Any, ...]]
 
 
-def run(name: str, seed: int, mutants: int) -> tuple[str, float, Counter[str]]:
-    """Run a fuzzer with one seed; return its name, the seconds that it took, and its tally."""
+def run(name: str, seed: int, mutants: int) -> Result:
+    """Run a fuzzer with one seed."""
     from fuzzing import watchdog
     from test_fuzz import FUZZERS
 
-    began = time.perf_counter()
+    began = time.process_time()
     try:
         with watchdog(600):
             tally = FUZZERS[name](seed, mutants)
     except BaseException as error:
         raise RuntimeError(f"{name} with seed {seed} and {mutants} mutants: {error}") from error
-    return name, time.perf_counter() - began, tally
+    return name, time.process_time() - began, tally
 
 
-def play(text: str, seed: int, plies: int) -> tuple[str, float, Counter[str]]:
-    """Play so many random plies by some rules, and check every invariant after each; return what `run` does.
+def play(seed: int, plies: int) -> Result:
+    """Play random rules, drawn from a seed, for so many plies with every invariant, or until they took too long."""
+    from checked_play import CheckedPlay
+    from fuzzing import watchdog
+    from random_rules import draw_rules
 
-    Some of the games are completed anew from what a seat sees of them, after each step those of another seat.
-    """
-    import numpy as np
-    from fuzz_games import PLAYABLE
-    from support import seen_by
+    began = time.process_time()
+    rules = draw_rules(random.Random(seed))
+    played = CheckedPlay(rules, seed)
+    try:
+        with watchdog(600):
+            while played.plies < plies and time.process_time() - began < SECONDS:
+                played.go_on()
+    except BaseException as error:
+        raise RuntimeError(f"random rules of seed {seed}, {rules}, ply {played.plies}: {error}") from error
+    _, games, sessions = played.counts.tolist()
+    tally = Counter(rules=1, plies=played.plies, games=games, sessions=sessions, left=max(0, plies - played.plies))
+    return PLAYED, time.process_time() - began, tally
 
-    from krypenv import Engine, determinize
-    from krypenv.worlds.invariants import check_state
 
-    began = time.perf_counter()
-    engine = Engine(PLAYABLE[text], GAMES, seed=seed)
-    for step in range(-(-plies // GAMES)):
-        engine.step(engine.sample_actions())
-        check_state(engine.rules, engine.state)
-        if step % 50 == 0:
-            seat = step // 50 % engine.rules.players
-            determinize(seen_by(engine, np.full(GAMES, seat)), step, engine.rules)
-    done = -(-plies // GAMES) * GAMES
-    return f"plies of {text}", time.perf_counter() - began, Counter(right=done)
+class Soak:
+    """What is left to do, and what was done."""
+
+    def __init__(self, names: list[str], mutants: int, plies: int, sets: int, first: int) -> None:
+        shares = {name: next((share for part, share in SHARES.items() if part in name), 1.0) for name in names}
+        rounds = {name: math.ceil(mutants * shares[name] / sum(shares.values()) / ROUND) for name in names}
+        most = max(rounds.values(), default=0)
+        self.rounds = [(name, first + turn, ROUND) for turn in range(most) for name in names if turn < rounds[name]]
+        self.num_rounds = len(self.rounds)
+        self.rounds.reverse()
+        self.plies, self.left = plies, plies  # those of rule sets that were not begun yet
+        self.each = math.ceil(plies / sets)
+        self.seed = first
+        self.seconds: Counter[str] = Counter()
+        self.totals: dict[str, Counter[str]] = {}
+
+    def next_task(self) -> Task | None:
+        """Return what to do next, so that mutants and plies come to their end together; None if there is nothing."""
+        if self.left > 0 and self.left * self.num_rounds >= self.plies * len(self.rounds):
+            self.left -= self.each
+            self.seed += 1
+            return play, (self.seed - 1, self.each)
+        return (run, self.rounds.pop()) if self.rounds else None
+
+    def add(self, name: str, took: float, tally: Counter[str]) -> None:
+        """Add what a task came to; the plies that slow rules have left are played by others."""
+        self.seconds[name] += took
+        self.totals[name] = self.totals.get(name, Counter()) + tally
+        self.left += tally["left"]
+
+    def tell(self) -> str:
+        """Return what was done so far."""
+        done = sum((self.totals[name] for name in self.totals if name != PLAYED), Counter())
+        played = self.totals.get(PLAYED, Counter())
+        return f"{played['plies']:,} plies of {played['rules']:,} rules, {done['right'] + done['refused']:,} mutants"
 
 
 def main() -> None:
     """Run all fuzzers in turn until there were so many mutants, and play so many plies."""
-    from fuzz_games import PLAYABLE
     from test_fuzz import FUZZERS
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mutants", type=int, default=1_000_000)
-    parser.add_argument("--plies", type=int, default=100_000_000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--plies", type=int, default=1_000_000_000)
+    parser.add_argument("--rules", type=int, default=4_000, help="random rule sets to play so many plies, at least")
+    parser.add_argument("--seed", type=int, help="the first seed, as printed; without it, one that nobody has tried")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--only", default="", help="fuzzers and plies whose name holds this")
+    parser.add_argument("--only", default="", help="fuzzers whose name holds this")
     given = parser.parse_args()
-    names = [name for name in FUZZERS if given.only in name]
-    texts = [text for text in PLAYABLE if given.only in f"plies of {text}"]
-    shares = {name: next((share for part, share in SHARES.items() if part in name), 1.0) for name in names}
-    rounds = {name: math.ceil(given.mutants * shares[name] / sum(shares.values()) / ROUND) for name in names}
-    tasks: list[tuple[Any, ...]] = [(play, text, given.seed, -(-given.plies // len(texts))) for text in texts]
-    tasks += [
-        (run, name, given.seed + number, ROUND)
-        for number in range(max(rounds.values(), default=0))
-        for name in names
-        if number < rounds[name]
-    ]
-    seconds: Counter[str] = Counter()
-    totals: dict[str, Counter[str]] = {}
-    began = time.perf_counter()
+    first = secrets.randbelow(1 << 31) * 1_000_000 if given.seed is None else given.seed
+    again = f"--seed {first} --mutants {given.mutants} --plies {given.plies} --rules {given.rules}"
+    print(f"tests/soak.py {again}", flush=True)
+    soak = Soak([name for name in FUZZERS if given.only in name], given.mutants, given.plies, given.rules, first)
+    began = told = time.perf_counter()
     pool = ProcessPoolExecutor(given.workers, multiprocessing.get_context("spawn"))
+    waiting: set[Any] = set()
     try:
-        for number, future in enumerate(as_completed([pool.submit(*task) for task in tasks]), 1):
-            name, took, tally = future.result()
-            seconds[name] += took
-            totals[name] = totals.get(name, Counter()) + tally
-            if number % 50 == 0:
-                print(f"{number} of {len(tasks)} rounds, {time.perf_counter() - began:.0f} s", flush=True)
+        while True:
+            while len(waiting) < 2 * given.workers and (task := soak.next_task()):
+                waiting.add(pool.submit(task[0], *task[1]))
+            if not waiting:
+                break
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                soak.add(*future.result())
+            if time.perf_counter() - told > 60:
+                told = time.perf_counter()
+                print(f"{soak.tell()}, {told - began:.0f} s", flush=True)
     finally:
         pool.shutdown(cancel_futures=True)  # a fault ends it at once
-    for name in sorted(totals):
-        print(f"{name}: {dict(totals[name])}, {seconds[name]:.0f} s")
-    plies = sum(totals[name].total() for name in totals if name.startswith("plies of "))
-    mutants = sum(totals[name]["right"] + totals[name]["refused"] for name in names if name in totals)
-    print(f"{plies:,} plies and {mutants:,} mutants in {time.perf_counter() - began:.0f} s, no fault")
+    for name in sorted(soak.totals):
+        print(f"{name}: {dict(soak.totals[name])}, {soak.seconds[name]:.0f} s of processor time")
+    print(f"{soak.tell()} in {time.perf_counter() - began:.0f} s, no fault")
 
 
 if __name__ == "__main__":

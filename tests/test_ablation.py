@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from make_pictures import PAGES_OF as DOCS
+from make_pictures import draw_ablation
 
+from krypenv.agents.champion import MODELS
 from krypenv.rules import Rules
 from krypenv.training.arena.arena import ArenaSettings, run_arena
+from krypenv.training.common.margins import margin_cells
 from krypenv.training.experiments import ablation
 from krypenv.training.experiments.ablation import ALL, VARIANTS, AblationSettings, ablate, interquartile_gain, summarize
-from krypenv.training.experiments.model_card import LIMITS, OLD_NAMES, _has_old_names, model_card
+from krypenv.training.experiments.model_card import limits_of, model_card
 from krypenv.training.selfplay.settings import Settings
 
 TINY = {
@@ -50,6 +55,21 @@ def test_the_interval_of_normal_runs_covers_their_gain() -> None:
     assert covered >= 50  # of 60 intervals of 95%, by a bootstrap of 12 runs a task
 
 
+def test_the_stored_ablation_is_that_of_the_page_and_of_its_picture(tmp_path: Path) -> None:
+    """The names are today's, and the picture is drawn from the figures of the page."""
+    stored = json.loads((DOCS / "results" / "ablation.json").read_text(encoding="utf-8"))
+    page = (DOCS / "results" / "training.md").read_text(encoding="utf-8")
+    assert list(stored["variants"]) == list(VARIANTS)
+    assert f"\n{stored['command']}\n" in page
+    for name, each in stored["variants"].items():
+        if each["gain"] is not None:
+            cells = " | ".join(margin_cells(each["gain"], each["low"], each["high"], 1))
+            assert re.search(rf"^\| {name} \|.* \| {re.escape(cells)} \|$", page, re.MULTILINE)
+    draw_ablation(tmp_path / "ablation.png")
+    for path in (tmp_path / "ablation.png", DOCS / "ablation.png"):
+        assert "; ".join(VARIANTS).encode() in path.read_bytes()
+
+
 def test_every_variant_is_a_valid_run_that_differs_from_the_whole() -> None:
     whole = Settings().changed(init_from="demonstrations")
     for variant, fields in VARIANTS.items():
@@ -72,19 +92,11 @@ def test_bad_settings_are_refused(fields: dict[str, object], reason: str) -> Non
 @pytest.mark.parametrize("rules", ["krypkasino", "mulle", "kasino-finland players=4 teams=2 goal=low"])
 def test_runs_and_opponents_are_those_of_a_training_under_the_same_rules(rules: str) -> None:
     settings = AblationSettings.of(rules=rules)
-    its, trained = ablation._settings_of(settings, ALL, 0), Settings.of(rules=rules, preset="strong")
+    its, trained = ablation._settings_of(settings, ALL, 0, "runs/one"), Settings.of(rules=rules, preset="strong")
     assert its.ppo == Settings.of(rules=rules).ppo
     assert its.games.opponents == Settings.of(rules=rules).games.opponents
     assert settings.evaluation.against == trained.evaluation.against
     assert AblationSettings.of(rules=rules, against=("random",)).evaluation.against == ("random",)
-
-
-def test_variants_of_older_versions_keep_their_runs(tmp_path: Path) -> None:
-    settings = AblationSettings.of(out=str(tmp_path), only=("no warm start", "no pull towards the slow copy"))
-    assert settings.only == ("no imitation", "no KL to the EMA policy")
-    (tmp_path / "runs" / "no-warm-start-0").mkdir(parents=True)
-    assert ablation._folder(settings, "no imitation") == str(tmp_path / "runs" / "no-warm-start-")
-    assert ablation._folder(settings, "no entropy bonus") == str(tmp_path / "runs" / "no-entropy-bonus-")
 
 
 def test_summaries_keep_tasks_apart() -> None:
@@ -108,7 +120,7 @@ def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         done = {path: path.stat().st_mtime_ns for path in out.rglob("model.json")}
         ablate(settings, "krypenv ablate")
         ablate(settings.changed(against=("tactician", "greedy")), "krypenv ablate")
-        with pytest.raises(ValueError, match="holds a run with other settings"):
+        with pytest.raises(ValueError, match="holds an ablation with frames 400, not 500; give another --out"):
             ablate(settings.changed(frames=500), "krypenv ablate")
     assert done == {path: path.stat().st_mtime_ns for path in out.rglob("model.json")}, "finished runs are left alone"
     assert len(done) == 5  # two variants with two seeds each, and the demonstrations
@@ -151,11 +163,13 @@ def test_a_model_card_says_how_the_model_was_made_and_how_it_does(finished: Path
         model_card(model, tmp_path / "arena", [tmp_path / "torn.json"], "A small model")
 
 
-@pytest.mark.parametrize("name", ["two", "four", "pairs"])
-def test_the_cards_of_the_docs_have_the_words_of_today(name: str) -> None:
-    text = (Path(__file__).parent.parent / "docs" / "models" / f"{name}.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", [path.stem for path in sorted((DOCS / "models").glob("*.md"))])
+def test_the_cards_of_the_docs_are_those_of_the_models(name: str) -> None:
+    text = (DOCS / "models" / f"{name}.md").read_text(encoding="utf-8")
+    facts = json.loads((MODELS / name / "model.json").read_text(encoding="utf-8"))
     sections = [line for line in text.splitlines() if line.startswith("## ")]
     assert sections == ["## Training", "## Results", "## Exploitability", "## Limits"]
-    assert text.endswith(f"\n\n## Limits\n\n{LIMITS}\n")
+    assert text.endswith(f"\n\n## Limits\n\n{limits_of(facts)}\n")
     command = next(line for line in text.splitlines() if line.startswith("| command |")).split("`")[1]
-    assert (OLD_NAMES in text) == _has_old_names(command)
+    assert command == facts["command"]
+    assert facts["weights_sha256"] in text

@@ -328,7 +328,9 @@ def test_the_wrappers_say_what_the_raw_environment_says():
 
 
 def test_registered():
-    env = pettingzoo.make("aec", "krypkasino_v0", players=3, teams=None)
+    arguments = {"players": 3, "teams": None}
+    has_registry = hasattr(pettingzoo, "make")  # from 1.27 on
+    env = pettingzoo.make("aec", "krypkasino_v0", **arguments) if has_registry else krypkasino_v0.env(**arguments)
     assert env.metadata == {
         "name": "krypkasino_v0", "render_modes": ["human", "rgb_array", "ansi"],
         "is_parallelizable": False, "render_fps": 2,

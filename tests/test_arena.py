@@ -332,7 +332,7 @@ def test_the_command_plays_prints_and_goes_on(tmp_path):
     games = load_games(folder)
     assert f"{payoffs(games).margin[0, 1]:+.2f}" in done.stdout
     figures = json.loads(file.read_text())
-    assert figures["arena"]["deals"] == 20
+    assert figures["arena"]["about"]["deals"] == 20
     assert figures["standings"]["games"] == 120
     again = krypenv("arena", "--out", folder, "--deals", 30)
     assert again.exit_code == 0, again.output
@@ -380,7 +380,7 @@ def test_with_first_all_matches_hold_one_of_the_first_agents(tmp_path):
     assert settings.num_games == len(games.agents) == 4 * 2 * 2
     assert (games.agents == 0).any(axis=1).all()
     assert "--first 1" in settings.command
-    with pytest.raises(ValueError, match="choice of the agents that all matches hold"):
+    with pytest.raises(ValueError, match="an arena with first 1, not 2"):
         run_arena(dataclasses.replace(settings, first=2))
     with pytest.raises(ValueError, match="first is a number of the 3 agents, or 0"):
         dataclasses.replace(settings, first=4)

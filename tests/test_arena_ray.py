@@ -12,7 +12,7 @@ from test_arena import Lowest, same_games
 from krypenv import Rules
 from krypenv.training import ArenaSettings, run_arena
 
-ray = pytest.importorskip("ray", reason='Ray is not installed: pip install "krypenv[ray]"')
+ray = pytest.importorskip("ray", reason="ray is not installed")
 pytestmark = pytest.mark.slow
 RULES = Rules.preset("krypkasino")
 

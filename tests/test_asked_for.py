@@ -36,9 +36,9 @@ from krypenv.training.arena.payoffs import payoffs
 from krypenv.training.cli.commands import app
 from krypenv.training.cli.outputs import MOST_TEXT, check_files, check_folder, read_text
 from krypenv.training.common import bounds
-from krypenv.training.common.processes import pool_of
 from krypenv.training.evaluation import matches as evaluation
 from krypenv.training.evaluation.matches import duplicate_match
+from krypenv.training.runs.processes import process_map
 
 ALWAYS_REFUSED = ("-1", "1" + "0" * 30, "nan", "inf", "x", "")
 
@@ -89,7 +89,8 @@ def test_every_number_of_the_settings_has_bounds(name):
 
 
 def test_every_number_of_every_command_is_tried():
-    shown = {name: set(re.findall(r"(--[a-z-]+)\s+<(?:int|float)>", krypenv(name, "--help").stdout)) for name in SHOWN}
+    number = r"(--[a-z-]+)\s+(?:<int>|<float>|INTEGER|FLOAT)"  # as later and earlier versions of typer show it
+    shown = {name: set(re.findall(number, krypenv(name, "--help").stdout)) for name in SHOWN}
     for name, options in shown.items():
         tried = {word for words in [*COMMANDS.values(), *map(settings_command, SETTINGS)] for word in words}
         assert options, name
@@ -125,18 +126,23 @@ def test_a_study_that_was_stopped_or_refused_before_its_first_result_leaves_room
     for size in (0, 1, 50, whole.index(b"\n"), len(whole) - 1):
         journal.write_bytes(whole[:size])
         assert krypenv(*words).stdout == done.stdout
-        assert journal.read_bytes() == whole
-    journal.write_bytes(whole[: whole.index(b"\n") + 1].replace(b'"deals":2', b'"deals":3'))
-    assert "is torn" in krypenv(*words).stderr  # by its checksum
-    journal.write_bytes(whole[: whole.index(b"\n") + 1])
+        assert journal.read_bytes().partition(b"\n")[2] == whole.partition(b"\n")[2]
+    header, results = whole[: whole.index(b"\n") + 1], whole[whole.index(b"\n") + 1 :]
+    journal.write_bytes(header)
     other = krypenv("study", "seat", "--agent", "greedy", "--deals", 3, "--out", tmp_path)
     assert other.exit_code == 0, other.output
-    assert "has a study with another setup" in krypenv(*words).stderr
-    for data in (b"my notes", b"{}\n", whole.replace(b"[[", b"[[1", 1), whole[whole.index(b"\n") + 1 :]):
+    assert "holds a study with deals 3, not 2; give another --out" in krypenv(*words).stderr
+    for data, sentence in (
+        (header.replace(b'"deals":2', b'"deals":3') + results, "line 1 of"),
+        (whole.replace(b"[[", b"[[1", 1), "line 2 of"),
+        (b"my notes\n" + results, "line 1 of"),
+        (results + results, "a study in format 1 is wanted"),
+    ):
         journal.write_bytes(data)
-        torn = krypenv(*words)
-        assert torn.exit_code == 2
-        assert "journal.jsonl is torn or of another version; remove it to begin anew" in torn.stderr
+        refused = krypenv(*words)
+        assert refused.exit_code == 2
+        assert sentence in refused.stderr
+        assert len(refused.stderr.splitlines()) == 1
         assert journal.read_bytes() == data
 
 
@@ -290,8 +296,8 @@ def test_an_interruption_of_a_command_is_one_line(monkeypatch):
 
 def test_workers_say_nothing_of_an_interruption(capfd):
     def wait_for_it():
-        with pool_of(partial(os.kill, os.getpid()), 2) as work:
-            list(work([0, signal.SIGINT, 0]))
+        with process_map(2) as work:
+            list(work(partial(os.kill, os.getpid()), [0, signal.SIGINT, 0]))
             signal.pause()
 
     with pytest.raises(KeyboardInterrupt):

@@ -11,6 +11,7 @@ import pytest
 
 from krypenv import Game, Rules
 from krypenv.agents.champion import MODELS
+from krypenv.inputs.words import to_install
 from krypenv.training.cli.errors import OF_TRAINING
 
 pytestmark = pytest.mark.slow
@@ -35,7 +36,7 @@ WORK = {
     "arena": f"arena champion(worlds=0) {MODEL} greedy --deals 4 --out arena --report --json arena.json",
     "analyze": "analyze game.krk --worlds 2 --seat 0 --picture game.png --json game.json",
     "show": "show game.krk --gif game.gif --png show.png --at 3 --width 160",
-    "play": "play --load game.krk --against greedy",
+    "play": "play --load begun.krk --against greedy",
     "exploit": "exploit greedy --seeds 0 --worlds 2 --selection 2 --deals 2 --json exploit.json",
     "card": f"card {MODEL} --arena arena --exploit exploit.json --out card.md",
     "bench": "bench --help",
@@ -57,6 +58,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, tupl
     while not game.is_over:
         game.push(game.legal_moves()[0])
     (folder / "game.krk").write_text(game.record())
+    (folder / "begun.krk").write_text(Game(Rules.preset(), seed=1).record())
     lines = {**WORK, **{f"without torch, {name}": line for name, line in TRAINING.items()}}
     run = subprocess.run(
         [sys.executable, "-c", RUN], input=json.dumps({name: line.split() for name, line in lines.items()}),
@@ -75,7 +77,8 @@ def test_a_command_needs_no_torch(bare: tuple[Path, dict[str, tuple[int, str]]],
 def test_what_they_write_is_there(bare: tuple[Path, dict[str, tuple[int, str]]]) -> None:
     folder, _ = bare
     assert {path.name for path in folder.iterdir()} == {
-        "arena", "arena.json", "card.md", "exploit.json", "game.gif", "game.json", "game.krk", "game.png", "show.png"
+        ".begun.krk.lock", "arena", "arena.json", "begun.krk", "card.md", "exploit.json", "game.gif", "game.json",
+        "game.krk", "game.png", "show.png",
     }  # fmt: skip
     assert "report.html" in {path.name for path in (folder / "arena").iterdir()}
 
@@ -86,4 +89,4 @@ def test_what_trains_says_what_it_needs(bare: tuple[Path, dict[str, tuple[int, s
     assert code == 2
     line, _ = output.splitlines()
     assert line.startswith(f"krypenv: {name} needs ")
-    assert line.endswith(', which is not installed: pip install "krypenv[train]"')
+    assert line.endswith(f", which is not installed; {to_install('train')}")

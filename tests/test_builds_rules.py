@@ -7,6 +7,7 @@ from relatives import lay
 
 from krypenv import Game, Rules
 from krypenv.cards import BUILD, STOP, TAKE, TAKE_BUILD, parse_action, parse_card
+from krypenv.worlds.invariants import check_state
 
 GLIMNE = "mulle-glimne players=2"
 FINLAND = "kasino-finland players=2 building=True"
@@ -90,6 +91,28 @@ def test_g2_m2_a_mulle_in_a_build_whoever_laid_it() -> None:
     game = at("4H", "9C 5H", "9D QC", build_9="9C 4C 5D", owner_9="1")
     assert gained(game, "9Cx[9]") == [9, 0]
     assert after(game, "9Cx[9]").mulle_scores(0) == 9
+
+
+@pytest.mark.parametrize(
+    ("rules", "card", "points"),
+    [
+        ("howto players=2", "JC", 11),
+        ("howto players=2", "KC", 13),
+        ("howto players=2", "9C", 9),
+        ("howto players=2 hand_values=(14,2,3,4,5,6,7,8,9,10,(5,9),12,13)", "JC", 5),
+        ("krypkasino players=2", "KC", 13),
+        ("krypkasino players=2 hand_values=((1,14),2,3,4,5,6,7,8,9,10,11,12,13)", "AC", 1),
+    ],
+)
+def test_g2_h2_a_mulle_counts_the_hand_value_of_a_picture_and_the_lower_of_two(
+    rules: str, card: str, points: int
+) -> None:
+    rules += " mulle_by_value=True capture=optional sweep_points=0 spade_points=0 storan_points=0 ace_points=0"
+    game = at(f"{card} QD", f"{card} 2H", "3H 4H", rules=rules)
+    move = f"{card}x{card}"
+    assert gained(game, move) == [points, 0]
+    assert after(game, move).mulle_scores(0) == points
+    check_state(game.rules, after(game, move).state.reshape(1))
 
 
 def test_g3_points() -> None:

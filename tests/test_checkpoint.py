@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 import torch
 from rich.console import Console
-from safetensors import safe_open
 
 from krypenv.training.imitation import demonstrations, imitate
 from krypenv.training.learner.ppo import SelfPlayPPO
-from krypenv.training.selfplay.checkpoint import CHECKPOINT, read_progress
+from krypenv.training.runs.artifacts import write_artifact
+from krypenv.training.selfplay.checkpoint import CHECKPOINT, KIND, VERSION, read_checkpoint
 from krypenv.training.selfplay.selfplay import Run, open_run, run
 from krypenv.training.selfplay.settings import Settings
 
@@ -55,9 +55,8 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def state_of(folder: Path) -> tuple[dict[str, bytes], dict[str, Any]]:
     """All that a checkpoint holds but times and places."""
-    with safe_open(folder / CHECKPOINT, "pt") as file:
-        tensors = {name: file.get_tensor(name).numpy().tobytes() for name in file.keys()}  # noqa: SIM118
-    progress = read_progress(folder)
+    _, progress, arrays = read_checkpoint(folder)
+    tensors = {name: array.tobytes() for name, array in arrays.items()}
     progress["curve"] = [point["margins"] for point in progress["curve"]]
     del progress["settings"], progress["seconds"]
     return tensors, progress
@@ -114,9 +113,9 @@ def test_a_run_stopped_before_its_first_update_ends_like_the_unbroken_one(
     )
     work, calls = getattr(module, name), []
 
-    def stop(*arguments: Any) -> Any:
-        done = work(*arguments)
-        calls.append(arguments)
+    def stop(*arguments: Any, **named: Any) -> Any:
+        done = work(*arguments, **named)
+        calls.append(named)
         if len(calls) == (2 if place == "the demonstrations" else 1):
             raise KeyboardInterrupt
         return done
@@ -126,7 +125,7 @@ def test_a_run_stopped_before_its_first_update_ends_like_the_unbroken_one(
         with pytest.raises(SystemExit) as end:
             run(Settings.of(**settings, out=str(tmp_path / "two")), "", quiet=True)
         assert end.value.code == 130
-    assert read_progress(tmp_path / "two")["is_warm"] is False
+    assert read_checkpoint(tmp_path / "two").progress["is_warm"] is False
     run(Settings(resume=str(tmp_path / "two")), "", quiet=True)
     assert_same_end(tmp_path / "two", tmp_path / "one")
 
@@ -143,14 +142,14 @@ def test_a_killed_run_ends_like_the_unbroken_one(tmp_path: Path) -> None:
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 240
-        while not (folder / CHECKPOINT).exists() or read_progress(folder)["frames"] < 320:
+        while not (folder / CHECKPOINT).exists() or read_checkpoint(folder).progress["frames"] < 320:
             assert process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.02)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    assert 320 <= read_progress(folder)["frames"] < 6_400
+    assert 320 <= read_checkpoint(folder).progress["frames"] < 6_400
     run(Settings(resume=str(folder)), "", quiet=True)
     run(Settings.of(**settings, out=str(tmp_path / "unbroken")), "", quiet=True)
     assert_same_end(folder, tmp_path / "unbroken")
@@ -182,7 +181,7 @@ def test_a_full_disk_stops_a_run_with_a_sentence(
     assert f"the last good checkpoint is {folder / CHECKPOINT}; resume with: krypenv train --resume" in str(error.value)
     assert "\n" not in str(error.value)
     assert not list(folder.rglob("*.part"))
-    assert read_progress(folder)["updates"] < UPDATES
+    assert read_checkpoint(folder).progress["updates"] < UPDATES
     run(Settings(resume=str(folder)), "", quiet=True)
     assert_same_end(folder, unbroken)
 
@@ -210,14 +209,15 @@ def test_weights_that_are_no_numbers_stop_a_run_with_a_sentence(
     assert_same_end(folder, unbroken)
 
 
-def test_a_torn_checkpoint_is_refused(unbroken: Path, tmp_path: Path) -> None:
-    data = (unbroken / CHECKPOINT).read_bytes()
+def test_a_torn_checkpoint_or_one_of_another_version_is_refused(unbroken: Path, tmp_path: Path) -> None:
+    data, path = (unbroken / CHECKPOINT).read_bytes(), tmp_path / CHECKPOINT
     for size in (0, 7, 1000, len(data) // 2, len(data) - 1):
-        (tmp_path / CHECKPOINT).write_bytes(data[:size])
-        with pytest.raises(ValueError, match="torn or not a checkpoint"):
-            open_run(Settings(resume=str(tmp_path)))
-    (tmp_path / CHECKPOINT).write_bytes(data.replace(b'"format":"3"', b'"format":"9"'))
-    with pytest.raises(ValueError, match="checkpoint of format 9; this version reads format 3"):
-        open_run(Settings(resume=str(tmp_path)))
+        path.write_bytes(data[:size])
+        with pytest.raises(ValueError, match=r"checkpoint\.safetensors is torn, or no checkpoint"):
+            open_run(Settings.of(resume=str(tmp_path)))
+    _, progress, arrays = read_checkpoint(unbroken)
+    write_artifact(path, KIND, VERSION - 1, arrays, {"progress": progress})
+    with pytest.raises(ValueError, match=f"of version {VERSION - 1}, and a '{KIND}' of version {VERSION} is wanted"):
+        open_run(Settings.of(resume=str(tmp_path)))
     with pytest.raises(ValueError, match="no run to resume"):
-        open_run(Settings(resume=str(tmp_path / "nothing")))
+        open_run(Settings.of(resume=str(tmp_path / "nothing")))

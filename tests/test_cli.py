@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from krypenv import Game, Rules
+from krypenv.inputs.words import to_install
 from krypenv.pictures import draw_game
 from krypenv.training.cli.commands import app
 from krypenv.training.cli.options import command_of
@@ -199,12 +201,28 @@ def test_show_refuses_in_a_sentence(tmp_path, monkeypatch, options, sentence):
     assert [path.name for path in tmp_path.iterdir()] == ["game.krk"]
 
 
+def test_messages_tell_how_to_install_an_extra_that_there_is():
+    root = Path(__file__).parent.parent
+    extras = (root / "pyproject.toml").read_text(encoding="utf-8").partition("[project.optional-dependencies]")[2]
+    texts = {
+        path: path.read_text(encoding="utf-8")
+        for folder in ("krypenv", "agents", "training")
+        for path in (root / folder).rglob("*.py")
+        if "doctor" not in path.parts  # which depends on nothing, and tells a checkout from a wheel
+    }
+    assert not [path for path, text in texts.items() if "krypenv[" in text]  # it is on no package index
+    named = {extra for text in texts.values() for extra in re.findall(r"to_install\([\"'](\w+)[\"']\)", text)}
+    assert named == {"train", "render", "openspiel", "metagame", "ray"}
+    assert all(re.search(rf"^{extra} = \[", extras, re.MULTILINE) for extra in named)
+    assert to_install("train").endswith('pip install -c constraints.txt -e ".[train]"')
+
+
 def test_show_says_what_is_missing_to_draw(tmp_path, monkeypatch):
     (tmp_path / "game.krk").write_text(Game(Rules.preset(), seed=1).record(), encoding="utf-8")
     monkeypatch.setitem(sys.modules, "pygame", None)
     done = krypenv("show", tmp_path / "game.krk", "--png", tmp_path / "a.png")
     assert done.exit_code == 2
-    assert done.stderr == 'krypenv: show needs pygame-ce, which is not installed: pip install "krypenv[render]"\n'
+    assert done.stderr == f"krypenv: show needs pygame-ce, which is not installed; {to_install('render')}\n"
 
 
 @dataclass(frozen=True)

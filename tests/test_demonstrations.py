@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from small_files import files_of
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.neural.action_features import gather_action_features
@@ -15,14 +18,18 @@ from krypenv.rewards import running_scores
 from krypenv.training.imitation import demonstrations as module
 from krypenv.training.imitation.cloning import BehaviourCloning, clone_behaviour
 from krypenv.training.imitation.demonstrations import (
+    KIND,
+    VERSION,
     Plan,
     file_of,
     make_demonstrations,
     play_demonstrations,
     read_demonstrations,
-    read_index,
 )
 from krypenv.training.imitation.imitate import ImitationSettings, load_start, make_policy, save_start
+from krypenv.training.runs import Executor
+from krypenv.training.runs.artifacts import read_artifact
+from krypenv.training.runs.journal import JOURNAL
 
 torch.set_num_threads(1)
 SEARCH, ROLLOUT = "search(worlds=2, plies=1)", "rollout(worlds=1)"
@@ -40,40 +47,39 @@ every_plan = pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.rules)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four files of demonstrations."""
     folder = tmp_path_factory.mktemp("demonstrations") / "there"
-    assert make_demonstrations(folder, PLAN, games=10, workers=1) == 4
+    assert make_demonstrations(folder, PLAN, games=10) == 4
     return folder
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    """The files of demonstrations in a folder."""
+    return {path.name: path.read_bytes() for path in folder.glob("*.safetensors")}
 
 
 def test_the_files_depend_on_the_plan_alone(folder: Path, tmp_path: Path) -> None:
     """One after the other, on two processes, or one file on its own: the same bytes, and no file like another."""
-    assert make_demonstrations(tmp_path / "other", PLAN, games=12, workers=2) == 4
+    assert make_demonstrations(tmp_path / "other", PLAN, 12, Executor(workers=2)) == 4
     assert contents(tmp_path / "other") == contents(folder)
-    assert play_demonstrations(PLAN, 2) == file_of(folder, 2).read_bytes()
-    files = {file_of(folder, number).read_bytes() for number in range(4)}
-    assert len(files) == 4
-    assert play_demonstrations(dataclasses.replace(PLAN, seed=4), 2) not in files
+    assert play_demonstrations(PLAN, 2) == (folder / file_of(2)).read_bytes()
+    assert len(set(contents(folder).values())) == 4
+    assert play_demonstrations(dataclasses.replace(PLAN, seed=4), 2) not in contents(folder).values()
 
 
 def test_what_is_missing_is_made_anew_and_what_is_there_is_kept(folder: Path, tmp_path: Path) -> None:
-    for name, data in contents(folder).items():
-        (tmp_path / name).write_bytes(data)
-    file_of(tmp_path, 1).unlink()
-    (tmp_path / ".demonstrations-00001.npz.1.part").write_bytes(b"what a kill has left")
-    kept = file_of(tmp_path, 2).stat().st_mtime_ns
+    there = tmp_path / "there"
+    shutil.copytree(folder, there)
+    (there / file_of(1)).unlink()
+    kept = (there / file_of(2)).stat().st_mtime_ns
     told: list[tuple[int, int]] = []
-    assert make_demonstrations(tmp_path, PLAN, 10, 1, lambda done, games: told.append((done, games))) == 4
-    assert {name: data for name, data in contents(tmp_path).items() if name[0] != "."} == contents(folder)
-    assert file_of(tmp_path, 2).stat().st_mtime_ns == kept
+    assert make_demonstrations(there, PLAN, 10, progress=lambda done, games: told.append((done, games))) == 4
+    assert contents(there) == contents(folder)
+    assert (there / file_of(2)).stat().st_mtime_ns == kept
     assert told == [(9, 12), (12, 12)]
-    assert make_demonstrations(tmp_path, PLAN, 13, 1) == 5
+    assert make_demonstrations(there, PLAN, 13) == 5
 
 
-def test_a_folder_of_another_plan_is_refused_and_untouched(folder: Path, tmp_path: Path) -> None:
-    before = contents(folder)
+def test_a_folder_of_another_plan_is_refused_and_untouched(folder: Path) -> None:
+    before = files_of(folder)
     for field, value in (
         ("seed", 4),
         ("teacher", ROLLOUT),
@@ -81,74 +87,43 @@ def test_a_folder_of_another_plan_is_refused_and_untouched(folder: Path, tmp_pat
         ("epsilon", 0.1),
         ("rules", "howto players=2"),
     ):
-        with pytest.raises(ValueError, match="holds demonstrations of another plan") as error:
-            make_demonstrations(folder, dataclasses.replace(PLAN, **{field: value}), 10, 1)
-        assert str(value) in str(error.value)
-    assert contents(folder) == before
-    assert read_index(folder) == PLAN
-    (tmp_path / "demonstrations-00000.npz").write_bytes(before["demonstrations-00000.npz"])
-    with pytest.raises(ValueError, match=r"but no demonstrations\.json"):
-        make_demonstrations(tmp_path, PLAN, 10, 1)
-    assert len(contents(tmp_path)) == 1
-    with pytest.raises(ValueError, match="holds no demonstrations; krypenv imitate makes them"):
-        read_index(tmp_path)
-    for text in ("{", "[]", "3", '{"format": 99}', '{"format": 1, "rules": "whist"}'):
-        (tmp_path / "demonstrations.json").write_text(text)
-        with pytest.raises(ValueError, match="torn or of another version"):
-            read_index(tmp_path)
+        sentence = rf"holds .*demonstrations with {field} .*, not .*{re.escape(str(value))}.*; give another --out"
+        with pytest.raises(ValueError, match=sentence):
+            make_demonstrations(folder, dataclasses.replace(PLAN, **{field: value}), 10)
+    assert files_of(folder) == before
+
+
+def test_a_changed_journal_is_refused_and_untouched(folder: Path, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    shutil.copytree(folder, there)
+    data = (there / JOURNAL).read_bytes().replace(b'"seed":3', b'"seed":4')
+    (there / JOURNAL).write_bytes(data)
+    before = files_of(there)
+    with pytest.raises(ValueError, match=rf"line 1 of .*{JOURNAL} does not agree with its checksum"):
+        make_demonstrations(there, dataclasses.replace(PLAN, seed=4), 10)
+    assert files_of(there) == before
 
 
 def test_a_torn_or_changed_file_is_told_in_one_sentence(folder: Path, tmp_path: Path) -> None:
-    """Cut anywhere, or with any byte changed, a file gives what it was or one sentence."""
-    data, rng = file_of(folder, 0).read_bytes(), np.random.default_rng(0)
-    good, path = read_demonstrations(folder, PLAN, 0, 0.9), file_of(tmp_path, 0)
+    """Cut anywhere, or with any byte changed, a file gives one sentence."""
+    data, random = (folder / file_of(0)).read_bytes(), np.random.default_rng(0)
+    path = tmp_path / file_of(0)
     damaged = [data[:size] for size in (0, 1, 30, len(data) // 2, len(data) - 1)]
-    for at in [*range(60), *rng.integers(0, len(data), 150), *range(len(data) - 60, len(data))]:
-        damaged.append(data[:at] + bytes([data[at] ^ int(rng.integers(1, 256))]) + data[at + 1 :])
-    method = data.index(b"PK\1\2") + 10  # how the first array is packed, as the archive's directory says
-    damaged += [data[:method] + bytes([number]) + data[method + 1 :] for number in range(256) if number != data[method]]
-    sentences = set()
+    for at in [*range(60), *random.integers(0, len(data), 150), *range(len(data) - 60, len(data))]:
+        damaged.append(data[:at] + bytes([data[at] ^ int(random.integers(1, 256))]) + data[at + 1 :])
     for each in damaged:
         path.write_bytes(each)
-        demonstration = None
-        try:
-            demonstration = read_demonstrations(tmp_path, PLAN, 0, 0.9)
-        except ValueError as error:
-            sentences.add(str(error))
-        if demonstration:  # what was changed does not matter, such as the time of the file
-            assert np.array_equal(demonstration.values, good.values)
-            assert np.array_equal(demonstration.observations, good.observations)
-    assert sentences == {f"{path} is torn or was changed; remove it, and the same command makes it anew"}
-
-
-def test_whole_files_that_do_not_fit_the_games_are_refused(folder: Path, tmp_path: Path) -> None:
-    with np.load(file_of(folder, 0)) as file:
-        actions, values = file["actions"], file["values"]
-    for changed in (
-        {"actions": actions[:-1], "values": values},
-        {"actions": actions, "values": values[1:]},
-        {"actions": np.append(actions, 0), "values": values},
-        {"actions": actions * 0 + 104, "values": values},
-        {"actions": actions * 0 + 255, "values": values},
-        {"actions": actions.astype("U3"), "values": values},
-        {"values": values},
-    ):
-        np.savez_compressed(file_of(tmp_path, 0), **changed)
-        with pytest.raises(ValueError, match="torn or was changed"):
+        with pytest.raises(ValueError, match=rf"{path.name} (is torn|was changed).*; remove it"):
             read_demonstrations(tmp_path, PLAN, 0, 0.9)
-    np.savez_compressed(file_of(tmp_path, 0), actions=np.array([{}], object), values=values)  # a pickle
-    with pytest.raises(ValueError, match="torn or was changed"):
-        read_demonstrations(tmp_path, PLAN, 0, 0.9)
 
 
 @every_plan
 @pytest.mark.parametrize("gamma", [1.0, 0.8])
 def test_a_replay_shows_what_a_plain_engine_shows(plan: Plan, gamma: float, tmp_path: Path) -> None:
     """Game after game by hand: what the seats saw and held, and their returns as slow discounted sums."""
-    make_demonstrations(tmp_path, plan, plan.chunk, 1)
+    make_demonstrations(tmp_path, plan, plan.chunk)
     demonstration, rules = read_demonstrations(tmp_path, plan, 0, gamma), Rules.parse(plan.rules)
-    with np.load(file_of(tmp_path, 0)) as file:
-        actions = file["actions"]
+    actions = read_artifact(tmp_path / file_of(0), KIND, VERSION).arrays["actions"]
     dealt = plan.deal(0)
     games = [dealt.select([row]) for row in range(plan.chunk)]
     streams: list[list[tuple[int, int, list[float]]]] = [
@@ -282,7 +257,9 @@ def test_a_start_is_a_model_and_its_critic(tmp_path: Path) -> None:
     load_start(fresh, tmp_path)
 
 
-def test_an_interrupted_teacher_loses_a_file_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_teacher_loses_a_file_at_most(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     play, played = play_demonstrations, []
 
     def stopped(plan: Plan, number: int) -> bytes:
@@ -293,5 +270,11 @@ def test_an_interrupted_teacher_loses_a_file_at_most(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(module, "play_demonstrations", stopped)
     with pytest.raises(KeyboardInterrupt):
-        make_demonstrations(tmp_path, PLAN, 10, 1)
-    assert sorted(contents(tmp_path)) == ["demonstrations-00000.npz", "demonstrations-00001.npz", "demonstrations.json"]
+        make_demonstrations(tmp_path, PLAN, 10)
+    assert played == [0, 1]
+    assert sorted(contents(tmp_path)) == [file_of(0), file_of(1)]
+    monkeypatch.setattr(module, "play_demonstrations", play)
+    told: list[tuple[int, int]] = []
+    make_demonstrations(tmp_path, PLAN, 10, progress=lambda done, games: told.append((done, games)))
+    assert told[0] == (6, 12)
+    assert contents(tmp_path) == contents(folder)

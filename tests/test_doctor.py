@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 HEALTHY = [
     {"import": 0.3, "first step": 0.5, "steps": 40},
     {"whole": True},
-    {"threads": 2, "is_off": False, "kernels": 9, "compiled": 7, "now": 0, "folders": []},
+    {"threads": 2, "is_off": False, "plain": "", "kernels": 9, "compiled": 7, "now": 0, "folders": []},
 ]
 
 
@@ -235,7 +235,15 @@ def test_a_checkout_that_has_come_to_need_more_is_installed_anew(checkout, monke
 
 
 def test_the_state_of_the_cache(tmp_path):
-    facts = {"threads": 2, "is_off": False, "kernels": 9, "compiled": 7, "now": 0, "folders": [str(tmp_path)]}
+    facts = {
+        "threads": 2,
+        "is_off": False,
+        "plain": "",
+        "kernels": 9,
+        "compiled": 7,
+        "now": 0,
+        "folders": [str(tmp_path)],
+    }
     (tmp_path / "a.nbi").write_bytes(b"x" * 250_000)
     (tmp_path / "a.1.nbc").write_bytes(b"x" * 250_000)
     (tmp_path / "a.py").touch()

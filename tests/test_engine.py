@@ -15,7 +15,7 @@ from support import RULES, full_deck, lockstep, small_first, stacked
 
 from krypenv import Engine, IllegalMove, Rules, krypkasino_v0
 from krypenv.rewards import KINDS, returns_of, running_scores
-from krypenv.runtime import jit
+from krypenv.runtime import jit, lean
 
 every_rules = pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 
@@ -129,6 +129,11 @@ def test_illegal_actions_are_refused_and_change_nothing() -> None:
 
 def test_wrong_shapes_and_types_are_refused() -> None:
     engine = Engine(Rules.preset(), 4, seed=0)
+    for large in (2**63, 2**64 - 1):
+        with pytest.raises(IllegalMove, match=f"action {large} is illegal in row 0"):
+            engine.step(np.full(4, large, np.uint64))
+        with pytest.raises(ValueError, match=f"there are only rows 0 to 3, not {large} to {large}"):
+            engine.step([0], rows=np.array([large], np.uint64))
     for wrong in ([0], np.zeros(4), [[0, 0, 0, 0]]):
         with pytest.raises(ValueError, match="4 rows need 4 whole numbers"):
             engine.step(wrong)
@@ -212,7 +217,7 @@ def test_kernels_work_where_nothing_can_be_cached(monkeypatch: pytest.MonkeyPatc
     def refuse(self: object, *given: object) -> None:
         raise RuntimeError("cannot cache function: no locator available")
 
-    monkeypatch.setattr(jit._PackageCache, "__init__", refuse)
+    monkeypatch.setattr(lean._PackageCache, "__init__", refuse)
 
     @jit.kernel
     def double(number: int) -> int:

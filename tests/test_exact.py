@@ -283,3 +283,13 @@ def test_the_commands(tmp_path: Path) -> None:
     assert exact.exit_code == 0, exact.output
     assert json.loads((tmp_path / "greedy.json").read_text())["exploitability"] > 0
     assert "name one preset" in run(app, ["solve"]).stderr
+
+
+def test_the_list_says_what_an_information_set_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("krypenv.training.exact.growing.SOLVED", ("mini-choice",))
+    listed = CliRunner(env={"COLUMNS": "150"}).invoke(app, ["solve", "--list"])
+    assert listed.exit_code == 0, listed.output
+    assert "2,858 + 3,736" in listed.stdout  # with the orders they are 3,282 + 4,624
+    assert listed.stdout.splitlines()[-1] == (
+        "information sets: of each seat, without the order in which the cards of a capture were named"
+    )

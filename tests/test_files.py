@@ -15,10 +15,9 @@ import numpy as np
 import pytest
 import safetensors.numpy
 from fuzzing import NASTY_VALUES, REFUSED, attempt
-from small_files import PLAN, arenas, checkpoint, demonstrations, dumped, files_of, model, scratch, without_checksums
+from small_files import checkpoint, dumped, files_of, model, scratch, tiny_protocol
 from support import some_arrays
-from test_arena import HIGH, LOW, arena
-from test_results import lines
+from test_arena import HIGH, LOW, arena, same_games
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.neural.model_file import CARD, WEIGHTS, ModelError, load_model, save_model
@@ -27,11 +26,9 @@ from krypenv.agents.neural.weights import check_reach
 from krypenv.inputs.files import parse_json, read_json
 from krypenv.inputs.schema import a_list, a_record, number, text, whole
 from krypenv.training import load_games
-from krypenv.training.arena.result_lines import encode
-from krypenv.training.arena.results import FILE, read_results
-from krypenv.training.imitation.demonstrations import INDEX, read_index
-from krypenv.training.selfplay.checkpoint import CHECKPOINT, encode_checkpoint, parse_checkpoint, read_progress
-from krypenv.training.selfplay.checkpoint_checks import digest
+from krypenv.training.runs.journal import JOURNAL
+from krypenv.training.score.run import ScoreSettings, journal_of, play_score
+from krypenv.training.selfplay.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.selfplay.selfplay import run
 from krypenv.training.selfplay.settings import Settings
 
@@ -73,22 +70,6 @@ def every_change(value: Any) -> Iterator[Any]:
             yield replaced(value, path, new)
 
 
-def test_every_field_of_a_header_and_of_a_line(tmp_path: Path) -> None:
-    tally: Counter[str] = Counter()
-    for _, good in arenas()[:2]:
-        texts = good.split(b"\n")[:4]  # the header and a chunk
-        for at in (0, 1):
-            for changed in every_change(json.loads(texts[at])):
-                try:
-                    line = encode(changed) if isinstance(changed, dict) else dumped(changed) + b"\n"
-                except ValueError:
-                    line = dumped(changed) + b"\n"
-                data = b"\n".join(texts[:at]) + b"\n" * at + line + b"\n".join(texts[at + 1 :]) + b"\n"
-                (tmp_path / FILE).write_bytes(data)
-                attempt(partial(read_results, tmp_path), tally, line)
-    assert tally["refused"] > tally["right"] > 0
-
-
 def test_every_field_of_a_model_card() -> None:
     weights, card = model()
     folder, tally = scratch() / "model", Counter[str]()
@@ -99,25 +80,6 @@ def test_every_field_of_a_model_card() -> None:
             assert all(np.array_equal(weights[name], each) for name, each in found[0].items())
     (folder / CARD).write_bytes(dumped(card))
     assert tally["refused"] > tally["right"] > 0
-
-
-@pytest.mark.slow
-def test_every_field_of_a_checkpoint() -> None:
-    _, arrays, texts = checkpoint()
-    tally: Counter[str] = Counter()
-    for changed in every_change(json.loads(texts["progress"])):
-        data = encode_checkpoint(arrays, {**texts, "progress": json.dumps(changed)})
-        attempt(partial(parse_checkpoint, data), tally, changed)
-    assert tally["refused"] > tally["right"] > 0
-
-
-def test_every_field_of_an_index_of_lessons(tmp_path: Path) -> None:
-    tally: Counter[str] = Counter()
-    for changed in every_change(json.loads((demonstrations() / INDEX).read_text())):
-        (tmp_path / INDEX).write_bytes(dumped(changed))
-        attempt(partial(read_index, tmp_path), tally, changed)
-    assert tally["refused"] > tally["right"] > 0
-    assert read_index(demonstrations()) == PLAN
 
 
 # ---------------------------------------------------------------------- JSON and schemas
@@ -263,104 +225,78 @@ def test_models_that_come_with_the_package_are_far_from_the_bound() -> None:
 # ---------------------------------------------------------------------- results of an arena
 
 
-def test_results_of_earlier_versions_are_read_and_gone_on_with(tmp_path: Path) -> None:
-    whole = arena(tmp_path / "whole", "random", "greedy", deals=8, chunk=4)
-    arena(tmp_path / "old", "random", "greedy", deals=4, chunk=4)
-    path = tmp_path / "old" / FILE
-    path.write_bytes(without_checksums(path.read_bytes()))
-    assert b"crc" not in path.read_bytes()
-    assert len(load_games(tmp_path / "old").deal) == 8
-    assert (arena(tmp_path / "old", "random", "greedy", deals=8, chunk=4).scores == whole.scores).all()
-    assert path.read_bytes().count(b'"crc"') == 1 + 8
-    assert lines(tmp_path / "old")[1:] == lines(tmp_path / "whole")[1:]
-
-
-def signed(text: bytes, key: str, value: Any) -> bytes:
-    """A line with another value and a right checksum."""
-    return encode({**json.loads(text), key: value})[:-1]
-
-
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda texts: [*texts[:3], texts[2], *texts[3:]], r"line 4 .* deal is to be the next deal of .*, 2, not 1"),
-        (lambda texts: [texts[0], texts[2], texts[1], *texts[3:]], "line 2 .* deal is to be"),
-        (lambda texts: [*texts, *texts[1:4]], "line 10 .* match 0 has chunk 0 twice"),
-        (lambda texts: texts[:2] + texts[3:], "line 3 .* deal is to be"),
-        (lambda texts: [*texts[:4], *texts[5:]], "line 5 .* deal is to be"),
         (lambda texts: [texts[0], texts[1].replace(b'"scores":[[', b'"scores":[[1'), *texts[2:]], "line 2 .* checksum"),
-        (lambda texts: [texts[0], signed(texts[1], "agents", [False, True]), *texts[2:]], "line 2 .* agents is to be"),
-        (lambda texts: [texts[0], signed(texts[1], "seats", [[0.0, 1], [1, 0]]), *texts[2:]], "line 2 .* seats are"),
-        (lambda texts: [texts[0], signed(texts[1], "scores", [[0, 1], [1, 0]]), *texts[2:]], r"line 2 .* scores\[0\]"),
         (lambda texts: [texts[0].replace(b'"seed":0', b'"seed":1'), *texts[1:]], "line 1 .* checksum"),
-        (lambda texts: [without_checksums(texts[0] + b"\n")[:-1], *texts[1:]], "line 2 .* line 1 has lost its own"),
-        (lambda texts: [texts[0], without_checksums(texts[1] + b"\n")[:-1], *texts[2:]], "line 2 .* lost its checksum"),
+        (lambda texts: [*texts[:3], texts[3].partition(b',"crc"')[0] + b"}", *texts[4:]], "line 4 .* no checksum"),
+        (lambda texts: [texts[0] + texts[1], *texts[2:]], "line 1 .* checksum"),
+        (lambda texts: [*texts[:2], b"", *texts[2:]], "line 3 .* no checksum"),
+        (lambda texts: [*texts, *texts], "line 10 .* no result"),
+        (lambda texts: [texts[1], texts[0], *texts[2:]], "an arena in format 1 is wanted"),
+        (lambda texts: texts[1:], "an arena in format 1 is wanted"),
     ],
 )  # fmt: skip
-def test_lines_that_were_moved_or_changed_are_named(
+def test_a_journal_that_was_changed_is_refused(
     tmp_path: Path, change: Callable[[list[bytes]], list[bytes]], reason: str
 ) -> None:
-    arena(tmp_path, LOW, HIGH, deals=8, chunk=3)
-    texts = (tmp_path / FILE).read_bytes().split(b"\n")[:-1]
+    arena(tmp_path, LOW, HIGH, deals=8, chunk=1)
+    texts = (tmp_path / JOURNAL).read_bytes().split(b"\n")[:-1]
     data = b"\n".join(change(texts)) + b"\n"
-    (tmp_path / FILE).write_bytes(data)
-    for read in (load_games, lambda folder: arena(folder, LOW, HIGH, deals=20, chunk=3)):
+    (tmp_path / JOURNAL).write_bytes(data)
+    for read in (load_games, lambda folder: arena(folder, LOW, HIGH, deals=20, chunk=1)):
         with pytest.raises(ValueError, match=reason):
             read(tmp_path)
-    assert (tmp_path / FILE).read_bytes() == data
+    assert (tmp_path / JOURNAL).read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda texts: [*texts[:3], texts[2], *texts[3:]],
+        lambda texts: [texts[0], *reversed(texts[1:])],
+        lambda texts: texts[:2] + texts[3:],
+        lambda texts: texts[:1],
+    ],
+)
+def test_lines_that_were_moved_or_lost_come_to_the_same_results(
+    tmp_path: Path, change: Callable[[list[bytes]], list[bytes]]
+) -> None:
+    whole = arena(tmp_path, LOW, HIGH, deals=8, chunk=1)
+    texts = (tmp_path / JOURNAL).read_bytes().split(b"\n")[:-1]
+    (tmp_path / JOURNAL).write_bytes(b"\n".join(change(texts)) + b"\n")
+    assert same_games(arena(tmp_path, LOW, HIGH, deals=8, chunk=1), whole)
+    assert same_games(load_games(tmp_path), whole)
+
+
+# ---------------------------------------------------------------------- scores
+
+
+def test_a_score_killed_while_its_journal_was_removed_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "score.json"
+    with tiny_protocol():
+        play_score(ScoreSettings("tactician", path, (), 2))
+        journal_of(path).mkdir()
+        before = files_of(tmp_path)
+        with pytest.raises(ValueError, match="is there already, and a score is not overwritten"):
+            play_score(ScoreSettings("greedy", path, (), 2))
+        assert files_of(tmp_path) == before
+        assert play_score(ScoreSettings("tactician", path, (), 2)).agent == "tactician"
+    assert files_of(tmp_path) == before
+    assert not journal_of(path).exists()
 
 
 # ---------------------------------------------------------------------- checkpoints
 
 
-@pytest.fixture
-def started(tmp_path: Path) -> Path:
-    folder = tmp_path / "run"
+def test_a_changed_byte_of_a_checkpoint_is_told_and_nothing_is_changed(tmp_path: Path) -> None:
+    folder, data = tmp_path / "run", bytearray(checkpoint())
     folder.mkdir()
-    (folder / CHECKPOINT).write_bytes(checkpoint()[0])
-    return folder
-
-
-def test_a_checkpoint_of_an_earlier_version_is_gone_on_with(started: Path) -> None:
-    _, arrays, texts = checkpoint()
-    (started / CHECKPOINT).write_bytes(safetensors.numpy.save(arrays, metadata=texts))
-    assert run(Settings(resume=str(started)), quiet=True)
-
-
-def test_the_checksum_of_a_checkpoint_is_that_of_earlier_versions() -> None:
-    arrays = {"a": np.arange(3, dtype=np.float32), "step": np.array(2, np.float32), "b": np.zeros((0, 2), np.int64)}
-    found = "540f2b63c179bada458e6fc667de5f6ffb14cb1b241739a93096bb48d0945942"
-    assert digest(arrays, {"x": "1"}) == digest(dict(reversed(arrays.items())), {"x": "1"}) == found
-
-
-@pytest.mark.parametrize(
-    ("name", "change", "reason"),
-    [
-        ("policy.network.hidden.weight", lambda array: array * float("nan"), "not finite"),
-        ("policy.network.hidden.weight", lambda array: array.astype(float), "float64"),
-        ("snapshot.0.value.bias", lambda array: array[None], r"\(1, 1\)"),
-        ("optimizer.0.exp_avg_sq", lambda array: array - 1, "below 0"),
-        ("optimizer.3.step", lambda array: array.astype(int), "int64"),
-        ("games.1.players", lambda array: array + 50, "no opponents"),
-        ("games.0.viewers", lambda array: array + 9, "no seats"),
-        ("games.1.state", lambda array: array[:, :-1], "games.1.state"),
-        ("opponent_returns", lambda array: np.zeros(2000), "more than 1000"),
-    ],
-)  # fmt: skip
-def test_a_checkpoint_with_other_tensors_is_refused_and_nothing_is_changed(
-    started: Path, name: str, change: Callable[[np.ndarray], np.ndarray], reason: str
-) -> None:
-    _, arrays, texts = checkpoint()
-    (started / CHECKPOINT).write_bytes(encode_checkpoint({**arrays, name: change(arrays[name])}, texts))
-    before = files_of(started)
-    with pytest.raises(ValueError, match=rf"checkpoint\.safetensors has .*{reason}"):
-        run(Settings(resume=str(started)), quiet=True)
-    assert files_of(started) == before
-
-
-def test_a_changed_byte_of_a_checkpoint_is_told(started: Path) -> None:
-    data = bytearray(checkpoint()[0])
     data[-3] ^= 1
-    (started / CHECKPOINT).write_bytes(data)
-    with pytest.raises(ValueError, match=r"checkpoint\.safetensors is torn or was changed"):
-        read_progress(started)
+    (folder / CHECKPOINT).write_bytes(data)
+    with pytest.raises(ValueError, match=r"checkpoint\.safetensors was changed: it does not agree with its digest"):
+        read_checkpoint(folder)
+    with pytest.raises(ValueError, match=r"checkpoint\.safetensors was changed"):
+        run(Settings.of(resume=str(folder)), quiet=True)
+    assert files_of(folder) == {CHECKPOINT: bytes(data)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import json
 import os
@@ -13,51 +14,66 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
+from fuzz_scores import SETUP, STUDY, two_numbers
+from fuzz_threads import many_at_once
 from small_files import TINY, checkpoint, files_of, tiny_protocol
 from test_cli import krypenv
 
 from krypenv import Rules
 from krypenv.agents.neural.model_file import load_model
+from krypenv.agents.solved import is_strategy
 from krypenv.inputs.files import append_whole, write_whole
-from krypenv.training.arena.results import FILE
+from krypenv.training.arena.arena import ArenaSettings, run_arena
 from krypenv.training.common.folders import LOCK, is_empty, writing_to
 from krypenv.training.common.parts import Length, Network
+from krypenv.training.exact.solving import solve
+from krypenv.training.exact.strategies import save, solve_into
 from krypenv.training.experiments.ablation import AblationSettings, ablate
 from krypenv.training.exploit import exploiting as exploiting
 from krypenv.training.exploit.best_response import response_settings, train_response
 from krypenv.training.exploit.exploiting import ExploitSettings
 from krypenv.training.imitation.imitate import ImitationSettings
-from krypenv.training.imitation.imitate import run as teach
+from krypenv.training.imitation.imitate import run as imitate
+from krypenv.training.lab.study import RESULT, run_study
+from krypenv.training.runs import Task
+from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.score.results import read_score
 from krypenv.training.score.run import ScoreSettings, play_score
-from krypenv.training.selfplay.checkpoint import CHECKPOINT, read_progress
+from krypenv.training.selfplay.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.selfplay.selfplay import run
 from krypenv.training.selfplay.settings import Settings
 
 # ---------------------------------------------------------------------- two processes and one folder
 
-HELD = "another process is writing to .*; wait for its end"
+HELD = "another run is writing to .*; wait for its end"
 
 
-@pytest.mark.parametrize("what", ["train", "resume", "teach", "exploit", "ablate", "response", "score"])
-def test_a_folder_that_another_process_writes_to_is_refused(tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize(
+    "what", ["train", "resume", "imitate", "exploit", "ablate", "response", "score", "study", "solve", "arena"]
+)
+def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, what: str) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
     if what == "resume":
-        (folder / CHECKPOINT).write_bytes(checkpoint()[0])
+        (folder / CHECKPOINT).write_bytes(checkpoint())
     rules = Rules.parse(TINY["rules"])
     starts: dict[str, Callable[[], Any]] = {
         "train": lambda: run(Settings.of(**TINY, out=str(folder)), quiet=True),
         "resume": lambda: run(Settings(resume=str(folder)), quiet=True),
-        "teach": lambda: teach(ImitationSettings(out=str(folder), network=Network(4, 3, 2)), ""),
+        "imitate": lambda: imitate(ImitationSettings(out=str(folder), network=Network(4, 3, 2)), ""),
         "exploit": lambda: exploiting.exploit(
             ExploitSettings.of(agent="greedy", seeds=1, frames=1, out=str(folder)), None
         ),  # type: ignore[arg-type]
         "ablate": lambda: ablate(AblationSettings(out=str(folder))),
         "score": lambda: play_score(ScoreSettings("greedy", folder / "score.json", ("two",)), ""),
+        "study": lambda: run_study(STUDY, SETUP, folder, "krypenv study"),
+        "solve": lambda: solve_into(folder, Rules.preset("mini-sweep")),
+        "arena": lambda: run_arena(ArenaSettings(("greedy", "random"), rules, folder, deals=2)),
         "response": lambda: train_response(response_settings("greedy", rules, folder, Length(frames=1)), None),  # type: ignore[arg-type]
     }
-    with FileLock(folder / (f".score.json{LOCK}" if what == "score" else LOCK)):  # a score locks its file alone
+    locked = folder / "score.json.part" if what == "score" else folder
+    locked.mkdir(exist_ok=True)
+    with FileLock(locked / LOCK):
         before = files_of(folder)
         with pytest.raises(ValueError, match=HELD):
             starts[what]()
@@ -84,8 +100,8 @@ def test_of_two_trainings_into_one_folder_one_is_refused(tmp_path: Path) -> None
     said = [process.communicate(timeout=240)[1] for process in both]
     assert sorted(process.returncode for process in both) == [0, 1], said
     lost = said[0] if both[0].returncode else said[1]
-    assert "another process is writing to" in lost or "is not empty" in lost
-    assert read_progress(tmp_path / "run")["frames"] >= 640
+    assert "another run is writing to" in lost or "is not empty" in lost
+    assert read_checkpoint(tmp_path / "run").progress["frames"] >= 640
     load_model(tmp_path / "run" / "model")
 
 
@@ -100,6 +116,38 @@ def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     assert is_empty(tmp_path / "run")
     with writing_to(tmp_path / "run"), pytest.raises(ValueError, match=HELD), writing_to(tmp_path / "run"):
         pass
+
+
+def test_a_strategy_is_saved_by_one_at_a_time(tmp_path: Path) -> None:
+    solved = solve(Rules.preset("mini-sweep"), gap=1.0, sees=True)
+    with writing_to(tmp_path), pytest.raises(ValueError, match=HELD):
+        save(tmp_path, solved)
+    assert is_empty(tmp_path)
+    assert is_strategy(save(tmp_path, solved))
+
+
+def test_of_two_threads_with_one_study_one_is_refused(tmp_path: Path) -> None:
+    other: list[str] = []
+
+    def begin_another(number: int) -> list[float]:
+        if not other:
+            other.append(ask_other())
+        return two_numbers(number)
+
+    def ask_other() -> str:
+        with pytest.raises(ValueError, match=HELD) as error:
+            many_at_once([lambda: run_study(STUDY, SETUP, tmp_path, "krypenv study")])
+        return str(error.value)
+
+    tasks = [Task(f"{number}", begin_another, {"number": number}) for number in range(SETUP.deals)]
+    first = dataclasses.replace(STUDY, tasks=lambda setup: tasks)
+    answer = run_study(first, SETUP, tmp_path, "krypenv study")
+    assert other == [f"another run is writing to {tmp_path}; wait for its end, or give another --out"]
+    results = (tmp_path / JOURNAL).read_bytes().partition(b"\n")[2]
+    assert results.count(b"\n") == SETUP.deals
+    assert run_study(STUDY, SETUP, tmp_path, "krypenv study").figures == answer.figures
+    assert (tmp_path / JOURNAL).read_bytes().partition(b"\n")[2] == results
+    assert json.loads((tmp_path / RESULT).read_bytes())["figures"] == answer.figures
 
 
 # ---------------------------------------------------------------------- no room, no leave
@@ -133,9 +181,9 @@ def test_an_arena_on_a_full_disk_keeps_whole_chunks(tmp_path: Path, monkeypatch:
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", filling)
         done = krypenv("arena", "greedy", "random", "--deals", "12", "--chunk", "3", "--out", str(tmp_path))
-    assert (done.exit_code, done.stderr) == (2, f"krypenv: {tmp_path / FILE}: No space left on device\n")
-    assert (tmp_path / FILE).read_bytes().count(b"\n") == 1 + 2 * 3
-    assert (tmp_path / FILE).read_bytes().endswith(b"\n")
+    assert (done.exit_code, done.stderr) == (2, f"krypenv: {tmp_path / JOURNAL}: No space left on device\n")
+    assert (tmp_path / JOURNAL).read_bytes().count(b"\n") == 1 + 2
+    assert (tmp_path / JOURNAL).read_bytes().endswith(b"\n")
 
 
 @pytest.mark.parametrize("calls", [1, 2, 4])
@@ -153,8 +201,10 @@ def test_a_score_on_a_full_disk_goes_on_where_it_stopped(
         with monkeypatch.context() as patch:
             patch.setattr(os, "fsync", filling)
             done = krypenv(*words, str(tmp_path / "a.json"))
-        assert (done.exit_code, done.stderr) == (2, f"krypenv: {tmp_path / 'a.json.part'}: No space left on device\n")
-        assert (tmp_path / "a.json.part").read_bytes().count(b"\n") == calls - 1  # the header, and whole chunks
+        journal = tmp_path / "a.json.part" / JOURNAL
+        assert (done.exit_code, done.stderr) == (2, f"krypenv: {journal}: No space left on device\n")
+        lines = journal.read_bytes().count(b"\n") if journal.exists() else 0
+        assert lines == calls - 1  # the header, and whole chunks
         for name in ("a", "b"):
             assert krypenv(*words, str(tmp_path / f"{name}.json")).exit_code == 0
         one, other = (read_score(tmp_path / f"{name}.json").tables for name in ("a", "b"))

@@ -264,6 +264,29 @@ def test_vector_environment_takes_wrappers_and_partial_resets():
     assert (before != after).any(axis=1).tolist() == [False, True, False]
 
 
+@pytest.mark.parametrize("name", ["Krypkasino-v0", "Kasino-v0", "Mulle-v0"])
+def test_vector_environments_say_when_they_deal_anew(name):
+    """As metadata, where Gymnasium looks, and as an attribute, where TorchRL does."""
+    envs = gym.make_vec(name, num_envs=2)
+    assert envs.autoreset_mode is envs.metadata["autoreset_mode"] is gym.vector.AutoresetMode.SAME_STEP
+    assert envs.unwrapped.autoreset_mode is envs.autoreset_mode
+
+
+def test_gymnasium_s_own_vector_modes_show_an_empty_mask_at_the_end():
+    """The next action of the row is ignored, and its next episode begins."""
+    envs = gym.make_vec("Krypkasino-v0", num_envs=2, vectorization_mode="sync", variant="mini-low")
+    assert envs.metadata["autoreset_mode"] is gym.vector.AutoresetMode.NEXT_STEP
+    _, infos = envs.reset(seed=0)
+    over, ended = np.zeros(2, bool), 0
+    for _ in range(60):
+        before = over
+        _, rewards, over, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
+        assert (infos["action_mask"].any(axis=1) == ~over).all()
+        assert not (over | rewards.astype(bool))[before].any()
+        ended += over.sum()
+    assert ended > 2
+
+
 def test_returned_arrays_are_fresh():
     env = gym.make_vec("Krypkasino-v0", num_envs=2)
     observation, infos = env.reset(seed=0)

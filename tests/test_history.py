@@ -8,10 +8,11 @@ import pytest
 from relatives import BUILDING
 
 from krypenv import Engine, Game, Rules, agents, kasino_v0
-from krypenv.cards import NUM_KINDS, card_name, parse_card
+from krypenv.cards import NUM_KINDS, STOP, card_name, parse_card
 from krypenv.envs.chance import Plan
 from krypenv.envs.course import CHANCE, TERMINAL, Course
 from krypenv.envs.learner import LearnerGames
+from krypenv.envs.resampling import resampled
 from krypenv.kernels.features import width_of
 from krypenv.observation import HISTORY_COLUMNS, history_columns, history_shape, history_size
 
@@ -103,20 +104,23 @@ def play(rules: Rules, path: tuple[int, ...]) -> Game:
 def test_hidden_cards_change_nothing_of_it(text):
     rules = Rules.parse(text)
     rng = np.random.default_rng(1)
-    course, looks, changed = Course(Plan(rules)), 0, 0
+    course, looks, changed, restaged = Course(Plan(rules)), 0, 0, 0
     while course.turn != TERMINAL:
         if course.turn == CHANCE:
             kinds, chances = zip(*course.chance_outcomes(), strict=True)
             course = course.after(int(rng.choice(kinds, p=chances)))
             continue
         if rng.random() < 0.2:
-            game, other = (play(rules, path) for path in (course.path, course.resampled(course.turn, looks)))
+            twin = resampled(course, course.turn, looks)
+            game, other = play(rules, course.path), play(rules, twin.path)
             assert (game.observation(history=True) == other.observation(history=True)).all()
             assert game.legal_actions() == other.legal_actions()
             looks, changed = looks + 1, changed + (game.deck != other.deck)
+            restaged += twin.path.count(STOP) != course.path.count(STOP)
         course = course.after(int(rng.choice(course.legal_actions())))
     assert looks > 3
     assert changed > 1
+    assert (restaged > 0) == rules.building  # a stop that others would see would tell what the hand allowed
 
 
 def test_it_comes_after_the_features_in_every_environment():

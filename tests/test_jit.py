@@ -9,7 +9,8 @@ import pytest
 from numba import types as types_of_numba
 
 import krypenv.agents  # noqa: F401 - with agents come all kernels
-from krypenv.runtime.jit import JIT_IS_OFF, is_compiled, kernel, kernel_hash, rare_kernel
+from krypenv.runtime.hashes import kernel_hash
+from krypenv.runtime.jit import JIT_IS_OFF, is_compiled, kernel, rare_kernel
 
 pytestmark = pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled and kept")
 

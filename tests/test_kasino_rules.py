@@ -3,7 +3,9 @@
 import pytest
 from relatives import SPADES, captures, deal, finish, lay, mask, play, scores
 
-from krypenv import Game, Rules
+from krypenv import Game, Rules, determinize
+from krypenv.cards import STOP
+from krypenv.worlds.invariants import check_state
 
 SWEDEN, FINLAND, MULLE = "kasino-sweden players=2", "kasino-finland players=2", "mulle players=2"
 ONE_PACK = ("kasino-sweden", "overspader", "kasino-finland")
@@ -187,6 +189,29 @@ def test_f6_a_session_ends_at_once_in_the_middle_of_a_game():
         assert game.table == ["3C", "5D"]  # nobody gets it
         assert game.scores() == [0, 2]
     assert not game.session_over
+
+
+@pytest.mark.parametrize(
+    ("bonus", "more"),
+    [(5, "games=0 threshold=4"), (5, "games=1 threshold=4"), (-5, "games=0 threshold=4 tie_break=play_on")],
+)
+def test_f6_h5_points_of_the_first_layout_end_no_game_before_a_play(bonus, more):
+    rules = Rules.parse(f"mini-mulle players=2 threshold_at_once=True initial_match_bonus={bonus} {more}")
+    text = Game(rules, deck=["AS", "2S", "3S", "3S", "2S", "AS"]).position()
+    if "play_on" in more:  # tied at the threshold before this game, and now one side is alone at the top
+        text = text.replace("deal: 1", "game: 2\ntotals: 9 9\ndeal: 1")
+    for game in (Game.from_position(text), Game.from_position(Game.from_position(text).position())):
+        assert game.scores() == [bonus, 0]
+        assert not game.is_over
+        check_state(rules, game.state.reshape(1))
+        worlds = determinize(game.observation(0), 1, rules)
+        assert not worlds.over[0]
+        check_state(rules, worlds)
+        game.act(game.legal_actions()[0])
+        if game.pending:
+            game.act(STOP)
+        assert game.is_over
+        assert game.session_over
 
 
 def at_once(table, last, totals):

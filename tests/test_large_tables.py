@@ -6,11 +6,18 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from fuzzing import watchdog
 from reference_relatives import LILLAN, STOP, STORAN, TAKE
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from krypenv import Game, Rules
 from krypenv.cards import card_name
+from krypenv.families.bounds import FIRST_LONER, capture_values
+from krypenv.kernels.captures import borrow_scratch, find_sweep_values
+from krypenv.kernels.compiled import compile_rules, pack_ranks
+from krypenv.kernels.unions import NO_LIMIT, _is_coverable_slowly
+from krypenv.kernels.unions import list_groups as list_packed
+from krypenv.runtime.jit import kernel
 
 SWEDISH = [(1, 14), *((rank,) for rank in range(2, 14))]
 FINNISH = [(rank,) for rank in range(1, 14)]
@@ -118,3 +125,61 @@ def test_k2_masks_on_large_tables(name: str, size: int, plays: int) -> None:
             game.act(int(rng.choice(low)) if low else STOP)
             stages += 1
     assert stages > 2 * plays
+
+
+@kernel
+def _sweeps(compiled, table, total, scratch):
+    return find_sweep_values(compiled[0], table, total, scratch[0])
+
+
+@kernel
+def _covers(compiled, value, least, most, scratch):
+    scratch[0].searches += 1
+    groups = list_packed(compiled[0], value, most, scratch[0])
+    return _is_coverable_slowly(most - least, most, groups, NO_LIMIT, scratch[0])
+
+
+ODD = Rules.parse(  # a five on the table is 12 and needs an eight, which is 1: there are too few of those
+    "mulle players=3 ranks=(1,2,4,5,6,7,8,9,10,11,12,13) forced_sweep=True lillan_hand_value=3 "
+    "hand_values=(1,(3,13),3,4,5,6,7,8,3,10,(2,5),10,13) table_values=(13,5,10,12,12,10,1,7,3,7,(4,8),2,(2,9))"
+)
+EVEN = Rules.parse(  # a seven on the table is 4 or 6
+    "mulle players=4 forced_sweep=True pictures_in_sums=False table_values=(1,2,3,4,5,5,(4,6),8,9,10,11,12,13) "
+    "hand_values=(15,15,15,15,15,15,15,15,15,15,15,15,15) lillan_hand_value=2 storan_hand_value=12"
+)
+HEAVY = Rules.parse(  # a ten on the table is 12 or 15, and in a group of 12 it is 12
+    "mulle players=3 hand_values=(1,2,1,4,5,6,7,8,9,10,11,12,13) table_values=(5,5,1,6,9,4,2,6,12,(12,15),4,3,8) "
+    "forced_sweep=True"
+)
+CROWDS = {
+    "too few ones": (ODD, Counter({1: 2, 2: 5, 4: 7, 5: 4, 6: 3, 7: 7, 8: 4, 9: 6, 10: 4, 11: 6, 12: 5, 13: 8})),
+    "an even sum": (EVEN, Counter({1: 6, 2: 5, 3: 5, 4: 5, 5: 4, 6: 3, 7: 5, 8: 6, 9: 6, 10: 7})),
+    "a sum by the lower values": (HEAVY, Counter(dict(enumerate((8, 7, 6, 6, 7, 7, 7, 6, 7, 6, 7, 8, 6), 1)))),
+}
+
+
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_r10_who_could_sweep_a_large_table_is_found_soon(crowd: str) -> None:
+    """Where no capture takes everything, a search from the highest rank down would take minutes or hours to see it."""
+    rules, table = CROWDS[crowd]
+    values = [list(choice) for choice in capture_values(rules)[1]]
+    with watchdog():
+        found = _sweeps(compile_rules(rules), pack_ranks(list(table.elements())), 0, borrow_scratch())
+    for value in {value for choice in capture_values(rules)[0] for value in choice if value < FIRST_LONER}:
+        assert found >> value & 1 == has_union(list_groups(table, values, value), table, table)
+
+
+def test_k2_the_slow_search_finds_what_an_integer_program_finds() -> None:
+    rng = np.random.default_rng(5)
+    found = Counter()
+    for _ in range(300):
+        table = Counter(rng.integers(1, 14, rng.integers(1, 16)).tolist())
+        table = Counter({rank: count for rank, count in table.items() if rank != 3})
+        least = Counter(rng.permutation(list(table.elements()))[: rng.integers(0, 5)].tolist())
+        value = int(rng.choice([2, 3, 5, 8, 10, 13]))
+        packed = [pack_ranks(list(cards.elements())) for cards in (least, table)]
+        covers = bool(least) and _covers(compile_rules(ODD), value, *packed, borrow_scratch())
+        values = [list(choice) for choice in capture_values(ODD)[1]]
+        assert covers == (bool(least) and has_union(list_groups(table, values, value), least, table))
+        found[covers] += 1
+    assert min(found.values()) > 30

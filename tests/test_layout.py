@@ -43,6 +43,7 @@ FLOORS = [
     {"krypenv.ui"},
     {"krypenv.training"},
     {"krypenv.training.common"},
+    {"krypenv.training.runs"},
     {"krypenv.training.evaluation"},
     {"krypenv.training.arena", "krypenv.training.analysis", "krypenv.training.learner", "krypenv.training.exact"},
     {"krypenv.training.imitation"},

@@ -15,10 +15,12 @@ from fuzzing import NASTY_VALUES, NASTY_WORDS, Tally, attempt, mutate_text
 from make_playthroughs import SPIEL_FOLDER, SPIEL_GAMES, spiel_playthrough
 from spiel import TINY, play_at_random
 
-from krypenv import Game, Rules
+from krypenv import Game, IllegalMove, Rules
 from krypenv.cards import NUM_KINDS, card_name, parse_card
 from krypenv.envs.chance import Plan, draw_weights
 from krypenv.envs.course import CHANCE, TERMINAL, Course
+from krypenv.inputs.words import to_install
+from krypenv.state import GAME
 from krypenv.training import duplicate_match
 
 pyspiel = pytest.importorskip("pyspiel")
@@ -165,7 +167,7 @@ def test_states_are_stored_and_read_again():
     assert twin.history() == state.history() == list(decisions[20][0].path)
     assert pickle.loads(pickle.dumps(game)).rules == game.rules
     with pytest.raises(ValueError, match="a course that began from a state can't be stored"):
-        pickle.dumps(game.resume(decisions[20][0].world(0, 1)))
+        pickle.dumps(game.resume(decisions[20][0].state))
     assert pickle.loads(pickle.dumps(state)).information_state_string(0) == state.information_state_string(0)
 
 
@@ -269,6 +271,8 @@ def test_a_bot_that_searches_long_enough_wins():
     ("text", "message"),
     [
         ("krypenv(preset=maxi)", "unknown preset 'maxi'"),
+        ("krypenv(preset=)", "unknown preset ''; the presets are krypkasino, "),
+        ("krypenv(preset= ,players=3)", "unknown preset ''; the presets are krypkasino, "),
         ("krypenv(players=9)", "krypkasino is not played by 9 players; it takes 2 to 6"),
         ("krypenv(rules=goal)", "'goal' in rules is no field; fields are written goal:high;packs:1"),
         ("krypenv(rules=goal:up)", "goal is 'low' or 'high', not 'up'"),
@@ -303,7 +307,7 @@ def test_rules_survive_as_parameters():
 
 def test_illegal_actions_are_refused():
     course = Course(Plan(TINY))
-    with pytest.raises(ValueError, match="chance can't deal KS here"):
+    with pytest.raises(ValueError, match="deal KS is illegal; chance may deal "):
         course.after(parse_card("KS"))
     while course.turn == CHANCE:
         course = course.after(course.chance_outcomes()[0][0])
@@ -313,13 +317,82 @@ def test_illegal_actions_are_refused():
         openspiel.Bot(TINY, 0, bot="alpha")
     while course.turn != TERMINAL:
         course = course.after((course.legal_actions() or [course.chance_outcomes()[0][0]])[0])
-    with pytest.raises(ValueError, match="the session is over"):
+    with pytest.raises(ValueError, match="action 0 is illegal, for the session is over"):
         course.after(0)
+    for ask in (course.drawing, course.chance_outcomes):
+        with pytest.raises(ValueError, match="chance deals no card here: the session is over"):
+            ask()
+
+
+@pytest.mark.parametrize(
+    "action",
+    [-1, -52, -105, 52, 104, 139, 2**63, -(2**64), True, np.bool_(False), 3.0, np.float32(2), None, "1", [1]],
+    ids=repr,
+)
+def test_what_is_no_action_is_refused_in_one_sentence(action):
+    course = Course(Plan(Rules.preset("krypkasino")))
+    with pytest.raises(IllegalMove) as raised:
+        course.after(action)
+    assert str(raised.value).startswith(f"action {action!r} is illegal; chance may deal AC, deal 2C, deal 3C, ")
+    while course.turn == CHANCE:
+        course = course.after(course.chance_outcomes()[-1][0])
+    with pytest.raises(IllegalMove) as raised:
+        course.after(action)
+    told = {"52": "take AC", "104": "stop"}.get(repr(action), f"action {action!r}")
+    assert str(raised.value) == f"{told} is illegal; seat 0 may play 8S, play 9S, play QS, play KS"
+
+
+def test_numbers_of_numpy_are_actions():
+    course, twin = Course(Plan(Rules.preset("krypkasino"))), Course(Plan(Rules.preset("krypkasino")))
+    for number in (np.int8, np.uint8, np.int32, np.int64, np.uint64, int):
+        kind = course.chance_outcomes()[0][0]
+        course, twin = course.after(kind), twin.after(number(kind))
+    assert course.path == twin.path
+    assert {type(action) for action in twin.path} == {int}
+
+
+def test_openspiel_hears_a_sentence_of_what_is_no_action():
+    game = openspiel.load(Rules.preset("krypkasino"))
+    chance, decision = game.new_initial_state(), game.new_initial_state()
+    while decision.is_chance_node():
+        decision.apply_action(decision.chance_outcomes()[0][0])
+    end = decision.clone()
+    while not end.is_terminal():
+        end.apply_action(end.legal_actions()[0])
+    for state, reason in (
+        (chance, "; chance may deal AC, deal 2C"), (decision, "; seat 0 may play "), (end, ", for the session is over"),
+    ):  # fmt: skip
+        for action in (-2, 52, 104, 139, 10**9):
+            before = state.history(), str(state)
+            with pytest.raises(ValueError, match=f"is illegal{reason}"):
+                state.clone().apply_action(action)
+            with pytest.raises(ValueError, match=f"is illegal{reason}"):
+                state.child(action)
+            assert (state.history(), str(state)) == before
+        for seat in (2, 7):
+            assert state.legal_actions(seat) == [] or state.is_chance_node()
+    assert end.action_to_string(pyspiel.PlayerId.CHANCE, 5) == "deal 6C"
+
+
+def test_only_a_state_of_the_game_is_resumed():
+    rules = Rules.preset("krypkasino")
+    game = openspiel.load(rules)
+    state = Game(rules, seed=1).state
+    assert game.resume(state).legal_actions() == Game(rules, seed=1).legal_actions()
+    other, over = Game(Rules.preset("kasino-sweden"), seed=1), Game(rules, seed=1)
+    while not over.is_over:
+        over.act(over.legal_actions()[0])
+    broken = state.copy()
+    broken["hands"][0] = 0
+    for wrong in (other.state, over.state, broken, np.zeros((), GAME), np.zeros(1), None, "x", np.zeros(2, GAME)):
+        with pytest.raises(ValueError, match=r"state|not from a game of krypkasino") as raised:
+            game.resume(wrong)
+        assert len(str(raised.value).splitlines()) == 1
 
 
 def test_without_openspiel_it_says_what_to_install():
     code = "import sys; sys.modules['pyspiel'] = None; import krypenv.envs.openspiel"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert said.stderr.splitlines()[-1] == (
-        "ImportError: krypenv.envs.openspiel needs OpenSpiel: pip install 'krypenv[openspiel]'"
+        f"ImportError: krypenv.envs.openspiel needs OpenSpiel; {to_install('openspiel')}"
     )

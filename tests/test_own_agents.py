@@ -20,8 +20,8 @@ from krypenv import Game, Rules, agents
 from krypenv.agents.own import Typed, typed
 from krypenv.envs.learner import LearnerGames
 from krypenv.training import ArenaSettings, duplicate_match, run_arena
-from krypenv.training.arena.results import FILE
 from krypenv.training.imitation.imitate import ImitationSettings
+from krypenv.training.runs.journal import JOURNAL, encode, parse
 from krypenv.training.selfplay.selfplay import Run
 from krypenv.training.selfplay.settings import Settings
 
@@ -212,13 +212,13 @@ def test_the_header_of_an_arena_imports_nothing(here):
         "arena", "mypkg.players:Careful(depth=2)", "greedy", "--deals", "4", "--chunk", "2", "--out", "arena"
     )
     assert done.exit_code == 0, done.output
-    path = here / "arena" / FILE
-    header, *lines = map(json.loads, path.read_text().splitlines())
-    assert [agent["name"] for agent in header["agents"]] == ["mypkg.players:Careful(depth=2)", "greedy"]
-    for line in (header, *lines):
-        del line["crc"]  # as in files of earlier versions
-    header["agents"][0]["name"] = "evil:Careful"
-    path.write_text("".join(json.dumps(line) + "\n" for line in (header, *lines)))
+    path = here / "arena" / JOURNAL
+    first, *lines = path.read_bytes().splitlines(keepends=True)
+    header = parse(first.rstrip())
+    agents_there = header["identity"]["agents"]
+    assert [agent["name"] for agent in agents_there] == ["mypkg.players:Careful(depth=2)", "greedy"]
+    agents_there[0]["name"] = "evil:Careful"
+    path.write_bytes(encode(header) + b"".join(lines))
     for words in ((), ("--deals", "6"), ("--report",)):
         done = krypenv("arena", "--out", "arena", *words)
         assert done.exit_code == 2
@@ -291,6 +291,7 @@ def test_only_what_is_typed_is_made_by_make():
         "options.py",  # the values of options
         "run.py",  # ScoreSettings, and the agent that check_score is given
         "study.py",  # the command's agent
+        "compare.py",  # likewise
         "bench_lines.py",  # names that stand in it
         "first_use.py",  # likewise
     }
@@ -328,7 +329,7 @@ def test_an_arena_takes_agents(tmp_path):
     assert same_games(on, plain)
     with pytest.raises(ValueError, match="the agent 'lowest', an object passed from Python and not a known name"):
         ArenaSettings.of_folder(tmp_path / "two")
-    with pytest.raises(ValueError, match="holds results of other agents"):
+    with pytest.raises(ValueError, match="an arena with agents 1 name 'lowest', not 'other'"):
         run_arena(ArenaSettings((Lowest("other"), tactician, "random"), RULES, tmp_path / "two", deals=6, chunk=2))
 
 

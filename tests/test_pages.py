@@ -2,10 +2,11 @@
 
 import re
 
+import gymnasium
 import pytest
 from make_pages import DOCS, GAMES, TABLE, main_page, pages, setups
 
-from krypenv import Rules
+from krypenv import Rules, agents
 from krypenv.envs.whole_state import layout_of
 from krypenv.families.variants import FAMILIES
 
@@ -36,6 +37,19 @@ def test_every_block_of_every_variant_is_on_the_page(name):
                 if block not in Rules.preset().layout and block not in layout_of(Rules.preset()):
                     span = f"{part.start}–{part.stop - 1}" if part.stop > part.start + 1 else str(part.start)
                     assert f"| {span} | `{block}` |" in page
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_opponents_of_the_page_play_the_game(name):
+    """Searches too, for a decision each; and nobody cheats."""
+    family = GAMES[name].family
+    told = re.search(r"The opponents are (.*), \[networks", PAGES[DOCS / name])[1].replace("`", "").replace('"', "")
+    assert {"random", "greedy", "tactician", "search"} <= set(told.split(", "))
+    for opponent in told.split(", "):
+        env = gymnasium.make(family.gym_id, variant="mini", opponents=opponent)
+        _, info = env.reset(seed=0)
+        env.step(int(info["action_mask"].argmax()))
+        assert not getattr(agents.make(opponent, Rules.preset(family.variants["mini"])), "cheats", False)
 
 
 def test_a_changed_table_is_made_anew():

@@ -301,7 +301,7 @@ def test_a_window_shows_pictures_until_a_person_closes_it():
 @pytest.mark.parametrize("mode", ["rgb_array", "human"])
 def test_what_draws_is_named_where_it_is_missing(mode, monkeypatch):
     monkeypatch.setitem(sys.modules, "pygame", None)
-    with pytest.raises(ModuleNotFoundError, match=r'^pictures are drawn with pygame-ce, .*"krypenv\[render\]"$'):
+    with pytest.raises(ModuleNotFoundError, match=r'^pictures are drawn with pygame-ce, .*"\.\[render\]"$'):
         krypkasino_v0.env(render_mode=mode)
     assert Game(Rules.preset(), seed=1)._repr_png_() is None
     krypkasino_v0.env(render_mode="ansi").reset(seed=1)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import io
-import os
-import pty
 import random
 import re
-import select
 import signal
-import subprocess
-import sys
-import time
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 from support import FIELDS, rules_of
+from terminals import ANSI, krypenv_in_a_terminal, sitting, some_lines, typed
 from typer.testing import CliRunner
 
 from krypenv import Game, Rules
@@ -24,7 +20,6 @@ from krypenv.ui.choices import MOST_LISTED, Wrong, choices_of, moves_with, parse
 from krypenv.ui.table import PERSON, Table
 from krypenv.ui.terminal import Terminal
 
-ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 TRICKY = (
     "rules: kasino-sweden; table: AS 2S 3S 4S 5S 2H 3H 4H AH; hand 0: AC 9C TC; hand 1: 5C 6C 7C; captured 1: rest; "
     "stock: -"
@@ -40,13 +35,6 @@ def some_game(rules, seed, actions):
     while game.pending:
         game.act(game.legal_actions()[-1])
     return game
-
-
-def typed(move):
-    """A move as a person types it."""
-    if move.builds or move.build:
-        return str(move).lower()
-    return " ".join([move.card, *move.takes]).lower()
 
 
 def said(call, *arguments):
@@ -133,42 +121,9 @@ def test_captures_that_are_too_many_to_list_are_named():
 # ---------------------------------------------------------------------- a terminal without a process
 
 
-def sitting(table, lines, path=None, width=80, **more):
-    """A terminal at which these lines are typed, and what it writes."""
-    out, left = io.StringIO(), iter(lines)
-
-    def read(prompt):
-        out.write(prompt)
-        line = next(left, None)
-        if line is None:
-            raise EOFError
-        out.write(f"{line}\n")
-        return line
-
-    console = Console(file=out, width=width, force_terminal=False)
-    return Terminal(table, path or no_file, "greedy", console, read=read, **more), out
-
-
 @pytest.fixture(autouse=True)
 def _in_a_folder(tmp_path, monkeypatch):
-    global no_file
     monkeypatch.chdir(tmp_path)
-    no_file = tmp_path / "game.krk"
-
-
-def some_lines(table, seed):
-    """Type random choices: numbers, names, and words, for ever."""
-    choices = random.Random(seed)
-    while True:
-        game = table.game
-        if game.is_over:
-            yield ""  # deals the next game
-        elif choices.random() < 0.2:
-            yield choices.choice(["?", "hint", "undo", "more", "back", "table", "x", "77", ""])
-        elif choices.random() < 0.5:
-            yield str(choices.randint(1, 4))
-        else:
-            yield typed(choices.choice(game.legal_moves()))
 
 
 @pytest.mark.parametrize("text", ["krypkasino players=2", "krypkasino players=6 teams=3", "howto players=3",
@@ -266,7 +221,7 @@ def test_a_terminal_that_shows_no_symbols_gets_letters():
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     table = Table(Game(Rules.preset(players=3), seed=1), 0, ["random"])
     answers = iter(["hint", "1", "?", "q"])
-    Terminal(table, no_file, "greedy", Console(file=out, width=80), read=lambda _: next(answers)).run()
+    Terminal(table, Path("game.krk"), "greedy", Console(file=out, width=80), read=lambda _: next(answers)).run()
     out.seek(0)
     assert re.search("^  Table +[2-9TJQKA][CDHS]", out.read(), re.MULTILINE)
 
@@ -306,45 +261,6 @@ def test_wrong_options_are_refused_in_a_sentence(arguments, sentence):
 
 
 # ---------------------------------------------------------------------- a terminal with a process
-
-
-def krypenv_in_a_terminal(arguments, lines, columns=80, **environment):
-    """Run `krypenv` in a pseudo-terminal, type a line at each prompt, and return its exit code and what it showed.
-
-    After the last line the input is closed (Ctrl-D), or a signal is sent if the last "line" is one.
-    """
-    own, other = pty.openpty()
-    env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm-256color", **environment}
-    env = {key: value for key, value in env.items() if value}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "krypenv", *arguments], stdin=other, stdout=other, stderr=other, env=env,
-        start_new_session=True,
-    )  # fmt: skip
-    os.close(other)
-    shown, left, sent, end = b"", list(lines), None, time.monotonic() + 120
-    try:
-        while time.monotonic() < end:
-            if not select.select([own], [], [], 1)[0]:
-                if sent and process.poll() is None:  # it came just before the process began to read
-                    process.send_signal(sent)
-                continue
-            try:
-                shown += os.read(own, 65536)
-            except OSError:  # the other side was closed
-                break
-            if re.search(rb"You play: \Z|takes: \Z", ANSI.sub("", shown.decode(errors="ignore")).encode()):
-                line = left.pop(0) if left else "\x04"
-                if isinstance(line, signal.Signals):
-                    sent = line
-                    process.send_signal(sent)
-                else:
-                    os.write(own, line.encode() if line == "\x04" else f"{line}\n".encode())
-                shown += b"\n"
-        code = process.wait(timeout=60)
-    finally:
-        process.kill()
-        os.close(own)
-    return code, shown.decode(errors="replace")
 
 
 def test_in_a_terminal_in_colour(tmp_path):

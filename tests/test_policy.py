@@ -1,4 +1,4 @@
-"""The network and the policy around it: rows on their own, agreeing answers, a critic that sees more, a EMA policy."""
+"""The network and the policy around it: rows on their own, agreeing answers, a critic that sees more, an EMA policy."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def decisions_of(engine: Engine) -> Decisions:
     return Decisions(engine.observation.copy(), features, hidden_hands(engine), engine.seat.copy())
 
 
-def make_policy(rules: Rules, critic: bool = True, **settings: float) -> CardPolicy:
+def make_policy(rules: Rules, critic: bool = True) -> CardPolicy:
     """A policy whose logits and values are far from 0 everywhere."""
     torch.manual_seed(0)
     policy = CardPolicy(
         observation_space(SIZE), gym.spaces.Discrete(NUM_ACTIONS), lambda left: 1e-3, rules=rules,
-        shape=Shape(16, 8, 4), hidden=(rules.players - 1) * NUM_KINDS * critic, **settings,
+        shape=Shape(16, 8, 4), hidden=(rules.players - 1) * NUM_KINDS * critic,
     )  # fmt: skip
     with torch.no_grad():
         for parameter in policy.network.parameters():
@@ -158,29 +158,57 @@ def test_actions_are_drawn_by_their_probabilities() -> None:
 
 
 @torch.no_grad()
-def test_what_is_raised_besides_is_entropy_pull_and_the_own_value() -> None:
-    """The third answer of evaluate_actions, against sums over all actions by hand."""
+def test_entropies_and_divergences_from_the_ema_policy() -> None:
+    """Against sums over all actions by hand."""
     rules = TABLES[1]
-    policy = make_policy(rules, ent_coef=0.3, kl_coef=0.7)
+    policy = make_policy(rules)
     for parameter in policy.ema.parameters():
         parameter.mul_(0.8)
     engine = positions(rules, 40)
     position = decisions_of(engine).tensors("cpu")
     plain, masks = torch.from_numpy(engine.observation.copy()), engine.action_mask.copy()
-    values, _, bonus = policy.evaluate_actions(position, torch.from_numpy(masks.argmax(1)))
-    own = policy.network(position.observations, position.choices).values
+    actions = torch.from_numpy(masks.argmax(1))
+    found = policy.evaluate(position, actions)
     new = policy.get_distribution(plain, masks).distribution.probs.double()
     policy.network, network = policy.ema, policy.network
     old = policy.get_distribution(plain, masks).distribution.probs.double()
     policy.network = network
-    expected = []
     for row in range(40):
         p, q = ([float(each[row, a]) for a in np.flatnonzero(masks[row])] for each in (new, old))
-        entropy = -sum(x * np.log(x) for x in p)
-        divergence = sum(x * np.log(x / y) for x, y in zip(p, q, strict=True))
-        expected.append(0.3 * entropy - 0.7 * divergence - 0.5 * float(own[row] - values[row]) ** 2)
-    assert np.allclose(bonus.numpy(), expected, atol=1e-4)
-    assert abs(np.mean(policy.notes["own_value_loss"]) - float(((own - values) ** 2).mean())) < 1e-5
+        assert abs(float(found.entropies[row]) + sum(x * np.log(x) for x in p)) < 1e-4
+        assert abs(float(found.divergences[row]) - sum(x * np.log(x / y) for x, y in zip(p, q, strict=True))) < 1e-4
+        assert abs(float(found.log_probs[row]) - np.log(float(new[row, actions[row]]))) < 1e-4
+    assert torch.equal(found.own_values, network(position.observations, position.choices).values)
+    values, log_probs, entropies = policy.evaluate_actions(position, actions)
+    assert torch.equal(values, found.values)
+    assert torch.equal(log_probs, found.log_probs)
+    assert torch.equal(entropies, found.entropies)
+
+
+def test_the_loss_of_an_update_is_the_one_that_is_written() -> None:
+    """One minibatch, one epoch: the logged parts add up to the logged loss, and each weight counts."""
+    from stable_baselines3.common.logger import configure
+
+    from krypenv.training.learner.ppo import SelfPlayPPO
+
+    logged = {}
+    for name, coefs in {"plain": (0.0, 0.0), "entropy": (0.5, 0.0), "divergence": (0.0, 2.0)}.items():
+        model = SelfPlayPPO(
+            [KrypkasinoVecEnv(TABLES[0], 16, seat="all", seed=3)], True, {"shape": Shape(16, 8, 4)}, ent_coef=coefs[0],
+            kl_coef=coefs[1], n_steps=8, batch_size=128, n_epochs=1, device="cpu", seed=1,
+        )  # fmt: skip
+        with torch.no_grad():
+            for parameter in model.policy.ema.parameters():
+                parameter.mul_(0.5)
+        model.set_logger(configure(None, []))
+        model.collect_rollouts()
+        model.train()
+        its = {key.removeprefix("train/"): value for key, value in model.logger.name_to_value.items()}
+        told = its["policy_loss"] - coefs[0] * its["entropy"] + coefs[1] * its["divergence"]
+        assert abs(its["loss"] - told - 0.5 * its["value_loss"] - 0.5 * its["own_value_loss"]) < 1e-4
+        assert its["own_value_loss"] > 0
+        logged[name] = its
+    assert logged["entropy"]["loss"] < logged["plain"]["loss"] < logged["divergence"]["loss"]
 
 
 @any_table
@@ -217,13 +245,13 @@ def test_without_a_critic_or_with_hands_that_nobody_has() -> None:
     assert not torch.equal(values, wide.network(position.observations, position.choices).values)
 
 
-def test_gradients_of_the_critic_do_not_reach_the_own_value_and_the_slow_copy_has_none() -> None:
-    policy, engine = make_policy(TABLES[0], kl_coef=0.1), positions(TABLES[0], 20)
+def test_gradients_of_the_critic_do_not_reach_the_own_value_and_the_ema_policy_has_none() -> None:
+    policy, engine = make_policy(TABLES[0]), positions(TABLES[0], 20)
     position = decisions_of(engine).tensors("cpu")
-    values, log_probs, bonus = policy.evaluate_actions(position, torch.from_numpy(engine.action_mask.argmax(1)))
-    values.sum().backward(retain_graph=True)
+    found = policy.evaluate(position, torch.from_numpy(engine.action_mask.argmax(1)))
+    found.values.sum().backward(retain_graph=True)
     assert policy.network.value.weight.grad is None
-    (log_probs.sum() + bonus.sum()).backward()
+    (found.log_probs.sum() + found.divergences.sum() + found.own_values.sum()).backward()
     trained = {id(each) for group in policy.optimizer.param_groups for each in group["params"]}
     for name, parameter in policy.named_parameters():
         assert (parameter.grad is not None) == (not name.startswith("ema.")), name
@@ -232,13 +260,13 @@ def test_gradients_of_the_critic_do_not_reach_the_own_value_and_the_slow_copy_ha
 
 @pytest.mark.parametrize("ema_decay", [0.0, 0.9, 1.0])
 def test_the_ema_policy_follows_as_told(ema_decay: float) -> None:
-    policy = make_policy(TABLES[0], ema_decay=ema_decay)
+    policy = make_policy(TABLES[0])
     start = copy.deepcopy(policy.ema.state_dict())
     with torch.no_grad():
         for parameter in policy.network.parameters():
             parameter.add_(1.0)
     for step in range(1, 4):
-        policy.follow()
+        policy.update_ema(ema_decay)
         for name, value in policy.ema.state_dict().items():
             assert torch.allclose(value, start[name] + 1 - ema_decay**step, atol=1e-5)
 

@@ -20,7 +20,8 @@ def test_each_variant_is_a_preset():
         assert module.__all__ == ["env", "raw_env"]
         name = module.__name__.removeprefix("krypenv.")
         assert str(module.env()) == module.env().metadata["name"] == name
-        assert str(pettingzoo.make("aec", name, players=3)) == name
+        if hasattr(pettingzoo, "make"):  # from 1.27 on
+            assert str(pettingzoo.make("aec", name, players=3)) == name
     for variant, preset in (("sweden", "kasino-sweden"), ("overspader", "overspader"), ("finland", "kasino-finland")):
         assert kasino_v0.env(variant=variant, players=4).unwrapped.rules == Rules.preset(preset, players=4)
     assert mulle_v0.env(variant="sassersson").unwrapped.rules == Rules.preset("mulle")

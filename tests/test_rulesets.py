@@ -32,6 +32,7 @@ from krypenv.training.lab.rulesets import (
     figures_of_set,
     find_models,
     is_idle,
+    rule_sets,
     sentence_of,
     sets_of,
     tasks_of,
@@ -119,6 +120,16 @@ class TestCounts:
             assert not is_idle(Rules.parse(text.replace("=1", "=True"))), text
 
 
+def test_luck_and_the_lead_are_those_of_the_agent_that_plays() -> None:
+    """Who plays every seat where points and moves are counted is the agent of the setup, not always the tactician."""
+    study = rule_sets("it", "How?", sets_of([LOW, "mini-low"]), agent="greedy")
+    tasks = study.tasks(Setup(Rules.parse(LOW), "greedy", 2))
+    counted = [task.arguments["agent"] for task in tasks if ": points" in task.key or ": moves" in task.key]
+    assert counted == ["greedy"] * 4
+    with pytest.raises(ValueError, match="has its own rules and agents"):
+        study.check(Setup(Rules.parse(LOW), "tactician", 2))
+
+
 class TestOtherGoal:
     @pytest.mark.parametrize("text", ["krypkasino", LOW])
     def test_it_plays_as_under_the_other_goal(self, text: str) -> None:
@@ -181,7 +192,8 @@ class TestFigures:
     def test_the_sentence_names_least_and_most(self) -> None:
         figures = {name: dict.fromkeys((SKILL, HIDDEN, FIRST, OTHER), (at, at - 0.5, at + 0.5)) for name, at in
                    (("a", 1.0), ("b", 3.0), ("c", 2.0))}  # fmt: skip
-        told = sentence_of({**figures, "d": {}})
+        told = sentence_of({**figures, "d": {}}, "tactician")
+        assert told.startswith("In the luck of a game with tactician in every seat, ")
         assert told.count("+1.00 (+0.50 to +1.50) in a to +3.00 (+2.50 to +3.50) in b") == 4
         assert told.endswith("Nobody needs to take a card, and best play takes none: d.")
 
@@ -205,7 +217,7 @@ class TestCommand:
         assert fields["answer"] in first.stdout
         assert CliRunner(env={"COLUMNS": "120"}).invoke(app, words).stdout == first.stdout
         other = CliRunner().invoke(app, ["compare", LOW, "mini-double", "--deals", "3", "--out", out])
-        assert "has a study with another setup" in other.stderr
+        assert "holds a study with sets" in other.stderr
 
     def test_two_models_of_the_same_rules_are_refused(self, tmp_path: Path) -> None:
         network_of(tmp_path / "a", LOW)

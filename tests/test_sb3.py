@@ -1,6 +1,7 @@
 """The native vector environment of Stable-Baselines3, and its models as agents."""
 
 import warnings
+from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -13,12 +14,14 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
+from typer.testing import CliRunner
 
-from krypenv import Engine, IllegalMove, Rules
+from krypenv import Engine, IllegalMove, Rules, agents
 from krypenv.envs.gym import KasinoEnv, KrypkasinoEnv, MulleEnv
 from krypenv.envs.sb3 import KrypkasinoVecEnv, PolicyAgent
 from krypenv.families.variants import KASINO
 from krypenv.training import duplicate_match
+from krypenv.training.cli.commands import app
 
 SMALL = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "policy_kwargs": {"net_arch": [16]}, "device": "cpu"}
 
@@ -205,6 +208,25 @@ class TestPolicyAgent:
         assert (result.agent, result.games) == ("mine", 40)
         env = KrypkasinoVecEnv(self.RULES, 8, opponents=agent)
         env.step(first_legal(env))
+
+    def test_its_file_is_not_read_and_a_class_around_it_is_an_agent(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.syspath_prepend(tmp_path)
+        self.model(True).save("krypkasino.zip")
+        names = ("krypkasino.zip", "krypkasino", "./krypkasino.zip", str(tmp_path / "KRYPKASINO.ZIP"))
+        for name in (*names, f"guided(model={names[0]!r})", f"learned(model={names[1]!r})"):
+            with pytest.raises(ValueError, match=r"(?i)krypkasino\.zip.? is a model of Stable") as error:
+                agents.make(name, self.RULES)
+            assert "is a model of Stable-Baselines3, and not read: it holds a pickle" in str(error.value)
+            assert "name the agent mine:Mine" in str(error.value)
+        done = CliRunner().invoke(app, ["evaluate", "krypkasino.zip", "--against", "greedy", "--deals", "2"])
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+        assert done.stderr.startswith("krypenv: 'krypkasino.zip' is a model of Stable-Baselines3")
+        page = (Path(__file__).parent.parent / "docs" / "sb3.md").read_text(encoding="utf-8")
+        (recipe,) = [each for each in page.split("```python\n") if each.startswith("# mine.py\n")]
+        Path("mine_of_sb3.py").write_text(recipe.partition("```")[0])
+        mine = agents.make("mine_of_sb3:Mine", self.RULES)
+        assert duplicate_match(mine, "greedy", self.RULES, deals=2).agent == "mine:Mine"
 
     @pytest.mark.parametrize("features", [False, True])
     def test_it_plays_a_relative_and_no_other_game(self, features):

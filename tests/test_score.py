@@ -14,19 +14,19 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from small_files import scores, tiny_protocol
+from small_files import arenas, scores, tiny_protocol
 from typer.testing import CliRunner
 
 from krypenv import agents
 from krypenv.agents.champion import MODELS
-from krypenv.training.arena.result_lines import encode
 from krypenv.training.arena.shards import play_shard
 from krypenv.training.cli.commands import app
+from krypenv.training.runs import Executor
+from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.score import board, protocol, results, run
-from krypenv.training.score.journal import journal_of
 from krypenv.training.score.protocol import TABLES, Table, deals_of, table_of
 from krypenv.training.score.results import TableScore, read_score
-from krypenv.training.score.run import ScoreSettings, check_score, play_score, shards_of
+from krypenv.training.score.run import ScoreSettings, check_score, journal_of, play_score, tasks_of
 
 FROZEN = Path(__file__).parent / "score_v1.json"
 
@@ -34,9 +34,10 @@ FROZEN = Path(__file__).parent / "score_v1.json"
 def frozen_play(table: Table) -> dict[str, str]:
     """What each opponent of a panel makes of the first two deals against greedy, as a hash."""
     found = {}
-    for shard in list(shards_of("greedy", table, protocol.CHUNK)):
+    for task in tasks_of("greedy", table, protocol.CHUNK):
+        shard = task.arguments["shard"]
         few = dataclasses.replace(shard, deal_seeds=shard.deal_seeds[:2])
-        scores = json.dumps([line["scores"] for line in play_shard(few)])
+        scores = json.dumps(play_shard(few)["scores"])
         found[table.opponents[shard.match]] = hashlib.sha256(scores.encode()).hexdigest()[:16]
     return found
 
@@ -74,7 +75,7 @@ def plain(path: Path) -> dict[str, Any]:
 def shards_played(settings: ScoreSettings, stop: int = -1) -> list[Any]:
     """Play for a score; return the shards that were played until it was done, or interrupted after so many."""
     played: list[Any] = []
-    play = run._play
+    play = run.play_chunk
 
     def playing(shard: Any) -> Any:
         if len(played) == stop:
@@ -82,7 +83,7 @@ def shards_played(settings: ScoreSettings, stop: int = -1) -> list[Any]:
         played.append(shard)
         return play(shard)
 
-    with mock.patch.object(run, "_play", playing), contextlib.suppress(KeyboardInterrupt):
+    with mock.patch.object(run, "play_chunk", playing), contextlib.suppress(KeyboardInterrupt):
         play_score(settings, "")
     return played
 
@@ -91,7 +92,7 @@ def stopped_after(chunks: int, settings: ScoreSettings) -> Path:
     """Interrupt a score after some chunks; return its journal."""
     assert len(shards_played(settings, chunks)) == chunks
     assert not settings.out.exists()
-    return journal_of(settings.out)
+    return journal_of(settings.out) / JOURNAL
 
 
 @pytest.mark.usefixtures("tiny")
@@ -102,9 +103,9 @@ class TestScores:
         table = protocol.TABLES["three"]
         for at, opponent in enumerate(table.opponents):
             for deal in range(2):
-                shard = next(each for each in shards_of("greedy", table, 2) if each.match == at)
+                shard = [task.arguments["shard"] for task in tasks_of("greedy", table, 2)][at]
                 margins = []
-                for own, line in enumerate(play_shard(shard)[deal]["scores"]):
+                for own, line in enumerate(play_shard(shard)["scores"][deal]):
                     assert sum(line) == table.rules.total_points  # what sweeps cost, others are paid (R9)
                     others = [each for side, each in enumerate(line) if side != own]
                     margins.append(sum(others) / len(others) - line[own])
@@ -112,7 +113,7 @@ class TestScores:
 
     def test_the_file_depends_on_agent_and_protocol_alone(self, tmp_path: Path) -> None:
         one = play_score(ScoreSettings("tactician", tmp_path / "one.json", (), 6), "")
-        play_score(ScoreSettings("tactician", tmp_path / "two.json", (), 6, workers=2), "")
+        play_score(ScoreSettings("tactician", tmp_path / "two.json", (), 6, Executor(2)), "")
         assert plain(tmp_path / "one.json") == plain(tmp_path / "two.json")
         assert list(one.tables) == ["two", "three"]
         shorter = play_score(ScoreSettings("tactician", tmp_path / "less.json", (), 4), "")
@@ -123,7 +124,7 @@ class TestScores:
         assert mean == pytest.approx(one.tables["two"].margins.mean())
 
     @pytest.mark.parametrize("chunks", [0, 1, 5])
-    @pytest.mark.parametrize("cut", [b'{"table":"two","opp', b'{"table":"two","opponent":0,"chunk":0}', b""])
+    @pytest.mark.parametrize("cut", [b'{"key":"two, opp', b'{"key":"two, opponent 0, deals from 0","result":{}}', b""])
     def test_a_killed_run_is_resumed(self, chunks: int, cut: bytes, tmp_path: Path) -> None:
         settings = ScoreSettings("tactician", tmp_path / "one.json", (), 6)
         play_score(settings, "")
@@ -133,41 +134,64 @@ class TestScores:
             file.write(cut)  # what a kill within a line leaves
         assert len(shards_played(again)) == 12 - chunks
         assert plain(again.out) == plain(settings.out)
-        assert not journal.exists()
+        assert not journal.parent.exists()
 
     def test_a_run_that_was_killed_before_its_first_chunk_is_resumed(self, tmp_path: Path) -> None:
         settings = ScoreSettings("greedy", tmp_path / "a.json", ("two",), 2)
         journal = stopped_after(0, settings)
         header = journal.read_bytes()
         for size in (0, 1, len(header) // 2, len(header) - 1):
+            journal.parent.mkdir(exist_ok=True)
             journal.write_bytes(header[:size])
             assert len(shards_played(settings)) == 2
             settings.out.unlink()
+
+    def test_a_run_that_was_killed_before_its_journal_was_removed_is_done(self, tmp_path: Path) -> None:
+        settings = ScoreSettings("greedy", tmp_path / "a.json", ("two",), 2)
+        journal = stopped_after(1, settings)
+        kept = journal.read_bytes()
+        play_score(settings, "")
+        whole = settings.out.read_bytes()
+        journal.parent.mkdir()
+        journal.write_bytes(kept)
+        assert shards_played(settings) == []
+        assert not journal.parent.exists()
+        assert settings.out.read_bytes() == whole
+        journal.parent.mkdir()
+        journal.write_bytes(kept)
+        fields = json.loads(whole) | {"agent": {"name": "other", "weights_sha256": []}}
+        del fields["checksum"]
+        results.write_score(settings.out, fields)
+        with pytest.raises(ValueError, match="there already"):
+            play_score(settings, "")
+        assert journal.read_bytes() == kept
 
     def test_a_journal_of_another_run_is_refused(self, tmp_path: Path) -> None:
         settings = ScoreSettings("greedy", tmp_path / "a.json", (), 4)
         path = stopped_after(3, settings)
         good = path.read_bytes()
         header, *lines = good.splitlines(keepends=True)
-        other = "is of another run; remove it to begin anew, or give another --out"
-        torn = "is torn or of another version; remove it to begin anew"
-        for agent, deals, tables in (("tactician", 4, ()), ("greedy", 2, ()), ("greedy", 4, ("two",))):
-            with pytest.raises(ValueError, match=other):
+        for agent, deals, tables, other in (
+            ("tactician", 4, (), "agent name 'greedy', not 'tactician'"),
+            ("greedy", 2, (), "deals 4, not 2"),
+            ("greedy", 4, ("two",), r"tables \['two', 'three'\], not \['two'\]"),
+        ):
+            with pytest.raises(ValueError, match=f"holds a score with {other}; give another --out"):
                 play_score(ScoreSettings(agent, settings.out, tables, deals), "")
-        chunk = json.loads(lines[0])
+            assert path.read_bytes() == good
         for data in (
-            b"no\n",
-            b"{}\n",
-            b"\xff\xfe\n",
+            b"no\n" + lines[0],
+            b"{}\n" + lines[0],
+            b"\xff\xfe\n" + lines[0],
             b"".join(lines),
             header + lines[0].replace(b'"points":[[', b'"points":[[1', 1) + lines[1],
             header + lines[0][:-20] + b"\n" + lines[1],
-            header + encode({**chunk, "points": chunk["points"][:1]}),
-            header + encode({**chunk, "points": 5}),
-            header + encode({**chunk, "seconds": "1"}),
+            arenas()[0][1],
         ):
             path.write_bytes(data)
-            with pytest.raises(ValueError, match=f"{other}|{torn}"):
+            with pytest.raises(
+                ValueError, match=r"line [12] of .*; remove the file to begin anew|is of ('arena'|None)"
+            ):
                 play_score(settings, "")
             assert path.read_bytes() == data
             assert not settings.out.exists()
@@ -226,7 +250,7 @@ class TestScores:
             (lambda: ScoreSettings("oracle-hand", tmp_path / "b", ("two",), 2), "sees what is hidden"),
             (lambda: ScoreSettings("greedy", tmp_path / "b", ("two", "two"), 2), "a table is named twice"),
             (lambda: ScoreSettings("greedy", tmp_path / "b", (), 3), "deals is a multiple of"),
-            (lambda: ScoreSettings("greedy", tmp_path / "b", (), 2, workers=0), "workers"),
+            (lambda: ScoreSettings("greedy", tmp_path / "b", (), 2, Executor(0)), "workers"),
         ):
             with pytest.raises(ValueError, match=reason):
                 play_score(settings(), "")
@@ -295,7 +319,7 @@ class TestScores:
             with pytest.raises(ValueError, match=reason):
                 play_score(ScoreSettings(wrong, tmp_path / "a", ("two",), 2))
         with pytest.raises(ValueError, match="mine can't be sent to other processes"):
-            play_score(ScoreSettings(("mine", maker), tmp_path / "a", ("two",), 2, workers=2))
+            play_score(ScoreSettings(("mine", maker), tmp_path / "a", ("two",), 2, Executor(2)))
         assert [each.name for each in tmp_path.iterdir() if each.name != ".lock"] == ["folder"]
 
     def test_the_command_plays_checks_and_makes_a_board(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,7 +356,7 @@ class TestScores:
             ("greedy --out good.json", "good.json is there already, and a score is not overwritten"),
             ("greedy --out good.json/x.json", "good.json/x.json: Not a directory"),
             ("greedy --out .", ".: Is a directory"),
-            (f"greedy --out {'n' * 199}", "File name too long"),
+            (f"greedy --out {'n' * 252}", "File name too long"),
             ("greedy --out nowhere", "nowhere is not a plain file that could be replaced"),
             ("--board none", "none has no score files; krypenv score writes them"),
             ("--board twice", "tactician has two scores at table two, in twice/a.json and in twice/b.json; keep one"),
@@ -398,7 +422,7 @@ def test_a_board_ranks_by_paired_differences() -> None:
     assert board.ranks([best, unlike]) == [1, 1]
     assert not board.is_better(best, best)
     line = board._table([("mine:Careful(way='a|b')", best)]).splitlines()[-1]
-    assert line.startswith(r"| 1 | `mine:Careful(way='a\|b')` | +0.97 |")
+    assert line.startswith("| 1 | <code>mine&#58;Careful(way='a&#124;b')</code> | +0.97 |")
 
 
 def test_every_table_can_be_played_by_the_shipped_agents() -> None:

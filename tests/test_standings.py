@@ -375,7 +375,7 @@ def test_without_openspiel_a_note_names_the_extra(monkeypatch, capsys):
     assert result.agents[0].nash_weight == pytest.approx(1)
     assert result.notes == (NEEDS_OPEN_SPIEL,)
     print_standings(result)
-    assert 'pip install "krypenv[metagame]"' in capsys.readouterr().out
+    assert 'pip install -c constraints.txt -e ".[metagame]"' in capsys.readouterr().out
 
 
 def test_printed_tables_cut_no_figure_off(monkeypatch, capsys):

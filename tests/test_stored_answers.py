@@ -12,6 +12,8 @@ import pytest
 
 from krypenv import Rules, agents
 from krypenv.training.arena.arena import weights_of
+from krypenv.training.common.margins import format_margin
+from krypenv.training.evaluation.matches import confidence_interval
 from krypenv.training.lab.play import strong_agent
 from krypenv.training.lab.rulesets import (
     COUNTED,
@@ -89,7 +91,16 @@ def test_the_rows_of_advice_are_those_of_the_page() -> None:
     rows: list[list[Any]] = json.loads((ROOT / "docs/results/studies/advice-2/result.json").read_text())["rows"]
     assert len(rows) > 15
     for row in rows:
-        assert f"| {' | '.join(row)} |" in PAGE
+        assert f"| {' | '.join(cell.replace(chr(10), '<br>') for cell in row)} |" in PAGE
+
+
+def test_the_champion_s_lead_over_its_network_is_that_of_the_scores() -> None:
+    """The page quotes the paired difference of both over the same deals."""
+    champion, network = (
+        read_score(ROOT / "docs/results/scores" / f"{name}-two.json").tables["two"] for name in ("champion", "network")
+    )
+    lead = format_margin(*confidence_interval(champion.by_deal - network.by_deal), 1, " points a game")
+    assert f"is better by {lead}" in PAGE
 
 
 def rows_of_misere(figures: dict[str, Any]) -> Iterator[str]:
@@ -119,6 +130,23 @@ def test_the_rows_of_misere_are_those_of_the_page() -> None:
         assert row in MISERE
 
 
+def test_the_rows_with_search_in_both_seats_are_those_of_the_page() -> None:
+    """By whom the first seat's lead and the unit of luck were measured: both players side by side."""
+    result = json.loads((ROOT / "docs/results/misere-search/result.json").read_text())
+    usual = json.loads((ROOT / "docs/results/studies/misere-2/result.json").read_text())["figures"]
+    labels = {each["rules"]: label for label, each in usual.items()}
+    assert result["agent"] == "search(worlds=10)"
+    assert f"\n{result['command']}\n" in MISERE
+    assert len(result["figures"]) == 8
+    for rules, found in result["figures"].items():
+        cells = [
+            f"{each[name]['mean']:{form}} ±{(each[name]['high'] - each[name]['low']) / 2:.2f}"
+            for name, form in ((LUCK, ".2f"), (FIRST, "+.2f"), (HIDDEN, "+.2f"))
+            for each in (usual[labels[rules]], found)
+        ]
+        assert f"| {' | '.join([labels[rules], *cells])} |" in MISERE
+
+
 def rows_of_small(result: dict[str, Any]) -> Iterator[str]:
     """The rows of the tables of the page on exact solving: values, agents in all games, agents in one, bounds, PPO."""
     figures = result["figures"]
@@ -131,10 +159,12 @@ def rows_of_small(result: dict[str, Any]) -> Iterator[str]:
         yield f"| `{agent}` | {' | '.join(cells)} |"
     for agent, found in figures["bounds"].items():
         true = figures["exploitability"]["mini-hidden"][agent]
-        yield f"| `{agent}` | {true:.2f} | {found['margin']:.2f} ({found['low']:.2f} to {found['high']:.2f}) |"
+        yield f"| `{agent}` | {true:.2f} | {format_margin(found['margin'], found['low'], found['high'])} |"
     for frames, *runs in zip(figures["frames"], *figures["ppo"].values(), strict=True):
         cells = [" and ".join(f"{run:.2f}" for run in each) for each in runs]
         yield f"| {frames:,} | {' | '.join(cells)} |"
+    for game, found in figures["beliefs"].items():
+        yield f"| `{game}` | {found['uniform']:.3f} | {found['exact']:.3f} |"
     for name, figure in figures["trained"].items():
         yield f"| {name} | {figure:.2f} |"
 
@@ -142,7 +172,7 @@ def rows_of_small(result: dict[str, Any]) -> Iterator[str]:
 def test_the_rows_of_small_games_are_those_of_the_page() -> None:
     result = json.loads((ROOT / "docs/results/studies/small-2/result.json").read_text())
     rows = list(rows_of_small(result))
-    assert len(rows) == 8 + 11 + 4 + 6 + 4
+    assert len(rows) == 8 + 11 + 4 + 6 + 7 + 4
     for row in rows:
         assert any(line.startswith(row.removesuffix(" |")) for line in EXACT.splitlines()), row
 

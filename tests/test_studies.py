@@ -16,7 +16,9 @@ from krypenv.training.cli.commands import app
 from krypenv.training.lab import play
 from krypenv.training.lab.habits import with_habit
 from krypenv.training.lab.play import by_deal, match_tasks
-from krypenv.training.lab.study import FIGURE, JOURNAL, RESULT, Answer, Setup, Study, Task, run_study
+from krypenv.training.lab.study import FIGURE, RESULT, Answer, Setup, Study, run_study
+from krypenv.training.runs import Executor, Task
+from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.studies import creep, small
 from krypenv.training.studies.registry import STUDIES, study_of
 
@@ -47,7 +49,7 @@ class TestRunning:
             run_study(squares(stop), self.SETUP, tmp_path, "")
         assert not (tmp_path / RESULT).exists()
         with (tmp_path / JOURNAL).open("ab") as file:
-            file.write(b'["9", ')  # what a kill within a line leaves
+            file.write(b'{"key":"9","resu')  # what a kill within a line leaves
         told: list[tuple[int, int]] = []
         assert run_study(squares(9), self.SETUP, tmp_path, "it", progress=lambda *of: told.append(of)).sentence == "14."
         assert told == [(done, 4) for done in range(stop, 5)]
@@ -60,13 +62,27 @@ class TestRunning:
     def test_another_setup_is_refused_and_nothing_changed(self, tmp_path: Path) -> None:
         run_study(squares(9), self.SETUP, tmp_path, "")
         before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-        for setup in (Setup(TWO, "greedy", 2), Setup(TWO, "random", 1), Setup(TWO, "greedy", 1, 5)):
-            with pytest.raises(ValueError, match="has a study with another setup; give another --out, or remove it"):
+        for setup, other in (
+            (Setup(TWO, "greedy", 2), "deals 1, not 2"),
+            (Setup(TWO, "random", 1), "agent 'greedy', not 'random'"),
+            (Setup(TWO, "greedy", 1, 5), "seed 0, not 5"),
+        ):
+            with pytest.raises(ValueError, match=f"holds a study with {other}; give another --out"):
                 run_study(squares(9), setup, tmp_path, "")
         assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-        (tmp_path / JOURNAL).write_text("no\n")
-        with pytest.raises(ValueError, match="is torn or of another version; remove it to begin anew"):
+        (tmp_path / JOURNAL).write_bytes(b"no\n" + before[JOURNAL])
+        with pytest.raises(ValueError, match=r"line 1 of .* has no checksum; remove the file to begin anew"):
             run_study(squares(9), self.SETUP, tmp_path, "")
+        (tmp_path / JOURNAL).unlink()
+        with pytest.raises(ValueError, match=r"has a result without its journal\.jsonl, which is not overwritten"):
+            run_study(squares(9), self.SETUP, tmp_path, "")
+
+    def test_workers_do_not_change_the_answer(self, tmp_path: Path) -> None:
+        answers = [
+            run_study(STUDIES["seat"], Setup(TWO, "random", 4), tmp_path / f"{workers}", "", Executor(workers))
+            for workers in (1, 2)
+        ]
+        assert answers[0].figures == answers[1].figures
 
     def test_a_match_in_chunks_has_a_margin_for_each_deal(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(play, "CHUNK", 3)
@@ -97,7 +113,7 @@ def test_every_study_answers_in_small(name: str, tmp_path: Path) -> None:
     assert CliRunner(env={"COLUMNS": "120"}).invoke(app, words).stdout == first.stdout
     other = CliRunner().invoke(app, [*words[:2], "--deals", "7", "--out", out])
     assert other.exit_code != 0
-    assert "has a study with another setup" in other.stderr
+    assert "holds a study with deals 6, not 7; give another --out" in other.stderr
 
 
 CLONED = ("exploitability", "exploitability of the teacher")

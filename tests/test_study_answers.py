@@ -14,7 +14,7 @@ from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.observation import LAYOUT
 from krypenv.training.evaluation.deals import deal_seeds
 from krypenv.training.lab import positions as sampling
-from krypenv.training.lab.intervals import gains, points, ratio_interval
+from krypenv.training.lab.intervals import amounts, holm, p_value, points, ratio_interval
 from krypenv.training.lab.positions import Play, Position, kinds_of_tables, play_each, sample_positions
 from krypenv.training.lab.study import Setup
 from krypenv.training.studies import (
@@ -290,12 +290,34 @@ class TestAdvice:
         margins["creep whenever possible"] = [-9.0, -10.0, -11.0, -10.0]
         margins["creep aces first"] = [-1.0, 1.0, 0.5, -0.5]
         results: dict[str, Any] = {f"{name} 0": each for name, each in margins.items()}
-        results[f"{advice.EXAMPLE} 0"] = [[0.0, 3.0, 1.0, 2.0], [1.0, 4.0, 0.0, 2.5]] * 2
-        found = {each.words: advice.verdict(interval) for each, interval in advice.verdicts(setup, results)}
-        assert found["creep whenever possible"] == "refuted"
-        assert found["it is not always best to creep"] == "confirmed"
-        assert found["get rid of aces early"] == "undecided"
-        assert found["Example M, capture with the 8 to set up a queen"] == "confirmed"
+        results[f"{advice.EXAMPLE} 0"] = [[0.0, 9.0, 1.0, 2.0], [1.0, 10.0, 0.0, 2.5]] * 2
+        found = {each.advice.words: each for each in advice.verdicts(setup, results)}
+        assert found["creep whenever possible"].word == "refuted"
+        assert found["creep whenever possible"].free_word == "worse"
+        assert found["get rid of aces early"].word == "not told apart"
+        assert found["get rid of aces early"].free_word == "not told apart"
+        assert found["Example M, capture with the 8 to set up a queen"].word == "confirmed"
+        assert found["keep track of what cards have been played"].free is None
+
+    def test_no_test_is_counted_twice(self) -> None:
+        pairs = [frozenset((each.does, each.rather)) for each in advice.ADVICE]
+        assert len(set(pairs)) == len(pairs)
+
+    def test_verdicts_are_those_of_all_tests_together(self) -> None:
+        """An interval just above zero is not enough where seventeen are looked at."""
+        setup = Setup(TWO, STRONG, 100)
+        around = np.random.default_rng(0).normal(size=100)
+        margins = dict.fromkeys(advice.changes(setup), around * 0)
+        margins["creep aces first"] = (around - around.mean()) / around.std(ddof=1) + 0.25  # t = 2.5, p = 0.014
+        results: dict[str, Any] = {f"{name} 0": each.tolist() for name, each in margins.items()}
+        results[f"{advice.EXAMPLE} 0"] = [[0.0] * 4] * 100
+        found = next(each for each in advice.verdicts(setup, results) if each.advice.words == "get rid of aces early")
+        assert found.opposite[1] > 0
+        assert found.p_value == pytest.approx(17 * 0.01406, rel=0.01)
+        assert found.word == "not told apart"
+        assert found.free
+        assert found.free[1] > 0
+        assert found.free_word == "not told apart"
 
 
 def test_variants_are_those_that_can_be_played() -> None:
@@ -340,7 +362,35 @@ def test_the_interval_of_a_ratio() -> None:
     assert np.isnan(ratio_interval(np.zeros(3), np.zeros(3))[0])
 
 
-def test_intervals_in_words() -> None:
-    assert points((1.25, 0.5, 2.0)) == "1.2 points a game (0.5 to 2.0)"
-    assert gains((1.25, -0.5, 3.0)) == "gains 1.2 points a game (-0.5 to 3.0; not told apart from zero)"
-    assert gains((-3.0, -4.0, -2.0)) == "loses 3.0 points a game (2.0 to 4.0)"
+def test_p_values_are_adjusted_by_holm() -> None:
+    """The 15 tests of Benjamini and Hochberg (1995, section 4.1), of which familywise control at 5% rejects three."""
+    tests = [
+        0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590,
+        1.0,
+    ]  # fmt: skip
+    assert (holm(tests) < 0.05).tolist() == [True] * 3 + [False] * 12
+    assert holm(tests)[:4] == pytest.approx([15 * 0.0001, 14 * 0.0004, 13 * 0.0019, 12 * 0.0095])
+    assert holm([0.01, 0.04, 0.03, 0.005]).tolist() == pytest.approx([0.03, 0.06, 0.06, 0.02])  # in any order
+    assert holm([0.6, 0.7]).tolist() == [1, 1]
+    assert len(holm([])) == 0
+
+
+def test_p_values_of_samples() -> None:
+    """By Student's sleep data (1908), whose t test has p = 0.002833; and where there is no spread, or one sample."""
+    assert p_value([1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]) == pytest.approx(0.002833, abs=1e-6)
+    assert [p_value(each) for each in ([0.0, 0.0], [2.0, 2.0], [5.0])] == [1, 0, 1]
+
+
+def test_margins_in_words() -> None:
+    """A margin is signed, and so are its bounds; a note tells what all tests of the answer together leave open."""
+    clear, close = [1.0, 3.0] * 20, [-5.5, 6.5] * 80
+    assert points(clear) == ["+2.0 points a game (+1.7 to +2.3)"]
+    assert points(np.negative(clear)) == ["-2.0 points a game (-2.3 to -1.7)"]
+    assert points([-4.0, 5.0])[0].endswith("; not told apart from zero)")
+    alone, together = points(np.add(close, 0.5))[0], points(np.add(close, 0.5), [-1.0, 1.0])[0]
+    assert alone == "+1.0 points a game (+0.1 to +1.9)"
+    assert together == "+1.0 points a game (+0.1 to +1.9; not told apart from zero)"
+
+
+def test_amounts_have_no_sign() -> None:
+    assert amounts((3.0, 2.0, 4.0)) == ("3.00", "2.00 to 4.00")

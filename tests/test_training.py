@@ -38,7 +38,7 @@ def test_a_run_leaves_model_log_pictures_and_evaluation(finished: Path) -> None:
     assert card["rules"] == "krypkasino players=2"
     assert card["command"] == "krypenv train --frames 640"
     assert card["frames"] == 640
-    assert set(card) >= {"seed", "commit", "observation_version", "facts_version", "network", "settings", "seconds"}
+    assert set(card) >= {"seed", "commit", "observation_version", "features_version", "network", "settings", "seconds"}
     for name in ("curve.png", "metagame.png"):
         assert (finished / name).read_bytes().startswith(b"\x89PNG")
     names = json.loads((finished / "metagame.json").read_text())["names"]
@@ -265,8 +265,8 @@ class TestModelFiles:
         ("key", "value", "reason"),
         [
             ("observation_version", 0, "observations of version 0"),
-            ("facts_version", 0, "action features of version 0"),
-            ("facts_version", None, "action features of version None"),
+            ("features_version", 0, "action features of version 0"),
+            ("features_version", None, "action features of version None"),
             ("format", 99, "format 99"),
             ("network", {"context": 32, "card": 8, "embedding": 4}, "don't fit"),
             ("network", {"layers": 3}, "network.context is missing"),

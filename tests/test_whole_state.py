@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from test_aec import every_environment, play
 
-from krypenv import Game, Rules, krypkasino_v0
+from krypenv import Engine, Game, Rules, krypkasino_v0
 from krypenv.cards import NUM_KINDS, card_name, card_names
 from krypenv.envs.whole_state import LAYOUT, layout_of, whole_state
 
@@ -223,3 +223,22 @@ def test_sessions_and_totals():
     assert sorted(left) == [0, 1, 2]
     earlier = env.state()[LAYOUT["session_total"]][:2]  # the last game is not among them
     assert (earlier + env.game.scores()).tolist() == env.game.totals
+
+
+@pytest.mark.parametrize(
+    "game",
+    [None, "x", np.zeros(3), Engine(Rules.preset(), 2).state, Rules.preset()],
+    ids=lambda game: type(game).__name__,
+)
+def test_what_is_no_record_of_a_game_is_refused(game):
+    with pytest.raises(ValueError, match=r"a game is one record of krypenv\.state\.GAME, not ") as raised:
+        whole_state(Rules.preset(), game)
+    assert len(str(raised.value).splitlines()) == 1
+
+
+def test_an_engine_s_row_is_a_record():
+    engine = Engine(Rules.preset(), 2, seed=1)
+    one = whole_state(engine.rules, engine.state[1])
+    assert (one == whole_state(engine.rules, engine.state[1:])).all()
+    with pytest.raises(ValueError, match="rules"):
+        whole_state(None, engine.state[1])

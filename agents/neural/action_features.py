@@ -35,7 +35,7 @@ from krypenv.kernels.observation import LAYOUT, clip_int8
 from krypenv.kernels.outlook import chance_of_hit, look, make_feature_scratch
 from krypenv.kernels.weighing import weigh_main
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel
+from krypenv.runtime.jit import for_kernels, kernel
 
 VERSION = 1  # of the main game's action features; a network reads only the version it was trained on
 _ENTRIES = (
@@ -117,6 +117,7 @@ def gather_action_features(
     rules: Rules, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]
 ) -> ActionFeatures:
     """Return the features of the legal actions from observations, (B, N >= 433) int8, and masks, (B, A) int8."""
+    observations, masks = for_kernels(observations), for_kernels(masks)
     counts = masks.sum(axis=1, dtype=np.int64)
     actions = np.empty(counts.sum(), np.int64)
     features = np.zeros((len(actions), width_of(rules)), np.int8)

@@ -23,6 +23,7 @@ from krypenv.kernels.play import act
 from krypenv.kernels.scoring import margin_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
+from krypenv.runtime.threads import in_turn
 
 # An action is not tried if its logit is further than this behind the best one: at 1/500 of its probability.
 LEAST_LOGIT = -6.2
@@ -312,6 +313,7 @@ class Guided(Sampler):
             np.zeros(logs.shape, np.int64), Memory.blank(0, rules.observation_size),
         )  # fmt: skip
 
+    @in_turn
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         job = self._ask(observations, action_masks)

@@ -20,7 +20,7 @@ from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
-from krypenv.runtime.threads import count_threads, cut, share
+from krypenv.runtime.threads import Lock, count_threads, cut, in_turn, share
 
 ROWS_A_THREAD = 256  # at least; starting a thread for fewer does not pay
 
@@ -84,10 +84,11 @@ class NetworkPlayer(ABC):
     remembers = False  # whether what it does depends on earlier calls
 
     def __init__(self, rules: Rules, name: str, seed: int = 0, solver: bool = True) -> None:
-        self.rules, self.name = rules, name
+        self.rules, self.name, self.lock = rules, name, Lock()
         self._compiled = compile_rules(rules)
         self._solver = Search(rules, seed, worlds=1) if solver and rules.players == 2 else None
 
+    @in_turn
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> IntArray:
         """Return an action for each row: (B, N >= 433) int8 and (B, A) int8 to (B,) int64."""
         observations, action_masks = check_decisions(self.rules, observations, action_masks)
@@ -139,6 +140,7 @@ class LearnedAgent(NetworkPlayer):
         share(lambda part, parts: choose_rows(self._compiled, self.weights, *cut(given, part, parts)), parts)
         return chosen
 
+    @in_turn
     def evaluate(
         self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def save_model(folder: str | Path, arrays: Arrays, rules: Rules, **facts: Any) -
     card = {
         "format": FORMAT,
         "observation_version": VERSION,
-        "facts_version": version_of(rules),
+        "features_version": version_of(rules),
         "rules": str(rules),
         "network": dataclasses.asdict(shape_of(arrays)),
         "weights_sha256": hashlib.sha256(weights).hexdigest(),
@@ -118,7 +119,7 @@ def read_card(folder: str | Path) -> dict[str, Any]:
         raise ModelError(f"{folder} is a model of format {shown(found)}; this version reads format {FORMAT}")
     for what, key, version in (
         ("observations", "observation_version", VERSION),
-        ("action features", "facts_version", _features_version(card)),
+        ("action features", "features_version", _features_version(card)),
     ):
         if card.get(key) != version or isinstance(card[key], bool):
             raise ModelError(
@@ -144,7 +145,19 @@ def _read(folder: Path, path: Path) -> bytes:
     try:
         return read_file(path)
     except (OSError, ValueError):
+        refuse_zip(str(folder))
         raise ModelError(f"{folder} is no model; a model is a folder with {CARD} and {WEIGHTS}") from None
+
+
+def refuse_zip(name: str) -> None:
+    """Raise ModelError for the name of a model that Stable-Baselines3 has saved, with or without its .zip."""
+    path = name if name.lower().endswith(".zip") else f"{name}.zip"
+    if path == name or os.path.isfile(path):
+        raise ModelError(
+            f"{shown(path)} is a model of Stable-Baselines3, and not read: it holds a pickle, which can run any code; "
+            "if it is yours, load it in a class Mine of a module mine.py, and name the agent mine:Mine "
+            "(docs/sb3.md, your model on the command line)"
+        )
 
 
 def rules_in(card: dict[str, Any]) -> Rules:

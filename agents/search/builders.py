@@ -15,6 +15,7 @@ from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
+from krypenv.runtime.threads import Lock, in_turn
 from krypenv.worlds.determinize import check_genuine
 
 MOST_LISTED = 8  # captures of a card, and builds with it, that are weighed
@@ -62,18 +63,20 @@ def pick_best(values: np.ndarray, count: int, luck: int) -> int:
 
 
 class Builder:
-    """Plays the move that wins most now, or with what follows it. Use one agent in one thread only."""
+    """Plays the move that wins most now, or with what follows it. Threads take turns."""
 
     remembers = False
 
     def __init__(self, name: str, rules: Rules, seed: int, looks_ahead: bool) -> None:
         self.name = name
         self.rules = rules
+        self.lock = Lock()
         self._compiled = compile_rules(rules)
         self._looks_ahead = looks_ahead
         self._search_scratch = make_search_scratch()
         self._rng = np.random.default_rng(check_seed(seed))
 
+    @in_turn
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return the next action of each row's best move, (B,) int64; see `krypenv.agents.Agent`."""
         observations, masks = check_decisions(self.rules, observations, action_masks)

@@ -107,7 +107,7 @@ def _cost_of_trail(compiled: np.record, game: np.record, card: int) -> int:
 @kernel
 def _mulle(compiled: np.record, card: int) -> float:
     """Return what a mulle with a card is worth (G2, M2); bad for a low goal."""
-    points = compiled.hand_value[card] if compiled.mulle_by_value else compiled.mulle_points
+    points = compiled.mulle_value[card] if compiled.mulle_by_value else compiled.mulle_points
     return -np.float64(compiled.lead_sign * points)
 
 

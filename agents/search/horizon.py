@@ -16,7 +16,7 @@ from krypenv.kernels.outlook import chance_of_hit
 from krypenv.kernels.scoring import highest_score, lead_over, sum_over, sweep_gain
 from krypenv.kernels.state import State
 from krypenv.rules import Rules
-from krypenv.runtime.jit import handle, kernel, rare_kernel, records
+from krypenv.runtime.jit import for_kernels, handle, kernel, rare_kernel, records
 
 VALUES = ("sweep", "margin")
 LEADERS_SHARE = 0.6  # of what the table is worth at a fair price, won by who leads the next deal
@@ -53,7 +53,7 @@ def expect_margins(rules: Rules, state: State, sides: npt.ArrayLike) -> npt.NDAr
     `state` is (B,) of `GAME` with the next hands dealt, and `sides` is (B,) ints. It is 0 after the last deal.
     """
     margins = np.zeros(len(state))
-    _expect_rows(compile_rules(rules), make_model("sweep"), state, np.asarray(sides, np.int64), margins)
+    _expect_rows(compile_rules(rules), make_model("sweep"), state, for_kernels(np.asarray(sides), np.int64), margins)
     return margins
 
 

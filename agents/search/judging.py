@@ -23,7 +23,7 @@ from krypenv.kernels.observation import LAYOUT
 from krypenv.kernels.outlook import chance_of_hit, chance_of_sweep, look
 from krypenv.kernels.play import GAME_OVER
 from krypenv.kernels.scoring import margin_of
-from krypenv.kernels.unions import is_coverable, list_groups
+from krypenv.kernels.unions import NO_LIMIT, is_coverable, list_groups
 from krypenv.runtime.jit import kernel, rare_kernel
 
 # What wins most games against the same tactician without the weight. The next seat does not always do its best, and a
@@ -121,7 +121,7 @@ def _expected_mulles(
     for kind in range(NUM_KINDS):
         unseen = np.int64(compiled.deck_counts[kind] - observation[_SEEN + kind])
         if unseen > 0 and may_be_mulle(compiled, after, kind, ranks, search_scratch.scratch):
-            total += hand_value_of(compiled, kind) * chance_of_hit(unseen, feature_scratch.pool, feature_scratch.drawn)
+            total += compiled.mulle_value[kind] * chance_of_hit(unseen, feature_scratch.pool, feature_scratch.drawn)
     return -compiled.lead_sign * total
 
 
@@ -134,7 +134,7 @@ def may_be_mulle(compiled: np.record, game: np.record, kind: int, ranks: int, sc
     if game.table[kind] == 0:
         return False
     groups = list_groups(compiled, value, ranks, scratch)
-    return groups > 0 and is_coverable(_ONE << NIBBLE * (kind % NUM_RANKS), ranks, groups, scratch)
+    return groups > 0 and is_coverable(_ONE << NIBBLE * (kind % NUM_RANKS), ranks, groups, NO_LIMIT, scratch)
 
 
 @kernel

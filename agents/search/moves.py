@@ -76,7 +76,7 @@ def cost_of_takes(compiled: np.record, move: np.record) -> int:
     if is_mulle(move):
         worth -= compiled.lead_sign * compiled.mulle_points
     if compiled.mulle_by_value and move.once >> move.card & 1:
-        worth -= compiled.lead_sign * compiled.hand_value[move.card]
+        worth -= compiled.lead_sign * compiled.mulle_value[move.card]
     return -int(POINT * worth)
 
 

@@ -33,7 +33,7 @@ from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.kernels.compiled import NEVER, NIBBLE, bit_index, fits, highest, support
 from krypenv.kernels.scoring import is_void
 from krypenv.kernels.state import mix
-from krypenv.kernels.unions import is_coverable, list_groups
+from krypenv.kernels.unions import NO_LIMIT, is_coverable, list_groups
 from krypenv.runtime.jit import kernel, rare_kernel, trailing_zeros
 
 # A search for unions takes MANY_STEPS steps for each capture that is kept, and tries as many choices of kinds, at most.
@@ -309,7 +309,7 @@ def find_one(compiled: np.record, choice: int, least: int, most: int, search_scr
         value = trailing_zeros(choice)
         choice &= choice - 1
         groups = list_groups(compiled, value, most, search_scratch.scratch)
-        if groups > 0 and is_coverable(least, most, groups, search_scratch.scratch):
+        if groups > 0 and is_coverable(least, most, groups, NO_LIMIT, search_scratch.scratch):
             return int(search_scratch.scratch.union)
     return 0
 

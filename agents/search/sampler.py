@@ -22,7 +22,7 @@ from krypenv.agents.search.scratch import make_search_scratch, with_room
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
-from krypenv.runtime.threads import count_threads, share
+from krypenv.runtime.threads import Lock, count_threads, in_turn, share
 from krypenv.worlds.determinize import check_genuine
 
 BATCH = 5  # worlds between two looks at the clock
@@ -70,7 +70,7 @@ class Sampler:
     _plan: Any
 
     def __init__(self, rules: Rules, seed: int, worlds: int, value: str, ms: float, threads: int) -> None:
-        self.rules = rules
+        self.rules, self.lock = rules, Lock()
         self._worlds, self._ms = worlds, ms
         self._threads = count_threads(threads)
         self._compiled, self._model = compile_rules(rules), make_model(value)
@@ -78,6 +78,7 @@ class Sampler:
         self._rng = np.random.default_rng(check_seed(seed))
         self._is_new = True  # nothing has been decided, and the kernel may not be compiled
 
+    @in_turn
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         return self._answer(self._ask(observations, action_masks), self._plan)
@@ -98,6 +99,7 @@ class Sampler:
                 if time.perf_counter() > deadline:
                     break
 
+    @in_turn
     def action_values(self, observations: np.ndarray, action_masks: np.ndarray) -> npt.NDArray[np.float64]:
         """Return the agent's value of each action, (B, A) float64, in points.
 

@@ -22,6 +22,7 @@ from krypenv.kernels.compiled import compile_rules, pack_ranks
 from krypenv.kernels.state import mix
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.threads import in_turn
 
 MANY_PLIES, FEW_PLIES = 4, 2  # after which a line is cut: with two sides, and with more
 # A move: its card, the kinds that it takes, ascending, the build that it lays, and the one that it takes, 0 for none.
@@ -358,6 +359,7 @@ class Search(Sampler):
         self._plan = plan_of(rules, method, plies)
         super().__init__(rules, seed, worlds, value, ms, threads)
 
+    @in_turn
     def examine(
         self, observation: np.ndarray, action_mask: np.ndarray, also: Kinds | None = None
     ) -> tuple[np.ndarray, npt.NDArray[np.float64]]:

@@ -68,16 +68,17 @@ def kernels() -> dict[str, Any]:
     found: dict[int, Any] = {}
     for module in _modules(krypenv):
         for value in vars(module).values():
-            if isinstance(value, numba.core.dispatcher.Dispatcher):
+            if hasattr(value, "py_func"):
                 found[id(value)] = value
-    folders = sorted({kernel.stats.cache_path for kernel in found.values()} - {None})
+    stats = [kernel.stats for kernel in found.values() if hasattr(kernel, "stats")]
     return {
         "threads": numba.get_num_threads(),
         "is_off": jit.JIT_IS_OFF,
+        "plain": jit.WHY_PLAIN,
         "kernels": len(found),
         "compiled": sum(jit.is_compiled(kernel) for kernel in found.values()),
-        "now": sum(sum(kernel.stats.cache_misses.values()) for kernel in found.values()),
-        "folders": folders,
+        "now": sum(sum(each.cache_misses.values()) for each in stats),
+        "folders": sorted({each.cache_path for each in stats} - {None}),
     }
 
 

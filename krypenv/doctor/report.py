@@ -86,7 +86,7 @@ def examine(tell: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
         "variables": {
             name: value
             for name, value in sorted(os.environ.items())
-            if name.startswith("NUMBA_") or name in SHOWN_VARIABLES
+            if name.startswith(("NUMBA_", "KRYPENV_")) or name in SHOWN_VARIABLES
         },
         "self-test": test,
         "kernel cache": kernels,
@@ -310,13 +310,16 @@ def _play(wrong: list[str]) -> tuple[Section, Section, int | None]:
 def _kernels(facts: dict[str, Any]) -> Section:
     if facts["is_off"]:
         return {"state": "NUMBA_DISABLE_JIT is set: kernels run as plain Python, and far slower"}
+    way = {"way": f"plain, so compiling takes longer: {facts['plain']}"} if facts["plain"] else {}
     if not facts["folders"]:
-        return {"state": "no folder is writable, so every process compiles again; set NUMBA_CACHE_DIR to one that is"}
+        return way | {
+            "state": "no folder is writable, so every process compiles again; set NUMBA_CACHE_DIR to one that is"
+        }
     folders = [Path(folder) for folder in facts["folders"]]
     files = [file for folder in folders for pattern in ("*.nbi", "*.nbc") for file in folder.glob(pattern)]
     missing = facts["kernels"] - facts["compiled"]
     rest = f"; the other {missing} compile at their first use" if missing else ""
-    return {
+    return way | {
         "folders": [f"{folder}, {'writable' if _is_writable(folder) else 'not writable'}" for folder in folders],
         "files": f"{len(files)}, {sum(file.stat().st_size for file in files) / 1e6:.1f} MB",
         "kernels": f"{facts['compiled']} of {facts['kernels']} are compiled for these sources{rest}",

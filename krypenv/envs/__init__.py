@@ -9,6 +9,7 @@ gym                 one seat's game as a Gymnasium environment
 sb3                 for Stable-Baselines3 and sb3-contrib
 chance              what chance deals, card by card
 course              a session as a tree: chance deals, and the seats act
+resampling          courses that a seat can't tell from its own
 openspiel           for OpenSpiel: the module to import
 openspiel_game      the games as a game of OpenSpiel
 openspiel_observer  what OpenSpiel observes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import gymnasium
 import numpy as np
@@ -28,6 +28,14 @@ from krypenv.rules import Rules
 
 Observation = dict[str, npt.NDArray[np.int8]]
 Arguments = ParamSpec("Arguments")
+_OF_A_GAME = {  # what a reset gives
+    "game", "actions", "agents", "agent_selection", "rewards", "terminations", "truncations", "infos",
+    "_cumulative_rewards", "_paid", "num_agents",
+}  # fmt: skip
+
+
+class NotDealt(gymnasium.error.ResetNeeded, AttributeError):
+    """What a game has is asked for before the first reset; `hasattr` says that it is not there."""
 
 
 class _Direct(wrappers.BaseWrapper):
@@ -136,6 +144,13 @@ class CardGame(AECEnv[str, Observation, int]):
         }
         self.action_spaces = {agent: Discrete(actions) for agent in self.possible_agents}
         self._seeds: np.random.Generator | None = None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in _OF_A_GAME:
+                raise NotDealt("no game has been dealt yet; call reset() first")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def observation_space(self, agent: str) -> Dict:
         """Return the space of an agent's observations, always the same object."""

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import BUILD, NO_CARD, NO_SEAT, NUM_KINDS, STOP, TAKE, TAKE_BUILD, action_name, card_name
+from krypenv.engine import IllegalMove
 from krypenv.envs.chance import TABLE, Draw, Plan, draw_weights
 from krypenv.game.history import Play, play_of
 from krypenv.game.moves import Move
@@ -26,17 +27,15 @@ from krypenv.game.stack import (
     look,
     mask_actions,
 )
-from krypenv.inputs.words import listed
+from krypenv.inputs.words import is_whole, listed, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.scoring import leads, side_scores
 from krypenv.kernels.state import allocate
 from krypenv.rules import MAX_PLAYERS, Rules
 from krypenv.runtime.jit import handle
-from krypenv.worlds.determinize import determinize
+from krypenv.worlds.invariants import check_state
 
 CHANCE, TERMINAL = -1, -4  # in `Course.turn`; OpenSpiel has the same numbers
-
-MOST_DRAWS = 10_000  # of hands that could have been played like that
 _KINDS = np.arange(NUM_KINDS)
 
 
@@ -59,22 +58,21 @@ class Course:
     """
 
     __slots__ = (
-        "_acts", "_began", "_drawn", "_held", "_last", "_left", "_played", "_states", "origin", "path", "plan", "plays",
+        "_acts", "_beginning", "_drawn", "_held", "_last", "_left", "_start", "_states", "path", "plan", "plays",
         "turn", "views",
     )  # fmt: skip
     plays: tuple[tuple[int, Play], ...]
     turn: int
+    _start: Course | None  # where the path begins, and where the deal does; None where it is here
+    _beginning: Course | None
     _left: list[int]  # copies of each kind that are not dealt yet
-    _began: int  # place in the path of the deal's first card
     _drawn: int  # cards of the deal that chance has dealt
     _last: int  # the last of them
     _held: int  # copies of it in a row that went to the same hand
-    _played: int  # plays of the game before the deal
     _acts: tuple[int, ...]  # actions of the play that has begun
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.origin: np.ndarray | None = None  # the state that it began from, if not from the first card
         self._states = handle(allocate(2))  # the second one is work space
         row = self._states[0]
         row["dealer"], row["game_number"] = plan.rules.players - 1, 1
@@ -84,21 +82,25 @@ class Course:
             row[name] = NO_SEAT
         self.path: tuple[int, ...] = ()
         self.views: tuple[str, ...] = (*(f"seat {seat}" for seat in range(plan.rules.players)), "table")
+        self._start = None
         self._begin_game()
-        self._began = 0
 
     @classmethod
     def resume(cls, plan: Plan, state: np.ndarray, views: dict[int, str] | None = None) -> Course:
-        """Return the course from a state on, a row of `GAME` in which a seat is to act; `views` are what seats know.
+        """Return the course from a state on, a record of `GAME` in which a seat is to act; `views` are what seats know.
 
         What another seat remembers is what it sees. Chance deals what is left of the deck, whatever its order.
+
+        Raises ValueError for anything but a state of an unfinished game under these rules.
         """
+        record = np.atleast_1d(np.asarray(state))
+        check_state(plan.rules, record.view(np.recarray), 1)
         course = cls(plan)
-        course._states[0] = state
-        course.origin = state
-        course.turn = int(course._states[0]["seat"])
+        course._states[0] = record[0]
+        row = course.state
+        course.turn = int(row["seat"])
         course._left = (plan.rules.deck_counts - np.bincount(
-            state["deck"][: int(state["next_card"])], minlength=NUM_KINDS
+            row["deck"][: int(row["next_card"])], minlength=NUM_KINDS
         )).tolist()  # fmt: skip
         known = views or {}
         course.views = (
@@ -113,13 +115,14 @@ class Course:
             setattr(twin, name, getattr(self, name))
         raw = self._states.view(np.uint8).copy()  # numpy would copy records field by field
         twin._states, twin._left = raw.view(self._states.dtype), self._left.copy()
+        twin._start, twin._beginning = self.start, self.beginning
         return twin
 
     def __deepcopy__(self, memo: object) -> Course:
         return self  # it never changes
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self.origin is not None:
+        if self.start.turn != CHANCE:
             raise ValueError("a course that began from a state can't be stored; store one from the first card on")
         return retrace, (str(self.plan.rules), self.plan.sorted_deals, self.path)
 
@@ -131,6 +134,16 @@ class Course:
         return self.plan.rules
 
     @property
+    def start(self) -> Course:
+        """The course where the path begins: before the first card, or in the state that `resume` was given."""
+        return self._start or self
+
+    @property
+    def beginning(self) -> Course:
+        """The course where the present deal begins: before its first card, or in the state that `resume` was given."""
+        return self._beginning or self
+
+    @property
     def state(self) -> np.ndarray:
         """The record of the present state (`krypenv.kernels.state.GAME`); while chance deals, without new cards."""
         return self._states[0]
@@ -138,8 +151,14 @@ class Course:
     def observation(self, seat: int) -> npt.NDArray[np.int8]:
         """Return what a seat sees, (N,) int8, fresh; while chance deals, what it saw before."""
         out = np.empty(self.rules.observation_size, np.int8)
-        look(self.plan.compiled, self._states, seat, out)
+        look(self.plan.compiled, self._states, self.check_seat(seat), out)
         return out
+
+    def check_seat(self, seat: int) -> int:
+        """Return a seat as an int; raise ValueError unless there is such a seat."""
+        if not is_whole(seat, 0, self.rules.players - 1):
+            raise ValueError(f"there is no seat {shown(seat)}; the seats are 0 to {self.rules.players - 1}")
+        return int(seat)
 
     def mask(self) -> npt.NDArray[np.int8]:
         """Return 1 for the legal actions of the seat to act, (A,) int8; all 0 if no seat is."""
@@ -155,7 +174,7 @@ class Course:
 
     def recall(self, seat: int) -> str:
         """Return all that a seat remembers, as text: its own hands and the public record of plays (perfect recall)."""
-        return self.views[seat] + self._unfinished()
+        return self.views[self.check_seat(seat)] + self._unfinished()
 
     @property
     def record(self) -> str:
@@ -178,16 +197,17 @@ class Course:
 
         Those of a deal come once it is complete. In a course that began from a state, its deals are left out.
         """
-        first = 0 if self.origin is None else int(self.origin["deal_number"])
-        leader = int(self.state["dealer"]) + 1
+        began = self.start.state
+        is_known = self.start.turn == CHANCE or began["game_number"] != self.state["game_number"]
+        first = 0 if is_known else int(began["deal_number"])
         last = 0 if self.turn == CHANCE and self._deal() == 0 else int(self.state["deal_number"])
         for number in range(first, last):
             for draw in self.plan.deals[number]:
-                seat = NO_SEAT if draw.seat == TABLE else (leader + draw.seat) % self.rules.players
-                yield number, seat, int(self.state["deck"][draw.place])
+                yield number, self.owner_of(draw), int(self.state["deck"][draw.place])
 
     def own_hands(self, seat: int) -> list[str]:
         """Return the names of the cards that a seat was dealt, a text for each deal of this game."""
+        seat = self.check_seat(seat)
         hands: dict[int, list[int]] = {}
         for number, owner, kind in self.dealt():
             if owner == seat:
@@ -204,13 +224,22 @@ class Course:
         return margins
 
     def drawing(self) -> tuple[Draw, int]:
-        """Return the card that chance deals next, and the seat that gets it, or NO_SEAT for the table."""
+        """Return the card that chance deals next, and the seat that gets it, or NO_SEAT for the table.
+
+        Raises ValueError where it deals none.
+        """
+        if self.turn != CHANCE:
+            reason = "the session is over" if self.turn == TERMINAL else f"seat {self.turn} is to act"
+            raise ValueError(f"chance deals no card here: {reason}")
         draw = self.plan.deals[self._deal()][self._drawn]
-        leader = int(self.state["dealer"]) + 1
-        return draw, NO_SEAT if draw.seat == TABLE else (leader + draw.seat) % self.rules.players
+        return draw, self.owner_of(draw)
+
+    def owner_of(self, draw: Draw) -> int:
+        """Return the seat that gets a card of a deal, or NO_SEAT for the table."""
+        return NO_SEAT if draw.seat == TABLE else (int(self.state["dealer"]) + 1 + draw.seat) % self.rules.players
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return the kinds that chance may deal next, ascending, with their probabilities."""
+        """Return the kinds that chance may deal next, ascending, with their probabilities; raises as `drawing`."""
         draw, _ = self.drawing()
         weights = draw_weights(self._left, draw.to_come, NO_CARD if draw.is_first else self._last, self._held)
         total = sum(weight for _, weight in weights)
@@ -244,23 +273,41 @@ class Course:
     def after(self, action: int) -> Course:
         """Return the course after an action of the seat to act, or of chance: the kind that it deals.
 
-        Raises ValueError if it is not legal.
+        Raises IllegalMove, a ValueError, if it is not legal.
         """
-        if self.turn == TERMINAL:
-            raise ValueError("the session is over")
         following = self._copy()
-        if self.turn == CHANCE:
-            following._draw(action)
-        else:
-            following._act(action)
-        following.path += (action,)
+        most = NUM_KINDS if self.turn == CHANCE else self.rules.num_actions
+        can_be = self.turn != TERMINAL and is_whole(action, 0, most - 1)
+        if not can_be or not (following._draw(int(action)) if self.turn == CHANCE else following._act(int(action))):
+            raise IllegalMove(self._complaint(action))
+        following.path += (int(action),)
         return following
 
-    def _draw(self, kind: int) -> None:
+    def followed(self, path: Iterable[int]) -> Course:
+        """Return the course after some actions, of chance and of the seats; raises as `after` does."""
+        course = self
+        for action in path:
+            course = course.after(action)
+        return course
+
+    def _complaint(self, action: Any) -> str:
+        """Return a sentence that says that an action is illegal, and what is legal."""
+        if self.turn == TERMINAL:
+            return f"action {shown(action)} is illegal, for the session is over"
+        named = {action: action_name(action) for action in range(self.rules.num_actions)}
+        who, legal = f"seat {self.turn}", self.legal_actions()
+        if self.turn == CHANCE:
+            named = {kind: deal_name(kind) for kind in range(NUM_KINDS)}
+            who, legal = "chance", [kind for kind, _ in self.chance_outcomes()]
+        name = named[int(action)] if is_whole(action, 0, len(named) - 1) else f"action {shown(action)}"
+        return f"{name} is illegal; {who} may {listed(named[each] for each in legal)}"
+
+    def _draw(self, kind: int) -> bool:
+        """Deal a card, and return whether chance can deal it; if not, nothing has changed."""
         draw = self.plan.deals[self._deal()][self._drawn]
         follows = draw.is_first or kind >= self._last  # a sorted hand is dealt in ascending order
         if not (follows and self._left[kind] and sum(self._left[kind:]) >= draw.to_come):
-            raise ValueError(f"chance can't deal {card_name(kind)} here")
+            return False
         self._held = 1 + (self._held if kind == self._last and not draw.is_first else 0)
         self._last = kind
         self._left[kind] -= 1
@@ -268,6 +315,7 @@ class Course:
         self._drawn += 1
         if self._drawn == len(self.plan.deals[self._deal()]):
             self._end_deal()
+        return True
 
     def _end_deal(self) -> None:
         """Give the cards of a complete deal to those who get them, and the turn to the leader."""
@@ -284,16 +332,15 @@ class Course:
         )
         self.turn = int(row["seat"])
 
-    def _act(self, action: int) -> None:
+    def _act(self, action: int) -> bool:
+        """Carry out an action of the seat to act, and return whether it is legal; if not, nothing has changed."""
         seat = self.turn
         outcome = follow(self.plan.compiled, self._states, action, borrow_scratch())
         if outcome == ILLEGAL:
-            raise ValueError(
-                f"{action_name(action)} is illegal; seat {seat} may {listed(map(action_name, self.legal_actions()))}"
-            )
+            return False
         self._acts += (action,)
         if outcome == PENDING:
-            return
+            return True
         self._note(seat)
         if outcome == PLAYED:
             self.turn = int(self.state["seat"])
@@ -306,6 +353,7 @@ class Course:
             self.state["dealer"] = (self.state["dealer"] + 1) % self.rules.players
             self.state["game_number"] += 1
             self._begin_game()
+        return True
 
     def _note(self, seat: int) -> None:
         """Add the play that a seat has completed to the record.
@@ -315,7 +363,7 @@ class Course:
         """
         play = play_of(self.state)
         text = f" {seat}:{Move.of_kinds(*play)}"
-        chosen = [action for action in self._acts[1:] if action != STOP]
+        chosen = [action for action in self._acts if action >= TAKE and action != STOP]
         in_order = self.rules.building or chosen == [TAKE + kind for kind in play[1]]  # builds come in one order only
         order = f"~{_chosen(chosen)}" if chosen and not in_order else ""
         self.views = tuple(view + text + (order if own == seat else "") for own, view in enumerate(self.views))
@@ -333,73 +381,13 @@ class Course:
 
     def _await_deal(self) -> None:
         self.turn = CHANCE
-        self._began, self._played = len(self.path) + 1, len(self.plays)
+        self._beginning = None
         self._drawn, self._last, self._held = 0, NO_CARD, 0
         self._acts = ()
 
     def _deal(self) -> int:
         """The deal that chance makes, 0 for the first of a game."""
         return 0 if self.state["over"] else int(self.state["deal_number"])
-
-    # ------------------------------------------------------------------ what could be as well
-
-    def resampled(self, seat: int, seed: int) -> tuple[int, ...]:
-        """Return a path that the seat can't tell from this one: the other hands are drawn anew (`determinize`).
-
-        Who has built held a card of the build's value then, even if nobody owns the build any more (B5), so hands that
-        could not have been played like that are drawn again, 10,000 times at most; after that, nothing is changed.
-
-        Raises ValueError while chance deals, at the end, and in a course that began from a state.
-        """
-        if self.origin is not None:
-            raise ValueError("a course that began from a state has no path from the first card")
-        rng = np.random.default_rng(seed)
-        path = self._redrawn(seat, seed, rng)
-        if not self.rules.building:
-            return path
-        before = Course(self.plan).followed(self.path[: self._began])
-        for _ in range(MOST_DRAWS):
-            try:
-                before.followed(path[self._began :])
-            except ValueError:
-                path = self._redrawn(seat, int(rng.integers(1 << 53)), rng)
-            else:
-                return path
-        return self.path
-
-    def followed(self, path: Iterable[int]) -> Course:
-        """Return the course after some actions, of chance and of the seats; raises as `after` does."""
-        course = self
-        for action in path:
-            course = course.after(action)
-        return course
-
-    def _redrawn(self, seat: int, seed: int, rng: np.random.Generator) -> tuple[int, ...]:
-        """Return the path with the other hands of this deal drawn anew."""
-        world = self.world(seat, seed)
-        hands = {}
-        for other in range(self.rules.players):
-            cards = counted(world["hands"][(other - int(self.state["dealer"]) - 1) % self.rules.players])
-            cards += [play[0] for player, play in self.plays[self._played :] if player == other]
-            if other == self.turn and self._acts:
-                cards.append(self._acts[0])
-            hands[other] = sorted(cards, reverse=True) if self.plan.sorted_deals else rng.permutation(cards).tolist()
-        path = list(self.path)
-        leader = int(self.state["dealer"]) + 1
-        for at, draw in enumerate(self.plan.deals[int(self.state["deal_number"]) - 1], self._began):
-            owner = (leader + draw.seat) % self.rules.players
-            if draw.seat != TABLE and owner != seat:
-                path[at] = hands[owner].pop()
-        return tuple(path)
-
-    def world(self, seat: int, seed: int) -> np.ndarray:
-        """Return a state, a row of `GAME`, that shows the seat what it sees now; its dealer is the last seat.
-
-        Raises ValueError while chance deals and at the end.
-        """
-        if self.turn < 0:
-            raise ValueError("other hands are drawn where a seat is to act, not while cards are dealt nor at the end")
-        return handle(determinize(self.observation(seat), seed, self.rules))[0]
 
 
 def retrace(rules: str, sorted_deals: bool, path: tuple[int, ...]) -> Course:
@@ -416,6 +404,11 @@ def _name_of(action: int) -> str:
     if action >= TAKE_BUILD:
         return f"[{action - TAKE_BUILD}]"
     return f"={action - BUILD}" if action >= BUILD else action_name(action).split()[-1]
+
+
+def deal_name(kind: int) -> str:
+    """Return what chance does as text, as in ``deal 8S``."""
+    return f"deal {card_name(kind)}"
 
 
 def counted(counts: np.ndarray) -> list[int]:

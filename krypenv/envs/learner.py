@@ -18,7 +18,7 @@ from krypenv.kernels.play import act, may_be_last
 from krypenv.kernels.state import allocate, is_legal, mix
 from krypenv.rewards import Payments, check_reward, illegal_reward
 from krypenv.rules import Rules, check_rules
-from krypenv.runtime.jit import handle, kernel
+from krypenv.runtime.jit import for_kernels, handle, kernel
 
 LEARNER = -1  # in `LearnerGames.players`: the learner sits here
 ANY, ALL = "random", "all"  # seats of the learner
@@ -148,8 +148,7 @@ class LearnerGames:
         self.pool = self._make_pool()
         self.engine = Engine(rules, num_games, self._seeds, features, threads, history=history)
         self._width = width_of(rules, features)
-        self.seats = self.engine.seat
-        self.observation, self.action_mask = self.engine.observation, self.engine.action_mask
+        self._share()
         self.reward = np.zeros(num_games)
         self._payments = Payments(rules, num_games, reward, dense)
         self.rewards = self._payments.rewards
@@ -162,6 +161,15 @@ class LearnerGames:
         self._viewers = np.zeros(num_games, np.int64)
         self._seat_players(self._all_rows)
         self._play_others()
+
+    def _share(self) -> None:
+        """Let the engine's arrays of the next decisions be those of the games."""
+        self.seats = self.engine.seat
+        self.observation, self.action_mask = self.engine.observation, self.engine.action_mask
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self._share()  # copied by themselves, the arrays would no longer be those of the engine
 
     def set_opponents(self, opponents: Opponents) -> None:
         """Replace the pool. Who sits where is drawn again, and the new players take over the games in progress."""
@@ -286,7 +294,7 @@ class LearnerGames:
 
     def _foresee(self, rows: IntArray, actions: npt.NDArray[Any]) -> None:
         foresee_ends(
-            self.engine.compiled, handle(self.engine.state), rows, actions.astype(np.int64, copy=False),
+            self.engine.compiled, handle(self.engine.state), rows, for_kernels(actions, np.int64),
             self._viewers, self.ended, borrow_scratch(), self.final_observation, self.engine.record, self._width,
         )  # fmt: skip
 

@@ -3,10 +3,12 @@
 Importing this module registers the game (docs/openspiel.md).
 """
 
+from krypenv.inputs.words import to_install
+
 try:
     import pyspiel as pyspiel
 except ImportError as error:
-    raise ImportError("krypenv.envs.openspiel needs OpenSpiel: pip install 'krypenv[openspiel]'") from error
+    raise ImportError(f"krypenv.envs.openspiel needs OpenSpiel; {to_install('openspiel')}") from error
 
 from krypenv.envs.openspiel_bots import AgentBot as AgentBot
 from krypenv.envs.openspiel_bots import Bot as Bot

@@ -8,10 +8,11 @@ from typing import Any
 
 import pyspiel
 
-from krypenv.cards import NO_SEAT, NUM_KINDS, action_name, card_name
+from krypenv.cards import NO_SEAT, NUM_KINDS, action_name
 from krypenv.envs.chance import Plan
-from krypenv.envs.course import TERMINAL, Course
+from krypenv.envs.course import CHANCE, TERMINAL, Course, deal_name
 from krypenv.envs.openspiel_observer import Observer
+from krypenv.envs.resampling import resampled
 from krypenv.inputs.words import check_text, shown
 from krypenv.rewards import illegal_reward
 from krypenv.rules import MAX_PLAYERS, Rules, check_rules
@@ -71,6 +72,8 @@ def parameters_of(rules: Rules, sorted_deals: bool = False) -> dict[str, Any]:
 def rules_of(parameters: dict[str, Any]) -> Rules:
     """Return the rules that parameters of the game name; raise ValueError if they make no game."""
     known = {**PARAMETERS, **parameters}
+    preset = check_text(known["preset"], "preset").strip()
+    Rules.preset(preset)  # an unknown name is refused by itself, before it is read as part of a text
     text, words, at = check_text(known["rules"], "rules"), [], 0
     while at < len(text.rstrip()):
         field = _FIELD.match(text, at)
@@ -80,7 +83,7 @@ def rules_of(parameters: dict[str, Any]) -> Rules:
         at = field.end()
     if known["teams"]:
         words.append(f"teams={known['teams']}")
-    return Rules.parse(" ".join([check_text(known["preset"], "preset"), f"players={known['players']}", *words]))
+    return Rules.parse(" ".join([preset, f"players={known['players']}", *words]))
 
 
 class KrypGame(pyspiel.Game):
@@ -122,7 +125,8 @@ class KrypGame(pyspiel.Game):
     def resume(self, state: Any, views: dict[int, str] | None = None) -> KrypState:
         """Return the state of a row of `krypenv.state.GAME` in which a seat is to act.
 
-        It has no history, and OpenSpiel can't store it. `views` are what seats remember, as text.
+        Its history begins there, and OpenSpiel can't store it. `views` are what seats remember, as text. Raises
+        ValueError for anything but a state of an unfinished game under these rules.
         """
         return KrypState(self, Course.resume(self.plan, state, views))
 
@@ -162,8 +166,10 @@ class KrypState(pyspiel.State):
     def _action_to_string(self, player: int, action: int) -> str:
         if player >= 0:
             return action_name(action)
+        if self.course.turn != CHANCE:
+            return deal_name(action)
         seat = self.course.drawing()[1]
-        return f"deal {card_name(action)} " + ("to the table" if seat == NO_SEAT else f"to seat {seat}")
+        return f"{deal_name(action)} " + ("to the table" if seat == NO_SEAT else f"to seat {seat}")
 
     def is_terminal(self) -> bool:
         """Return whether the session is over."""
@@ -174,13 +180,18 @@ class KrypState(pyspiel.State):
         return self.course.returns()
 
     def resample_from_infostate(self, player_id: int, probability_sampler: Callable[[], float]) -> KrypState:
-        """Return a state that a seat can't tell from this one: what it has not seen is drawn anew (`determinize`)."""
-        seed = int(probability_sampler() * 2.0**53)
-        game = self.get_game()
-        if self.course.origin is not None:
-            return game.resume(self.course.world(player_id, seed), {player_id: self.course.recall(player_id)})
-        state = game.new_initial_state()
-        for action in self.course.resampled(player_id, seed):
+        """Return a state that a seat can't tell from this one: what it has not seen is drawn anew.
+
+        The moves are those of this state. Its history may differ by a `stop`, which only who could have done more says.
+
+        Raises ValueError for a seat that there is not, while chance deals, and at the end.
+        """
+        number = probability_sampler()
+        if not 0 <= number <= 1:
+            raise ValueError(f"a probability sampler returns numbers from 0 to 1, not {shown(number)}")
+        twin = resampled(self.course, player_id, int(number * 2.0**53))
+        state = KrypState(self.get_game(), twin.start)
+        for action in twin.path:
             state.apply_action(action)
         return state
 

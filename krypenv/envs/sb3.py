@@ -21,6 +21,7 @@ from krypenv.inputs.words import shown
 from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.features import append_features, width_of
 from krypenv.rules import Rules, check_rules
+from krypenv.runtime.threads import Lock, in_turn
 
 Indices = int | Iterable[int] | None
 
@@ -179,8 +180,9 @@ class PolicyAgent:
 
     def __init__(self, model: Any, rules: Rules, name: str = "policy", deterministic: bool = True) -> None:
         self.model, self.rules, self.name, self.deterministic = model, check_rules(rules), name, deterministic
-        self._width = _width_of(model, rules)
+        self._width, self.lock = _width_of(model, rules), Lock()
 
+    @in_turn
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
         """Return an action for each row, (B,) int64, from (B, N) int8, with or without features, and (B, 105) int8."""
         observations, action_masks = check_decisions(self.rules, observations, action_masks)

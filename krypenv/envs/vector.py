@@ -52,6 +52,7 @@ class LearnerVectorEnv(gym.vector.VectorEnv):
         "render_fps": FPS,
         "autoreset_mode": gym.vector.AutoresetMode.SAME_STEP,
     }
+    autoreset_mode = metadata["autoreset_mode"]  # where TorchRL looks for it
     family: Family
 
     def __init__(
@@ -79,7 +80,7 @@ class LearnerVectorEnv(gym.vector.VectorEnv):
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.render_seat = check_render_seat(render_seat, rules.players)
-        if render_mode == "human":
+        if isinstance(render_mode, str) and render_mode == "human":
             raise ValueError("many games need many windows; render_mode is 'rgb_array', 'ansi' or None")
         self._renderer = None if render_mode is None else Renderer(render_mode, self.family.gym_id)
         self.batch = LearnerGames(

@@ -15,10 +15,11 @@ from gymnasium.spaces import Box
 from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS
 from krypenv.families.layout import DESCRIPTIONS as _OBSERVED
 from krypenv.families.layout import further_blocks
+from krypenv.inputs.words import shown
 from krypenv.kernels.builds import values_built
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.state import MAX_DECK
-from krypenv.rules import MAX_PLAYERS, Rules
+from krypenv.kernels.state import GAME, MAX_DECK
+from krypenv.rules import MAX_PLAYERS, Rules, check_rules
 
 VERSION = 1  # changes whenever the layout or the meaning of an entry does
 _MOST = 2**31 - 1
@@ -112,9 +113,15 @@ def whole_state(rules: Rules, game: np.record | np.ndarray) -> npt.NDArray[np.in
     """Return the whole state of a game, a row of `krypenv.kernels.state.State`, int32, as in `state_space(rules)`.
 
     Games under the same rules with equal vectors continue alike to their ends. The cards of a session's later games are
-    not included.
+    not included. The record is trusted to be of a game under these rules.
+
+    Raises ValueError for anything but rules and one record.
     """
-    compiled, layout = compile_rules(rules)[0], layout_of(rules)
+    record = np.asarray(game)
+    if record.dtype.fields != GAME.fields or record.size != 1:
+        raise ValueError(f"a game is one record of krypenv.state.GAME, not {shown(game)}")
+    game = record.reshape(())[()]
+    compiled, layout = compile_rules(check_rules(rules))[0], layout_of(rules)
     out = np.zeros(max(block.stop for block in layout.values()), np.int32)
     for name in ("hands", "table", "seen", "set_aside"):
         out[LAYOUT[name]] = game[name].ravel()

@@ -43,6 +43,18 @@ def capture_values(rules: Rules) -> tuple[Choices, Choices]:
     return tuple(hands), tuple(table)
 
 
+def mulle_values(rules: Rules) -> tuple[int, ...]:
+    """Return what a mulle with each kind counts where it counts the hand value (G2), 52; of two values the lower one.
+
+    Pictures that belong to no sum count their own hand value too: 11 to 13, unless `hand_values` says otherwise.
+    """
+    values = [min(value) if isinstance(value, tuple) else value for value in rules.hand_values] * NUM_SUITS
+    for kind, special in ((LILLAN, rules.lillan_hand_value), (STORAN, rules.storan_hand_value)):
+        if special is not None:
+            values[kind] = special
+    return tuple(values)
+
+
 def rank_classes(rules: Rules) -> tuple[int, ...]:
     """Return the class of each kind, 52: its rank, 0..12, or 13 and 14 for lillan and storan with values of their own.
 
@@ -73,7 +85,8 @@ def check_bounds(rules: Rules) -> None:
     """Raise ValueError for rules with more groups or larger tables than the engine has room for."""
     hands, table = capture_values(rules)
     copies = rules.packs * len(rules.suits)
-    values = {value for kind, choice in enumerate(hands) if rules.deck_counts[kind] for value in choice}
+    in_deck = rules.deck_counts
+    values = {value for kind, choice in enumerate(hands) if in_deck[kind] for value in choice}
     reason = _find_crowd(tuple(sorted(values)), tuple(table[rank - 1] for rank in rules.ranks), copies)
     if not reason and rules.capture == "maximal" and bound_subsets(*_table_of(rules)) > MAX_SUBSETS:
         reason = (

@@ -11,6 +11,7 @@ entries   a position's text as entries
 notation  a position as a text
 records   a game as a text
 display   a game drawn as text
+view      what one seat may see of a game, as text
 """
 
 from typing import TYPE_CHECKING

@@ -170,7 +170,7 @@ def format_playthrough(game: Core | str) -> str:
         if game.comments.get(ply):
             lines += [f"       {{{line}}}" for line in game.comments[ply].splitlines()]
         if move:
-            lines.append(f"  {ply + 1:3}. seat {twin.turn} {_push(twin, move)}")
+            lines.append(f"  {ply + 1:3}. seat {twin.turn} {format_playing(twin, move)}")
             if twin.deal_number == deal and format_announcement(twin):
                 lines[-1] += f"  {_aloud(twin)}"
             if twin.deal_number != deal or twin.is_over:
@@ -195,8 +195,8 @@ def _aloud(game: Core) -> str:
     return f'"{format_announcement(game)}"'
 
 
-def _push(game: Core, move: Move) -> str:
-    """Make a move and return it in words."""
+def format_playing(game: Core, move: Move) -> str:
+    """Make a move and return it in words, as in "plays 8S, takes 2H 6D"."""
     seat = game.turn
     mulles, counted = game.mulles(seat), game.counted_sweeps(seat)
     owned = {value: owner for value, _, owner, _ in game.builds}

@@ -9,6 +9,7 @@ from krypenv.game.core import Core
 from krypenv.game.display import format_announcement, format_game
 from krypenv.game.notation import format_position, parse_position
 from krypenv.game.records import format_record, parse_record
+from krypenv.game.view import format_view
 
 
 class Game(Core):
@@ -40,8 +41,21 @@ class Game(Core):
         return format_announcement(self)
 
     def __str__(self) -> str:
-        """Return a picture of the game for people, with all hands."""
+        """Return a picture of the game for people, with all hands: what one seat may see is `view`."""
         return format_game(self)
+
+    def view(self, seat: int) -> str:
+        """Return what a seat may see, as text for people and language models: nothing that is hidden from it.
+
+        It tells the seat's hand, the table, what the seats have, which cards are unseen, what others can't hold, the
+        plays of this deal, who is to play, and the seat's legal moves as `push` reads them. Raises ValueError for a
+        seat that there is not.
+
+        >>> game = Game.from_position("rules: krypkasino; hand 0: 8S 9D; hand 1: 4C KD; table: 2H 6D; captured 1: rest")
+        >>> game.view(0).splitlines()[-1]
+        'Your moves: 9D, 8Sx2H6D#.'
+        """
+        return format_view(self, seat)
 
     def _repr_png_(self) -> bytes | None:
         """Return a picture of the game for a notebook, with all hands; None without what draws it."""

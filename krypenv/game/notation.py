@@ -69,8 +69,8 @@ def format_position(game: Core) -> str:
         f"last-capturer: {'-' if game.last_capturer is None else game.last_capturer}",
     ]
     for seat in seats:
-        classes = [name for each, name in enumerate(_CLASSES) if state["cannot_hold"][seat] >> each & 1]
-        lines += [f"cannot-hold {seat}: {' '.join(classes)}"] if classes else []
+        barred = barred_names(game, seat)
+        lines += [f"cannot-hold {seat}: {' '.join(barred)}"] if barred else []
     if game.pending:
         lines += [f"pending: {game.pending}"] + ([f"building: {game.building}"] if game.building else [])
         lines += [f"took: {' '.join(game.taken) or '-'}"]
@@ -79,6 +79,11 @@ def format_position(game: Core) -> str:
     lines += [f"game: {game.game_number}"] if game.game_number > 1 else []
     lines += [f"ended: {_AT_ONCE}"] if game.ended_at_once else []
     return "\n".join([*lines, f"stock: {' '.join(stock) or '-'}"]) + "\n"
+
+
+def barred_names(game: Core, seat: int) -> list[str]:
+    """Return the ranks that everybody knows a hand doesn't hold, with 2S and TD where these have their own values."""
+    return [name for each, name in enumerate(_CLASSES) if game.state["cannot_hold"][seat] >> each & 1]
 
 
 def parse_position(text: str, kind: type[AnyGame]) -> AnyGame:

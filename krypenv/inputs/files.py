@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import math
 import os
+import secrets
 from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
@@ -19,20 +21,83 @@ _LONGEST_START = 40  # characters of a file's name that its partial file keeps
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that at any moment it has either the old or the new content; make the folders above it.
 
-    Raises OSError with the file's name, and leaves nothing behind, if it can't be written.
+    Where the path is a link, the file that it leads to is written, and the link stays. Raises OSError with the file's
+    name, and leaves nothing behind, if it can't be written.
     """
     with naming(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{path.name[:_LONGEST_START]}.{os.getpid()}.part")
-        try:
-            with partial.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(partial, path)
-        finally:
-            with contextlib.suppress(OSError):
-                partial.unlink(missing_ok=True)
+        target = _target(path)
+        with _partial(target, data) as partial:
+            os.replace(partial, target)
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """Write a file as `write_whole` does, but only if there is nothing at its path: no other process gets this name.
+
+    Raises FileExistsError with the file's name if there is something, be it a link that leads nowhere.
+    """
+    with naming(path):
+        target = _target(path)
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        with _partial(target, data) as partial:
+            try:
+                os.link(partial, target)
+            except FileExistsError:
+                raise
+            except OSError:  # this file system has no second names for a file
+                os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+                os.replace(partial, target)
+
+
+def _target(path: Path) -> Path:
+    """Return the plain file that a path leads to, or would; raise OSError where there can't be one."""
+    try:
+        target = Path(os.path.realpath(path, strict=True))
+    except FileNotFoundError:
+        target = Path(os.path.realpath(path))
+    except ValueError:
+        raise OSError(errno.EINVAL, "no file can have this name") from None
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if target.exists() and not target.is_file():
+        raise OSError("not a plain file")
+    return target
+
+
+@contextlib.contextmanager
+def _partial(target: Path, data: bytes) -> Iterator[Path]:
+    """Write a file beside the target, under a name that nobody can have foreseen; after the block it is gone.
+
+    A name that is known before can be a link that somebody else has laid, to a file that would then be overwritten.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    path = target.with_name(f".{target.name[:_LONGEST_START]}.{secrets.token_hex(8)}.part")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    number = os.open(path, flags, 0o666)  # less what the umask forbids
+    try:
+        with open(number, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(number)
+        yield path
+    finally:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def open_unlinked(path: str, flags: int) -> int:
+    """Open a file for `open(path, ..., opener=open_unlinked)`; raise OSError if it is a link to another one.
+
+    It is for files that are written bit by bit under a name that others can foresee.
+    """
+    check_unlinked(Path(path))
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+
+def check_unlinked(path: Path) -> None:
+    """Raise OSError if a file is a link to another one."""
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "is a link; remove it, for what is written here would go elsewhere", str(path))
 
 
 def append_whole(file: FileIO, data: bytes) -> None:

@@ -8,7 +8,7 @@ import difflib
 import operator
 import re
 import reprlib
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -16,8 +16,10 @@ MAX_VALUE = 2000  # characters of the longest text that is read as a value
 _TUPLE = re.compile(r"[(\[](?:-?[0-9]|[,()\[\]])*")  # numbers in brackets; `literal_eval` checks the rest
 _WORD = re.compile(r"(['\"])\w+\1")
 _NUMBER = re.compile(r"-?[0-9]{1,20}")
+_INERT = set(" .,;()=/'\"+-@%")  # what means nothing in Markdown within a line
 _CONSTANTS = {"True": True, "False": False, "None": None}
 LONGEST_VALUE = 80  # characters of a value in a message
+LONGEST_NAME = 200  # characters of a text from outside on a page
 LONGEST_LIST = 1000  # characters of a list of names in a message
 
 
@@ -67,6 +69,31 @@ def one_line(text: str, longest: int = 300) -> str:
     return text if len(text) <= longest else f"{text[:half]} … {text[-half:]}"
 
 
+def in_markdown(text: str, longest: int = LONGEST_NAME) -> str:
+    """Return a text from outside for a line of Markdown, behind its begin, or for a cell; it is shown as it is.
+
+    Whatever could be markup, or HTML, becomes a character reference; over `longest` characters the middle is left out.
+
+    >>> in_markdown("a*b*|<br>")
+    'a&#42;b&#42;&#124;&#60;br&#62;'
+    """
+    kept = one_line(text, longest)
+    return "".join(
+        each if each.isalnum() or not each.isascii() or each in _INERT else f"&#{ord(each)};" for each in kept
+    )
+
+
+def as_code(text: str, longest: int = LONGEST_NAME) -> str:
+    """Do what `in_markdown` does, and have it shown as code.
+
+    >>> as_code("tactician(shed=True)"), as_code("a`b")
+    ('`tactician(shed=True)`', '<code>a&#96;b</code>')
+    """
+    text = one_line(text, longest)
+    is_plain = text and not set(text) & set("`|\\<>&")
+    return f"`{text}`" if is_plain else f"<code>{in_markdown(text, len(text))}</code>"
+
+
 def describe_error(error: BaseException) -> str:
     """Return what was raised on one line, as in "raised ValueError: no rows", even if its text can't be read."""
     name = one_line(type(error).__name__)
@@ -77,6 +104,15 @@ def describe_error(error: BaseException) -> str:
             raise
         return f"raised {name}, which can't be told"
     return f"raised {name}: {text}" if text else f"raised {name}"
+
+
+def to_install(extra: str) -> str:
+    """Return how to install what an extra needs; krypenv itself comes from its checkout, and from no package index.
+
+    >>> to_install("train")
+    'in the checkout of krypenv, run pip install -c constraints.txt -e ".[train]"'
+    """
+    return f'in the checkout of krypenv, run pip install -c constraints.txt -e ".[{extra}]"'
 
 
 def unquoted(text: str) -> str:
@@ -116,20 +152,6 @@ def check_keywords(call: str, given: Iterable[str], known: Sequence[str]) -> Non
             raise TypeError(
                 f"{call}() got an unexpected keyword argument {shown(word)}{hint}; it takes {', '.join(known)}"
             )
-
-
-def with_new_names(given: Mapping[str, Any], known: Container[str], renamed: Mapping[str, str]) -> dict[str, Any]:
-    """Return keywords under their present names; `renamed` maps the names of older versions to them.
-
-    A name that is still known is left alone. Raises ValueError if both names of one thing are given.
-    """
-    found: dict[str, Any] = {}
-    for word, value in given.items():
-        name = renamed.get(word, word) if word not in known and renamed.get(word) in known else word
-        if name in found or (name != word and name in given):
-            raise ValueError(f"{word} is the old name of {name}; give one of them")
-        found[name] = value
-    return found
 
 
 def is_whole(value: Any, low: int, high: int) -> bool:

@@ -58,6 +58,7 @@ SCRATCH = np.dtype(
         ("searches", np.int64),  # searches so far
         ("hopeless", np.int64, (MEMO,)),  # multisets left from which no union can be completed
         ("known_in", np.int64, (MEMO,)),  # the search that found this
+        ("ways", np.int64, (NUM_RANKS,)),  # groups that a card of a rank can be in
     ]
 )
 
@@ -82,7 +83,10 @@ borrow_scratch = Spaces(SCRATCH).borrow
 
 @kernel
 def find_sweep_values(compiled: np.record, ranks: int, total: int, scratch: np.record) -> int:
-    """Return the hand values, as bits, that can take a whole table of these ranks and this sum (R9)."""
+    """Return the hand values, as bits, that can take a whole table of these ranks and this sum (R9).
+
+    A value whose search comes to its limit counts as one that can't (`is_union`).
+    """
     if ranks == 0:
         return 0
     present = support(ranks)
@@ -95,7 +99,7 @@ def find_sweep_values(compiled: np.record, ranks: int, total: int, scratch: np.r
     while left != 0:
         bit = left & -left
         left ^= bit
-        if is_union(compiled, bit_index(bit), ranks, scratch):
+        if is_union(compiled, bit_index(bit), ranks, True, scratch):
             found |= bit
     return found
 

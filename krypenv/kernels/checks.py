@@ -16,7 +16,7 @@ from krypenv.cards import BUILD, MAX_BUILD, NUM_KINDS, NUM_RANKS, NUM_SUITS, STO
 from krypenv.families.bounds import MAX_SUBSETS
 from krypenv.kernels.compiled import BUILD_MULTIPLE, BUILD_OWNER, BUILDING, BUILT, BUILT_TWIN, compile_rules
 from krypenv.kernels.observation import LAYOUT
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import for_kernels, kernel, rare_kernel
 
 if TYPE_CHECKING:
     from krypenv.rules import Rules
@@ -216,13 +216,13 @@ def check_decisions(rules: Rules, observations: npt.ArrayLike, action_masks: npt
 
 
 def as_bytes(array: npt.NDArray[Any], what: str) -> Rows:
-    """Return an array as contiguous int8; raise ValueError if that changes a number."""
+    """Return an array as int8 for kernels; raise ValueError if that changes a number."""
     if array.dtype == np.int8:
-        return np.ascontiguousarray(array)
+        return for_kernels(array)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{what} are numbers of type int8, not {array.dtype}")
     with np.errstate(invalid="ignore"):
         numbers = array.astype(np.int8)
     if not (numbers == array).all():
         raise ValueError(f"{what} are whole numbers from -128 to 127, as in int8, and these {array.dtype} are not")
-    return np.ascontiguousarray(numbers)
+    return for_kernels(numbers)

@@ -16,6 +16,7 @@ from krypenv.families.bounds import (
     capture_values,
     matching_ranks,
     may_crowd,
+    mulle_values,
     rank_classes,
 )
 from krypenv.families.feature_layout import shape_of
@@ -107,6 +108,7 @@ COMPILED = np.dtype(
         ("group_ranks", np.int64, (NUM_VALUES,)),  # bits of the ranks that are in groups of a value
         ("group_values", np.int32, (1 << NUM_RANKS,)),  # bits of the values that have a group within a set of ranks
         ("divisors", np.int32, (MAX_SUM + 1,)),  # bits of the values that divide a sum
+        ("mulle_value", np.int64, (NUM_KINDS,)),  # what a mulle with each kind counts (G2)
     ],
     align=True,
 )
@@ -272,10 +274,13 @@ def _copy_points(rules: Rules, compiled: np.record) -> None:
     compiled.most_cards_points = rules.most_cards_points
     compiled.spades_above = NEVER if rules.spades_above is None else rules.spades_above
     compiled.mulle_points, compiled.mulle_by_value = rules.mulle_points, rules.mulle_by_value
+    compiled.mulle_value[:] = mulle_values(rules)
     compiled.num_spades = rules.deck_counts[SPADES * NUM_RANKS :].sum()
     compiled.card_points[:] = rules.card_points
     compiled.first_price = 0 if rules.goal == "low" else rules.card_points.max()
-    compiled.may_cut = rules.total_points + abs(rules.initial_match_bonus) >= 127
+    points = rules.total_points + rules.most_spades_points + rules.most_cards_points + compiled.num_spades
+    mulles = rules.mulle_points * rules.deck_size // 2
+    compiled.may_cut = points + abs(rules.initial_match_bonus) + mulles >= 127
 
 
 def _list_values(rules: Rules, compiled: np.record) -> None:

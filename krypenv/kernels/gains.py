@@ -15,7 +15,7 @@ from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
 from krypenv.kernels.captures import captures_of, find_sweep_values
 from krypenv.kernels.compiled import NIBBLE, fits, highest, sum_of
 from krypenv.kernels.state import MAX_COPIES
-from krypenv.kernels.unions import is_coverable, list_groups
+from krypenv.kernels.unions import NO_LIMIT, is_coverable, list_groups
 from krypenv.runtime.jit import kernel, trailing_zeros
 
 MOST_LOOKS = 256
@@ -77,7 +77,7 @@ def find_best(
     asked.copy_price, asked.nothing, asked.clears = 0.0, 0.0, True
     asked.start = price_of(compiled, card, asked)
     if compiled.mulle_by_value and asked.counts_mulle:
-        asked.copy_price = -np.float64(compiled.lead_sign * compiled.hand_value[card])
+        asked.copy_price = -np.float64(compiled.lead_sign * compiled.mulle_value[card])
     for kind in range(NUM_KINDS):
         shift = NIBBLE * (kind % NUM_RANKS)
         forced = np.int64(taken[kind] + (action - TAKE == kind))
@@ -148,7 +148,7 @@ def search_best(compiled: np.record, card: int, ranks: int, counts: bool, asked:
         value = trailing_zeros(np.int64(choice))
         choice &= choice - 1
         num_groups = list_groups(compiled, value, asked.most, scratch)
-        if num_groups > 0 and is_coverable(asked.least, asked.most, num_groups, scratch):
+        if num_groups > 0 and is_coverable(asked.least, asked.most, num_groups, NO_LIMIT, scratch):
             _look_around(compiled, card, ranks, sweep, num_groups, asked, scratch)
 
 

@@ -15,7 +15,6 @@ from krypenv.kernels.compiled import (
     NIBBLE,
     bit_index,
     classes_of_values,
-    hand_value_of,
     support,
     takes_whole_ranks,
 )
@@ -143,7 +142,7 @@ def count_capture(compiled: np.record, game: np.record, seat: int, capture: int,
 def count_mulle(compiled: np.record, game: np.record, seat: int, card: int) -> None:
     """Count a mulle that scores the hand value of the card played (G2)."""
     game.mulles[seat] += 1
-    game.mulle_scores[seat] += hand_value_of(compiled, card)
+    game.mulle_scores[seat] += compiled.mulle_value[card]
 
 
 @kernel

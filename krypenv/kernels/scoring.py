@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES
 from krypenv.kernels.compiled import BY_SPADES, FINNISH, NEVER, NIBBLE, PLAY_ON, lead_sign
 from krypenv.kernels.state import State
 from krypenv.rules import Rules
@@ -86,13 +86,25 @@ def running_score(compiled: np.record, game: np.record, side: int) -> int:
     return total
 
 
+@kernel
+def has_played(compiled: np.record, game: np.record) -> bool:
+    """Return whether a play of this game is complete."""
+    left = np.int64(game.pending != NO_CARD)
+    for seat in range(compiled.players):
+        left += game.hand_size[seat]
+    return game.deal_number > 1 or left < compiled.deal_start[1] - compiled.laid[1]
+
+
 @rare_kernel
 def ends_at_once(compiled: np.record, game: np.record) -> bool:
     """Return whether a running score ends the session now, in the middle of the game (F6).
 
-    Where play goes on until a side is alone at the top, one must be (K6).
+    A play has to be made first, even if the first layout brings points (H5). Where play goes on until a side is alone
+    at the top, one must be (K6).
     """
     if not compiled.threshold_at_once or highest_score(compiled, game) < compiled.threshold:
+        return False
+    if not has_played(compiled, game):
         return False
     return compiled.tie_break != PLAY_ON or not is_shared(compiled, game, True)
 

@@ -21,15 +21,22 @@ _SUMS = (1 << FIRST_LONER) - 1  # bits of the sums that groups of several cards 
 _ONE: Any = np.int64(1)
 
 # A search for one union steps back FEW_NODES times without a memory. Then it remembers from what none can be completed.
+# After MANY_NODES it begins anew, with the scarcest ranks first: slower at each step, and far fewer of them.
 FEW_NODES = 64
+MANY_NODES = 2048
+NO_LIMIT = 1 << 62  # steps back of that search; who must sweep is looked for only so long (R10)
+SWEEP_LIMIT = 1 << 15
 MEMO = 1 << 15  # multisets remembered; a new one takes the place of an old one, which costs time and nothing else
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Any = np.uint64(64 - (MEMO.bit_length() - 1))
 
 
 @kernel
-def is_union(compiled: np.record, value: int, ranks: int, scratch: np.record) -> bool:
-    """Return whether a multiset is exactly a union of groups of one value, trying groups of the highest rank left."""
+def is_union(compiled: np.record, value: int, ranks: int, sweeps: bool, scratch: np.record) -> bool:
+    """Return whether a multiset is exactly a union of groups of one value, trying groups of the highest rank left.
+
+    `sweeps` says that the multiset is a whole table, which somebody might sweep.
+    """
     depth = 0
     nodes = 0
     top = highest(ranks)
@@ -53,7 +60,8 @@ def is_union(compiled: np.record, value: int, ranks: int, scratch: np.record) ->
         else:
             nodes += 1
             if nodes > FEW_NODES:
-                return is_coverable(whole, whole, list_groups(compiled, value, whole, scratch), scratch)
+                num_groups = list_groups(compiled, value, whole, scratch)
+                return _is_union_slowly(compiled, value, whole, num_groups, sweeps, scratch)
             depth -= 1
             ranks = scratch.stack[depth]
             at = scratch.index[depth]
@@ -61,7 +69,40 @@ def is_union(compiled: np.record, value: int, ranks: int, scratch: np.record) ->
 
 
 @rare_kernel
-def is_coverable(least: int, most: int, num_groups: int, scratch: np.record) -> bool:
+def _is_union_slowly(
+    compiled: np.record, value: int, ranks: int, num_groups: int, sweeps: bool, scratch: np.record
+) -> bool:
+    """Do what `is_union` does with the groups listed, with a memory.
+
+    Optional captures let tables grow without a bound. There a sweep that is not found within a limit of steps is none.
+    """
+    if not may_be_multiple(compiled, value, ranks):
+        return False
+    limit = SWEEP_LIMIT if sweeps and compiled.optional else NO_LIMIT
+    return is_coverable(ranks, ranks, num_groups, limit, scratch)
+
+
+@rare_kernel
+def may_be_multiple(compiled: np.record, value: int, ranks: int) -> bool:
+    """Return whether the sum of a multiset, by some choice of its cards' values, is a multiple of a value.
+
+    Choices that no group can hold are left out.
+    """
+    rests: Any = _ONE  # the sums of the cards so far, as bits, less multiples of the value
+    while ranks != 0:
+        rank = highest(ranks)
+        ranks -= _ONE << NIBBLE * rank
+        choice, more = compiled.table_choice[rank] & (_ONE << value + 1) - 1, np.int64(0)
+        while choice != 0:
+            rest = trailing_zeros(np.int64(choice)) % value
+            choice &= choice - 1
+            more |= rests << rest | rests >> value - rest
+        rests = more & (_ONE << value) - 1
+    return rests & 1 == 1
+
+
+@rare_kernel
+def is_coverable(least: int, most: int, num_groups: int, limit: int, scratch: np.record) -> bool:
     """Return whether a union of the groups listed contains one multiset and is contained in another (K2).
 
     Goes for the highest rank of which cards are still missing, the groups with the highest ranks first.
@@ -94,13 +135,74 @@ def is_coverable(least: int, most: int, num_groups: int, scratch: np.record) -> 
             return False
         else:
             nodes += 1
-            place = _place_of(left)
-            scratch.hopeless[place] = left
-            scratch.known_in[place] = scratch.searches
+            if nodes > MANY_NODES:
+                return _is_coverable_slowly(spare, most, num_groups, limit, scratch)
+            _remember_hopeless(left, scratch)
             depth -= 1
             left = scratch.stack[depth]
             at = scratch.index[depth]
             shift = NIBBLE * highest_beyond(left, spare)
+
+
+@rare_kernel
+def _is_coverable_slowly(spare: int, most: int, num_groups: int, limit: int, scratch: np.record) -> bool:
+    """Do what `is_coverable` does, but go for the missing rank whose cards fit the fewest groups."""
+    left = most
+    shift = _find_scarcest(left, spare, num_groups, scratch)
+    at = num_groups
+    depth, nodes = 0, 0
+    while True:
+        if shift >= 0 and at > 0:
+            at -= 1
+            group = scratch.groups[at]
+            if group >> shift & 15 != 0 and fits(group, left):
+                rest = left - group
+                if fits(rest, spare):
+                    scratch.union = most - rest
+                    return True
+                if not _is_hopeless(rest, scratch):
+                    scratch.stack[depth] = left
+                    scratch.index[depth] = at << 8 | shift
+                    depth += 1
+                    left = rest
+                    shift = _find_scarcest(left, spare, num_groups, scratch)
+                    at = num_groups
+        elif depth == 0 or nodes == limit:
+            return False
+        else:
+            nodes += 1
+            _remember_hopeless(left, scratch)
+            depth -= 1
+            left = scratch.stack[depth]
+            at = scratch.index[depth] >> 8
+            shift = scratch.index[depth] & 255
+
+
+@kernel
+def _find_scarcest(left: int, spare: int, num_groups: int, scratch: np.record) -> int:
+    """Return where in a packed multiset the missing rank is that the fewest groups hold; -1 if none holds one."""
+    for rank in range(NUM_RANKS):
+        scratch.ways[rank] = 0
+    for at in range(num_groups):
+        group = scratch.groups[at]
+        if fits(group, left):
+            ranks = support(group)
+            while ranks != 0:
+                scratch.ways[trailing_zeros(np.int64(ranks))] += 1
+                ranks &= ranks - 1
+    scarcest, fewest = -1, num_groups + 1
+    for rank in range(NUM_RANKS):
+        is_missing = left >> NIBBLE * rank & 15 > spare >> NIBBLE * rank & 15
+        if is_missing and scratch.ways[rank] < fewest:
+            scarcest, fewest = NIBBLE * rank, scratch.ways[rank]
+    return scarcest if fewest > 0 else -1
+
+
+@kernel
+def _remember_hopeless(ranks: int, scratch: np.record) -> None:
+    place = _place_of(ranks)
+    scratch.hopeless[place] = ranks
+    scratch.known_in[place] = scratch.searches
 
 
 @kernel
@@ -167,7 +269,7 @@ def offer_value(
     `begun` is what the union holds already, packed and not empty, and `table` all that it may consist of.
     """
     sums = sums_of(compiled, begun)
-    if is_union(compiled, value, begun, scratch):
+    if is_union(compiled, value, begun, False, scratch):
         game.legal_takes |= MAY_STOP
         sums |= 1
     game.legal_takes |= takes_within_group(compiled, _ONE << value, sums, free, game)
@@ -197,7 +299,7 @@ def offer_value(
                 continue
             if num_groups < 0:
                 num_groups = list_groups(compiled, value, table, scratch)
-            if not is_coverable(begun + (_ONE << NIBBLE * rank), most, num_groups, scratch):
+            if not is_coverable(begun + (_ONE << NIBBLE * rank), most, num_groups, NO_LIMIT, scratch):
                 continue
             good_ranks |= _ONE << rank
         game.legal_takes |= bit

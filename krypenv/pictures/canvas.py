@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from krypenv.inputs.words import to_install
 from krypenv.pictures.places import Rect
 
 Colour = tuple[int, int, int]
-NEEDED = 'pip install "krypenv[render]"'
 _SQUEEZED = 0.9  # height of a text that is too wide for its place, which is squeezed
 _SMOOTH = 2  # pixels drawn for each pixel of the finished picture, in each direction
 
@@ -26,7 +26,7 @@ def pygame() -> Any:
         import pygame.font
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            f"pictures are drawn with pygame-ce, which is not installed: {NEEDED}", name="pygame"
+            f"pictures are drawn with pygame-ce, which is not installed; {to_install('render')}", name="pygame"
         ) from None
     if not pygame.font.get_init():
         pygame.font.init()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.pictures.canvas import NEEDED
+from krypenv.inputs.words import to_install
 from krypenv.pictures.drawing import Pixels
 
 _COLOURS = 96  # of a GIF
@@ -50,6 +50,6 @@ def _pillow() -> Any:
         from PIL import Image
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            f"pictures are stored by pillow, which is not installed: {NEEDED}", name="PIL"
+            f"pictures are stored by pillow, which is not installed; {to_install('render')}", name="PIL"
         ) from None
     return Image

@@ -23,6 +23,10 @@ class Window:
         self._clock = self._pygame.time.Clock()
         self._is_closed = False
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy has no window yet, and opens its own: what is on a screen can't be copied.
+        return Window, (self._title, self._fps)
+
     def show(self, pixels: Pixels) -> None:
         """Show a picture, (H, W, 3) uint8, and read what happened to the window.
 

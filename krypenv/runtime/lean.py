@@ -2,17 +2,60 @@
 
 Numba optimizes each function together with all that it calls, and makes machine code and an entry point for Python. For
 a kernel that only other kernels call this is wasted work: the machine code of its callers contains it too.
+
+This is the one file that uses Numba's internals. `krypenv.runtime.jit` imports it only with a Numba of the versions
+that it was tried with, and `find_difference` looks whether the internals are those; else `plain` does the same work.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import binding
 from numba.core import compiler, types
-from numba.core.caching import CompileResultCacheImpl
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.registry import CPUDispatcher
+
+from krypenv.runtime.hashes import kernel_hash
+
+# What is called, overridden or unpacked here, with its parameters. `_rebuild` takes what `_reduce` returns.
+_USED: tuple[tuple[Any, str, str], ...] = (
+    (compiler.Compiler, "__init__", "self typingctx targetctx library args return_type flags locals"),
+    (
+        compiler.CompileResult,
+        "_rebuild",
+        "target_context libdata fndesc env signature objectmode lifted typeann reload_init referenced_envs",
+    ),
+    (CPUDispatcher, "__init__", "self py_func locals targetoptions pipeline_class"),
+    (CPUDispatcher, "get_call_template", "self args kws"),
+    (CPUDispatcher, "get_overload", "self sig"),
+    (CPUDispatcher, "add_overload", "self cres"),
+    (JITCodeLibrary, "__init__", "self codegen name"),
+    (JITCodeLibrary, "serialize_using_object_code", "self"),
+    (JITCodeLibrary, "serialize_using_bitcode", "self"),
+    (JITCodeLibrary, "_optimize_final_module", "self"),
+    (JITCodeLibrary, "_finalize_final_module", "self"),
+    (JITCodeLibrary, "_finalize_dynamic_globals", "self"),
+    (JITCodeLibrary, "_verify_declare_only_symbols", "self"),
+    (CompileResultCacheImpl, "rebuild", "self target_context payload"),
+    (FunctionCache, "_index_key", "self sig codegen"),
+    (FunctionCache, "load_overload", "self sig target_context"),
+    (IndexDataCacheFile, "_load_index", "self"),
+)
+
+
+def find_difference() -> str:
+    """Return what of Numba's internals is not as this file takes it to be, "" if nothing is."""
+    for owner, name, parameters in _USED:
+        found = " ".join(inspect.signature(getattr(owner, name)).parameters) if hasattr(owner, name) else "nothing"
+        if found != parameters:
+            return f"{owner.__name__}.{name} is another"
+    missing = [name for name in ("no_compile", "nrt") if not hasattr(compiler.Flags, name)]
+    return f"{missing[0]} is no flag" if missing else ""
 
 
 class _Intermediate(JITCodeLibrary):
@@ -43,7 +86,7 @@ class _Compiler(compiler.Compiler):
         super().__init__(typingctx, targetctx, _Intermediate(targetctx.codegen(), "kernel"), *others)
 
 
-class IntermediateCacheImpl(CompileResultCacheImpl):
+class _IntermediateCacheImpl(CompileResultCacheImpl):
     """Reads what Numba has saved of a kernel without machine code."""
 
     def rebuild(self, target_context: Any, payload: tuple[Any, ...]) -> Any:
@@ -117,3 +160,66 @@ class Kernel(CPUDispatcher):
     def get_overload(self, sig: Any) -> Any:
         """Return what represents it in another kernel."""
         return self.inner.get_overload(sig)
+
+
+class _PackageCache(FunctionCache):
+    """A cache under `kernel_hash`: Numba's own looks at one file only, and keeps kernels whose callees have changed."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        super().__init__(function)
+        self.options = sorted(options.items())  # of the compilation
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        return (*super()._index_key(sig, codegen), kernel_hash(self._py_func), repr(self.options))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except (AttributeError, ImportError):  # an index from another version, with types that no longer exist
+            self.flush()
+            return None
+
+    def is_filled(self, codegen: Any) -> bool:
+        """Return whether there is code for this kernel and this processor."""
+        keys = self._cache_file._load_index()
+        own = (codegen.magic_tuple(), kernel_hash(self._py_func), repr(self.options))
+        return any((key[1], *key[-2:]) == own for key in keys)
+
+
+class _IntermediateCache(_PackageCache):
+    _impl_class: Any = _IntermediateCacheImpl
+
+
+class _CacheOnDemand:
+    """A kernel's cache, made when first needed: to make one, Numba tests the folder by writing to it."""
+
+    def __init__(self, make: type[_PackageCache], function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self._make, self._given = make, (function, options)
+
+    @functools.cached_property
+    def made(self) -> Any:
+        try:
+            return self._make(*self._given)
+        except RuntimeError:  # no folder is writable: every process compiles again
+            return NullCache()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.made, name)
+
+
+def compile_kernel(function: Callable[..., Any], apart: bool, parallel: bool) -> Kernel:
+    """Return a function as a kernel; one that is not parallel allocates nothing."""
+    # without reference counts: those of row views cost a sixth of a step
+    given = {"parallel": True} if parallel else {"_nrt": False}
+    options = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **given}
+    compiled = Kernel(function, targetoptions=options, apart=apart)
+    compiled._cache = _CacheOnDemand(_PackageCache, function, options)
+    inner = {**compiled.inner.targetoptions, "apart": apart}
+    compiled.inner._cache = _CacheOnDemand(_IntermediateCache, function, inner)
+    return compiled
+
+
+def is_compiled(kernel: Any) -> bool:
+    """Return whether the cache has code for a kernel as it is now, for any types of arguments."""
+    cache = getattr(kernel._cache, "made", None)
+    return isinstance(cache, _PackageCache) and cache.is_filled(kernel.targetctx.codegen())

@@ -1,13 +1,91 @@
-"""Split one call over several threads: kernels run without the GIL."""
+"""Threads: one call split over several, and objects that are called from several. Kernels run without the GIL."""
 
 from __future__ import annotations
 
 import os
+import threading
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache
+from functools import cache, wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class Lock:
+    """A lock that one call holds at a time. Copies, pickles and forked processes get a free one of their own."""
+
+    acquire: Callable[..., bool]
+    release: Callable[[], None]
+
+    def __init__(self) -> None:
+        self.renew()
+        _LOCKS.add(self)
+
+    def renew(self) -> None:
+        """Put a free lock in the place of this one, whoever holds it."""
+        lock = threading.Lock()
+        self.acquire, self.release = lock.acquire, lock.release
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Lock, ()
+
+
+_LOCKS: weakref.WeakSet[Lock] = weakref.WeakSet()
+NUMBA_THREADS = Lock()  # Numba's "workqueue" threads end the process if two kernels start them at once
+
+
+def in_turn(method: Method) -> Method:
+    """Make calls of a method wait for each other, and for those of other such methods of the object.
+
+    The object has a `Lock` as `lock`. Such a method must not call another one.
+    """
+
+    @wraps(method)
+    def call(self: Any, *given: Any, **named: Any) -> Any:
+        with self.lock:
+            return method(self, *given, **named)
+
+    return cast(Method, call)
+
+
+def never_at_once(method: Method) -> Method:
+    """Make a method raise RuntimeError if it is called before another call of such a method of the object has ended.
+
+    The object has a list as `turn`, of one entry while no call is under way: taking it out and putting it back is
+    atomic, and several times faster than a lock.
+    """
+
+    @wraps(method)
+    def call(self: Any, *given: Any, **named: Any) -> Any:
+        try:
+            self.turn.pop()
+        except IndexError:
+            raise called_at_once(self, method.__name__) from None
+        try:
+            return method(self, *given, **named)
+        finally:
+            self.turn.append(None)
+
+    return cast(Method, call)
+
+
+def called_at_once(called: object, method: str) -> RuntimeError:
+    """Return the error for a method of an object that is in the middle of another call."""
+    name = type(called).__name__
+    return RuntimeError(
+        f"{name}.{method} was called before another call of the same {name} had ended; give each thread one of its "
+        "own, or let the threads take turns with a lock"
+    )
 
 
 def share(work: Callable[[int, int], object], parts: int) -> None:
@@ -45,5 +123,12 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, "krypenv")
 
 
-if hasattr(os, "register_at_fork"):  # a forked process has the pools and none of their threads
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+def _forget_threads() -> None:
+    """Forget the pools and who holds the locks: a forked process has none of the threads."""
+    _pool.cache_clear()
+    for lock in _LOCKS:
+        lock.renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)

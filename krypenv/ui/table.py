@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from krypenv import agents
 from krypenv.agents.base import Agent
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import is_whole, shown
 from krypenv.rules import Rules
 
@@ -49,11 +47,11 @@ class Table:
             self.players[(seat + step) % players] = opponents[step - 1 if len(opponents) > 1 else 0]
         self._agents = {at: seated(spec, game.rules, seed + at) for at, spec in enumerate(self.players) if at != seat}
         self._helper: Agent | None = None
-        self._sign()
+        self._sign(game)
 
-    def _sign(self) -> None:
-        """Write who sits where into the game's record."""
-        self.game.tags |= {_TAG.format(at): spec for at, spec in enumerate(self.players)}
+    def _sign(self, game: Game) -> None:
+        """Write who sits where into a game's record."""
+        game.tags |= {_TAG.format(at): spec for at, spec in enumerate(self.players)}
 
     @property
     def names(self) -> list[str]:
@@ -95,12 +93,13 @@ class Table:
 
     def next_game(self) -> None:
         """Begin the session's next game."""
-        self.game = self.game.next_game()
-        self._sign()
+        game = self.game.next_game()
+        self._sign(game)
+        self.game = game
 
-    def save(self, path: Path) -> None:
-        """Write the game's record to a file, whole or not at all; raise OSError if it can't be written."""
-        write_whole(path, self.game.record().encode())
+    def record(self) -> bytes:
+        """Return the game's record, as files have it."""
+        return self.game.record().encode()
 
 
 def named_in(game: Game) -> tuple[int, list[str]] | None:

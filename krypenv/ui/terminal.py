@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shlex
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +15,8 @@ from rich.text import Text
 
 from krypenv.game.display import format_announcement, format_end, last_play
 from krypenv.game.moves import Move
+from krypenv.inputs.files import write_new, write_whole
+from krypenv.inputs.words import one_line
 from krypenv.pictures.text import NARROWEST, Look, line_of, text_of
 from krypenv.ui.choices import MOST_LISTED, Choices, Wrong, choices_of, parse_choice
 from krypenv.ui.table import Table
@@ -23,12 +27,13 @@ Type the number of a choice, or name cards: 8s plays the eight of spades, and
 Or type a word; its first letter is enough.
 hint   advice from an agent       undo   take back your last move
 more   show more choices          back   choose another card
-table  show the table again       save   save the game; save FILE elsewhere
-quit   save the game and leave    ?      show this"""
+table  show the table again       save   save the game; save FILE a copy
+quit   save the game and leave    ?      show this
+The game is also saved after each of your moves."""
 COMMANDS = ("hint", "undo", "more", "back", "table", "save", "quit", "?")
 
 
-class Leave(Exception):
+class Leave(BaseException):  # an agent that catches every Exception is not to catch it
     """The person leaves the table, or their input or terminal is gone."""
 
 
@@ -37,7 +42,7 @@ class Terminal:
 
     Args:
         table: the table.
-        path: the file to which the game is saved.
+        path: the file to which the game is saved as it goes.
         helper: the agent that gives hints.
         console: where to write.
         four_colours: write clubs green and diamonds blue.
@@ -55,21 +60,33 @@ class Terminal:
     ) -> None:
         self._table, self._path, self._helper, self._console, self._read = table, path, helper, console, read
         self._look = Look(table.names, table.seat, four_colours, _shows(console, "♠"))
+        self._kept = b""  # the record as it was last saved
+        self._copies: set[str] = set()  # the real paths of the files that the person has saved it to
+        self._fault = ""  # why it could not be saved the last time
+        self._is_warned = False  # whether the person has been told so when leaving
+        self._file = Path(os.path.abspath(path))  # the same file, though an agent goes to another folder
 
     def run(self) -> None:
-        """Play until the session is over or the person leaves. The game is saved then, whatever happens."""
-        try:
-            with _hang_up_leaves():
+        """Play until the session is over or the person leaves.
+
+        Whatever ends it, an error of an agent too, the game is saved and where is said. Raises OSError if it can't be
+        saved.
+        """
+        with _hang_up_leaves():
+            try:
                 self._play()
-        except (Leave, KeyboardInterrupt, OSError) as stopped:
-            self._table.save(self._path)
-            with contextlib.suppress(OSError):
-                self._write(f"\nThe game is saved in {self._path}; to go on: krypenv play --load {self._path}", True)
-            if not isinstance(stopped, Leave):
-                raise
-        else:
-            self._table.save(self._path)
-            self._write(f"\nThe game is saved in {self._path}.", True)
+            except BaseException as stopped:
+                self._keep()
+                self._say_where(f"; to go on: krypenv play --load {shlex.quote(str(self._path))}")
+                if not isinstance(stopped, Leave):
+                    raise
+            else:
+                self._keep()
+                self._say_where(".")
+
+    def _say_where(self, more: str) -> None:
+        with contextlib.suppress(OSError, SystemExit):  # the terminal may be gone; rich then ends the process
+            self._write(f"\nThe game is saved in {self._path}{more}", True)
 
     def _play(self) -> None:
         self._write("Type ? to see what you can type.")
@@ -84,6 +101,7 @@ class Terminal:
         while True:
             while self._answer():
                 self._tell()
+            self._save_along()
             if self._table.game.is_over:
                 break
             self._show()
@@ -130,6 +148,7 @@ class Terminal:
                 continue
             if isinstance(choice, Move):
                 self._table.game.push(choice)
+                self._save_along()
                 self._tell()
                 return
             card, first, is_listed = choice, 0, False
@@ -150,9 +169,9 @@ class Terminal:
         elif command == "?":
             self._write(HELP)
         elif command == "save":
-            self._save(Path(rest) if rest else self._path)
+            self._save(rest)
         elif command == "quit":
-            raise Leave
+            self._quit()
 
     def _hint(self) -> None:
         try:
@@ -162,13 +181,57 @@ class Terminal:
             return
         self._write(Text(f"{self._helper.partition('(')[0]} advises: ") + self._line(move))
 
-    def _save(self, path: Path) -> None:
+    # ------------------------------------------------------------------ saving
+
+    def _keep(self) -> None:
+        """Save the game as it stands, unless it stands there already; raise OSError if it can't be saved."""
+        record = self._table.record()
+        if record != self._kept:
+            write_whole(self._file, record)
+            self._kept = record
+
+    def _save_along(self) -> None:
+        """Save the game on the way; say once if it can't be saved, and play on."""
+        before, self._fault = self._fault, ""
         try:
-            self._table.save(path)
+            self._keep()
         except OSError as error:
-            self._write(f"{path}: {error.strerror or error}", True)
-            return
-        self._write(f"The game is saved in {path}.", True)
+            self._fault = _reason(error)
+            if self._fault != before:
+                self._write(f"The game can't be saved: {self._fault}. To save it elsewhere: save FILE", True)
+
+    def _save(self, name: str) -> None:
+        """Save the game, to its own file or to one that the person names; no other file is overwritten."""
+        path = Path(os.path.expanduser(name)) if name else self._path
+        try:
+            if name:
+                self._copy(path)
+            else:
+                self._keep()
+        except FileExistsError:
+            self._write(one_line(f"{path} is there already; give the copy another name."), True)
+        except OSError as error:
+            self._write(one_line(f"{_reason(error)}."), True)
+        else:
+            self._write(f"The game is saved in {path}.", True)
+
+    def _copy(self, path: Path) -> None:
+        record = self._table.record()
+        try:
+            write_new(path, record)
+        except FileExistsError:
+            if os.path.realpath(path) not in {os.path.realpath(self._file), *self._copies}:
+                raise
+            write_whole(path, record)
+        self._copies.add(os.path.realpath(path))
+
+    def _quit(self) -> None:
+        """Leave; where the game can't be saved, say so first, and leave when the person says it again."""
+        self._save_along()
+        if not self._fault or self._is_warned:
+            raise Leave
+        self._is_warned = True
+        self._write(f"The game is not saved: {self._fault}. Save it elsewhere, or leave without it: quit", True)
 
     # ------------------------------------------------------------------ reading and writing
 
@@ -226,6 +289,11 @@ class Terminal:
         return line.append(("", ", a sweep", ", a double sweep")[move.sweep])
 
 
+def _reason(error: OSError) -> str:
+    """Return what is wrong with a file, with its name."""
+    return f"{error.filename}: {error.strerror or error}"
+
+
 def _shows(console: Console, characters: str) -> bool:
     """Return whether a console can show some characters."""
     try:
@@ -237,18 +305,20 @@ def _shows(console: Console, characters: str) -> bool:
 
 @contextlib.contextmanager
 def _hang_up_leaves() -> Iterator[None]:
-    """Raise Leave in the block when the terminal is closed or the connection is lost."""
+    """Raise Leave in the block when the terminal is closed or the connection is lost: once, so that it can save."""
+    before: dict[int, Any] = {}
 
     def leave(*_: Any) -> None:
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)
         raise Leave
 
-    names = [name for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
+    numbers = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
     try:
-        before = {name: signal.signal(getattr(signal, name), leave) for name in names}
-    except ValueError:  # not in the main thread
-        before = {}
-    try:
+        with contextlib.suppress(ValueError):  # not in the main thread
+            for number in numbers:
+                before[number] = signal.signal(number, leave)
         yield
     finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -36,10 +36,11 @@ from krypenv.kernels.observation import LAYOUT, write_observation
 from krypenv.kernels.play import prepare, sweep_values_of
 from krypenv.kernels.state import ACTIONS, DEALS, MAX_DECK, State, allocate, seed_game
 from krypenv.rules import Rules, check_rules
-from krypenv.runtime.jit import handle, kernel, rare_kernel
+from krypenv.runtime.jit import for_kernels, handle, kernel, rare_kernel
 from krypenv.worlds.hidden import deal_hidden, give, viewer_of
 from krypenv.worlds.invariants import fault_of_state, is_mask_of
 
+MOST_SHOWN = 127  # points that an observation shows, at most
 MOST_DEALS = 2_000  # until the seat at play has something that it may do
 NO_MASKS = np.empty((0, NUM_ACTIONS), np.int8)
 
@@ -80,7 +81,7 @@ def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rule
     rules = rules or _rules_of(seen)
     seeds = make_generator(rng).integers(0, 2**63, len(seen)).astype(np.uint64)
     state = allocate(len(seen))
-    _build(rules, np.ascontiguousarray(seen[:, :size]), NO_MASKS, handle(state), seeds)
+    _build(rules, seen[:, :size], NO_MASKS, handle(state), seeds)
     return state
 
 
@@ -115,6 +116,7 @@ _SCRATCH = _Space()
 
 def _build(rules: Rules, seen: np.ndarray, masks: np.ndarray, state: np.ndarray, seeds: np.ndarray) -> None:
     """Fill the rows of a state, or overwrite its only row; raise ValueError for an impossible observation."""
+    seen, masks = for_kernels(seen), for_kernels(masks)
     row, fault = _build_rows(compile_rules(rules), seen, masks, state, seeds, _SCRATCH.world_scratch, borrow_scratch())
     if fault != SOUND:
         raise ValueError(tell_fault(rules, f"observation {row}", fault))
@@ -263,9 +265,44 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
     _copy_further(compiled, game, seen, viewer)
     if compiled.building:
         _copy_owners(compiled, game, seen, viewer)
+    cut = _seat_of_cut(compiled, seen, viewer) if compiled.may_cut else NO_SEAT
+    if cut != NO_SEAT:
+        _share_cut_points(compiled, game, seen, cut, captured)
+    else:
+        leader = leader_of(compiled, game)
+        game.bonus[leader] = -captured  # points shown that no card accounts for
+        game.points[leader] += captured
+
+
+@kernel
+def _seat_of_cut(compiled: np.record, seen: np.ndarray, viewer: int) -> int:
+    """Return a seat whose points are cut off in an observation, or NO_SEAT."""
+    for place in range(compiled.players):
+        if seen[_POINTS + place] == MOST_SHOWN:
+            return (viewer + place) % compiled.players
+    return NO_SEAT
+
+
+@rare_kernel
+def _share_cut_points(compiled: np.record, game: np.record, seen: np.ndarray, cut: int, missing: int) -> None:
+    """Give a seat whose points are cut off those that are missing; make up the leader's bonus (H5).
+
+    It has none, unless its pile can't account for its points or others show too many. At the end of a game what it
+    settles counts too, and stands with the seat that is cut off.
+    """
     leader = leader_of(compiled, game)
-    game.bonus[leader] = -captured  # points shown that no card accounts for
-    game.points[leader] += captured
+    is_end, bonus = compiled.num_deals == game.deal_number and game.pending == NO_CARD, 0
+    for place in range(compiled.players):
+        is_end &= seen[_HAND_SIZE + place] == 0
+    if is_end:
+        leader, bonus = cut, max(-missing, 0)
+    else:
+        has_nothing = compiled.counts_piles and game.cards_won[leader] == 0 and game.points[leader] != 0
+        if missing < 0 or (leader != cut and (has_nothing or game.points[leader] < 0)):
+            bonus = compiled.initial_match_bonus
+    game.bonus[leader] = bonus
+    game.points[leader] -= bonus
+    game.points[cut] += missing + bonus
 
 
 @kernel

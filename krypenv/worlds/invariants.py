@@ -43,7 +43,7 @@ from krypenv.kernels.play import prepare
 from krypenv.kernels.scoring import ends_at_once, settled_bonus
 from krypenv.kernels.state import GAME, MAY_STOP, State, allocate
 from krypenv.kernels.unions import is_union
-from krypenv.runtime.jit import handle, kernel, rare_kernel
+from krypenv.runtime.jit import for_kernels, handle, kernel, rare_kernel
 
 if TYPE_CHECKING:
     from krypenv.rules import Rules
@@ -54,30 +54,38 @@ MOST_GAMES = 1_000_000  # in a session without a limit
 MOST_TOTAL = 1_000_000_000  # of a seat in the session
 
 
-def check_state(rules: Rules, state: State, num_games: int | None = None) -> None:
-    """Raise ValueError unless a state consists of unfinished games under some rules and keeps every invariant."""
+def check_state(rules: Rules, state: State, num_games: int | None = None) -> np.ndarray:
+    """Return a state as kernels take it, to be read.
+
+    Raises ValueError unless it consists of unfinished games under some rules and keeps every invariant.
+    """
     if not isinstance(state, np.ndarray) or state.dtype.fields != GAME.fields or state.ndim != 1:
         kind = f"{state.dtype} of shape {state.shape}" if isinstance(state, np.ndarray) else type(state).__name__
         raise ValueError(f"a state is an array of krypenv.state.GAME, one record a game, not {kind:.80}")
     if num_games is not None and len(state) != num_games:
         raise ValueError(f"this is a state of {len(state)} games, and there are {num_games}")
-    row, fault = find_broken(compile_rules(rules), handle(state), handle(allocate(1)), borrow_scratch())
+    games = handle(for_kernels(state).view(np.recarray))
+    row, fault = find_broken(compile_rules(rules), games, handle(allocate(1)), borrow_scratch())
     if fault != SOUND:
         raise ValueError(tell_fault(rules, f"game {row}", fault))
+    return games
 
 
-def check_states(rules: Rules, state: State, action_masks: npt.ArrayLike) -> Rows:
-    """Return the masks of a state, (B, 105) int8; raise ValueError unless it is valid and the masks are its own."""
-    check_state(rules, state)
+def check_states(rules: Rules, state: State, action_masks: npt.ArrayLike) -> tuple[np.ndarray, Rows]:
+    """Return a state and its masks, (B, 105) int8, as kernels take them, to be read.
+
+    Raises ValueError unless the state is valid and the masks are its own.
+    """
+    games = check_state(rules, state)
     masks = np.asarray(action_masks)
     shape = (len(state), rules.num_actions)
     if masks.shape != shape:
         raise ValueError(f"{len(state)} games have action masks {shape}, not {masks.shape}")
     masks = as_bytes(masks, "action masks")
-    row = find_other_mask(handle(state), masks)
+    row = find_other_mask(games, masks)
     if row < len(state):
         raise ValueError(tell_fault(rules, f"game {row}", MASK))
-    return masks
+    return games, masks
 
 
 @kernel
@@ -199,7 +207,7 @@ def fault_of_builds(compiled: np.record, game: np.record, scratch: np.record) ->
         if not _is_seat(compiled, owner) or cards < 2 or compiled.value_kinds[value] == 0:
             return BUILDS
         is_multiple = game.multiple_builds >> value & 1 == 1
-        if is_multiple != (sum_of(compiled, ranks) != value) or not is_union(compiled, value, ranks, scratch):
+        if is_multiple != (sum_of(compiled, ranks) != value) or not is_union(compiled, value, ranks, False, scratch):
             return BUILDS
         if game.over and not game.cut_short:
             return BUILDS
@@ -391,8 +399,9 @@ def _fault_of_points(compiled: np.record, game: np.record) -> int:
             return SESSION
     elif not game.over and ends_at_once(compiled, game):
         return SESSION
-    # if an observation may cut off points, worlds make up the rest
-    return SOUND if compiled.may_cut or bonus == 0 or bonus == compiled.initial_match_bonus else POINTS
+    # where an observation may cut off points, the end of a world makes up the rest
+    is_made_up = compiled.may_cut and game.over
+    return SOUND if is_made_up or bonus == 0 or bonus == compiled.initial_match_bonus else POINTS
 
 
 @kernel

@@ -1,16 +1,14 @@
 """Tournaments: many agents over the same deals, with ratings and a report.
 
-arena         a tournament
-lineups       matches and seatings
-shards        portions of a tournament, for workers
-remote        workers on a Ray cluster
-results       the folder of a tournament
-result_lines  the lines of the results file
-games         games as arrays
-payoffs       margins between agents
-ratings       ratings
-standings     the table
-report        the HTML page
+arena      a tournament
+lineups    matches and seatings
+shards     portions of a tournament, for workers
+results    the folder of a tournament
+games      games as arrays
+payoffs    margins between agents
+ratings    ratings
+standings  the table
+report     the HTML page
 """
 
 from typing import TYPE_CHECKING

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import pickle
 import shlex
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import metadata
 from itertools import chain
@@ -21,32 +19,14 @@ from krypenv.agents.own import is_own, refuse_import, typed
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
 from krypenv.training.arena.games import Games
-from krypenv.training.arena.lineups import Seating
-from krypenv.training.arena.result_lines import seatings_of
-from krypenv.training.arena.results import (
-    FILE,
-    FORMAT,
-    Header,
-    Results,
-    check_same,
-    open_results,
-    read_header,
-    read_results,
-)
-from krypenv.training.arena.shards import (
-    AgentSource,
-    Player,
-    Shard,
-    check_sendable,
-    make_agent,
-    name_of,
-    play_shard,
-)
+from krypenv.training.arena.lineups import Seating, matches
+from krypenv.training.arena.results import KIND, chunks_of, games_of, num_games, read_results
+from krypenv.training.arena.shards import AgentSource, Shard, check_sendable, make_agent, name_of, play_shard
 from krypenv.training.common import bounds
 from krypenv.training.common.machine import machine
-from krypenv.training.common.processes import pool_of
 from krypenv.training.evaluation.deals import deal_seeds, describe_list
 from krypenv.training.evaluation.matches import Progress
+from krypenv.training.runs import Header, Run, Task, executor_of, open_run
 
 MOST_AT_ONCE = 1_000_000  # games of a chunk
 MOST_SHARDS = 200_000  # chunks of all matches
@@ -118,22 +98,25 @@ class ArenaSettings:
     @classmethod
     def of_folder(cls, folder: Path | str, **changes: Any) -> ArenaSettings:
         """Return the settings of the arena in a folder, with some changed; raises ValueError if there is no arena."""
-        header = read_header(Path(folder))
+        header = read_results(Path(folder)).header
         if "agents" not in changes:
             _check_names(folder, header)
+        it = header.identity
         fields: dict[str, Any] = {
-            "agents": tuple(agent["name"] for agent in header["agents"]),
-            "rules": Rules.parse(header["rules"]),
+            "agents": tuple(agent["name"] for agent in it["agents"]),
+            "rules": Rules.parse(it["rules"]),
             "out": folder,
-            **{name: header[name] for name in ("deals", "deals_from", "seed", "chunk", "pairs", "first", "precision")},
-            "cheaters": any(agent["cheats"] for agent in header["agents"]),
+            **{name: it[name] for name in ("seed", "chunk", "pairs", "first")},
+            **{name: header.about[name] for name in ("deals", "deals_from", "precision")},
+            "cheaters": any(agent["cheats"] for agent in it["agents"]),
         }
         return cls(**{**fields, **changes})
 
     @property
     def matches(self) -> list[list[Seating]]:
         """The seatings of each match; see `krypenv.training.arena.lineups`."""
-        return seatings_of(len(self.agents), self.rules.num_teams, self.pairs, self.first)
+        everyone = matches(len(self.agents), self.rules.num_teams, self.pairs)
+        return [seatings for seatings in everyone if not self.first or min(seatings[0]) < self.first]
 
     @property
     def num_games(self) -> int:
@@ -155,73 +138,52 @@ class ArenaSettings:
 def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: None) -> Games:
     """Play an arena, or resume the one in the same folder, and return all its games.
 
-    No written game is lost if the process is killed. The games, apart from their times, depend only on `agents`,
+    No finished chunk is lost if the process is killed. The games, apart from their times, depend only on `agents`,
     `rules`, `deals`, `deals_from`, `seed`, `chunk`, `pairs`, `first` and `precision`. More deals than before extend an
     arena; with fewer deals, existing games stay and count.
 
     Raises ValueError, and writes nothing, for agents that can't be made, play other rules, are named twice or cheat
-    without `cheaters`, and for a folder that holds another arena or that another process is writing to.
+    without `cheaters`, and for a folder that holds another arena or that another run is writing to.
     """
-    folder, header = Path(settings.out), make_header(settings)
-    if (folder / FILE).exists():
-        there = read_results(folder)
-        check_same(folder, there.header, header)
-        if not list(_missing(settings, there)):
-            progress(there.num_games, there.num_games)
-            return there.games()
-    _check_sources(settings)
-    with _player(settings) as play, open_results(folder, header) as results:
-        progress(results.num_games, settings.num_games)
-        for shards in _rounds(settings, results):
-            for lines in play(shards):
-                results.append(lines)
-                progress(results.num_games, settings.num_games)
-        return results.games()
+    header, executor = make_header(settings), executor_of(settings.workers, settings.ray, settings.ray_address)
+    if dumps := executor.dumps():
+        for source in settings.agents:
+            check_sendable(source, dumps)
+    with open_run(Path(settings.out), header, executor) as run:
+        played = num_games(run.results)
+        progress(played, settings.num_games)
+        for tasks in _rounds(settings, header, run):
+            for done in run.do(tasks):
+                played += done.size
+                progress(played, settings.num_games)
+        return games_of(header, run.results)
 
 
-def _check_sources(settings: ArenaSettings) -> None:
-    """Raise ValueError for an agent that can't be sent to the workers."""
-    if settings.ray:
-        from krypenv.training.arena.remote import packer
-
-        dumps = packer()
-    elif settings.workers > 1:
-        dumps = pickle.dumps
-    else:
-        return
-    for source in settings.agents:
-        check_sendable(source, dumps)
-
-
-def _player(settings: ArenaSettings) -> AbstractContextManager[Player]:
-    if settings.ray:
-        from krypenv.training.arena.remote import ray_player
-
-        return ray_player(settings.ray_address)
-    return pool_of(play_shard, settings.workers)
-
-
-def _missing(settings: ArenaSettings, results: Results) -> Iterator[Shard]:
-    """Yield the shards still to play, chunk by chunk over all matches, so that the matches advance together."""
-    seeds, size = deal_seeds(settings.deals_from, settings.deals), settings.chunk
+def _missing(settings: ArenaSettings, run: Run) -> list[Task]:
+    """Return the tasks of all chunks and matches that are not played yet; the last chunk may be smaller."""
+    seeds, matches, size = deal_seeds(settings.deals_from, settings.deals), settings.matches, settings.chunk
+    played = chunks_of(run.results)
+    found = []
     for chunk, first in enumerate(range(0, settings.deals, size)):
-        for match, seatings in enumerate(settings.matches):
-            if not results.has(match, chunk, len(seeds[first : first + size])):
-                members = {index: settings.agents[index] for index in sorted(set(chain(*seatings)))}
-                yield Shard(
-                    match, chunk, first, seeds[first : first + size], tuple(seatings), members, settings.rules,
-                    settings.seed,
-                )  # fmt: skip
+        its_seeds = seeds[first : first + size]
+        for match, seatings in enumerate(matches):
+            if (match, chunk) in played and len(played[match, chunk]["scores"]) >= len(its_seeds):
+                continue
+            members = {index: settings.agents[index] for index in sorted(set(chain(*seatings)))}
+            shard = Shard(match, chunk, first, its_seeds, tuple(seatings), members, settings.rules, settings.seed)
+            key = f"match {match}, {len(its_seeds)} deals from {first}"
+            found.append(Task(key, play_shard, {"shard": shard}, shard.num_games))
+    return found
 
 
-def _rounds(settings: ArenaSettings, results: Results) -> Iterator[list[Shard]]:
-    """Yield rounds of shards to play, until the intervals are narrow enough.
+def _rounds(settings: ArenaSettings, header: Header, run: Run) -> Iterator[list[Task]]:
+    """Yield rounds of tasks, until the intervals are narrow enough; all matches advance together.
 
     Without `precision` one round holds everything. With it, each chunk is a round, and a match ends for good once the
     intervals of all its pairs are narrow enough. This depends only on earlier chunks, so a resumed arena plays exactly
     what an uninterrupted one does.
     """
-    missing = list(_missing(settings, results))
+    missing = _missing(settings, run)
     if settings.precision is None:
         yield missing
         return
@@ -229,9 +191,10 @@ def _rounds(settings: ArenaSettings, results: Results) -> Iterator[list[Shard]]:
 
     awake = dict(enumerate(settings.matches))
     for chunk in range(-(-settings.deals // settings.chunk)):
-        yield [shard for shard in missing if shard.chunk == chunk and shard.match in awake]
+        shards = [(task, task.arguments["shard"]) for task in missing]
+        yield [task for task, shard in shards if shard.chunk == chunk and shard.match in awake]
         if (chunk + 1) * settings.chunk >= MANY_ENOUGH:
-            found = payoffs(results.games(chunk))
+            found = payoffs(games_of(header, run.results, chunk))
             wide = found.high - found.low > 2 * settings.precision
             awake = {
                 match: seats for match, seats in awake.items() if wide[np.ix_(*2 * [sorted({*chain(*seats)})])].any()
@@ -257,24 +220,20 @@ def make_header(settings: ArenaSettings) -> Header:
     cheats = [bool(getattr(agent, "cheats", False)) for agent in made]
     if any(cheats) and not settings.cheaters:
         raise ValueError(f"{names[cheats.index(True)]} sees what is hidden; --cheaters lets it play")
-    return {
-        "format": FORMAT,
+    identity = {
         "rules": str(rules),
         "agents": [
             {"name": name, "cheats": cheat, "weights_sha256": weights_of(source, agent)}
             for name, cheat, source, agent in zip(names, cheats, settings.agents, made, strict=True)
         ],
-        "deals": settings.deals,
-        "deals_from": settings.deals_from,
         "deals_list": describe_list(settings.deals_from),
-        "seed": settings.seed,
-        "chunk": settings.chunk,
-        "pairs": settings.pairs,
-        "first": settings.first,
-        "precision": settings.precision,
-        "command": settings.command,
-        "machine": _machine(),
+        **{name: getattr(settings, name) for name in ("seed", "chunk", "pairs", "first")},
     }
+    about = {
+        **{name: getattr(settings, name) for name in ("deals", "deals_from", "precision")},
+        "command": settings.command, "machine": _machine(),
+    }  # fmt: skip
+    return Header(KIND, identity, about)
 
 
 def _machine() -> dict[str, Any]:
@@ -286,7 +245,7 @@ def _machine() -> dict[str, Any]:
 
 def _check_names(folder: Path | str, header: Header) -> None:
     """Raise ValueError if an arena has agents that can't be made from the names in its results."""
-    names = [agent["name"] for agent in header["agents"]]
+    names = [agent["name"] for agent in header.identity["agents"]]
     for name in names:
         if is_own(name):
             again = shlex.join(["krypenv", "arena", *names, "--out", str(folder)])

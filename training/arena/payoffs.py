@@ -67,8 +67,8 @@ def payoffs(games: Games) -> Payoffs:
     pair_of[first, second] = pair_of[second, first] = np.arange(len(first))
     pairs = _DealMeans(len(numbers), len(first))
     table = np.unique(np.sort(games.agents, axis=1), axis=0, return_inverse=True)[1].ravel()  # its set of agents, (G,)
-    compiled = int(table.max()) + 1
-    margins, wins, ties = (_DealMeans(len(numbers), size * compiled) for _ in range(3))
+    tables = int(table.max()) + 1
+    margins, wins, ties = (_DealMeans(len(numbers), size * tables) for _ in range(3))
 
     own = games.agents[:, :, None] == games.agents[:, None, :]  # (G, S, S) whether one agent plays both sides
     share = 1 / own.sum(axis=2)  # (G, S) weight of the side among its agent's sides
@@ -86,7 +86,7 @@ def payoffs(games: Games) -> Payoffs:
         margin = leads(games.rules, games.scores[:, side], rest)
         counted = ((margins, margin), (wins, is_best[:, side] & is_alone), (ties, is_best[:, side] & ~is_alone))
         for means, values in counted:
-            means.add(deal, games.agents[:, side] * compiled + table, values, share[:, side])
+            means.add(deal, games.agents[:, side] * tables + table, values, share[:, side])
 
     margin, low, high = np.full((3, size, size), np.nan)
     deals = np.zeros((size, size), np.int64)
@@ -95,7 +95,7 @@ def payoffs(games: Games) -> Payoffs:
         margin[i, j], low[i, j], high[i, j] = _interval(samples)
         margin[j, i], low[j, i], high[j, i] = -margin[i, j], -high[i, j], -low[i, j]
     field, wins_of, ties_of = (
-        np.array([_mean_of_tables(*means.by_deal(slice(i * compiled, (i + 1) * compiled))) for i in range(size)]).T
+        np.array([_mean_of_tables(*means.by_deal(slice(i * tables, (i + 1) * tables))) for i in range(size)]).T
         for means in (margins, wins, ties)
     )
     return Payoffs(

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
 
 from krypenv.inputs.files import write_whole
-from krypenv.inputs.words import printable
+from krypenv.inputs.words import LONGEST_NAME, one_line, printable
 from krypenv.training.arena.games import Games
 from krypenv.training.arena.payoffs import Payoffs
 from krypenv.training.arena.standings import (
@@ -29,11 +29,13 @@ from krypenv.training.arena.standings import (
     format_figure,
     format_milliseconds,
 )
+from krypenv.training.common.margins import format_margin
 
 COLOURS = matplotlib.colormaps["RdBu"]  # red to blue, which colour-blind readers can tell apart
 COLOUR_SPAN = 0.84  # part of the colours used, about the middle: text is hard to read on the darkest
 EVEN_CONTRAST = 0.179  # luminance on which black and white text are equally legible
 FILLED, HOLLOW = "#2166ac", "#ffffff"
+MINUS = "−"
 LONGEST_LABEL = 44  # characters of a name in the picture
 
 
@@ -73,8 +75,8 @@ def write_report(path: Path, standings: Standings, games: Games, command: str, f
 
 def _printable(standings: Standings) -> Standings:
     """Return standings with names that a page can show."""
-    names = tuple(map(printable, standings.payoffs.names))
-    agents = tuple(dataclasses.replace(agent, agent=printable(agent.agent)) for agent in standings.agents)
+    names = tuple(one_line(name, LONGEST_NAME) for name in standings.payoffs.names)
+    agents = tuple(dataclasses.replace(each, agent=one_line(each.agent, LONGEST_NAME)) for each in standings.agents)
     return dataclasses.replace(standings, agents=agents, payoffs=dataclasses.replace(standings.payoffs, names=names))
 
 
@@ -135,7 +137,7 @@ def _has_alpha_rank(standings: Standings) -> bool:
 
 def _figure(value: float | None, pattern: str) -> str:
     """Return a formatted number with a minus sign instead of a hyphen."""
-    return format_figure(value, pattern).replace("-", "−")
+    return format_figure(value, pattern).replace("-", MINUS)
 
 
 def _half(low: float, high: float) -> str:
@@ -159,15 +161,14 @@ def _cell(table: Payoffs, row: int, column: int, most: float) -> dict[str, Any]:
     margin, low, high = (float(matrix[row, column]) for matrix in (table.margin, table.low, table.high))
     strength = math.copysign(math.sqrt(abs(margin) / most), margin) if most else 0.0
     colour = COLOURS(0.5 + COLOUR_SPAN / 2 * strength)
-    bounds = f"{_figure(low, '+.2f')} to {_figure(high, '+.2f')}"
+    over = format_margin(margin, low, high).replace("-", MINUS)
     return {
         "margin": _figure(margin, "+.2f"),
         "half": _half(low, high),
         "is_clear": low > 0 or high < 0,
         "colour": to_hex(colour),
         "ink": "#ffffff" if _luminance(colour) < EVEN_CONTRAST else "#000000",
-        "title": f"{table.names[row]} over {table.names[column]}: {_figure(margin, '+.2f')} ({bounds}), "
-        f"{table.deals[row, column]:,} deals",
+        "title": f"{table.names[row]} over {table.names[column]}: {over}, {table.deals[row, column]:,} deals",
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,15 +17,14 @@ from krypenv.inputs.words import one_line, shown
 from krypenv.rewards import all_points
 from krypenv.rules import Rules
 from krypenv.training.arena.lineups import Seating
-from krypenv.training.evaluation.table import Played, by_side, check_agent, describe_error, play_table, want_history
+from krypenv.training.evaluation.table import by_side, check_agent, describe_error, play_table, want_history
 
 LONGEST = 300  # characters of the reason for a forfeit
 
 # A string for `krypenv.agents.make_known`, a name and a maker, or an agent.
 AgentSource = str | tuple[str, Callable[[Rules, int], Agent]] | Agent
 _KINDS = "an agent is a string, a pair of a name and maker(rules, seed), or an object with act, name and rules"
-Line = dict[str, Any]  # the results of a match in one deal, as plain JSON values; see docs/arena.md
-Player = Callable[[Iterable["Shard"]], Iterator[list[Line]]]  # plays shards; yields their lines as they are finished
+Chunk = dict[str, Any]  # the results of a shard, as plain JSON values; see docs/arena.md
 
 
 @dataclass(frozen=True)
@@ -113,51 +112,40 @@ def forfeit_scores(rules: Rules, side: int) -> list[int]:
     return [points * ((each == side) == (rules.goal == "low")) for each in range(rules.num_teams)]
 
 
-def play_shard(shard: Shard) -> list[Line]:
-    """Play a shard with fresh agents, and return a line for each of its deals.
+def play_shard(shard: Shard) -> Chunk:
+    """Play a shard with fresh agents, and return its results as plain JSON values.
 
-    A forfeited game has the scores of `forfeit_scores`. Under rules that break ties a line also has what decides.
+    `scores` is (n, K, S) by deal, seating and side. A forfeited game has the scores of `forfeit_scores`. Under rules
+    that break ties `tie_breaks`, (n, K, S), is what decides.
     """
     rules, sides = shard.rules, shard.rules.num_teams
     deals, seatings = len(shard.deal_seeds), np.array(shard.seatings)
     indices = np.array([*shard.agents])
     made = [make_agent(source, rules, _agent_seed(shard, index)) for index, source in shard.agents.items()]
-    seeds = np.repeat(shard.deal_seeds, len(seatings))
-    engine = Engine(rules, shard.num_games, seeds, history=want_history(made))
+    engine = Engine(rules, shard.num_games, np.repeat(shard.deal_seeds, len(seatings)), history=want_history(made))
     played = play_table(engine, made, np.tile(np.searchsorted(indices, seatings), (deals, 1)), forfeits=True)
 
     scores, tie_breaks = by_side(played.scores, sides), played.tie_breaks[:, :sides].copy()
-    forfeits: list[list[Any]] = [[] for _ in range(deals)]
-    for row, agent, side, reason in played.forfeits:
+    forfeits = []
+    for row, agent, side, reason in sorted(played.forfeits):
         scores[row] = forfeit_scores(rules, side)
         tie_breaks[row] = 0
         deal, seating = divmod(row, len(seatings))
-        forfeits[deal].append([seating, int(indices[agent]), one_line(reason, LONGEST)])
-
-    decisions, seconds = _by_deal(played, deals)
-    return [
-        {
-            "match": shard.match,
-            "chunk": shard.chunk,
-            "of": deals,
-            "deal": shard.first_deal + deal,
-            "seats": seatings.tolist(),
-            "scores": scores.reshape(deals, -1, sides)[deal].tolist(),
-            "forfeits": forfeits[deal],
-            "agents": indices.tolist(),
-            "decisions": decisions[deal].tolist(),
-            "seconds": [round(each, 9) for each in seconds[deal].tolist()],
-            **({"tie_breaks": tie_breaks.reshape(deals, -1, sides)[deal].tolist()} if breaks_ties(rules) else {}),
-        }
-        for deal in range(deals)
-    ]
+        forfeits.append([shard.first_deal + deal, seating, int(indices[agent]), one_line(reason, LONGEST)])
+    shape = deals, len(seatings), sides
+    return {
+        "match": shard.match,
+        "chunk": shard.chunk,
+        "first_deal": shard.first_deal,
+        "seats": seatings.tolist(),
+        "scores": scores.reshape(shape).tolist(),
+        "forfeits": forfeits,
+        "agents": indices.tolist(),
+        "decisions": played.decisions.sum(axis=0).tolist(),
+        "seconds": [round(each, 9) for each in played.seconds.tolist()],
+        **({"tie_breaks": tie_breaks.reshape(shape).tolist()} if breaks_ties(rules) else {}),
+    }
 
 
 def _agent_seed(shard: Shard, agent: int) -> int:
     return int(np.random.SeedSequence([shard.seed, shard.match, shard.chunk, agent]).generate_state(1)[0])
-
-
-def _by_deal(played: Played, deals: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return each agent's decisions in each deal, and its seconds in proportion to them: (deals, A) each."""
-    decisions = played.decisions.reshape(deals, -1, played.decisions.shape[1]).sum(axis=1)
-    return decisions, played.seconds * decisions / np.maximum(1, decisions.sum(axis=0))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.inputs.words import printable
+from krypenv.inputs.words import printable, to_install
 from krypenv.rules import Rules
 from krypenv.training.arena import ratings
 from krypenv.training.arena.games import FloatArray, Games
@@ -19,7 +19,7 @@ from krypenv.training.common.report import print_table
 
 BLOCK = 6  # opponents side by side in a printed table, at most
 NO_FIGURE = "–"
-NEEDS_OPEN_SPIEL = 'alpha-rank is left out because OpenSpiel is not installed: pip install "krypenv[metagame]"'
+NEEDS_OPEN_SPIEL = f"alpha-rank is left out because OpenSpiel is not installed; {to_install('metagame')}"
 NOT_ALL_MET = "Nash averaging and alpha-rank are left out because not every two agents have met"
 
 

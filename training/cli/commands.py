@@ -23,11 +23,14 @@ from krypenv.training.cli.options import (
     DEALS_FROM,
     HelpPanel,
     JsonFile,
+    OnRay,
     Page,
     Players,
     Preset,
+    RayAddress,
     RuleFields,
     Teams,
+    Workers,
     command_of,
     flag,
     hand_over,
@@ -38,7 +41,7 @@ from krypenv.training.cli.score import score
 from krypenv.training.cli.show import show
 from krypenv.training.cli.solve import solve
 from krypenv.training.cli.study import study
-from krypenv.training.common.panels import AGENTS, INPUT, LENGTH, OUTPUT, RAY
+from krypenv.training.common.panels import AGENTS, INPUT, LENGTH, OUTPUT
 
 
 class Root(HelpPanel, OneSentence):
@@ -152,17 +155,9 @@ def arena(
             default="play all deals",
         ),
     ] = None,
-    workers: Annotated[int, option(panel=LENGTH, help="processes; the figures don't depend on their number")] = 1,
-    ray: Annotated[bool, flag("--ray", RAY, "play on a Ray cluster")] = False,
-    ray_address: Annotated[
-        str | None,
-        option(
-            panel=RAY,
-            metavar="ADDRESS",
-            help="address of the cluster; implies --ray",
-            default="what Ray finds, or a new one",
-        ),
-    ] = None,
+    workers: Workers = 1,
+    ray: OnRay = False,
+    ray_address: RayAddress = None,
     out: Annotated[
         Path, option(panel=OUTPUT, metavar="DIR", help="folder of the results; an arena in this folder is resumed")
     ],
@@ -174,7 +169,7 @@ def arena(
     The results are stored in DIR. If the arena is stopped or killed, the same command resumes it.
     """
     from krypenv.training.arena.arena import ArenaSettings, run_arena
-    from krypenv.training.arena.results import facts, read_header
+    from krypenv.training.arena.results import facts, read_results
     from krypenv.training.arena.standings import print_standings, standings
     from krypenv.training.cli.outputs import check_files, check_folder
     from krypenv.training.common.report import write_json
@@ -215,9 +210,9 @@ def arena(
     if page:
         from krypenv.training.arena.report import write_report
 
-        write_report(page, table, games, settings.command, facts(read_header(out)))
+        write_report(page, table, games, settings.command, facts(read_results(out).header))
     if json_file:
-        write_json(json_file, {"arena": read_header(out), "standings": table.to_json()})
+        write_json(json_file, {"arena": read_results(out).header._asdict(), "standings": table.to_json()})
     if settings.precision and table.deals < settings.deals:
         typer.echo(f"stopped after {table.deals} deals: every pair's interval is at most ±{settings.precision:g}")
     print_standings(table)
@@ -242,7 +237,6 @@ def train(ctx: typer.Context) -> None:
 
 
 @app.command(rich_help_panel=TRAINING, add_help_option=False, context_settings=_PASSED_ON)
-@app.command("teach", hidden=True, add_help_option=False, context_settings=_PASSED_ON)  # the name in older versions
 def imitate(ctx: typer.Context) -> None:
     """Train a network to imitate a search: initial weights for self-play."""
     from krypenv.training.imitation.imitate import ImitationSettings

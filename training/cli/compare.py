@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from krypenv.training.cli.options import option
-from krypenv.training.cli.study import Models, Workers, answer_study
-from krypenv.training.common.panels import LENGTH, OUTPUT, RULES
+from krypenv.training.cli.options import OnRay, RayAddress, Workers, option
+from krypenv.training.cli.study import Models, answer_study
+from krypenv.training.common.panels import AGENTS, LENGTH, OUTPUT, RULES
 
 
 def compare(
@@ -20,9 +20,14 @@ def compare(
             help="two rule sets or more, each a preset with its fields, as in 'kasino-sweden goal=low'",
         ),
     ],
+    agent: Annotated[
+        str, option(panel=AGENTS, help="who plays every seat where moves, points, luck and the lead are counted")
+    ] = "tactician",
     deals: Annotated[int | None, option(panel=LENGTH, help="deals of each match", default="1000")] = None,
     seed: Annotated[int, option(panel=LENGTH, help="seed of the deals and of the agents' random choices")] = 0,
     workers: Workers = 1,
+    ray: OnRay = False,
+    ray_address: RayAddress = None,
     models: Models = None,
     out: Annotated[
         Path, option(panel=OUTPUT, metavar="FOLDER", help="folder of the answer; a comparison in it is resumed")
@@ -33,8 +38,11 @@ def compare(
     Margins are in standard deviations of a game's margin between equal players, so that games with other points can be
     compared. If the comparison is stopped or killed, the same command resumes it.
     """
-    from krypenv.training.lab.rulesets import PLAYER, rule_sets, sets_of
+    from krypenv.agents.own import typed
+    from krypenv.training.lab.rulesets import rule_sets, sets_of
+    from krypenv.training.runs import executor_of
 
-    found = rule_sets("compare", "How do these rules differ?", sets_of(rules))
+    player = typed(agent)
+    found = rule_sets("compare", "How do these rules differ?", sets_of(rules), agent=player)
     assert found.rules
-    answer_study(found, found.rules, PLAYER, deals, seed, workers, models, out)
+    answer_study(found, found.rules, player, deals, seed, executor_of(workers, ray, ray_address), models, out)

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from krypenv.inputs.words import one_line
+from krypenv.inputs.words import one_line, to_install
 from krypenv.runtime import stopping
 
 LONGEST_MESSAGE = 1000  # characters
@@ -47,8 +47,8 @@ class OneSentence(TyperGroup):
             if missing not in (*OF_TRAINING, *OF_PICTURES):
                 raise
             extra, missing = ("render", OF_PICTURES[missing]) if missing in OF_PICTURES else ("train", missing)
-            install = f'pip install "krypenv[{extra}]"'
-            message = f"krypenv: {ctx.invoked_subcommand} needs {missing}, which is not installed: {install}"
+            needed = f"{missing}, which is not installed; {to_install(extra)}"
+            message = f"krypenv: {ctx.invoked_subcommand} needs {needed}"
         except ValueError as error:
             message = f"krypenv: {error}"
         except OSError as error:

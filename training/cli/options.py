@@ -13,7 +13,7 @@ from rich.markup import escape
 from typer.core import TyperCommand
 
 from krypenv.training.common import panels
-from krypenv.training.common.fields import RENAMED, Command, Option, options_of
+from krypenv.training.common.fields import Command, Option, options_of
 
 
 def option(*names: str, panel: str, help: str, default: str = "", **more: Any) -> Any:
@@ -45,6 +45,17 @@ RuleFields = Annotated[
 ]
 JsonFile = Annotated[
     Path | None, option("--json", panel=OUTPUT, metavar="FILE", help="also write the results to this file, as JSON")
+]
+Workers = Annotated[int, option(panel=LENGTH, help="processes; the figures don't depend on their number")]
+OnRay = Annotated[bool, flag("--ray", panels.RAY, "work on a Ray cluster")]
+RayAddress = Annotated[
+    str | None,
+    option(
+        panel=panels.RAY,
+        metavar="ADDRESS",
+        help="address of the cluster; implies --ray",
+        default="what Ray finds, or a new one",
+    ),
 ]
 DEALS_FROM = "dev|test|SEED"
 
@@ -91,7 +102,6 @@ def command_of(settings: type[Command], run: Callable[[Any], None], argument: st
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     in_order = sorted(options.values(), key=lambda each: _place(each.panel))
     parameters = [context, *(_parameter(each, defaults[each.name], each.name == argument) for each in in_order)]
-    parameters += [_hidden(options[new], old) for old, new in RENAMED.items() if new in options and old not in options]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     return command
@@ -119,13 +129,6 @@ def _parameter(setting: Option, default: Any, is_argument: bool) -> inspect.Para
         default=inspect.Parameter.empty if is_argument else default,
         annotation=Annotated[kind, told],
     )
-
-
-def _hidden(setting: Option, name: str) -> inspect.Parameter:
-    """Return the parameter for the old name of an option, which help does not show."""
-    kind = typing.get_args(_parameter(setting, setting.default, False).annotation)[0]
-    annotation = Annotated[kind | None, typer.Option(hidden=True)]  # type: ignore[valid-type]
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 def hand_over(ctx: typer.Context, function: Callable[..., None], epilog: str) -> None:

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import secrets
+import sys
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from typing import Annotated
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from krypenv.inputs.files import write_new
+from krypenv.inputs.words import printable
 from krypenv.training.cli.options import Players, RuleFields, Teams, flag, option
 from krypenv.training.cli.outputs import check_files, read_text
+from krypenv.training.common.folders import writing_to
 from krypenv.training.common.panels import AGENTS, GAME_RECORDS, LENGTH, OUTPUT, RULES
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from krypenv.game.game import Game
+
+_MOST_READ = 20  # records among which an unfinished game is looked for
+_PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False, "soft_wrap": True}
 
 
 def play(
@@ -46,7 +64,8 @@ def play(
 ) -> None:
     """Play against agents in the terminal.
 
-    The game is saved when it ends and when you leave, even if the connection is lost.
+    The game is saved after each of your moves, to a file of its own. Without options for the game, you are asked
+    whether to go on with an unfinished one of this folder.
     """
     from rich.console import Console
 
@@ -56,28 +75,140 @@ def play(
     from krypenv.ui.table import Table, named_in
     from krypenv.ui.terminal import Terminal
 
-    if load and (rules or players or teams or rule or seed is not None):
+    of_a_deal = bool(rules or players or teams or rule or seed is not None)
+    if load and of_a_deal:
         raise ValueError("the record of --load has the rules and the deal; leave out their options")
-    path = save or (Path(load) if load and load != "-" else _free_name())
-    check_files(path)
-    opponents = list(map(typed, against or ["champion"]))
-    if load:
-        game = Game.replay(read_text(load))
-        named = named_in(game)
-        if named:
-            seat = named[0] if seat is None else seat
-            opponents = opponents if against else named[1]
-        if game.is_over and not game.session_over:
-            game = game.next_game()
-    else:
-        game = Game(GameRules(rules or "", players, teams, tuple(rule or ())).of_agents([]), seed)
-    of_agents = secrets.randbits(32) if seed is None else seed
-    table = Table(game, 0 if seat is None else seat, opponents, of_agents)
     console = Console(no_color=True if no_colour else None)
-    Terminal(table, path, typed(hint), console, four_colours).run()
+    with contextlib.ExitStack() as held:
+        if load and load != "-" and (not save or _is_same(save, load)):
+            check_files(load)
+            held.enter_context(_alone(Path(load)))
+        elif not load:
+            load = _unfinished(console, held, not (of_a_deal or against or seat is not None or save))
+        opponents = list(map(typed, against or ["champion"]))
+        if load:
+            game = Game.replay(read_text(load))
+            named = named_in(game)
+            if named:
+                seat = named[0] if seat is None else seat
+                opponents = opponents if against else named[1]
+            if game.session_over:
+                raise ValueError(f"the game of {load} is over; krypenv show prints it")
+            if game.is_over:
+                game = game.next_game()
+        else:
+            game = Game(GameRules(rules or "", players, teams, tuple(rule or ())).of_agents([]), seed)
+        of_agents = secrets.randbits(32) if seed is None else seed
+        table = Table(game, 0 if seat is None else seat, opponents, of_agents)
+        if save and not (load and _is_same(save, load)):
+            _take(save, held)
+            path = save
+        else:
+            path = Path(load) if load and load != "-" else _own_name(table.record(), held)
+        Terminal(table, path, typed(hint), console, four_colours).run()
 
 
-def _free_name() -> Path:
-    """Return the first name of a file in this folder that is not taken."""
-    names = (Path("game.krk" if number == 1 else f"game-{number}.krk") for number in count(1))
-    return next(path for path in names if not path.exists())
+def _unfinished(console: Console, held: contextlib.ExitStack, is_asked: bool) -> str | None:
+    """Return the record in this folder that the person goes on with, held alone; None for a new game.
+
+    It is the latest one that has not ended and that nobody else plays. It is only mentioned if the person is not to be
+    asked, or is not there to answer.
+    """
+    for path in _latest():
+        found = contextlib.ExitStack()
+        try:
+            game = _of_a_person(path)
+            if game is None:
+                continue
+            found.enter_context(_alone(path))
+        except (OSError, ValueError):  # no record, or somebody plays it
+            continue
+        with found:
+            said = f"{printable(str(path))} has an unfinished game"
+            if not (is_asked and sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
+                console.print(f"{said}; to go on: krypenv play --load {printable(quote(str(path)))}", **_PLAIN)
+                return None
+            from krypenv.game.display import format_place
+
+            console.print(f"{said}: {game.rules}, {format_place(game)}, {len(game.moves)} moves.", **_PLAIN)
+            if not _says_yes("Enter goes on with it, n begins a new game: "):
+                return None
+            held.enter_context(found.pop_all())
+            return str(path)
+    return None
+
+
+def _latest() -> list[Path]:
+    """Return the records in this folder, the latest first."""
+    dated = []
+    for path in Path().glob("*.krk"):
+        with contextlib.suppress(OSError):
+            dated.append((path.stat().st_mtime, path))
+    return [path for _, path in sorted(dated, reverse=True)[:_MOST_READ]]
+
+
+def _of_a_person(path: Path) -> Game | None:
+    """Return a record's game if a person has yet to go on with it; raise OSError or ValueError if it is no record."""
+    from krypenv.game.game import Game
+    from krypenv.ui.table import named_in
+
+    if not path.is_file():
+        return None
+    game = Game.replay(read_text(str(path)))
+    return game if named_in(game) and not game.session_over else None
+
+
+def _says_yes(question: str) -> bool:
+    """Return whether a person agrees, by Enter or y; ends the command where the input ends."""
+    while True:
+        try:
+            answer = input(question).strip().lower()
+        except EOFError:
+            raise typer.Exit from None
+        except UnicodeDecodeError:
+            continue
+        if answer in ("", "y", "yes", "n", "no"):
+            return answer[:1] != "n"
+
+
+def _own_name(record: bytes, held: contextlib.ExitStack) -> Path:
+    """Write a record to the first file in this folder whose name is not taken, and hold it alone."""
+    for number in count(1):
+        path = Path("game.krk" if number == 1 else f"game-{number}.krk")
+        with contextlib.ExitStack() as found, contextlib.suppress(FileExistsError, _Taken):
+            if not os.path.lexists(path):
+                found.enter_context(_alone(path))
+                write_new(path, record)
+                held.enter_context(found.pop_all())
+                return path
+    raise AssertionError  # names do not end
+
+
+def _take(path: Path, held: contextlib.ExitStack) -> None:
+    """Hold alone the file that a person has named for a game; raise ValueError if there is anything in it."""
+    check_files(path)
+    held.enter_context(_alone(path))
+    if path.exists() and path.stat().st_size:
+        raise ValueError(
+            f"there is something in {path} already; name a new file, or go on with a game of its own: --load {path}"
+        )
+
+
+class _Taken(ValueError):
+    """Somebody plays the game of a file."""
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Keep every other process from playing the game of a file; raise ValueError if one does."""
+    real = Path(os.path.realpath(path))
+    with contextlib.ExitStack() as held:
+        try:
+            held.enter_context(writing_to(real.parent, real.name))
+        except ValueError:
+            raise _Taken(f"the game of {path} is being played already; go on with it there") from None
+        yield
+
+
+def _is_same(one: Path | str, other: Path | str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)

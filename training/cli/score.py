@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from krypenv.training.cli.options import flag, option
+from krypenv.training.cli.options import OnRay, RayAddress, Workers, flag, option
 from krypenv.training.common.panels import AGENTS, INPUT, LENGTH, OUTPUT
 
 
@@ -25,7 +25,9 @@ def score(
         option(panel=LENGTH, help="official table to play; repeatable", default="all tables that the agent can play"),
     ] = None,
     quick: Annotated[bool, flag("--quick", LENGTH, "play a tenth of the deals: minutes, and wider intervals")] = False,
-    workers: Annotated[int, option(panel=LENGTH, help="processes; the score does not depend on them")] = 1,
+    workers: Workers = 1,
+    ray: OnRay = False,
+    ray_address: RayAddress = None,
     check: Annotated[
         Path | None, option(panel=INPUT, metavar="FILE", help="verify a score file by replaying a random part of it")
     ] = None,
@@ -39,11 +41,11 @@ def score(
     ] = None,
 ) -> None:
     """Score an agent by the official protocol, with a file that anyone can verify."""
-    from krypenv.training.cli.outputs import check_files
+    from krypenv.training.cli.outputs import check_files, check_folder
+    from krypenv.training.runs import executor_of
     from krypenv.training.score.board import make_board
-    from krypenv.training.score.journal import journal_of
     from krypenv.training.score.protocol import DEALS, QUICK
-    from krypenv.training.score.run import ScoreSettings, check_score, play_score
+    from krypenv.training.score.run import ScoreSettings, check_score, journal_of, play_score
 
     if (check is not None) + (board is not None) + (out is not None) != 1:
         raise ValueError("give one of --out FILE to play, --check FILE to verify and --board FOLDER for a page")
@@ -52,7 +54,7 @@ def score(
         return
     if out is not None:
         check_files(out)
-        check_files(journal_of(out))
+        check_folder(journal_of(out))
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("games")
@@ -65,7 +67,8 @@ def score(
         else:
             if agent is None or out is None:
                 raise ValueError("name the agent to score")
-            settings = ScoreSettings(agent, out, tuple(table or ()), QUICK if quick else DEALS, workers)
+            where = executor_of(workers, ray, ray_address)
+            settings = ScoreSettings(agent, out, tuple(table or ()), QUICK if quick else DEALS, where)
             result = play_score(settings, shlex.join(["krypenv", *sys.argv[1:]]), show)
     if check is not None:
         typer.echo(f"{check}: {deals} of {total} deals replayed, all as in the file")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shlex
 import sys
 import time
@@ -81,11 +80,9 @@ def solve(
 
 def _solve(rules: Rules, gap: float, iterations: int, threads: int, out: Path | None, at: str | None) -> None:
     from krypenv.training.cli.outputs import check_folder
-    from krypenv.training.common.folders import writing_to
     from krypenv.training.exact.looking import check_position
-    from krypenv.training.exact.resuming import Kept
     from krypenv.training.exact.solving import solve as solve_game
-    from krypenv.training.exact.strategies import save
+    from krypenv.training.exact.strategies import solve_into
 
     game = _game_at(at) if at else None
     if game:
@@ -93,15 +90,12 @@ def _solve(rules: Rules, gap: float, iterations: int, threads: int, out: Path | 
     if out:
         check_folder(out)
     start = time.perf_counter()
-    with contextlib.ExitStack() as stack:
+    with Console(stderr=True).status(f"solving {rules}"):
         if out:
-            stack.enter_context(writing_to(out))
-        stack.enter_context(Console(stderr=True).status(f"solving {rules}"))
-        keep = Kept(out, rules, gap, iterations) if out else None
-        solved = solve_game(rules, gap, iterations, threads, sees=bool(out or game), keep=keep)
-        if out and keep:
-            save(out, solved, command=shlex.join(["krypenv", *sys.argv[1:]]))
-            keep.remove()
+            command = shlex.join(["krypenv", *sys.argv[1:]])
+            solved = solve_into(out, rules, gap, iterations, threads, command=command)
+        else:
+            solved = solve_game(rules, gap, iterations, threads, sees=bool(game))
     typer.echo(
         f"{rules}: the first seat can expect {solved.value:+.4f} points; the strategy can be exploited by "
         f"{max(solved.exploitability, 0.0):.1e} points at most ({time.perf_counter() - start:.1f} s)"
@@ -183,3 +177,4 @@ def _list(games: list[Rules], gap: float, iterations: int, threads: int) -> None
             )
         )  # fmt: skip
     print_table(SIZES, rows)
+    typer.echo("information sets: of each seat, without the order in which the cards of a capture were named")

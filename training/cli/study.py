@@ -11,14 +11,14 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from krypenv.training.cli.options import Players, Preset, RuleFields, Teams, option
+from krypenv.training.cli.options import OnRay, Players, Preset, RayAddress, RuleFields, Teams, Workers, option
 from krypenv.training.common.panels import AGENTS, LENGTH, OUTPUT, STUDY
 
 if TYPE_CHECKING:
     from krypenv.rules import Rules
     from krypenv.training.lab.study import Study
+    from krypenv.training.runs import Executor
 
-Workers = Annotated[int, option(panel=LENGTH, help="processes; the answer does not depend on them")]
 Models = Annotated[
     Path | None,
     option(
@@ -50,6 +50,8 @@ def study(
     deals: Annotated[int | None, option(panel=LENGTH, help="number of deals", default="the study's own")] = None,
     seed: Annotated[int, option(panel=LENGTH, help="seed of the deals and of the agents' random choices")] = 0,
     workers: Workers = 1,
+    ray: OnRay = False,
+    ray_address: RayAddress = None,
     models: Models = None,
     out: Annotated[
         Path | None,
@@ -64,6 +66,7 @@ def study(
     from krypenv.agents.own import typed
     from krypenv.training.common.parts import GameRules
     from krypenv.training.lab.play import strong_agent
+    from krypenv.training.runs import executor_of
     from krypenv.training.studies.registry import study_of
 
     found = study_of(name)
@@ -75,18 +78,25 @@ def study(
         teams = found.teams if teams is None else teams
     game = found.rules or GameRules(rules or "", players, teams, tuple(rule or ())).of_agents([agent] if agent else [])
     player = found.agent or (strong_agent(game) if agent is None else typed(agent))
+    where = executor_of(workers, ray, ray_address)
     answer_study(
-        found, game, player, deals, seed, workers, models, out or Path("runs/studies") / f"{name}-{game.players}"
+        found, game, player, deals, seed, where, models, out or Path("runs/studies") / f"{name}-{game.players}"
     )
 
 
 def answer_study(
-    found: Study, rules: Rules, agent: str, deals: int | None, seed: int, workers: int, models: Path | None, out: Path
+    found: Study,
+    rules: Rules,
+    agent: str,
+    deals: int | None,
+    seed: int,
+    where: Executor,
+    models: Path | None,
+    out: Path,
 ) -> None:
     """Check what a study is asked for, run it, and print its answer."""
     from krypenv.training.cli.outputs import check_folder
     from krypenv.training.common import bounds
-    from krypenv.training.common.folders import writing_to
     from krypenv.training.common.report import print_table
     from krypenv.training.lab.rulesets import find_models
     from krypenv.training.lab.study import FIGURE, RESULT, Setup, run_study
@@ -94,17 +104,16 @@ def answer_study(
     deals = found.deals if deals is None else deals
     bounds.check("deals", deals, bounds.DEALS)
     bounds.check("seed", seed, bounds.SEED)
-    bounds.check("workers", workers, bounds.WORKERS)
     if models and not found.sets:
         raise ValueError(f"the study {found.name} compares no rules, so it has no use for --models")
     setup = Setup(rules, agent, deals, seed, find_models(models, found.sets) if models else ())
     found.check(setup)
     check_folder(out)
     console = Console(stderr=True)
-    with writing_to(out), Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(found.name)
         answer = run_study(
-            found, setup, out, shlex.join(["krypenv", *sys.argv[1:]]), workers,
+            found, setup, out, shlex.join(["krypenv", *sys.argv[1:]]), where,
             lambda done, tasks: bar.update(task, completed=done, total=tasks),
         )  # fmt: skip
     about = f"{len(found.sets)} rule sets" if found.sets else f"{setup.rules}, {setup.agent}"

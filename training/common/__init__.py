@@ -7,7 +7,7 @@ panels     panels of the help pages
 ladder     the agents around a learner
 machine    the machine and versions of a measurement
 folders    folders with a single writing process
-processes  worker processes
 progress   progress of long runs
+margins    margins and their intervals as text
 report     tables in the terminal, and JSON files
 """

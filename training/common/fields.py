@@ -7,19 +7,11 @@ import typing
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from krypenv.inputs.words import check_keywords, with_new_names
+from krypenv.inputs.words import check_keywords
 from krypenv.training.common import bounds
 from krypenv.training.common.bounds import Bounds
 
 Of = TypeVar("Of", bound="Command")
-
-# Old names of settings and their new ones. Command lines, calls and files with the old names still work.
-RENAMED = {
-    "warm": "init_from", "lessons": "demonstrations", "passes": "bc_epochs", "rows": "envs",
-    "rival_rows": "opponent_envs", "rivals": "opponents", "hardness": "opponent_temperature", "discount": "gamma",
-    "entropy": "ent_coef", "pull": "kl_coef", "slowness": "ema_decay", "value_weight": "vf_coef", "stray": "epsilon",
-    "softness": "target_temperature", "candidates": "proposals",
-}  # fmt: skip
 
 
 def setting(default: Any, text: str, bounds: Bounds | None = None, panel: str = "") -> Any:
@@ -58,14 +50,9 @@ class Command(Part):
         """Return settings with values given by option name; raises TypeError for an unknown name."""
         return cls().changed(**given)
 
-    @classmethod
-    def renamed(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return settings under their new names; raises ValueError if both names of one are given."""
-        return with_new_names(given, options_of(cls), RENAMED)
-
     def changed(self: Of, **given: Any) -> Of:
         """Return these settings with some values changed, given by option name."""
-        options, given = options_of(type(self)), type(self).renamed(given)
+        options = options_of(type(self))
         check_keywords(f"{type(self).__name__}.of", given, list(options))
         fields: dict[str, Any] = {}
         parts: dict[str, dict[str, Any]] = {}

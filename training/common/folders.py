@@ -1,4 +1,4 @@
-"""Folders that only one process at a time writes to."""
+"""Folders that only one run at a time writes to."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ LOCK = ".lock"
 
 @contextlib.contextmanager
 def writing_to(folder: Path, file: str = "") -> Iterator[None]:
-    """Lock a folder against other writing processes for the duration of the block; create it if necessary.
+    """Lock a folder against other writers, of any process or thread, for the block; create it if necessary.
+
+    Whatever writes several files to a folder, or appends to one, does it in such a block, in the function that writes.
 
     With `file` only that file of the folder is locked. The operating system holds the lock and releases it when the
-    process ends, however it ends. The file `.lock`, or `.FILE.lock`, stays and means nothing. Raises ValueError if
-    another process, or an enclosing block, holds the lock.
+    process ends, however it ends. The file `.lock`, or `.FILE.lock`, stays and means nothing. Raises ValueError at
+    once if another block holds the lock, be it an enclosing one.
     """
     from filelock import FileLock, Timeout
 
@@ -30,7 +32,7 @@ def writing_to(folder: Path, file: str = "") -> Iterator[None]:
             lock.acquire(timeout=0)
         except Timeout:
             raise ValueError(
-                f"another process is writing to {folder / file}; wait for its end, or give another --out"
+                f"another run is writing to {folder / file}; wait for its end, or give another --out"
             ) from None
     try:
         yield

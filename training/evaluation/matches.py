@@ -17,6 +17,7 @@ from krypenv.engine import Engine
 from krypenv.kernels.scoring import are_best, leads, points_of_sweeps
 from krypenv.rules import Rules
 from krypenv.training.common import bounds
+from krypenv.training.common.margins import margin_cells
 from krypenv.training.evaluation.deals import deal_seeds, describe_list
 from krypenv.training.evaluation.table import Played, by_side, check_agent, milliseconds, play_table, want_history
 
@@ -241,8 +242,7 @@ def match_rows(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
         (
             result.agent,
             result.opponent,
-            f"{result.margin:+.2f}",
-            f"{result.low:+.2f} to {result.high:+.2f}",
+            *margin_cells(result.margin, result.low, result.high),
             f"{result.win_rate:.1%}",
             f"{result.tie_rate:.1%}",
         )
@@ -265,8 +265,8 @@ def points_rows(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
 
 def format_table(results: Sequence[MatchResult]) -> str:
     """Return matches as two plain text tables: the margins, and the components of the scores."""
-    compiled = ((MATCH_COLUMNS, match_rows(results)), (POINTS_COLUMNS, points_rows(results)))
-    return "\n\n".join(_format_rows([columns, *rows]) for columns, rows in compiled)
+    pages = ((MATCH_COLUMNS, match_rows(results)), (POINTS_COLUMNS, points_rows(results)))
+    return "\n\n".join(_format_rows([columns, *rows]) for columns, rows in pages)
 
 
 def _format_rows(rows: list[tuple[str, ...]]) -> str:

@@ -10,5 +10,6 @@ asking      an agent as a behaviour strategy
 resuming    what a solve keeps, to go on after it was killed
 looking     what a strategy does in one decision, and why
 counting    how large a game is
+beliefs     what a search with open hands loses, with uniform beliefs and exact ones
 strategies  strategies and best responses as files
 """

@@ -1,4 +1,4 @@
-"""Strategies that leave the room as files: `save`."""
+"""Strategies that leave the room as files: `save` and `solve_into`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,39 @@ from typing import Any
 import numpy as np
 
 from krypenv.agents.solved import keys_of, save_strategy, strategy_of
-from krypenv.training.exact.solving import Solved
+from krypenv.rules import Rules
+from krypenv.training.common.folders import writing_to
+from krypenv.training.exact.resuming import Kept
+from krypenv.training.exact.solving import Solved, solve
+
+
+def solve_into(
+    folder: str | Path, rules: Rules, gap: float = 1e-4, most: int = 20_000, threads: int = 0, **facts: Any
+) -> Solved:
+    """Solve a game, save the strategy in a folder, and return the solution; the arguments are those of `solve`.
+
+    Killed, the same call goes on where it was. Raises ValueError as `solve` does, and if another run is writing to the
+    folder.
+    """
+    with writing_to(Path(folder)):
+        keep = Kept(folder, rules, gap, most)
+        solved = solve(rules, gap, most, threads, sees=True, keep=keep)
+        _write(folder, solved, False, facts)
+        keep.remove()
+    return solved
 
 
 def save(folder: str | Path, solved: Solved, best_response: bool = False, **facts: Any) -> Path:
     """Write the policy of a solved game, or the best responses to an agent's, as a folder that names an agent.
 
-    The trees must have been grown with observations (`sees`), and those of `measure` tell points apart.
+    The trees must have been grown with observations (`sees`), and those of `measure` tell points apart. Raises
+    ValueError if another run is writing to the folder.
     """
+    with writing_to(Path(folder)):
+        return _write(folder, solved, best_response, facts)
+
+
+def _write(folder: str | Path, solved: Solved, best_response: bool, facts: dict[str, Any]) -> Path:
     if best_response:
         facts["points"] = True
     keys, sizes, actions, policies = [], [], [], []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,19 +15,20 @@ from rich.console import Console
 from scipy.stats import bootstrap, trim_mean
 
 from krypenv.agents.neural.model_file import CARD
-from krypenv.inputs.files import read_json, write_whole
-from krypenv.inputs.schema import a_record, a_table, number, sentence_of, whole
+from krypenv.inputs.files import write_whole
 from krypenv.rules import Rules
 from krypenv.training.common import bounds, panels
 from krypenv.training.common.fields import Command, part, setting
-from krypenv.training.common.folders import writing_to
 from krypenv.training.common.ladder import KRYPKASINO, ladder_of
+from krypenv.training.common.machine import machine
+from krypenv.training.common.margins import margin_cells
 from krypenv.training.common.parts import Evaluation, GameRules, Network
-from krypenv.training.common.processes import pool_of
+from krypenv.training.common.progress import progress
 from krypenv.training.common.report import print_table, write_json
 from krypenv.training.evaluation.matches import duplicate_match
 from krypenv.training.imitation.imitate import ImitationSettings
 from krypenv.training.imitation.imitate import run as imitate
+from krypenv.training.runs import Header, Task, executor_of, open_run
 from krypenv.training.selfplay.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.selfplay.selfplay import run
 from krypenv.training.selfplay.settings import Settings, defaults_of
@@ -43,12 +45,6 @@ VARIANTS: dict[str, dict[str, Any]] = {  # settings that differ from those of `A
     "no opponents, all seats learn": {"envs": 512, "opponent_envs": 0},
     "snapshots all alike": {"opponent_temperature": 0.0},
 }
-OLD_NAMES = {  # of variants; runs stored under them and command lines with them still work
-    "no warm start": "no imitation",
-    "no pull towards the slow copy": "no KL to the EMA policy",
-    "no pull towards the EMA policy": "no KL to the EMA policy",
-    "no rivals, all seats learn": "no opponents, all seats learn",
-}
 WHOLE: dict[str, Any] = {
     "curve_every": 1e9,
     "deals": 1,
@@ -56,7 +52,6 @@ WHOLE: dict[str, Any] = {
     "metagame_deals": 50,
 }  # settings of every run
 RESAMPLES = 2000
-_check_result = a_record({"deals": whole(1), "margins": a_table(number())})
 MODEL = f"model/{CARD}"  # written last, so its presence marks a finished run
 
 
@@ -81,6 +76,10 @@ class AblationSettings(Command):
     bc_epochs: int = setting(3, "passes over the demonstrations", bounds.PASSES, panels.DEMONSTRATIONS)
     network: Network = part(Network(), embedding=None)
     workers: int = setting(2, "runs at a time, each on one thread", bounds.WORKERS, panels.LENGTH)
+    ray: bool = setting(False, "train on a Ray cluster", panel=panels.RAY)
+    ray_address: str = setting(
+        "", "address of the cluster; implies --ray [default: what Ray finds, or a new one]", panel=panels.RAY
+    )
     evaluation: Evaluation = part(
         Evaluation(2000, KRYPKASINO.hard_against),
         deals="duplicate deals of each run against each opponent",
@@ -92,7 +91,6 @@ class AblationSettings(Command):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "only", tuple(OLD_NAMES.get(name, name) for name in self.only))
         for name in self.only:
             if name not in VARIANTS:
                 raise ValueError(f"there is no variant {name!r}; there are {', '.join(VARIANTS)}")
@@ -117,69 +115,72 @@ class AblationSettings(Command):
         return [name for name in VARIANTS if name == ALL or not self.only or name in self.only]
 
 
-@dataclass(frozen=True)
-class _Task:
-    """One run of one variant."""
-
-    settings: Settings
-    evaluation: Evaluation
-
-
-def _train(task: _Task) -> str:
-    """Do or resume a run, store its margins, and return its folder. Finished work is not repeated.
+def train_variant(settings: Settings) -> str:
+    """Train a run, or resume it, and return its folder.
 
     Raises ValueError where the folder holds a run with other settings.
     """
-    folder, rules = Path(task.settings.out), task.settings.game_rules()
-    if (folder / CHECKPOINT).exists() and read_checkpoint(folder).settings != task.settings:
+    folder = Path(settings.out)
+    is_begun = (folder / CHECKPOINT).exists()
+    if is_begun and read_checkpoint(folder).settings != settings:
         raise ValueError(f"{folder} holds a run with other settings; choose another folder with --out")
     if not (folder / MODEL).is_file():
-        is_begun = (folder / CHECKPOINT).exists()
-        run(task.settings.changed(resume=str(folder)) if is_begun else task.settings, quiet=True)
-    result, deals = _read_result(folder) if (folder / RESULT).exists() else {}, task.evaluation.deals
-    margins = result["margins"] if result.get("deals") == deals else {}
-    for name in task.evaluation.against:
-        if name not in margins:
-            match = duplicate_match(str(folder / "model"), name, rules, deals, deals_from="dev")
-            margins[name] = match.margin
-            write_json(folder / RESULT, {"deals": deals, "margins": margins})
+        run(settings.changed(resume=str(folder)) if is_begun else settings, quiet=True)
     return str(folder)
+
+
+def measure_variant(model: str, rules: str, opponent: str, deals: int) -> float:
+    """Return the margin of a model over an opponent."""
+    return duplicate_match(model, opponent, Rules.parse(rules), deals, deals_from="dev").margin
 
 
 def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
     """Run all unfinished variants, print the table, write it as JSON and as a picture, and return it.
 
-    Raises ValueError if a folder holds a run with other settings, or if another process is writing to it.
+    Raises ValueError if a folder holds a run with other settings, or if another run is writing to it.
     """
-    console, out = Console(), Path(settings.out)
+    console, out, rules, it = Console(), Path(settings.out), str(settings.game_rules()), settings.evaluation
     imitation = ImitationSettings.of(
-        rules=str(settings.game_rules()), out=str(out / IMITATION), games=settings.games, bc_epochs=settings.bc_epochs,
-        context=settings.network.context, card=settings.network.card, deals=100,
+        rules=rules, out=str(out / IMITATION), games=settings.games, bc_epochs=settings.bc_epochs,
+        context=settings.network.context, card=settings.network.card, deals=100, workers=settings.workers,
+        ray=settings.ray, ray_address=settings.ray_address,
     )  # fmt: skip
-    tasks = [
-        _Task(_settings_of(settings, variant, seed), settings.evaluation)
-        for seed in range(settings.seeds)
-        for variant in settings.variants
+    runs = [(variant, seed) for seed in range(settings.seeds) for variant in settings.variants]
+    folders = {each: f"{out / RUNS / folder_name(each[0])}-{each[1]}" for each in runs}
+    trainings = [
+        Task(f"{variant}, seed {seed}", train_variant, {"settings": _settings_of(settings, variant, seed, folder)})
+        for (variant, seed), folder in folders.items()
     ]
-    with writing_to(out):
+    matches = {
+        (each, name): Task(
+            f"{each[0]}, seed {each[1]}, {it.deals} deals against {name}", measure_variant,
+            {"model": f"{folder}/model", "rules": rules, "opponent": name, "deals": it.deals},
+        )
+        for each, folder in folders.items()
+        for name in it.against
+    }  # fmt: skip
+    whole = {"rules": rules, "frames": settings.frames, "games": settings.games, "bc_epochs": settings.bc_epochs}
+    whole["network"] = dataclasses.asdict(settings.network)
+    header = Header("ablation", whole, {"command": command, "machine": machine()})
+    with open_run(out, header, executor_of(settings.workers, settings.ray, settings.ray_address or None)) as journal:
         if not (out / IMITATION / MODEL).is_file():
             imitate(imitation, command)
-        with pool_of(_train, settings.workers) as train:
-            for done, folder in enumerate(train(tasks), 1):
-                console.print(f"{done} of {len(tasks)} runs: {folder}", highlight=False)
-        return _tell(settings, command)
+        with progress(console) as show:
+            journal.do_all(trainings, lambda done, of: show(done / of, f"{done} of {of} runs trained"))
+            margins = journal.do_all([*matches.values()], lambda done, of: show(done / of, f"{done} of {of} matches"))
+        found = {
+            variant: [
+                {name: margins[matches[(variant, seed), name].key] for name in it.against}
+                for seed in range(settings.seeds)
+            ]
+            for variant in settings.variants
+        }
+        return _tell(settings, found, command)
 
 
-def _tell(settings: AblationSettings, command: str) -> dict[str, Any]:
+def _tell(settings: AblationSettings, margins: dict[str, list[dict[str, float]]], command: str) -> dict[str, Any]:
     """Print, write and return the results of all runs."""
     out, rules = Path(settings.out), str(settings.game_rules())
-    margins = {
-        variant: [
-            {name: _margins(Path(f"{_folder(settings, variant)}{seed}"))[name] for name in settings.evaluation.against}
-            for seed in range(settings.seeds)
-        ]
-        for variant in settings.variants
-    }
     variants = summarize(margins)
     result = {"command": command, "settings": settings.flat(), "variants": variants}
     write_json(out / RESULT, result)
@@ -189,9 +190,9 @@ def _tell(settings: AblationSettings, command: str) -> dict[str, Any]:
     return result
 
 
-def _settings_of(settings: AblationSettings, variant: str, seed: int) -> Settings:
+def _settings_of(settings: AblationSettings, variant: str, seed: int, folder: str) -> Settings:
     whole: dict[str, Any] = {
-        "rules": str(settings.game_rules()), "out": f"{_folder(settings, variant)}{seed}", "seed": seed,
+        "rules": str(settings.game_rules()), "out": folder, "seed": seed,
         "frames": settings.frames, "init_from": str(Path(settings.out) / IMITATION),
         "against": settings.evaluation.against[:1],
     }  # fmt: skip
@@ -199,30 +200,9 @@ def _settings_of(settings: AblationSettings, variant: str, seed: int) -> Setting
     return Settings(network=settings.network).changed(**{**by_rules, **WHOLE, **whole, **VARIANTS[variant]})
 
 
-def _folder(settings: AblationSettings, variant: str) -> str:
-    """Return the folder of a variant's runs without the seed; that of an old name if it has runs."""
-    runs = Path(settings.out) / RUNS
-    names = [name.replace(",", "").replace(" ", "-") for name in (variant, *_old_names(variant))]
-    return str(runs / next((name for name in names if list(runs.glob(f"{name}-[0-9]*"))), names[0])) + "-"
-
-
-def _old_names(variant: str) -> list[str]:
-    return [old for old, new in OLD_NAMES.items() if new == variant]
-
-
-def _margins(folder: Path) -> dict[str, float]:
-    return dict(_read_result(folder)["margins"])
-
-
-def _read_result(folder: Path) -> dict[str, Any]:
-    """Return the margins stored in a run's folder; raises ValueError with the file's name if they are invalid."""
-    path = folder / RESULT
-    result: dict[str, Any] = read_json(path)
-    try:
-        _check_result(result, "")
-    except ValueError as error:
-        raise ValueError(f"{path} is not what an ablation keeps of a run: {sentence_of(error)}; remove it") from None
-    return result
+def folder_name(variant: str) -> str:
+    """Return the name of a variant's runs, as in no-self-play."""
+    return variant.replace(",", "").replace(" ", "-")
 
 
 def summarize(margins: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
@@ -271,8 +251,7 @@ def print_ablation(variants: dict[str, Any], against: tuple[str, ...]) -> None:
         (
             name,
             *(f"{np.mean(each['margins'][opponent]):+.1f}" for opponent in against),
-            "" if each["gain"] is None else f"{each['gain']:+.1f}",
-            "" if each["low"] is None else f"{each['low']:+.1f} to {each['high']:+.1f}",
+            *(margin_cells(each["gain"], each["low"], each["high"], 1) if each["gain"] is not None else ("", "")),
         )
         for name, each in variants.items()
     ]
@@ -280,7 +259,10 @@ def print_ablation(variants: dict[str, Any], against: tuple[str, ...]) -> None:
 
 
 def draw(path: Path, variants: dict[str, Any], title: str) -> None:
-    """Draw the gains over the full training with their intervals, and each run, averaged over opponents, as a dot."""
+    """Draw the gains over the full training with their intervals, and each run, averaged over opponents, as a dot.
+
+    The variants are also the description in the file.
+    """
     figure = Figure(figsize=(8, 1.4 + 0.45 * len(variants)), layout="constrained")
     axes = figure.subplots()
     whole = next(iter(variants.values()))["margins"]
@@ -297,5 +279,5 @@ def draw(path: Path, variants: dict[str, Any], title: str) -> None:
     axes.set_title(title, fontsize=10)
     axes.grid(axis="x", alpha=0.3)
     picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=120)
+    figure.savefig(picture, format="png", dpi=120, metadata={"Software": None, "Description": "; ".join(variants)})
     write_whole(path, picture.getvalue())

@@ -243,12 +243,12 @@ def _learner() -> Block:
     def run() -> int:
         nonlocal spent
         began = time.perf_counter()
-        model.collect()
+        model.collect_rollouts()
         model.train()
         spent += time.perf_counter() - began
-        return model.rows * model.n_steps
+        return model.n_envs * model.n_steps
 
-    return Block(run, model.rows, settings.threads, lambda: model.environment_seconds / spent)
+    return Block(run, model.n_envs, settings.threads, lambda: model.environment_seconds / spent)
 
 
 # ---------------------------------------------------------------------- peers

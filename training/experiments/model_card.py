@@ -11,11 +11,13 @@ from krypenv.agents.base import knows_krypkasino
 from krypenv.agents.neural.model_file import CARD, WEIGHTS, load_model, rules_in
 from krypenv.inputs.files import read_json, write_whole
 from krypenv.inputs.schema import a_list, a_record, line, number, optional, sentence_of, whole
+from krypenv.inputs.words import as_code, in_markdown, one_line
 from krypenv.training.arena.payoffs import Payoffs, payoffs
-from krypenv.training.arena.results import label, read_results
+from krypenv.training.arena.results import games_of, label, read_results
 from krypenv.training.arena.standings import format_milliseconds
-from krypenv.training.common.fields import RENAMED
+from krypenv.training.common.margins import format_margin, margin_cells
 
+LONGEST = 2000  # characters of a command, and of the text of rules
 _FIGURES = {"margin": number(), "low": optional(number()), "high": optional(number())}
 _EXPLOITER = a_record({"kind": line, "name": line, "budget": line, **_FIGURES})
 _check_exploit = a_record(
@@ -39,10 +41,6 @@ above; how much more there is to gain, nobody knows.
 - It plays for points, not for the place, and not for the end of a session: it takes no extra risk when behind and \
 plays no safer when ahead.
 - It was trained and measured against programs. How it does against people was not measured."""
-OLD_NAMES = (
-    "Some of the command's options have the names that they had in the version that made the model. These names still "
-    "work."
-)
 
 
 def model_card(model: Path, arena: Path, exploits: list[Path], title: str) -> str:
@@ -57,25 +55,30 @@ def model_card(model: Path, arena: Path, exploits: list[Path], title: str) -> st
     Raises ValueError if the model did not play in the arena, or if a file is invalid.
     """
     _, card = load_model(model)
-    results = read_results(arena)
-    agents = results.header["agents"]
+    journal = read_results(arena)
+    it, agents = journal.header.identity, journal.header.identity["agents"]
     mine = [place for place, agent in enumerate(agents) if card["weights_sha256"] in agent["weights_sha256"]]
     if not mine:
         raise ValueError(f"the model in {model} did not play in the arena in {arena}")
-    games = results.games()
+    games = games_of(*journal)
     table = payoffs(games)
-    names = [label(agent) for agent in agents]
+    names, deals = [label(agent) for agent in agents], in_markdown(it["deals_list"])
     sections = [
         f"# {title}",
         _made(model, card),
-        f"## Results\n\nMargins in points a game over duplicate deals of the list {results.header['deals_list']}; "
-        "above zero is good.\n\n"
-        f"```bash\n{results.header.get('command', '')}\n```",
+        f"## Results\n\nMargins in points a game over duplicate deals of the list {deals}; above zero is good.",
+        _block(journal.header.about["command"]),
         *(_margins(table, place, names, games.milliseconds) for place in mine),
         "## Exploitability\n\n" + ("\n".join(map(_exploit, exploits)) or "Not measured."),
         f"## Limits\n\n{limits_of(card)}",
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def _block(command: str) -> str:
+    """Return a command of a file as a block of code; one that could end the block is shown without one."""
+    command = one_line(command, LONGEST)
+    return f"```bash\n{command}\n```" if "```" not in command else as_code(command, LONGEST)
 
 
 def limits_of(card: dict[str, Any]) -> str:
@@ -85,45 +88,38 @@ def limits_of(card: dict[str, Any]) -> str:
 
 def _made(model: Path, card: dict[str, Any]) -> str:
     rows = {
-        "rules": f"`{card['rules']}`" + "".join(f", `{rules}`" for rules in card.get("also") or ()),
-        "command": f"`{card.get('command')}`",
+        "rules": ", ".join(as_code(rules, LONGEST) for rules in (card["rules"], *(card.get("also") or ()))),
+        "command": as_code(str(card.get("command")), LONGEST),
         "seed": card.get("seed"),
         "self-play": f"{card['frames']:,} decisions" if card.get("frames") is not None else None,
         "time": _time(card),
-        "commit": card.get("commit"),
+        "commit": in_markdown(card["commit"]) if card.get("commit") is not None else None,
         "network": ", ".join(f"{name} {size}" for name, size in card["network"].items()),
         "size": f"{(model / WEIGHTS).stat().st_size / 1e6:.1f} MB",
         "SHA-256 of the weights": f"`{card['weights_sha256']}`",
     }
     lines = [f"| {key} | {value} |" for key, value in rows.items() if value is not None]
-    notes = [f"All settings are in its `{CARD}`.", *([OLD_NAMES] if _has_old_names(card.get("command")) else [])]
+    notes = [f"All settings are in its `{CARD}`."]
     return "\n".join(["## Training", "", "| | |", "|---|---|", *lines, "", " ".join(notes)])
-
-
-def _has_old_names(command: Any) -> bool:
-    """Return whether a command has options that were renamed later."""
-    words = command.split() if isinstance(command, str) else []
-    given = {word.partition("=")[0].removeprefix("--") for word in words if word.startswith("--")}
-    return any(old.replace("_", "-") in given for old in RENAMED)
 
 
 def _time(card: dict[str, Any]) -> str | None:
     settings = card.get("settings") or {}
     if card.get("seconds") is None:
         return None
-    apart = ", imitation not included" if (settings.get("init_from") or settings.get("warm")) else ""
+    apart = ", imitation not included" if settings.get("init_from") else ""
     return f"{card['seconds'] / 60:.0f} minutes{apart}"
 
 
 def _margins(table: Payoffs, place: int, names: list[str], milliseconds: np.ndarray) -> str:
     met = [other for other in np.argsort(table.margin[place]) if table.deals[place, other] > 0]
-    lines = [
-        f"| `{names[other]}` | {table.margin[place, other]:+.1f} | {table.low[place, other]:+.1f} to "
-        f"{table.high[place, other]:+.1f} | {table.deals[place, other]:,} |"
-        for other in met
-    ]
+    lines = []
+    for other in met:
+        margin, low, high = (float(each[place, other]) for each in (table.margin, table.low, table.high))
+        cells = " | ".join(margin_cells(margin, low, high, 1))
+        lines.append(f"| {as_code(names[other])} | {cells} | {table.deals[place, other]:,} |")
     took = format_milliseconds(float(milliseconds[place]))
-    head = f"`{names[place]}`, {took} ms a decision:"
+    head = f"{as_code(names[place])}, {took} ms a decision:"
     return "\n".join([head, "", "| against | margin | 95% interval | deals |", "|---|---|---|---|", *lines])
 
 
@@ -136,13 +132,12 @@ def _exploit(path: Path) -> str:
     except ValueError as error:
         raise ValueError(f"{path} is not what krypenv exploit --json writes: {sentence_of(error)}") from None
     best = found["exploiters"][found["best"]]
-    kind = best["kind"].replace("knowing search", "policy-aware search")  # its name in older files
-    single = found["low"] is None or found["high"] is None
-    interval = "no interval" if single else f"{found['low']:.1f} to {found['high']:.1f}"
+    exploiter = in_markdown(f"{best['kind']} {best['name']}, {best['budget']}")
+    measured = in_markdown(found["measured"])
+    margin = format_margin(found["margin"], found["low"], found["high"], 1, " points a game", f", {measured}")
     return (
-        f"`{found['agent']}` loses at least {found['margin']:.1f} points a game ({interval}, {found['measured']}) "
-        f"to the best of {len(found['exploiters'])} exploiters: {kind} {best['name']}, {best['budget']}. "
-        "This is a lower bound."
+        f"The best of {len(found['exploiters'])} exploiters has a margin of {margin} over {as_code(found['agent'])}: "
+        f"{exploiter}. This is a lower bound on what it can lose."
     )
 
 

@@ -28,11 +28,12 @@ from krypenv.training.common.parts import Evaluation, GameRules, Network, a_seed
 from krypenv.training.common.progress import compiling, progress
 from krypenv.training.evaluation.matches import MatchResult, evaluate
 from krypenv.training.imitation.cloning import BehaviourCloning, clone_behaviour
-from krypenv.training.imitation.demonstrations import Plan, check_demonstrations, make_demonstrations
+from krypenv.training.imitation.demonstrations import Plan, header_of, make_demonstrations
 from krypenv.training.learner.network import CardNetwork, NetworkAgent, arrays_of, tensors_of
 from krypenv.training.learner.policy import CardPolicy
+from krypenv.training.runs import check_run, executor_of
 
-MODEL, CRITIC = "model", "critic.safetensors"
+MODEL, CRITIC, DEMONSTRATIONS = "model", "critic.safetensors", "demonstrations"
 CHUNK = 250  # games in a file of demonstrations
 
 
@@ -48,6 +49,10 @@ class Demonstrating(Part):
     )
     epsilon: float = setting(0.03, "probability of a random action instead, for more varied positions", bounds.SHARE)
     workers: int = setting(0, "processes that play demonstrations; 0 for one per processor", bounds.WORKERS_OR_ALL)
+    ray: bool = setting(False, "play demonstrations on a Ray cluster", panel=panels.RAY)
+    ray_address: str = setting(
+        "", "address of the cluster; implies --ray [default: what Ray finds, or a new one]", panel=panels.RAY
+    )
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ class ImitationSettings(Command):
             "target_temperature": ladder.temperature,
             "gamma": ladder.gamma,
         }
-        return settings.changed(**{name: value for name, value in its.items() if name not in cls.renamed(given)})
+        return settings.changed(**{name: value for name, value in its.items() if name not in given})
 
     def game_rules(self) -> Rules:
         """Return the rules that the teacher plays."""
@@ -103,7 +108,8 @@ def imitate(settings: ImitationSettings, policy: CardPolicy, folder: Path, conso
             show(done / games, f"demonstrations: {done:,} of {games:,} games")
 
         it, plan = settings.demonstrating, settings.plan()
-        files = make_demonstrations(folder, plan, it.games, it.workers or os.cpu_count() or 1, played)
+        where = executor_of(it.workers or os.cpu_count() or 1, it.ray, it.ray_address or None)
+        files = make_demonstrations(folder, plan, it.games, where, played)
 
         def learned(done: float, regret: float) -> None:
             show(done, f"cloning: regret {regret:.2f} points a decision")
@@ -168,17 +174,17 @@ def _rehearse(settings: ImitationSettings, console: Console) -> None:
 def run(settings: ImitationSettings, command: str) -> list[MatchResult]:
     """Make demonstrations, train a network on them, write the model, and return its evaluation.
 
-    Raises ValueError if the folder holds other demonstrations, or another process is writing to it.
+    Raises ValueError if the folder holds other demonstrations, or another run is writing to it.
     """
     console = Console()
     torch.set_num_threads(settings.threads)
     folder, rules = Path(settings.out), settings.game_rules()
     console.print(f"Imitating {settings.demonstrating.teacher} at '{rules}' in {folder}")
-    check_demonstrations(folder, settings.plan())
     with writing_to(folder):
+        check_run(folder / DEMONSTRATIONS, header_of(settings.plan()))
         _rehearse(settings, console)
         policy = make_policy(settings)
-        regret = imitate(settings, policy, folder, console)
+        regret = imitate(settings, policy, folder / DEMONSTRATIONS, console)
         facts = {"settings": settings.flat(), "command": command, "seed": settings.seed, "regret": regret}
         save_start(folder, policy, rules, **facts)
     console.print(f"Regret of the clone: {regret:.2f} points a decision. The model: {folder / MODEL}", highlight=False)

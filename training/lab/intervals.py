@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from scipy.stats import ttest_1samp
 
+from krypenv.training.common.margins import format_margin, margin_cells
 from krypenv.training.evaluation.matches import confidence_interval
 
 FloatArray = npt.NDArray[np.float64]
@@ -16,6 +18,7 @@ Samples = Mapping[str, FloatArray]  # independent samples, (n,), such as margins
 Interval = tuple[float, float, float]  # mean, and the bounds of its 95% interval
 
 WIDEST_LABEL = 40  # characters
+LEVEL = 0.05  # of all tests of an answer together
 
 
 def interval(samples: Sequence[float] | FloatArray) -> Interval:
@@ -24,10 +27,15 @@ def interval(samples: Sequence[float] | FloatArray) -> Interval:
     return confidence_interval(found) if len(found) else (np.nan, np.nan, np.nan)
 
 
-def cells(found: Interval, sign: str = "+") -> tuple[str, str]:
-    """Return a mean and its interval as two cells of a table; with "" for `sign`, without plus signs."""
+def cells(found: Interval) -> tuple[str, str]:
+    """Return a margin and its interval as two cells of a table."""
+    return ("-", "-") if np.isnan(found[0]) else margin_cells(*found)
+
+
+def amounts(found: Interval) -> tuple[str, str]:
+    """Return an amount, which has no sign, and its interval as two cells of a table."""
     mean, low, high = found
-    return ("-", "-") if np.isnan(mean) else (f"{mean:{sign}.2f}", f"{low:{sign}.2f} to {high:{sign}.2f}")
+    return ("-", "-") if np.isnan(mean) else (f"{mean:.2f}", f"{low:.2f} to {high:.2f}")
 
 
 def rows_of(samples: Samples) -> list[tuple[str, ...]]:
@@ -67,21 +75,38 @@ def bars(intervals: Mapping[str, Interval], label: str) -> Callable[[Axes], None
     return draw
 
 
-def is_sure(found: Interval) -> bool:
-    """Return whether an interval lies on one side of zero."""
-    return found[1] > 0 or found[2] < 0
+def p_value(samples: Sequence[float] | FloatArray) -> float:
+    """Return the p value of a mean other than zero, by the two-sided t test of independent samples."""
+    found = np.asarray(samples, float)
+    if len(found) < 2:
+        return 1.0
+    if not found.std():
+        return float(not found.any())
+    return float(ttest_1samp(found, 0.0).pvalue)
 
 
-def points(found: Interval) -> str:
-    """Return an interval in words: the points a game and the bounds, with a note where zero lies within."""
-    note = "" if is_sure(found) else "; not told apart from zero"
-    return f"{found[0]:.1f} points a game ({found[1]:.1f} to {found[2]:.1f}{note})"
+def holm(p_values: Sequence[float]) -> FloatArray:
+    """Return p values adjusted for the number of tests, by Holm's step-down method (Holm 1979).
+
+    Where those below 0.05 are taken for certain, one error or more among all tests has a probability of 5% at most.
+    """
+    found = np.asarray(p_values, float)
+    order = found.argsort()
+    adjusted = np.empty_like(found)
+    adjusted[order] = np.maximum.accumulate(found[order] * np.arange(len(found), 0, -1)).clip(max=1)
+    return adjusted
 
 
-def gains(found: Interval) -> str:
-    """Return an interval in words, as in `gains 1.3 points a game (1.1 to 1.5)`, or `loses`."""
-    mean, low, high = found
-    return f"gains {points(found)}" if mean >= 0 else f"loses {points((-mean, -high, -low))}"
+def points(*samples: Sequence[float] | FloatArray) -> list[str]:
+    """Return margins in words, as in `+1.3 points a game (+1.1 to +1.5)`.
+
+    Each interval is one of 95% by itself. A note tells which margins can't be told apart from zero if all of them are
+    tested together (Holm).
+    """
+    return [
+        format_margin(*interval(each), 1, " points a game", "" if p < LEVEL else "; not told apart from zero")
+        for each, p in zip(samples, holm(list(map(p_value, samples))), strict=True)
+    ]
 
 
 def ratio_interval(hits: FloatArray, times: FloatArray) -> Interval:

@@ -64,11 +64,10 @@ def play_chunk(rules: str, agent: str, first: int, deals: int, seed: int, change
     seatings = tuple(tuple(int(side != own) for side in range(sides)) for own in range(sides))
     members: dict[int, AgentSource] = {0: ("changed", partial(change, agent)), 1: agent}
     seeds = deal_seeds(seed, first + deals)[first:]
-    lines = play_shard(Shard(0, first // CHUNK, first, seeds, seatings, members, game, seed))
-    if any(line["forfeits"] for line in lines):
-        raise ValueError(f"a player {next(line['forfeits'][0][2] for line in lines if line['forfeits'])}")
-    scores = np.array([line["scores"] for line in lines], float)  # (deals, seatings, sides)
-    return own_margins(game, scores).mean(axis=1).round(9).tolist()
+    played = play_shard(Shard(0, first // CHUNK, first, seeds, seatings, members, game, seed))
+    if played["forfeits"]:
+        raise ValueError(f"a player {played['forfeits'][0][3]}")
+    return own_margins(game, np.array(played["scores"], float)).mean(axis=1).round(9).tolist()
 
 
 def own_margins(rules: Rules, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -25,9 +25,10 @@ from krypenv.game.core import MOST_MOVES
 from krypenv.game.game import Game
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
+from krypenv.training.common.margins import format_margin
 from krypenv.training.evaluation.deals import deal_seeds
 from krypenv.training.evaluation.table import by_side
-from krypenv.training.lab.intervals import FloatArray, Interval, cells, figures_of, interval, percents
+from krypenv.training.lab.intervals import FloatArray, Interval, amounts, cells, figures_of, interval, percents
 from krypenv.training.lab.play import by_deal, chunk_tasks, instead, leads_over_others, match_tasks, watch
 from krypenv.training.lab.study import Answer, Setup, Study, Task
 
@@ -40,7 +41,7 @@ LADDER = {  # each agent of the ladder, and the one below it, which it meets
 TRAINED = "trained over tactician"
 HIDDEN = "oracle over search"
 OTHER, OTHER_RANDOM = "other goal over own", "other goal over random"
-SKILL, LUCK = "search over random", "luck of a game"
+SKILL, LUCK = "search over random, by steps", "luck of a game"
 FIRST = "first seat over second"
 MANY, FEW = 10, 10  # deals to count for each deal of a match, and deals of matches for each one looked at for moves
 FEWER, EVERY = 50, 8  # the same where nobody takes a card; one play of so many is looked at, for moves are many
@@ -52,7 +53,7 @@ MARKERS = {  # of the players in the picture
     "oracle": ("D", "#888888"), NETWORK: ("s", "#2a7f3f"), TURNED: ("X", "#b33a3a"),
 }  # fmt: skip
 Figures = Mapping[str, Mapping[str, Interval]]  # by rule set and name
-POINTS, SHARE = partial(cells, sign=""), percents
+POINTS, SHARE = amounts, percents
 SHOWN: dict[str, Callable[[Interval], tuple[str, str]]] = {
     **{LOOKED_AT[0]: POINTS, LOOKED_AT[1]: SHARE},
     **dict.fromkeys((*COUNTED[:-1], LUCK), POINTS),
@@ -60,11 +61,14 @@ SHOWN: dict[str, Callable[[Interval], tuple[str, str]]] = {
 }
 
 
-def rule_sets(name: str, question: str, sets: Mapping[str, str], deals: int = 1000) -> Study:
-    """Return a study that compares rule sets, texts by their labels, on the same footing."""
+def rule_sets(name: str, question: str, sets: Mapping[str, str], deals: int = 1000, agent: str = PLAYER) -> Study:
+    """Return a study that compares rule sets, texts by their labels, on the same footing.
+
+    `agent` plays every seat of the games that measure moves, points, luck and the first seat's lead.
+    """
     return Study(
         name, question, partial(tasks, sets=sets), partial(answer, sets=sets), deals, players=(2, 3, 4, 5, 6), fewest=2,
-        sets=sets, agent=PLAYER,
+        sets=sets, agent=agent,
     )  # fmt: skip
 
 
@@ -151,7 +155,7 @@ def as_if_turned(other: str, agent: str, rules: Rules, seed: int) -> Agent:
 
 def own_setup(setup: Setup, text: str) -> Setup:
     """Return the setup of a rule set."""
-    return dataclasses.replace(setup, rules=Rules.parse(text), agent=PLAYER, models=())
+    return dataclasses.replace(setup, rules=Rules.parse(text), models=())
 
 
 def counts_setup(own: Setup) -> Setup:
@@ -258,7 +262,7 @@ def answer(setup: Setup, results: dict[str, Any], sets: Mapping[str, str]) -> An
         label: figures_of_set(measured(label, own_setup(setup, text), models, results)) for label, text in sets.items()
     }
     return Answer(
-        sentence_of(figures),
+        sentence_of(figures, setup.agent),
         ("what", "figure", "95% interval"),
         [row for name, show in SHOWN.items() for row in _rows(name, show, figures)],
         {label: {"rules": sets[label], **figures_of(each)} for label, each in figures.items()},
@@ -277,16 +281,16 @@ def _rows(name: str, show: Callable[[Interval], tuple[str, str]], figures: Figur
     return rows
 
 
-def sentence_of(figures: Figures) -> str:
-    """Return in words where each figure is smallest and largest."""
+def sentence_of(figures: Figures, agent: str) -> str:
+    """Return in words where each figure is smallest and largest, in the luck of a game between copies of an agent."""
     played = {label: each for label, each in figures.items() if SKILL in each}
     idle = [label for label in figures if label not in played]
     parts = [
         f"{words} {_extremes({label: each[name] for label, each in played.items()})}"
         for name, words in (
-            (SKILL, "In units of a game's luck, search is above random by"),
+            (SKILL, f"In the luck of a game with {agent} in every seat, the steps from random to search add up to"),
             (HIDDEN, "to see all hands is worth"),
-            (FIRST, "to play first is worth"),
+            (FIRST, f"to play first is worth to {agent}"),
             (OTHER, "who plays for the other goal has a margin of"),
         )
         if played
@@ -297,7 +301,7 @@ def sentence_of(figures: Figures) -> str:
 
 def _extremes(found: Mapping[str, Interval]) -> str:
     least, most = (find(found, key=lambda label: found[label][0]) for find in (min, max))
-    told = [f"{'{:+.2f} ({:+.2f} to {:+.2f})'.format(*found[label])} in {label}" for label in (least, most)]
+    told = [f"{format_margin(*found[label])} in {label}" for label in (least, most)]
     return told[0] if least == most else " to ".join(told)
 
 

@@ -1,14 +1,9 @@
-"""What every study is: independent pieces of work, and an answer that is made from all their results.
-
-The runner writes each result to a journal as it comes, so that a study that was stopped is resumed, and then the
-answer's table, sentence and figure.
-"""
+"""What every study is: a list of tasks, and an answer folded from all their results: a table, a sentence, a figure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +14,15 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.agents.base import check_krypkasino
 from krypenv.agents.neural.model_file import read_card
-from krypenv.inputs.files import append_whole, naming, read_file, write_whole
+from krypenv.inputs.files import write_whole
 from krypenv.rules import Rules
 from krypenv.training.arena.arena import weights_of
-from krypenv.training.arena.result_lines import encode, parse
 from krypenv.training.common.machine import machine
-from krypenv.training.common.processes import pool_of
 from krypenv.training.common.report import write_json
+from krypenv.training.runs import HERE, Executor, Header, Progress, Task, open_run
+from krypenv.training.runs.journal import JOURNAL
 
-JOURNAL, RESULT, FIGURE = "journal.jsonl", "result.json", "figure.png"
-Progress = Callable[[int, int], None]  # pieces of work done, of how many
+RESULT, FIGURE = "result.json", "figure.png"
 
 
 @dataclass(frozen=True)
@@ -47,15 +41,6 @@ class Setup:
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
         return {"rules": str(self.rules), "agent": self.agent, "deals": self.deals, "seed": self.seed}
-
-
-@dataclass(frozen=True)
-class Task:
-    """A piece of work: `function(**arguments)` returns plain JSON values; any process can do it."""
-
-    key: str
-    function: Callable[..., Any]
-    arguments: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -109,42 +94,31 @@ class Study:
 
 
 def run_study(
-    study: Study, setup: Setup, folder: Path, command: str, workers: int = 1,
+    study: Study, setup: Setup, folder: Path, command: str, executor: Executor = HERE,
     progress: Progress = lambda done, tasks: None,
 ) -> Answer:  # fmt: skip
     """Run a study, or resume one in the same folder, write its files, and return its answer.
 
-    Raises ValueError, and changes nothing, where the folder has another setup, or the study can't use this one.
+    Raises ValueError, and changes nothing, where the study can't use the setup, or the folder has another setup or is
+    being written to.
     """
     study.check(setup)
-    tasks = list(study.tasks(setup))
-    weights = weights_of(setup.agent, agents.make_known(setup.agent, setup.rules))
-    header: dict[str, Any] = {"study": study.name, **setup.to_json(), "weights_sha256": weights}
-    if study.sets:
-        trained = {str(agents.rules_of(folder)): read_card(folder)["weights_sha256"] for folder in setup.models}
-        header |= {"sets": dict(study.sets), "models_sha256": trained}
-    done = _read_journal(folder / JOURNAL, header)
     if not (folder / JOURNAL).exists() and (folder / RESULT).exists():
         raise ValueError(f"{folder} has a result without its {JOURNAL}, which is not overwritten; give another --out")
-    left = [task for task in tasks if task.key not in done]
-    progress(len(done), len(tasks))
-    folder.mkdir(parents=True, exist_ok=True)
-    with naming(folder / JOURNAL), (folder / JOURNAL).open("ab", buffering=0) as file, pool_of(_do, workers) as do:
-        if not done and not file.tell():
-            append_whole(file, encode(header))
-        for key, result in do(left):
-            done[key] = result
-            append_whole(file, encode({"key": key, "result": result}))
-            progress(len(done), len(tasks))
-    answer = study.answer(setup, done)
-    write_json(
-        folder / RESULT,
-        {
-            **header, "question": study.question, "answer": answer.sentence, "columns": answer.columns,
-            "rows": answer.rows, "figures": answer.figures, "command": command, "machine": machine(),
-        },
-    )  # fmt: skip
-    write_whole(folder / FIGURE, picture(study, answer))
+    weights = weights_of(setup.agent, agents.make_known(setup.agent, setup.rules))
+    identity: dict[str, Any] = {"study": study.name, **setup.to_json(), "weights_sha256": weights}
+    if study.sets:
+        trained = {str(agents.rules_of(model)): read_card(model)["weights_sha256"] for model in setup.models}
+        identity |= {"sets": dict(study.sets), "models_sha256": trained}
+    about = {"command": command, "machine": machine()}
+    with open_run(folder, Header("study", identity, about), executor) as run:
+        answer = study.answer(setup, run.do_all(study.tasks(setup), progress))
+        figures = {
+            **identity, "question": study.question, "answer": answer.sentence, "columns": answer.columns,
+            "rows": answer.rows, "figures": answer.figures, **about,
+        }  # fmt: skip
+        write_json(folder / RESULT, figures)
+        write_whole(folder / FIGURE, picture(study, answer))
     return answer
 
 
@@ -161,33 +135,3 @@ def picture(study: Study, answer: Answer) -> bytes:
     data = io.BytesIO()
     figure.savefig(data, format="png", metadata={"Software": None})
     return data.getvalue()
-
-
-def _do(task: Task) -> tuple[str, Any]:
-    return task.key, partial(task.function, **task.arguments)()
-
-
-def _read_journal(path: Path, header: dict[str, Any]) -> dict[str, Any]:
-    """Return the results of a journal by key, without a last line that was cut off.
-
-    A journal without results is no study yet: another one may begin in its place.
-    """
-    if not path.exists():
-        return {}
-    data = read_file(path)
-    whole = data[: data.rfind(b"\n") + 1]
-    try:
-        lines = [parse(line, signed=True) for line in whole.split(b"\n")[:-1]]
-        has_header = lines[0].keys() - {"crc"} == header.keys() if lines else encode(header).startswith(data)
-        if not has_header:
-            raise ValueError("no header of a study")
-        done = {each["key"]: each["result"] for each in lines[1:]}
-    except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{path} is torn or of another version; remove it to begin anew") from None
-    if lines and {key: each for key, each in lines[0].items() if key != "crc"} != header:
-        if done:
-            raise ValueError(f"{path.parent} has a study with another setup; give another --out, or remove it")
-        whole = b""
-    if len(whole) < len(data):
-        write_whole(path, whole)
-    return done

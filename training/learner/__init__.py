@@ -4,5 +4,5 @@ network      the network in torch
 policy       the policy that Stable-Baselines3 trains
 buffer       the rollout buffer, with a stream for each seat
 ppo          PPO over self-play
-sb3_private  all use of Stable-Baselines3's private names
+versions     the versions of Stable-Baselines3 that it subclasses
 """

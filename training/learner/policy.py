@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections import defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from sb3_contrib.common.maskable.distributions import MaskableDistribution
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor, nn
 
 from krypenv.agents.neural.action_features import gather_action_features
@@ -17,7 +18,6 @@ from krypenv.engine import Engine
 from krypenv.kernels.checks import check_decisions
 from krypenv.rules import Rules
 from krypenv.training.learner.network import CardNetwork, Choices, Scores, inputs_for
-from krypenv.training.learner.sb3_private import OwnPolicy
 from krypenv.worlds.determinize import determinize
 
 
@@ -29,24 +29,27 @@ class Position(NamedTuple):
     hidden: Tensor  # (B, H) int8: copies by kind in the hands of the others, the seat to the left first
 
 
-class CardPolicy(OwnPolicy):
+class Evaluation(NamedTuple):
+    """What a policy says of B decisions and the actions taken in them, each (B,) with gradients."""
+
+    log_probs: Tensor  # of the actions
+    entropies: Tensor  # of the policy
+    divergences: Tensor  # KL(policy || EMA policy)
+    values: Tensor  # of the critic, or of the network without one
+    own_values: Tensor  # of the network's own value head
+
+
+class CardPolicy(MaskableActorCriticPolicy):
     """MaskablePPO's interface around a `CardNetwork`, which scores the legal actions only.
 
     Observations are (B, N or more) int8 and action masks (B, A). `SelfPlayPPO` passes a `Position` and no masks
     instead. The values are then those of a critic that also sees the hidden hands and is not part of the network.
-
-    `evaluate_actions` returns a bonus in place of MaskablePPO's entropy, whose weight there is 1. The bonus is the
-    entropy times `ent_coef`, less the KL divergence times `kl_coef`, less half the squared error of the network's own
-    value head, which learns from the critic.
 
     Args:
         rules: the rules of all games, where observations are arrays.
         shape: the sizes of the network.
         history: whether the network reads the history block, which then follows the observation.
         hidden: entries of `Position.hidden`, 0 for no critic.
-        ent_coef: weight of the entropy bonus.
-        kl_coef: weight of the divergence KL(policy || EMA policy).
-        ema_decay: decay of the EMA policy in each `follow`.
     """
 
     def __init__(
@@ -56,20 +59,13 @@ class CardPolicy(OwnPolicy):
         shape: Shape | None = None,
         hidden: int = 0,
         history: bool = False,
-        ent_coef: float = 0.0,
-        kl_coef: float = 0.0,
-        ema_decay: float = 0.98,
         **kwargs: Any,
     ) -> None:
-        self._settings: dict[str, Any] = {
-            "rules": rules, "shape": shape, "hidden": hidden, "history": history, "ent_coef": ent_coef,
-            "kl_coef": kl_coef, "ema_decay": ema_decay,
-        }  # fmt: skip
-        self.notes: defaultdict[str, list[float]] = defaultdict(list)  # values of the last update for the log, by name
+        self._settings: dict[str, Any] = {"rules": rules, "shape": shape, "hidden": hidden, "history": history}
         super().__init__(*args, **kwargs)
 
-    def make_networks(self) -> None:
-        """Make the network, its EMA policy, and the critic if there is one."""
+    def _build(self, lr_schedule: Schedule) -> None:
+        """Make the network, its EMA policy, the critic if there is one, and the optimizer of what is trained."""
         it = self._settings
         self.network = CardNetwork(it["shape"], inputs_for(it["rules"], it["history"]))
         shape = self.network.shape
@@ -77,21 +73,21 @@ class CardPolicy(OwnPolicy):
             width = shape.context + shape.card + it["hidden"]
             self.critic = nn.Sequential(nn.Linear(width, shape.context), nn.ReLU(), nn.Linear(shape.context, 1))
         self.ema = self.make_ema_policy()
+        trained = [weights for weights in self.parameters() if weights.requires_grad]
+        self.optimizer = self.optimizer_class(trained, **{"lr": lr_schedule(1), **self.optimizer_kwargs})
 
     def make_ema_policy(self) -> CardNetwork:
         """Return a copy of the network that is not trained."""
         return copy.deepcopy(self.network).requires_grad_(False).eval()
 
     @torch.no_grad()
-    def follow(self) -> None:
+    def update_ema(self, decay: float) -> None:
         """Move the EMA policy towards the network."""
-        keep = self._settings["ema_decay"]
         for ema, now in zip(self.ema.parameters(), self.network.parameters(), strict=True):
-            ema.lerp_(now, 1 - keep)
+            ema.lerp_(now, 1 - decay)
 
-    def own_settings(self) -> dict[str, Any]:
-        """Return the constructor's arguments besides those of all policies."""
-        return self._settings
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        return {**super()._get_constructor_parameters(), **self._settings}
 
     def _position(self, obs: Any, action_masks: Any) -> Position:
         if isinstance(obs, Position):
@@ -136,33 +132,26 @@ class CardPolicy(OwnPolicy):
         actions = position.choices.spread(position.choices.actions, len(logits), 0)
         return actions.gather(1, place).squeeze(1), self.state_value(position, scores), log_prob
 
-    def evaluate_actions(
-        self, obs: Any, actions: Tensor, action_masks: Tensor | None = None
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return values, log probabilities of the actions, and the bonus in place of the entropy, (B,) each."""
-        it, position = self._settings, self._position(obs, action_masks)
+    def evaluate(self, position: Position, actions: Tensor, with_ema: bool = True) -> Evaluation:
+        """Return what the policy says of the actions taken in some decisions; `with_ema=False` leaves divergences 0."""
         scores: Scores = self.network(position.observations, position.choices)
         log_probs = torch.log_softmax(scores.logits, 1)
         offered = position.choices.spread(position.choices.actions, len(log_probs), -1)
         taken = (log_probs * (offered == actions.reshape(-1, 1))).sum(1)
-        entropy = -(log_probs.exp() * log_probs).sum(1)
-        bonus = it["ent_coef"] * entropy
-        self._note("entropy", entropy)
-        if it["kl_coef"]:
+        divergences = torch.zeros_like(taken)
+        if with_ema:
             with torch.no_grad():
                 ema = torch.log_softmax(self.ema(position.observations, position.choices).logits, 1)
-            divergence = (log_probs.exp() * (log_probs - ema)).sum(1)
-            bonus = bonus - it["kl_coef"] * divergence
-            self._note("divergence", divergence)
-        values = self.state_value(position, scores)
-        if self.has_critic(position):
-            distance = (scores.values - values.detach()) ** 2
-            bonus = bonus - 0.5 * distance
-            self._note("own_value_loss", distance)
-        return values, taken, bonus
+            divergences = (log_probs.exp() * (log_probs - ema)).sum(1)
+        entropies = -(log_probs.exp() * log_probs).sum(1)
+        return Evaluation(taken, entropies, divergences, self.state_value(position, scores), scores.values)
 
-    def _note(self, name: str, values: Tensor) -> None:
-        self.notes[name].append(float(values.detach().mean()))
+    def evaluate_actions(
+        self, obs: Any, actions: Tensor, action_masks: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return values, log probabilities of the actions, and entropies, (B,) each."""
+        found = self.evaluate(self._position(obs, action_masks), actions, with_ema=False)
+        return found.values, found.log_probs, found.entropies
 
     def get_distribution(self, obs: Any, action_masks: np.ndarray | None = None) -> MaskableDistribution:
         """Return the distribution over all actions."""

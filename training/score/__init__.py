@@ -1,7 +1,6 @@
 """The official score of an agent: a number with an interval that papers can quote, and a file that proves it.
 
 protocol  tables, panels and deals, frozen under a version
-journal   the chunks that have been played so far
 run       playing for a score, and checking one
 results   the file of a score
 report    a score in the terminal

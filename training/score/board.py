@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from krypenv.inputs.files import write_whole
+from krypenv.inputs.words import as_code, one_line
+from krypenv.training.common.margins import margin_cells
 from krypenv.training.evaluation.matches import confidence_interval
 from krypenv.training.score.protocol import TABLES, VERSION
 from krypenv.training.score.results import Score, TableScore, read_score
@@ -58,9 +60,9 @@ def _table(rows: list[tuple[str, TableScore]]) -> str:
     order = sorted(range(len(rows)), key=lambda at: (placed[at], -rows[at][1].interval[0], rows[at][0]))
     lines = ["| rank | agent | score | 95% interval | deals |", "|---|---|---|---|---|"]
     for at in order:
-        agent, score = rows[at][0].replace("|", r"\|"), rows[at][1]
-        mean, low, high = score.interval
-        lines.append(f"| {placed[at]} | `{agent}` | {mean:+.2f} | {low:+.2f} to {high:+.2f} | {score.deals} |")
+        agent, score = as_code(rows[at][0]), rows[at][1]
+        margin, bounds = margin_cells(*score.interval)
+        lines.append(f"| {placed[at]} | {agent} | {margin} | {bounds} | {score.deals} |")
     return "\n".join(lines)
 
 
@@ -71,5 +73,6 @@ def _check_once(scores: Mapping[Path, Score]) -> None:
             other = seen.setdefault((score.agent, score.weights, name), path)
             if other != path:
                 raise ValueError(
-                    f"{score.agent} has two scores at table {name}, in {other} and in {path}; keep one of the files"
+                    f"{one_line(score.agent)} has two scores at table {name}, in {other} and in {path}; "
+                    "keep one of the files"
                 )

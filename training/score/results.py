@@ -16,10 +16,10 @@ from krypenv.inputs.schema import a_list, a_record, a_table, line, number, sente
 from krypenv.inputs.words import shown
 from krypenv.kernels.scoring import leads
 from krypenv.training.evaluation.matches import confidence_interval
-from krypenv.training.score.journal import MOST_POINTS
 from krypenv.training.score.protocol import CHUNK, DEALS, TABLES, VERSION
 
 FORMAT = 1
+MOST_POINTS = 1_000_000  # on one side of a deal, over its seatings
 FloatArray = npt.NDArray[np.float64]
 _check_header = a_record(
     {

@@ -1,9 +1,9 @@
-"""Playing for a score: chunk by chunk into a journal, so that a run that was stopped is resumed; and checking one."""
+"""Playing for a score, a task for each chunk against each opponent; and checking one."""
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterator, Sequence
+import shutil
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,14 @@ from krypenv import agents
 from krypenv.agents.own import is_own, typed
 from krypenv.inputs.words import shown
 from krypenv.training.arena.arena import weights_of
-from krypenv.training.arena.shards import AgentSource, Line, Shard, check_sendable, make_agent, name_of, play_shard
+from krypenv.training.arena.shards import AgentSource, Shard, check_sendable, make_agent, name_of, play_shard
 from krypenv.training.common import bounds
-from krypenv.training.common.folders import writing_to
 from krypenv.training.common.machine import machine
-from krypenv.training.common.processes import pool_of
-from krypenv.training.score.journal import Chunk, Key, append, journal_of, opened, read_journal
+from krypenv.training.runs import HERE, Executor, Header, Progress, Task, open_run
 from krypenv.training.score.protocol import CHUNK, DEALS, TABLES, VERSION, Table, deals_of, table_of
 from krypenv.training.score.results import FORMAT, Score, read_score, write_score
 
-Progress = Callable[[int, int], None]  # games played, of how many
+Chunk = dict[str, Any]  # what was played against an opponent in a chunk of deals; see `play_chunk`
 
 
 @dataclass(frozen=True)
@@ -34,14 +32,13 @@ class ScoreSettings:
     out: Path
     tables: tuple[str, ...] = ()  # names of tables; none stands for all that the agent can play
     deals: int = DEALS  # a table; a multiple of CHUNK
-    workers: int = 1  # processes; the score does not depend on them
+    executor: Executor = HERE  # where to play; the score does not depend on it
 
     def __post_init__(self) -> None:
         if isinstance(self.agent, str):
             object.__setattr__(self, "agent", typed(self.agent))
         else:
             _check_name(self.agent)
-        bounds.check("workers", self.workers, bounds.WORKERS)
         if self.deals % CHUNK or not 0 < self.deals <= DEALS:
             raise ValueError(f"deals is a multiple of {CHUNK} up to {DEALS}, not {self.deals}")
         if len(set(self.tables)) < len(self.tables):
@@ -67,36 +64,43 @@ def play_score(settings: ScoreSettings, command: str = "", progress: Progress = 
     file is there already.
     """
     path = Path(settings.out)
-    if path.exists():
-        raise ValueError(f"{path} is there already, and a score is not overwritten; give another --out")
-    tables = settings.chosen()
-    if settings.workers > 1:
-        check_sendable(settings.agent, pickle.dumps)
-    header = {
-        "protocol": VERSION, "agent": _described(settings.agent, tables), "deals": settings.deals,
-        "tables": [table.name for table in tables],
-    }  # fmt: skip
-    shards = [shard for table in tables for shard in shards_of(settings.agent, table, settings.deals)]
     journal = journal_of(path)
-    with writing_to(path.parent, path.name):
-        done = read_journal(journal, header)
-        left = {_key(shard): shard for shard in shards if _key(shard) not in done}
-        games = sum(shard.num_games for shard in shards)
-        played = games - sum(shard.num_games for shard in left.values())
-        progress(played, games)
-        with opened(journal, header, bool(done)) as file, pool_of(_play, settings.workers) as play:
-            for key, chunk in play(left.values()):
-                done[key] = chunk
-                append(file, key, chunk)
-                played += left[key].num_games
-                progress(played, games)
-        fields = {
-            "format": FORMAT, "protocol": VERSION, "agent": header["agent"], "command": command, "machine": machine(),
-            "tables": {table.name: _table_fields(table, done, settings.deals) for table in tables},
-        }  # fmt: skip
-        write_score(path, fields)
-        journal.unlink()
+    if path.exists() and not journal.exists():
+        raise _there_already(path)
+    tables = settings.chosen()
+    if dumps := settings.executor.dumps():
+        check_sendable(settings.agent, dumps)
+    agent, about = _described(settings.agent, tables), {"command": command, "machine": machine()}
+    identity = {
+        "protocol": VERSION, "agent": agent, "deals": settings.deals, "tables": [table.name for table in tables],
+    }  # fmt: skip
+    if path.exists():
+        _check_same(path, identity)  # written just before a kill
+    with open_run(journal, Header("score", identity, about), settings.executor) as run:
+        if not path.exists():
+            tasks = [task for table in tables for task in tasks_of(settings.agent, table, settings.deals)]
+            done = run.do_all(tasks, progress)
+            played = {table.name: _table_fields(table, done, settings.deals) for table in tables}
+            write_score(path, {"format": FORMAT, "protocol": VERSION, "agent": agent, **about, "tables": played})
+    shutil.rmtree(journal)
     return read_score(path)
+
+
+def _check_same(path: Path, identity: dict[str, Any]) -> None:
+    """Raise ValueError unless a file is the score that is to be played."""
+    score = read_score(path)
+    played = {"name": score.agent, "weights_sha256": list(score.weights)}
+    if played != identity["agent"] or list(score.tables) != identity["tables"]:
+        raise _there_already(path)
+
+
+def _there_already(path: Path) -> ValueError:
+    return ValueError(f"{path} is there already, and a score is not overwritten; give another --out")
+
+
+def journal_of(path: Path) -> Path:
+    """Return the folder of the run that a score's file is made of, which goes once the file is there."""
+    return path.with_name(path.name + ".part")
 
 
 def check_score(
@@ -116,24 +120,24 @@ def check_score(
     score = read_score(path)
     player = _player_of(path, score, agent)
     random = np.random.default_rng(seed)
-    chosen: list[Shard] = []
+    chosen: list[tuple[str, Shard]] = []
     for name, table in score.tables.items():
-        shards = list(shards_of(player, TABLES[name], table.deals))
+        shards = [task.arguments["shard"] for task in tasks_of(player, TABLES[name], table.deals)]
         count = max(1, round(share * len(shards)))
-        chosen += [shards[at] for at in sorted(random.choice(len(shards), count, replace=False))]
-    games, played = sum(shard.num_games for shard in chosen), 0
+        chosen += [(name, shards[at]) for at in sorted(random.choice(len(shards), count, replace=False))]
+    games, played = sum(shard.num_games for _, shard in chosen), 0
     forfeits = dict.fromkeys(score.tables, 0)
     progress(played, games)
-    for shard in chosen:
-        (name, opponent, number), chunk = _play(shard)
-        points = score.points[name][TABLES[name].opponents[opponent]][number * CHUNK : (number + 1) * CHUNK]
-        for deal, (own, there) in enumerate(zip(chunk.points, points.tolist(), strict=True)):
+    for name, shard in chosen:
+        chunk, opponent, number = play_chunk(shard), TABLES[name].opponents[shard.match], shard.chunk
+        points = score.points[name][opponent][number * CHUNK : (number + 1) * CHUNK]
+        for deal, (own, there) in enumerate(zip(chunk["points"], points.tolist(), strict=True)):
             if own != there:
                 raise ValueError(
-                    f"{path} differs from a replay: table {name}, against {TABLES[name].opponents[opponent]}, "
+                    f"{path} differs from a replay: table {name}, against {opponent}, "
                     f"deal {number * CHUNK + deal} has {there[0]} to {there[1]} points and not {own[0]} to {own[1]}"
                 )
-        forfeits[name] += chunk.forfeits
+        forfeits[name] += chunk["forfeits"]
         played += shard.num_games
         progress(played, games)
     total = sum(table.deals * len(TABLES[name].opponents) for name, table in score.tables.items())
@@ -170,50 +174,54 @@ def _player_of(path: Path, score: Score, agent: AgentSource) -> AgentSource:
     return player
 
 
-def shards_of(agent: AgentSource, table: Table, deals: int) -> Iterator[Shard]:
+def tasks_of(agent: AgentSource, table: Table, deals: int) -> Iterator[Task]:
     """Yield what an agent plays at a table: for each opponent, chunk by chunk."""
     seeds = deals_of(deals)
     number = list(TABLES).index(table.name)
     for first in range(0, deals, CHUNK):
         for at, opponent in enumerate(table.opponents):
-            yield Shard(
+            shard = Shard(
                 at, first // CHUNK, first, seeds[first : first + CHUNK], table.seatings, {0: agent, 1: opponent},
                 table.rules, number,
             )  # fmt: skip
+            yield Task(_key(table, at, first), play_chunk, {"shard": shard}, shard.num_games)
 
 
-def _key(shard: Shard) -> Key:
-    return list(TABLES)[shard.seed], shard.match, shard.chunk
+def _key(table: Table, opponent: int, first: int) -> str:
+    return f"{table.name}, opponent {opponent}, deals from {first}"
 
 
-def _play(shard: Shard) -> tuple[Key, Chunk]:
-    lines = play_shard(shard)
-    return _key(shard), Chunk(
-        points=[_points(line) for line in lines],
-        forfeits=sum(agent == 0 for line in lines for _, agent, _ in line["forfeits"]),
-        decisions=sum(line["decisions"][0] for line in lines),
-        seconds=round(sum(line["seconds"][0] for line in lines), 9),
-    )
+def play_chunk(shard: Shard) -> Chunk:
+    """Play an agent, 0, against an opponent, 1, in a chunk of deals; return plain JSON values.
+
+    `points` holds for each deal, over its seatings, the agent's points and those of all others.
+    """
+    played = play_shard(shard)
+    own = np.array(played["seats"]) == 0  # (K, S)
+    scores = np.array(played["scores"])  # (n, K, S)
+    points = np.stack([(scores * own).sum(axis=(1, 2)), (scores * ~own).sum(axis=(1, 2))], axis=1)
+    return {
+        "points": points.tolist(),
+        "forfeits": sum(agent == 0 for _, _, agent, _ in played["forfeits"]),
+        "decisions": played["decisions"][0],
+        "seconds": played["seconds"][0],
+    }
 
 
-def _points(line: Line) -> list[int]:
-    """Return the points of a deal over its seatings: the agent's, and those of all others."""
-    own = sum(scores[seats.index(0)] for scores, seats in zip(line["scores"], line["seats"], strict=True))
-    return [own, sum(map(sum, line["scores"])) - own]
-
-
-def _table_fields(table: Table, done: dict[Key, Chunk], deals: int) -> dict[str, Any]:
+def _table_fields(table: Table, done: dict[str, Chunk], deals: int) -> dict[str, Any]:
     chunks = {
-        opponent: [done[table.name, at, number] for number in range(deals // CHUNK)]
+        opponent: [done[_key(table, at, first)] for first in range(0, deals, CHUNK)]
         for at, opponent in enumerate(table.opponents)
     }
     every = [chunk for played in chunks.values() for chunk in played]
-    seconds, decisions = sum(chunk.seconds for chunk in every), sum(chunk.decisions for chunk in every)
+    total = {name: sum(chunk[name] for chunk in every) for name in ("seconds", "decisions", "forfeits")}
     return {
         "deals": deals,
-        "milliseconds": round(1000 * seconds / max(1, decisions), 6),
-        "forfeits": sum(chunk.forfeits for chunk in every),
-        "opponents": {name: [points for chunk in played for points in chunk.points] for name, played in chunks.items()},
+        "milliseconds": round(1000 * total["seconds"] / max(1, total["decisions"]), 6),
+        "forfeits": total["forfeits"],
+        "opponents": {
+            name: [points for chunk in played for points in chunk["points"]] for name, played in chunks.items()
+        },
     }
 
 

@@ -4,7 +4,6 @@ settings           the settings of a run
 selfplay           a run
 rehearsal          compiling before its clock starts
 checkpoint         its state on disk
-checkpoint_checks  what a checkpoint may hold
 opponents          who plays against the learner
 metagame           its snapshots against each other
 curve              its learning curve, as a picture

@@ -41,7 +41,6 @@ from krypenv.training.selfplay.checkpoint import (
     read_checkpoint,
     save_checkpoint,
 )
-from krypenv.training.selfplay.checkpoint_checks import parts_of
 from krypenv.training.selfplay.curve import CurvePoint, draw_curve
 from krypenv.training.selfplay.metagame import Metagame
 from krypenv.training.selfplay.opponents import OpponentPool, seed_of
@@ -78,7 +77,7 @@ class Run:
         self.pool = OpponentPool(settings, self.rules, model.network, model.parts, metagame)
         if kept:
             self.pool.snapshots = load_checkpoint(kept, model)
-            model.num_timesteps, model.games_played, model.passes = past["frames"], past["games"], past["sb3_updates"]
+            model.num_timesteps, model.games_played, model.num_epochs = past["frames"], past["games"], past["epochs"]
         elif settings.start.init_from:
             load_start(model.policy, Path(settings.start.init_from))
             self.is_warm = True
@@ -96,12 +95,12 @@ class Run:
     def _make_model(self) -> SelfPlayPPO:
         """Return a fresh learner with its environments."""
         settings, it = self.settings, self.settings.ppo
-        parts = [(at, part) for at, part in enumerate(parts_of(settings)) if part[1]]
+        parts = [(at, part) for at, part in enumerate(settings.parts) if part.envs]
         return SelfPlayPPO(
             [self._make_games(*part, seed_of(settings.seed, 0, at)) for at, part in parts],
             it.critic,
-            {"shape": settings.network.shape, "ent_coef": it.ent_coef, "kl_coef": it.kl_coef,
-             "ema_decay": it.ema_decay},
+            {"shape": settings.network.shape},
+            kl_coef=it.kl_coef, ema_decay=it.ema_decay, ent_coef=it.ent_coef,
             n_steps=it.steps, batch_size=it.batch, n_epochs=it.epochs, gamma=it.gamma, gae_lambda=it.gae_lambda,
             learning_rate=lambda left: it.learning_rate * max(left, LAST_RATE), clip_range=it.clip,
             vf_coef=it.vf_coef, seed=settings.seed, device=settings.device,
@@ -175,9 +174,7 @@ class Run:
 
     def _warm_up(self, console: Console) -> None:
         """Imitate the teacher. After an interruption this starts over, but keeps the demonstrations made so far."""
-        folder = self.folder / IMITATION
-        with writing_to(folder):
-            imitate(self._imitation(), self.model.policy, folder, console)
+        imitate(self._imitation(), self.model.policy, self.folder / IMITATION, console)
         self.is_warm = True
         self.pool.choose(self.updates)
         self.save()
@@ -190,7 +187,7 @@ class Run:
         model.rollout_buffer.rng = np.random.default_rng(seed_of(self.settings.seed, self.updates, 1))
         self.pool.refresh(self.updates)
         began, frames, environment = time.perf_counter(), model.num_timesteps, model.environment_seconds
-        model.collect()
+        model.collect_rollouts()
         collected = time.perf_counter()
         model.train()
         if not all(bool(torch.isfinite(weight).all()) for weight in model.policy.parameters()):
@@ -233,7 +230,7 @@ class Run:
             "frames": self.model.num_timesteps,
             "games": self.model.games_played,
             "updates": self.updates,
-            "sb3_updates": self.model.passes,
+            "epochs": self.model.num_epochs,
             "is_warm": self.is_warm,
             "snapshots": list(self.pool.snapshots),
             "metagame": dataclasses.asdict(self.pool.metagame),
@@ -314,7 +311,7 @@ def _check_empty(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _opened(settings: Settings) -> Iterator[Run]:
-    """Yield a run, with its folder locked against other processes. If the run is refused, nothing is written."""
+    """Yield a run, with its folder locked against other runs. If the run is refused, nothing is written."""
     if settings.resume:
         read_checkpoint(Path(settings.resume))
         with writing_to(Path(settings.resume)):
@@ -322,14 +319,14 @@ def _opened(settings: Settings) -> Iterator[Run]:
     else:
         new = open_run(settings)
         with writing_to(new.folder):
-            _check_empty(new.folder)  # another process may have written to it in the meantime
+            _check_empty(new.folder)  # another run may have written to it in the meantime
             yield new
 
 
 def run(settings: Settings, command: str = "", quiet: bool = False) -> list[MatchResult]:
     """Train as the settings say, print the evaluation and the paths of the results, and return the evaluation.
 
-    Raises ValueError if the folder does not fit, another process is writing to it, or training stops early.
+    Raises ValueError if the folder does not fit, another run is writing to it, or training stops early.
     """
     with _opened(settings) as session:
         return _train(session, command, quiet)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.own import Typed, is_own, refuse_import, typed
@@ -149,6 +149,14 @@ class Records(Part):
     curve_deals: int = setting(200, "duplicate deals for a point of the learning curve", bounds.DEALS)
 
 
+class GamesPart(NamedTuple):
+    """Games of a run that are alike."""
+
+    rules: Rules
+    envs: int
+    seat: str  # who learns: "all" or one "random" seat
+
+
 @dataclass(frozen=True)
 class Settings(Command):
     """All that decides a training run. A new one checks itself and raises ValueError with the reason."""
@@ -210,7 +218,7 @@ class Settings(Command):
         The preset, `quick` by default, decides the rest, together with `defaults_of` the rules. `minutes` replaces its
         frames, and `init_from` its demonstrations. With `preset=""` the rest is as in `Settings()`.
         """
-        given = {"preset": "quick", **cls.renamed(given)}
+        given = {"preset": "quick", **given}
         _check_preset(given["preset"])
         filled = dict(PRESETS.get(given["preset"], {}))
         given |= {name: _typed(given[name]) for name in AGENTS if name in given}
@@ -220,6 +228,16 @@ class Settings(Command):
             if name in given:
                 filled.pop(other, None)
         return cls().changed(**{**filled, **given})
+
+    @property
+    def parts(self) -> list[GamesPart]:
+        """The games of a run: those in which all seats learn, those against opponents, and those of other rules.
+
+        Parts without environments are not played.
+        """
+        rules, envs, opponent_envs = self.game_rules(), self.games.envs, self.games.opponent_envs
+        parts = [GamesPart(rules, envs, "all"), GamesPart(rules, opponent_envs, "random")]
+        return parts + [GamesPart(other, envs or opponent_envs, "all") for other in self.other_rules()]
 
     @property
     def decisions(self) -> int:
@@ -253,8 +271,6 @@ class Settings(Command):
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Settings:
         """Return settings from the plain values of `flat`; raises ValueError if any is invalid."""
-        if isinstance(fields, dict):
-            fields = cls.renamed(fields)
         _check_fields()(fields, "settings")
         return cls().changed(**{name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()})
 

@@ -1,4 +1,4 @@
-"""The advice of the rulebooks, each piece tested: play that follows it, less play that does the opposite."""
+"""The advice of the rulebooks, each piece tested against play that does the opposite, and against free play."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from krypenv.training.lab.habits import (
     values_of,
     with_habit,
 )
-from krypenv.training.lab.intervals import Interval, bars, cells, figures_of, interval
+from krypenv.training.lab.intervals import LEVEL, FloatArray, Interval, bars, cells, figures_of, holm, interval, p_value
 from krypenv.training.lab.play import Change, by_deal, chunk_tasks, match_tasks
 from krypenv.training.lab.study import Answer, Setup, Study, Task
 from krypenv.training.studies import creep, example, last, memory, setups, shed
@@ -114,6 +114,8 @@ HABITS: dict[str, Habit] = {
     "never leave two cards if it can": never_leaves_two,
 }
 UNCHANGED, EXAMPLE = "plays as it likes", "example"
+APART = "not told apart"
+WORDS = ("confirmed", "refuted", APART)
 
 
 @dataclass(frozen=True)
@@ -128,12 +130,12 @@ class Advice:
 
 
 ENGLISH, SECOND = "rulebook", "second"
+# The rulebook also says "it is not always best to creep": that is the test of "creep whenever possible", once more.
 ADVICE: tuple[Advice, ...] = (
     Advice(ENGLISH, "avoid taking in scoring cards by creeping, or by capturing cards that don't score",
            "pays 0 at most for a capture", "capture whenever possible", "creep"),
     Advice(ENGLISH, "get rid of your higher cards early", "creep the highest card", "creep the lowest card", "shed"),
     Advice(ENGLISH, "get rid of aces early", "creep aces first", "creep aces last", "shed"),
-    Advice(ENGLISH, "it is not always best to creep", UNCHANGED, "creep whenever possible", "creep"),
     Advice(ENGLISH, "Example M, capture with the 8 to set up a queen", EXAMPLE, "the best creeping card", "example"),
     Advice(ENGLISH, "keep track of what cards have been played", memory.WHOLE, memory.NOTHING, "memory"),
     Advice(ENGLISH, "pay attention to the play of your left-hand opponent",
@@ -182,45 +184,89 @@ def tasks(setup: Setup) -> list[Task]:
     return [*found, *(chunk_tasks(EXAMPLE, setup, example.play_examples) if has_example(setup) else [])]
 
 
-def verdicts(setup: Setup, results: dict[str, Any]) -> list[tuple[Advice, Interval]]:
-    """Return by how many points each piece of advice is better than its opposite, of those that could be tested."""
+@dataclass(frozen=True)
+class Verdict:
+    """What came out for a piece of advice."""
+
+    advice: Advice
+    opposite: Interval  # by how many points following it is better than the opposite
+    p_value: float  # of that difference, adjusted for the number of tests (Holm)
+    free: Interval | None  # margin over the player that chooses freely, where a habit follows the advice
+    free_p_value: float
+
+    @property
+    def word(self) -> str:
+        """Whether following the advice is better than the opposite."""
+        return _word(self.opposite, self.p_value, "confirmed", "refuted")
+
+    @property
+    def free_word(self) -> str:
+        """Whether following the advice is better than to choose freely."""
+        return _word(self.free, self.free_p_value, "better", "worse") if self.free else ""
+
+
+def _word(found: Interval, p_value: float, better: str, worse: str) -> str:
+    return APART if p_value >= LEVEL else better if found[0] > 0 else worse
+
+
+def verdicts(setup: Setup, results: dict[str, Any]) -> list[Verdict]:
+    """Return what came out for each piece of advice that could be tested; each column is a family of tests (Holm)."""
     margins = {name: np.array(by_deal(results, name, setup)) for name in changes(setup)}
+    habits = {name: each for name, each in margins.items() if name not in memory.CHANGES}  # who forgets is not free
     margins[UNCHANGED] = np.zeros(setup.deals)
-    found = []
+    tested: dict[Advice, FloatArray] = {}
     for advice in ADVICE:
         if advice.does in margins and advice.rather in margins:
-            found.append((advice, interval(margins[advice.does] - margins[advice.rather])))
+            tested[advice] = margins[advice.does] - margins[advice.rather]
         elif advice.does == EXAMPLE and has_example(setup):
             plays = dict(zip(example.NAMES.values(), np.array(by_deal(results, EXAMPLE, setup)).T, strict=True))
             eight = plays.pop(example.ADVICE)
-            found.append((advice, interval(eight - max(plays.values(), key=np.mean))))
-    return found
-
-
-def verdict(found: Interval) -> str:
-    """Return what an interval says about a piece of advice."""
-    return "confirmed" if found[1] > 0 else "refuted" if found[2] < 0 else "undecided"
+            tested[advice] = eight - max(plays.values(), key=np.mean)
+    free = {advice: habits[advice.does] for advice in tested if advice.does in habits}
+    sure = dict(zip(tested, holm(list(map(p_value, tested.values()))), strict=True))
+    free_sure = dict(zip(free, holm(list(map(p_value, free.values()))), strict=True))
+    return [
+        Verdict(
+            advice, interval(each), float(sure[advice]),
+            interval(free[advice]) if advice in free else None, float(free_sure.get(advice, 1.0)),
+        )
+        for advice, each in tested.items()
+    ]  # fmt: skip
 
 
 def answer(setup: Setup, results: dict[str, Any]) -> Answer:
-    """Tell which advice is right."""
+    """Tell which advice is better than its opposite, and which is better than to choose freely."""
     found = verdicts(setup, results)
-    said: dict[str, list[str]] = {"confirmed": [], "refuted": [], "undecided": []}
-    for advice, each in found:
-        said[verdict(each)].append(advice.words)
+    said = {word: [each.advice.words for each in found if each.word == word] for word in WORDS}
     told = "; ".join(f"{len(names)} {word}{_list(names, word)}" for word, names in said.items())
-    intervals = {advice.words: each for advice, each in found}
-    figures: dict[str, Any] = dict(figures_of(intervals))
-    figures["tests"] = {advice.words: f"{advice.does}, less: {advice.rather}" for advice, _ in found}
+    free = [each.free_word for each in found if each.free]
+    against = ", ".join(f"{free.count(word)} {word}" for word in ("better", "worse", APART))
+    opposite = {each.advice.words: each.opposite for each in found}
+    figures: dict[str, Any] = {
+        **figures_of(opposite),
+        "p values": {each.advice.words: each.p_value for each in found},
+        "over free play": figures_of({each.advice.words: each.free for each in found if each.free}),
+        "p values over free play": {each.advice.words: each.free_p_value for each in found if each.free},
+        "tests": {each.advice.words: f"{each.advice.does}, less: {each.advice.rather}" for each in found},
+    }
     return Answer(
-        f"Of {len(found)} pieces of advice {told}.",
-        ("what", "better by", "95% interval", "verdict", "study"),
+        f"Against the opposite, of {len(found)} pieces of advice {told}. Against free play, of {len(free)} habits "
+        f"{against}.",
+        ("what", "over its opposite", "verdict", "over free play"),
         [
-            (f"{advice.source}: {advice.words}", *cells(each), verdict(each), advice.study)
-            for advice, each in found
+            (
+                f"{each.advice.source}: {each.advice.words}", "\n".join(cells(each.opposite)),
+                f"{each.word}\n{_told(each.p_value)}",
+                "\n".join((*cells(each.free), each.free_word)) if each.free else "-",
+            )
+            for each in found
         ],
-        figures, bars(intervals, "points a game by which following it is better"),
+        figures, bars(opposite, "points a game by which following it is better than its opposite"),
     )  # fmt: skip
+
+
+def _told(p_value: float) -> str:
+    return f"p = {p_value:.3f}" if p_value >= 0.001 else "p < 0.001"
 
 
 def _list(names: Sequence[str], word: str) -> str:

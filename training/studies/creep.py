@@ -21,7 +21,7 @@ from krypenv.training.lab.habits import (
     values_of,
     with_habit,
 )
-from krypenv.training.lab.intervals import cells, figures_of, gains, interval
+from krypenv.training.lab.intervals import cells, figures_of, interval, points
 from krypenv.training.lab.play import by_deal, match_tasks
 from krypenv.training.lab.positions import CARD, PICTURE, Play, Position, position_tasks, positions_of
 from krypenv.training.lab.study import Answer, Setup, Study, Task
@@ -86,13 +86,17 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     positions = positions_of(setup, results)
     cases = {name: differences(positions, case) for name, case in CASES.items()}
     prices = {_price(cost, name): interval(each) for name, found in cases.items() for cost, each in found.items()}
-    by_price = {cost: each for cost in COSTS if np.isfinite(each := prices[_price(cost, "in general")]).all()}
-    sentence = (
-        f"A player that creeps whenever possible {gains(habits['creep whenever possible'])}, and one that captures "
-        f"whenever possible {gains(habits['capture whenever possible'])}. Where both are possible, "
-        + "; ".join(f"a capture of {_points(cost)} {gains(each)}" for cost, each in by_price.items())
-        + "."
+    by_price = {cost: each for cost, each in cases["in general"].items() if len(each) > 1}
+    creeps, captures, *told = points(
+        *(by_deal(results, f"{kind} whenever possible", setup) for kind in ("creep", "capture")), *by_price.values()
     )
+    sentence = (
+        f"A player that creeps whenever possible has a margin of {creeps}, and one "
+        f"that captures whenever possible {captures}."
+    )
+    if by_price:
+        worth = "; ".join(f"for {_points(cost)}, {each}" for cost, each in zip(by_price, told, strict=True))
+        sentence += f" Where both are possible, the margin of capturing over creeping is, {worth}."
 
     def draw(axes: Axes) -> None:
         for at, (name, found) in enumerate(cases.items()):

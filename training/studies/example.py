@@ -10,7 +10,7 @@ from krypenv.cards import NUM_KINDS, NUM_RANKS, card_name
 from krypenv.game.game import Game
 from krypenv.rules import Rules
 from krypenv.training.lab.habits import values_of
-from krypenv.training.lab.intervals import bars, cells, figures_of, gains, interval
+from krypenv.training.lab.intervals import bars, cells, figures_of, interval, points
 from krypenv.training.lab.play import by_deal, chunk_tasks, stream
 from krypenv.training.lab.positions import play_each
 from krypenv.training.lab.study import Answer, Setup, Study, Task
@@ -63,11 +63,12 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     """Compare the rulebook's play with each of the others."""
     margins = dict(zip(NAMES.values(), np.array(by_deal(results, "examples", setup)).T, strict=True))
     others = [name for name in NAMES.values() if name != ADVICE]
-    behind = {f"{ADVICE} rather than {name}": interval(margins[ADVICE] - margins[name]) for name in others}
+    differences = [margins[ADVICE] - margins[name] for name in others]
+    behind = {f"{ADVICE} rather than {name}": interval(each) for name, each in zip(others, differences, strict=True)}
     every = {**{name: interval(each) for name, each in margins.items()}, **behind}
-    told = ", ".join(f"{gains(each)} against the {name[0]}" for name, each in zip(others, behind.values(), strict=True))
+    told = ", ".join(f"{each} over the {name[0]}" for name, each in zip(others, points(*differences), strict=True))
     return Answer(
-        f"The 8 {told}.", ("what", "margin", "95% interval"),
+        f"The margin of the 8 is {told}.", ("what", "margin", "95% interval"),
         [(name, *cells(each)) for name, each in every.items()], figures_of(every),
         bars(behind, "points a game by which the 8 is better"),
     )  # fmt: skip

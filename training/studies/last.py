@@ -24,7 +24,7 @@ from krypenv.training.lab.habits import (
     values_of,
     with_habit,
 )
-from krypenv.training.lab.intervals import bars, cells, figures_of, gains, interval, percents
+from krypenv.training.lab.intervals import amounts, bars, cells, figures_of, interval, percents, points
 from krypenv.training.lab.play import Change, by_deal, chunk_tasks, match_tasks, watch
 from krypenv.training.lab.study import Answer, Setup, Study, Task
 
@@ -140,18 +140,16 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     }
     margins = {name: np.array(by_deal(results, name, setup)) for name in changes(setup)}
     intervals = {name: interval(each) for name, each in margins.items()}
-    seeking = interval(
-        margins["seeks the last capture with two cards"] - margins["avoids the last capture with two cards"]
-    )
-    pile = ""
+    tested = [margins["seeks the last capture with two cards"] - margins["avoids the last capture with two cards"]]
     if "ignores the pile in the whole game" in margins:
-        lost = interval(margins["ignores the pile in the whole game"] - margins["does not solve the last deal"])
-        pile = f"; a player that does not think of the cards set aside {gains(lost)}"
+        tested.append(margins["ignores the pile in the whole game"] - margins["does not solve the last deal"])
+    seeking, *lost = points(*tested)
+    pile = "".join(f"; one that does not think of the cards set aside has a margin of {each}" for each in lost)
     sentence = (
         f"The last capture takes in {costs['both'][0]:.1f} points, {costs['the pile'][0]:.1f} of them set aside; a "
-        f"player that seeks it with its last two cards {gains(seeking)} against one that avoids it{pile}."
+        f"player that seeks it with its last two cards has a margin of {seeking} over one that avoids it{pile}."
     )
-    rows = [(f"the last capture costs: {name}", *cells(each, "")) for name, each in costs.items()]
+    rows = [(f"the last capture costs: {name}", *amounts(each)) for name, each in costs.items()]
     rows += [(f"last capturer stays: {name}", *percents(each)) for name, each in kept.items()]
     rows += [(name, *cells(each)) for name, each in intervals.items()]
     figures = figures_of({**{f"cost: {name}": each for name, each in costs.items()}, **kept, **intervals})

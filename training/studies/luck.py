@@ -11,9 +11,10 @@ from matplotlib.axes import Axes
 from krypenv import agents
 from krypenv.engine import Engine
 from krypenv.rules import Rules
+from krypenv.training.common.margins import format_margin
 from krypenv.training.evaluation.deals import deal_seeds
 from krypenv.training.evaluation.table import by_side, play_table
-from krypenv.training.lab.intervals import FloatArray, Interval, cells, figures_of, gains, percents
+from krypenv.training.lab.intervals import FloatArray, Interval, amounts, cells, figures_of, percents
 from krypenv.training.lab.play import by_deal, chunk_tasks, own_margins
 from krypenv.training.lab.study import Answer, Setup, Study, Task
 
@@ -93,11 +94,11 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     margins = np.array(by_deal(results, "deals", setup))
     found = resampled(margins, setup.seed)
     skill, spread = found["skill"], found["spread"][0]
+    chance, seat, deal = (percents(found[f"share of {name}"])[0] for name in ("chance", "seat", "deal"))
     sentence = (
-        f"Against {WEAKER} the agent {gains(skill)}, and the margin of one game has a standard deviation of "
-        f"{spread:.1f}: {percents(found['share of chance'])[0]} of its variance is chance in play, "
-        f"{percents(found['share of seat'])[0]} who holds which cards, {percents(found['share of deal'])[0]} the "
-        f"deal as a whole. "
+        f"Against {WEAKER} the agent has a margin of {format_margin(*skill, 1, ' points a game')}, and the margin of "
+        f"one game has a standard deviation of {spread:.1f}: {chance} of its variance is chance in play, {seat} who "
+        f"holds which cards, {deal} the deal as a whole. "
     )
     if "games" in found:
         games, deals = found["games"], found["duplicate deals"]
@@ -108,7 +109,7 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     else:
         sentence += "So it is not ahead for certain."
     rows = [
-        (name, *(percents(each) if name.startswith("share") else cells(each, "")))
+        (name, *(percents(each) if name.startswith("share") else cells(each) if name == "skill" else amounts(each)))
         for name, each in found.items()
         if name != "variance of a duplicate deal"
     ]

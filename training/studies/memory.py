@@ -17,7 +17,7 @@ from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 from krypenv.training.lab.comparison import comparison
 from krypenv.training.lab.habits import BoolArray, Int8Array, network_of
-from krypenv.training.lab.intervals import Samples, interval, points
+from krypenv.training.lab.intervals import Samples, points
 from krypenv.training.lab.play import Change
 
 DRAWS = 8  # memories that a forgetful player imagines for a decision
@@ -134,10 +134,10 @@ CHANGES: dict[str, Change] = {
 
 def sentence(margins: Samples) -> str:
     """Compare what is forgotten with full memory."""
-    cards, earlier, reveals = (interval(margins[WHOLE] - margins[name]) for name in (NOTHING, THIS_DEAL, NO_REVEALS))
+    cards, earlier, reveals = points(*(margins[WHOLE] - margins[name] for name in (NOTHING, THIS_DEAL, NO_REVEALS)))
     return (
-        f"To remember the cards is worth {points(cards)} to this network, to remember those of earlier deals "
-        f"{points(earlier)}, and to use what forced sweeps reveal {points(reveals)}."
+        f"To remember the cards is worth {cards} to this network, to remember those of earlier deals "
+        f"{earlier}, and to use what forced sweeps reveal {reveals}."
     )
 
 

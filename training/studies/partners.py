@@ -15,7 +15,7 @@ from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 from krypenv.training.lab.comparison import LABEL
 from krypenv.training.lab.habits import Int8Array
-from krypenv.training.lab.intervals import bars, cells, figures_of, gains, interval
+from krypenv.training.lab.intervals import amounts, bars, cells, figures_of, interval, points
 from krypenv.training.lab.play import Change, by_deal, chunk_tasks, instead, match_tasks, strong_agent, watch
 from krypenv.training.lab.study import Answer, Setup, Study, Task
 
@@ -87,17 +87,17 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         first, second, both = (np.array(by_deal(results, name, setup)) for name in changes(stranger))
         mixed = (first + second) / 2
         margins[f"one {stranger}"], margins[f"two of {stranger}"] = interval(mixed), interval(both)
-        lost[stranger] = interval(mixed - both / 2)
-        margins[f"one less half of two, {stranger}"] = lost[stranger]
+        lost[stranger] = mixed - both / 2
+        margins[f"one less half of two, {stranger}"] = interval(lost[stranger])
         margins[f"each for itself, {stranger}"] = interval(by_deal(results, f"{stranger} alone", setup))
     sweeps = {name: interval(by_deal(results, f"sweeps {name}", setup)) for name in ("in pairs", "alone")}
-    told = ", ".join(f"{gains(each)} with {name}" for name, each in lost.items())
+    told = ", ".join(f"{each} with {name}" for name, each in zip(lost, points(*lost.values()), strict=True))
     sentence = (
-        f"Beside the mean of the two pairs of one kind, a pair of the agent and a stranger {told}; "
+        f"Beside the mean of the two pairs of one kind, a pair of the agent and a stranger has a margin of {told}; "
         f"{sweeps['in pairs'][0]:.1f} sweeps a game are made in pairs, {sweeps['alone'][0]:.1f} each for itself."
     )
     rows = [(name, *cells(each)) for name, each in margins.items()]
-    rows += [(f"sweeps a game {name}", *cells(each, "")) for name, each in sweeps.items()]
+    rows += [(f"sweeps a game {name}", *amounts(each)) for name, each in sweeps.items()]
     figures = figures_of({**margins, **{f"sweeps {name}": each for name, each in sweeps.items()}})
     return Answer(sentence, ("what", "margin", "95% interval"), rows, figures, bars(margins, LABEL))
 

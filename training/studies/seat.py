@@ -9,7 +9,7 @@ import numpy as np
 from krypenv.cards import NO_CARD
 from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
-from krypenv.training.lab.intervals import bars, cells, figures_of, gains, interval
+from krypenv.training.lab.intervals import bars, cells, figures_of, interval, points
 from krypenv.training.lab.play import by_deal, chunk_tasks, watch
 from krypenv.training.lab.study import Answer, Setup, Study, Task
 
@@ -47,8 +47,9 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     seats = {name: interval(ahead[:, seat]) for seat, name in enumerate(names)}
     paid = interval(credit)
     sentence = (
-        f"The leader {gains(interval(ahead[:, 0] - ahead[:, -1]))} against the dealer. Sweeps that open a deal are "
-        f"credited to the dealer: {paid[0]:.2f} points a game ({paid[1]:.2f} to {paid[2]:.2f})."
+        f"The leader has a margin of {points(ahead[:, 0] - ahead[:, -1])[0]} over the dealer. "
+        "Sweeps that open a deal are credited to the dealer: "
+        f"{paid[0]:.2f} points a game ({paid[1]:.2f} to {paid[2]:.2f})."
     )
     every = {**seats, "credited to the dealer by R12": paid}
     return Answer(

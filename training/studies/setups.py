@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from krypenv.cards import NO_CARD
 from krypenv.rules import Rules
 from krypenv.training.lab.habits import BoolArray, Habit, Int8Array, column, only_plays, values_of, with_habit
-from krypenv.training.lab.intervals import cells, figures_of, gains, interval, percents, ratio_interval
+from krypenv.training.lab.intervals import cells, figures_of, interval, percents, points, ratio_interval
 from krypenv.training.lab.play import by_deal, chunk_tasks, match_tasks, watch
 from krypenv.training.lab.positions import EMPTY, TABLES, kinds_of_tables, position_tasks, positions_of
 from krypenv.training.lab.study import Answer, Setup, Study, Task
@@ -75,11 +75,12 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     habits = {name: interval(by_deal(results, name, setup)) for name in HABITS}
     landed = ratio_interval(found[:, 1:, 1].sum(axis=1), found[:, 1:, 0].sum(axis=1))
     moved = interval(found[:, 1:, 2].sum(axis=1) * setup.rules.sweep_points)
+    (never,) = points(by_deal(results, "never sets up a sweep if it can", setup))
     sentence = (
-        f"The next play sweeps {landed[0]:.1%} ({landed[1]:.1%} to {landed[2]:.1%}) of the tables that are left with "
-        f"cards; {moved[0]:.1f} points a game ({moved[1]:.1f} to {moved[2]:.1f}) change hands by sweeps, where the "
-        f"cards have {setup.rules.total_points}; a player that never sets one up where it can help it "
-        f"{gains(habits['never sets up a sweep if it can'])}."
+        f"With {setup.agent} in every seat, the next play sweeps {landed[0]:.1%} ({landed[1]:.1%} to {landed[2]:.1%}) "
+        f"of the tables that are left with cards; {moved[0]:.1f} points a game ({moved[1]:.1f} to {moved[2]:.1f}) "
+        f"change hands by sweeps, where the cards have {setup.rules.total_points}; a player that never sets "
+        f"one up where it can help it has a margin of {never}."
     )
     rows = [
         (f"leave {name}", f"{found[:, at, 0].mean():.1f}", *map("\n".join, (percents(swept[name]), cells(worth[name]))))

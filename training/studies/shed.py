@@ -10,7 +10,7 @@ from krypenv.families.bounds import capture_values
 from krypenv.rules import Rules
 from krypenv.training.lab.comparison import comparison
 from krypenv.training.lab.habits import BoolArray, Habit, Int8Array, creeping, first_of, values_of, with_habit
-from krypenv.training.lab.intervals import Samples, gains, interval
+from krypenv.training.lab.intervals import Samples, points
 
 _ACES = np.arange(NUM_KINDS) % NUM_RANKS == 0
 
@@ -66,12 +66,14 @@ HABITS: dict[str, Habit] = {
 
 def sentence(margins: Samples) -> str:
     """Compare the first of each two rules with the second."""
-    high = interval(margins["creep the highest card"] - margins["creep the lowest card"])
-    aces = interval(margins["creep aces first"] - margins["creep aces last"])
-    kept = interval(margins["creep low cards without points last"] - margins["creep low cards without points first"])
+    high, aces, kept = points(
+        margins["creep the highest card"] - margins["creep the lowest card"],
+        margins["creep aces first"] - margins["creep aces last"],
+        margins["creep low cards without points last"] - margins["creep low cards without points first"],
+    )
     return (
-        f"Creeping the highest card {gains(high)} against the lowest, aces first {gains(aces)} against aces last, "
-        f"and keeping low cards without points {gains(kept)} against giving them away first."
+        f"Creeping the highest card is worth {high} against the lowest, aces first {aces} against "
+        f"aces last, and keeping low cards without points {kept} against giving them away first."
     )
 
 

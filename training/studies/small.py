@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 
 from krypenv.agents import Agent
 from krypenv.rules import Rules
+from krypenv.training.exact.beliefs import BELIEFS, lost_to_equilibrium
 from krypenv.training.exact.growing import SOLVED, Trees
 from krypenv.training.exact.solving import grow_for_agents, measure, solve
 from krypenv.training.lab.study import Answer, Setup, Study, Task
@@ -47,6 +48,12 @@ def value_of(preset: str) -> dict[str, float]:
     return {"value": solved.value, "exploitability": max(solved.exploitability, 0.0)}
 
 
+def lost_by_beliefs(preset: str) -> dict[str, float]:
+    """Return what a search with open hands loses to an equilibrium, by its beliefs."""
+    solved = solve(Rules.preset(preset), threads=1)
+    return {beliefs: max(lost_to_equilibrium(solved, beliefs), 0.0) for beliefs in BELIEFS}
+
+
 def train_ppo(history: bool, seed: int) -> list[tuple[int, float]]:
     """Train PPO by self-play; return its decisions so far and its exploitability, along the training."""
     import numpy as np
@@ -64,7 +71,7 @@ def train_ppo(history: bool, seed: int) -> list[tuple[int, float]]:
     model = SelfPlayPPO(
         [KrypkasinoVecEnv(rules, GAMES, seat="all", dense=True, seed=seed_of(seed, 0, 0), history=history)],
         it.critic,
-        {"history": history, "ent_coef": it.ent_coef, "kl_coef": it.kl_coef, "ema_decay": it.ema_decay},
+        {"history": history}, kl_coef=it.kl_coef, ema_decay=it.ema_decay, ent_coef=it.ent_coef,
         n_steps=it.steps, batch_size=it.batch, n_epochs=it.epochs, gamma=1.0, gae_lambda=it.gae_lambda,
         learning_rate=lambda left: it.learning_rate * max(left, 0.05), clip_range=it.clip, vf_coef=it.vf_coef,
         seed=seed, device="cpu",
@@ -81,7 +88,7 @@ def train_ppo(history: bool, seed: int) -> list[tuple[int, float]]:
         torch.manual_seed(seed_of(seed, update + 1, 0))
         model.rollout_buffer.rng = np.random.default_rng(seed_of(seed, update + 1, 1))
         model.set_done(model.num_timesteps / FRAMES[-1])
-        model.collect()
+        model.collect_rollouts()
         model.train()
 
 
@@ -146,6 +153,7 @@ def tasks(setup: Setup) -> list[Task]:
             for agent, seeds in ASKED.items():
                 arguments = {"agent": agent, "preset": preset, "seeds": seeds}
                 found.append(Task(f"{preset} {agent}", exploitability, arguments))
+            found.append(Task(f"beliefs {preset}", lost_by_beliefs, {"preset": preset}))
     for history in (False, True):
         for run in range(LEARNERS):
             arguments = {"history": history, "seed": setup.seed + run}
@@ -186,11 +194,14 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     shares = {agent: max(bounds[agent]["margin"], 0.0) / here[agent] for agent in BOUNDED if here[agent] > 0}
     last = {name: sum(runs[-1]) / LEARNERS for name, runs in ppo.items()}
     fused = {preset: each[SEARCHES[-1]] for preset, each in asked.items()}
+    beliefs = {preset: results[f"beliefs {preset}"] for preset in asked}
     sentence = (
         f"In {HIDDEN} a best response wins {here['tactician']:.2f} points a game from tactician, "
         f"{here[SEARCHES[0]]:.2f} from search with 1 world, {here['search(worlds=30)']:.2f} with 30 and "
         f"{here[SEARCHES[-1]]:.2f} with 300. With 300 it is exploited by more than a hundredth of a point in "
         f"{sum(each > 0.01 for each in fused.values())} of {len(fused)} games. "
+        f"To an equilibrium a search with open hands loses {beliefs[HIDDEN]['uniform']:.2f} with uniform beliefs and "
+        f"{beliefs[HIDDEN]['exact']:.2f} with exact ones. "
         f"PPO comes down to {last['PPO']:.2f} in {FRAMES[-1]:,} decisions, and to {last['PPO with history']:.2f} if it "
         f"sees the plays of the deal; what krypenv train makes to {champion['network']:.2f}, and to "
         f"{champion['with search']:.2f} with its search. The lower bounds of krypenv exploit find "
@@ -202,11 +213,11 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     bars |= trained
     rows = []
     for name, figure in bars.items():
-        found = (f"{bounds[name]['margin']:.2f}", f"{shares[name]:.0%}") if name in shares else ("", "")
+        found = (f"{bounds[name]['margin']:+.2f}", f"{shares[name]:.0%}") if name in shares else ("", "")
         rows.append((name, f"{figure:.2f}", str(ASKED.get(name, "")), *found))
     figures = {
         "values": {preset: results[f"value {preset}"] for preset in SOLVED}, "exploitability": asked, "ppo": ppo,
-        "trained": trained, "bounds": bounds, "frames": FRAMES,
+        "trained": trained, "bounds": bounds, "beliefs": beliefs, "frames": FRAMES,
     }  # fmt: skip
 
     def draw(axes: Axes) -> None:

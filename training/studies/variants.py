@@ -96,8 +96,9 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     changed = "; ".join(f"{name}: {', '.join(each)}" for name, each in passed.items() if each)
     most, least = (find(figures, key=lambda name: figures[name]["sweeps"]) for find in (max, min))
     sentence = (
-        f"Sweeps move from {figures[least]['sweeps']:.0f} points a game ({least}) to {figures[most]['sweeps']:.0f} "
-        f"({most}), and the spread of a game from {figures[least]['spread']:.0f} to {figures[most]['spread']:.0f}; "
+        f"With {FIELD} in every seat, the points that sweeps move in a game go from {figures[least]['sweeps']:.0f} "
+        f"({least}) to {figures[most]['sweeps']:.0f} ({most}), and the spread of a game from "
+        f"{figures[least]['spread']:.0f} to {figures[most]['spread']:.0f}; "
         + (f"agents change places ({changed})." if changed else "no agent passes another for certain.")
     )
     return Answer(

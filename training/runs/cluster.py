@@ -1,4 +1,4 @@
-"""Shards on a Ray cluster; needs `pip install "krypenv[ray]"`."""
+"""Tasks on a Ray cluster; needs the extra `ray`."""
 
 from __future__ import annotations
 
@@ -9,52 +9,60 @@ import socket
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from krypenv.training.arena.shards import Line, Player, Shard, play_shard
-from krypenv.training.common.processes import use_one_thread
+from krypenv.inputs.words import to_install
+from krypenv.training.runs.processes import use_one_thread
 
-RETRIES = 5  # of a shard whose worker died
-AHEAD = 4  # shards submitted per processor
+RETRIES = 5  # of an item whose worker died
+AHEAD = 4  # items submitted per processor
 
 
 @contextlib.contextmanager
-def ray_player(address: str | None = None) -> Iterator[Player]:
-    """Yield a player of shards as tasks of a Ray cluster, each on one processor. Shards of dead workers are retried.
+def ray_map(address: str | None = None) -> Iterator[Callable[..., Iterator[Any]]]:
+    """Yield a map of a function over items as tasks of a Ray cluster, each on one processor.
 
     `address` is that of the cluster. None stands for the cluster that this process is connected to or that RAY_ADDRESS
-    names, or else for a new one on this machine. Ray must be able to import krypenv on every node, and model folders
-    must be at the same path there. Raises ValueError if Ray is not installed or there is no cluster.
+    names, or else for a new one on this machine. Ray must be able to import krypenv on every node, and folders that a
+    task names must be at the same path there. Raises ValueError if Ray is not installed or there is no cluster, and
+    ChildProcessError if the workers of one item keep dying.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # use the cluster's Python, and upload nothing
+    check_cluster(address)
     ray = _ray()
     is_ours = not ray.is_initialized()
     if is_ours:
-        _check_reachable(address or os.environ.get("RAY_ADDRESS", ""))
         ray.init(address, include_dashboard=False, logging_level=logging.ERROR)
-    task = ray.remote(num_cpus=1, max_retries=RETRIES)(_play_alone)
+    task = ray.remote(num_cpus=1, max_retries=RETRIES)(_alone)
 
-    def play(shards: Iterable[Shard]) -> Iterator[list[Line]]:
-        waiting = iter(shards)
+    def work(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        waiting = iter(items)
         room = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
         running: list[Any] = []
         while True:
-            running += [task.remote(shard) for _, shard in zip(range(room - len(running)), waiting, strict=False)]
+            more = zip(range(room - len(running)), waiting, strict=False)
+            running += [task.remote(function, item) for _, item in more]
             if not running:
                 return
             done, running = ray.wait(running)
             yield from ray.get(done)
 
     try:
-        yield play
+        yield work
     except ray.exceptions.RayTaskError as error:
         raise error.cause from None  # as if it had been raised here
     except ray.exceptions.WorkerCrashedError:
         raise ChildProcessError(
-            f"a worker of the cluster died {RETRIES + 1} times over one chunk; the same command resumes the arena"
+            f"a worker of the cluster died {RETRIES + 1} times over one task; the same command resumes where it stopped"
         ) from None
     finally:
         if is_ours:
             ray.shutdown()
+
+
+def check_cluster(address: str | None = None) -> None:
+    """Raise ValueError if Ray is not installed, or nothing answers where the cluster should be."""
+    if not _ray().is_initialized():
+        _check_reachable(address or os.environ.get("RAY_ADDRESS", ""))
 
 
 def packer() -> Callable[[Any], bytes]:
@@ -67,13 +75,13 @@ def _ray() -> Any:
     try:
         import ray
     except ImportError:
-        raise ValueError('an arena on Ray needs more: pip install "krypenv[ray]"') from None
+        raise ValueError(f"work on Ray needs ray, which is not installed; {to_install('ray')}") from None
     return ray
 
 
-def _play_alone(shard: Shard) -> list[Line]:
+def _alone(function: Callable[[Any], Any], item: Any) -> Any:
     use_one_thread()
-    return play_shard(shard)
+    return function(item)
 
 
 def _check_reachable(address: str) -> None:

@@ -1,0 +1,135 @@
+"""Courses that a seat can't tell from the one it is in: the other hands are drawn anew, and the same moves are made."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.cards import NO_CARD, NUM_KINDS, STOP, TAKE
+from krypenv.engine import IllegalMove
+from krypenv.envs.course import CHANCE, Course, counted
+from krypenv.game.stack import resume_stack
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.checks import SOUND
+from krypenv.kernels.state import allocate
+from krypenv.runtime.jit import handle
+from krypenv.worlds.determinize import determinize
+
+MOST_DRAWS = 10_000  # of hands that could have been played like that
+_KINDS = np.arange(NUM_KINDS)
+
+IntArray = npt.NDArray[np.int64]
+
+
+def resampled(course: Course, seat: int, seed: int) -> Course:
+    """Return a course that a seat can't tell from another one: the other hands of the deal are drawn anew.
+
+    All hands that fit are equally likely (`determinize`). They are played with the same moves; each is staged as those
+    hands need it, so a play may say `stop` here that ended by itself there. Hands that could not have been played like
+    that are drawn again: who has built held a card of the build's value then, even if nobody owns the build any more
+    (B5). After 10,000 draws the course itself is returned.
+
+    Raises ValueError for a seat that there is not, while chance deals, and at the end.
+    """
+    seat, rng = course.check_seat(seat), np.random.default_rng(seed)
+    shown = course.observation(seat)
+    for _ in range(MOST_DRAWS):
+        twin = _played_alike(course, _redealt(course, seat, seed, rng))
+        if (
+            twin is not None
+            and twin.turn == course.turn
+            and twin.recall(seat) == course.recall(seat)
+            and (twin.observation(seat) == shown).all()
+        ):
+            return twin
+        seed = int(rng.integers(1 << 53))
+    return course
+
+
+def world_of(course: Course, seat: int, seed: int) -> np.ndarray:
+    """Return a state, a row of `GAME`, that shows a seat what it sees now; its dealer is the last seat.
+
+    Raises ValueError for a seat that there is not, while chance deals, and at the end.
+    """
+    seat = course.check_seat(seat)
+    if course.turn < 0:
+        raise ValueError("other hands are drawn where a seat is to act, not while cards are dealt nor at the end")
+    return handle(determinize(course.observation(seat), seed, course.rules))[0]
+
+
+def _redealt(course: Course, seat: int, seed: int, rng: np.random.Generator) -> Course | None:
+    """Return the deal's first decision with the other hands drawn anew, or None if builds promise otherwise (B5)."""
+    rules, beginning = course.rules, course.beginning
+    world, dealer = world_of(course, seat, seed), int(course.state["dealer"])
+    hands = _first_hands(course)
+    spent = hands - course.state["hands"]
+    for other in range(rules.players):
+        if other != seat:
+            hands[other] = world["hands"][(other - dealer - 1) % rules.players] + spent[other]
+    if beginning.turn != CHANCE:
+        return _resumed(beginning, seat, hands)
+    piles = [counted(hand)[::-1] for hand in hands]
+    if not course.plan.sorted_deals:
+        piles = [rng.permutation(pile).tolist() for pile in piles]
+    twin = beginning
+    draws = course.plan.deals[int(course.state["deal_number"]) - 1]
+    for draw, kind in zip(draws, course.path[len(beginning.path) :], strict=False):
+        owner = course.owner_of(draw)
+        twin = twin.after(kind if owner < 0 or owner == seat else piles[owner].pop())
+    return twin
+
+
+def _first_hands(course: Course) -> IntArray:
+    """Return the hands with which the present deal began, or the path if that is later, (seats, 52) counts."""
+    beginning = course.beginning
+    hands = beginning.state["hands"].astype(np.int64)
+    if beginning.turn == CHANCE:
+        hands[:] = 0
+        draws = course.plan.deals[int(course.state["deal_number"]) - 1]
+        for draw, kind in zip(draws, course.path[len(beginning.path) :], strict=False):
+            if course.owner_of(draw) >= 0:
+                hands[course.owner_of(draw), kind] += 1
+    return hands
+
+
+def _resumed(beginning: Course, seat: int, hands: IntArray) -> Course | None:
+    """Return the course from a state on in which the seats hold other hands, or None if they can't."""
+    rules, states = beginning.rules, handle(allocate(1))
+    states[0] = beginning.state
+    row = states[0]
+    dealt = int(row["next_card"])
+    stock = np.bincount(row["deck"][dealt : rules.deck_size], minlength=NUM_KINDS)
+    stock += (row["hands"].astype(np.int64) - hands).sum(axis=0)
+    row["deck"][:dealt] = np.repeat(_KINDS, rules.deck_counts - stock)
+    row["deck"][dealt : rules.deck_size] = np.repeat(_KINDS, stock)
+    row["hands"] = hands
+    row["hand_kinds"] = ((hands > 0) << _KINDS).sum(axis=1)
+    if resume_stack(beginning.plan.compiled, states, handle(allocate(1)), borrow_scratch()) != SOUND:
+        return None
+    try:
+        return Course.resume(beginning.plan, row, {seat: beginning.views[seat]})
+    except ValueError:  # nothing is legal
+        return None
+
+
+def _played_alike(course: Course, twin: Course | None) -> Course | None:
+    """Return a course that begins like `twin` after the moves of the deal of another one, or None if one is illegal.
+
+    A move is staged as it was, but for `stop`, which is said where a play does not end by itself.
+    """
+    if twin is None:
+        return None
+    try:
+        for action in course.path[len(twin.path) :]:
+            if action < TAKE and _is_choosing(twin):
+                twin = twin.after(STOP)
+            if action != STOP:
+                twin = twin.after(action)
+        return twin.after(STOP) if _is_choosing(twin) and not _is_choosing(course) else twin
+    except IllegalMove:
+        return None
+
+
+def _is_choosing(course: Course) -> bool:
+    """Return whether a play has begun and is not complete."""
+    return bool(course.state["pending"] != NO_CARD)

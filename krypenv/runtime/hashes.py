@@ -1,0 +1,67 @@
+"""What the compiled code of a kernel depends on, as a hash: caches are kept under it."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+PACKAGE = Path(__file__).parent.parent
+
+
+@functools.cache
+def kernel_hash(function: Callable[..., Any]) -> str:
+    """Return a hash of everything that a kernel's compiled code depends on, in any file.
+
+    That is its own code, the constants and types it names, the fields of the named tuples it takes, and the same for
+    each kernel it calls. Names are looked up when this is called, so call it after all modules are loaded.
+    """
+    code, known = function.__code__, function.__globals__
+    parts = [code.co_code, repr((code.co_consts, code.co_names, code.co_varnames)).encode()]
+    named = [(name, known[name]) for name in code.co_names if name in known]
+    for _, module in list(named):
+        if inspect.ismodule(module) and module.__name__.startswith("krypenv"):
+            named += [(name, getattr(module, name)) for name in code.co_names if hasattr(module, name)]
+    for name, value in named:
+        parts += [name.encode(), _describe(value)]
+    parts += [repr(fields).encode() for each in function.__annotations__.values() for fields in _fields(each, known)]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def _fields(annotation: str, known: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield the fields of the named tuple that an annotation names, and of those nested in it."""
+    named: Any = known.get(annotation)
+    if hasattr(named, "_fields"):
+        yield named._fields
+        for each in named.__annotations__.values():
+            yield from _fields(getattr(each, "__forward_arg__", str(each)), vars(sys.modules[named.__module__]))
+
+
+def _describe(value: Any) -> bytes:
+    """Return bytes that tell apart the values a kernel may name; functions and modules are known by name alone."""
+    if hasattr(value, "py_func"):
+        options = {**value.targetoptions, "apart": getattr(getattr(value, "inner", None), "is_apart", False)}
+        return f"{kernel_hash(value.py_func)} {sorted(options.items())}".encode()
+    if isinstance(value, np.ndarray):
+        return repr((value.dtype, value.shape)).encode() + value.tobytes()
+    if callable(value) or inspect.ismodule(value):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__name__', type(value).__name__)}".encode()
+    return repr(value).encode()
+
+
+def sources_digest(package: Path = PACKAGE) -> str:
+    """Return a hash of all source files of a package, "" if it lies in no folder."""
+    digest, found = hashlib.sha256(), False
+    for folder, _, names in sorted(os.walk(package, followlinks=True)):  # a checkout has links
+        for file in (Path(folder, name) for name in sorted(names) if name.endswith(".py")):
+            source = file.read_bytes()
+            digest.update(f"{file.relative_to(package).as_posix()}\0{len(source)}\0".encode() + source)
+            found = True
+    return digest.hexdigest() if found else ""

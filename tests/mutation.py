@@ -1,0 +1,128 @@
+"""Which small mutants of the package the tests catch. Not part of CI: every mutant costs minutes.
+
+`mutants.json` lists them: a text that stands once in the package, and what it becomes (a comparison turned, a constant
+off by one, a line dropped). For each, the tests of its room run first and stop at the first failure. A mutant that
+survives them gets the whole suite. Results are appended to a file as they come, so the command resumes:
+
+    .venv/bin/python tests/mutation.py --out runs/mutants.jsonl --workers 2
+
+The work is done in copies of the checkout, with the compiled kernels of the mutants before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("krypenv", "agents", "training")
+TIMEOUT = 1800  # seconds of one run of tests; a mutant that takes longer is caught
+# Tests of a room, as patterns of files in tests/.
+TESTS = {
+    "rules": ["test_rul*", "test_examples*", "test_checks*", "test_bounds*", "test_scoring*", "test_kasino_rules*"],
+    "kernels": [
+        "test_examples*", "test_rules_played*", "test_kasino_rules*", "test_relatives_r*", "test_relatives_p*",
+        "test_builds_r*", "test_observation*", "test_*features*", "test_engine*", "test_perft*", "test_checks*",
+        "test_golden*", "test_large_tables*",
+    ],
+    "game": ["test_game*", "test_notation*", "test_history*", "test_text*", "test_golden*", "test_files*"],
+    "envs": [
+        "test_aec*", "test_gym*", "test_sb3*", "test_engine*", "test_learner_games*", "test_openspiel*", "test_whole*",
+    ],
+    "agents": [
+        "test_agents*", "test_search*", "test_builds_*", "test_champion*", "test_guided*", "test_action_features*",
+        "test_*_features*", "test_network*", "test_recall*", "test_learned*", "test_relatives_tactics*",
+    ],
+    "training": [
+        "test_arena*", "test_score*", "test_training*", "test_exact*", "test_stud*", "test_exploit*", "test_eval*",
+        "test_cli*", "test_policy*", "test_demonstrations*", "test_buffer*", "test_habits*", "test_rulesets*",
+    ],
+}  # fmt: skip
+
+
+def place_of(mutant: dict[str, str], tree: Path) -> Path | None:
+    """Return the file that holds a mutant's text, wherever it stands now; None unless there is exactly one."""
+    found = [
+        path for folder in FOLDERS for path in (tree / folder).rglob("*.py")
+        if not path.is_symlink() and mutant["text"] in path.read_text()
+    ]  # fmt: skip
+    return found[0] if len(found) == 1 and found[0].read_text().count(mutant["text"]) == 1 else None
+
+
+def run_tests(tree: Path, words: list[str]) -> bool:
+    """Return whether the tests pass in a tree."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *words]
+    environment = {**os.environ, "PYTHONPATH": str(tree)}
+    try:
+        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, timeout=TIMEOUT, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+def judge(mutant: dict[str, str], tree: Path) -> str:
+    """Return how a mutant ended: caught by its room, caught by the whole suite, survived, or gone from the package."""
+    path = place_of(mutant, tree)
+    if path is None:
+        return "gone"
+    whole, times = path.read_text(), path.stat()
+    try:
+        path.write_text(whole.replace(mutant["text"], mutant["mutant"]))
+        rooms = [str(each) for pattern in TESTS[mutant["room"]] for each in sorted((tree / "tests").glob(pattern))]
+        if not run_tests(tree, rooms):
+            return "caught by its room"
+        return "survived" if run_tests(tree, ["tests"]) else "caught by the suite"
+    finally:
+        path.write_text(whole)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # so that its compiled kernels count again
+
+
+def main() -> None:
+    """Judge every mutant that has no result yet, and print how many were caught."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("runs/mutants.jsonl"))
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--only", default="", help="a room")
+    given = parser.parse_args()
+    mutants: list[dict[str, str]] = json.loads((ROOT / "tests" / "mutants.json").read_text())
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    done: dict[str, Any] = {}
+    if given.out.exists():
+        done = {each["mutant"]: each for each in map(json.loads, given.out.read_text().splitlines())}
+    left = [each for each in mutants if each["mutant"] not in done and each["room"].startswith(given.only)]
+    trees: SimpleQueue[Path] = SimpleQueue()
+    with tempfile.TemporaryDirectory() as base, given.out.open("a") as out, ThreadPoolExecutor(given.workers) as pool:
+        for number in range(given.workers):
+            tree = Path(base) / str(number)
+            shutil.copytree(ROOT, tree, symlinks=True, ignore=shutil.ignore_patterns(".venv", ".git", "runs"))
+            trees.put(tree)
+
+        def work(mutant: dict[str, str]) -> dict[str, str]:
+            tree = trees.get()
+            try:
+                return {**mutant, "result": judge(mutant, tree)}
+            finally:
+                trees.put(tree)
+
+        for each in pool.map(work, left):
+            done[each["mutant"]] = each
+            out.write(json.dumps(each) + "\n")
+            out.flush()
+            print(each["room"], each["file"], each["result"], flush=True)
+    for room in dict.fromkeys(each["room"] for each in mutants):
+        tally = Counter(each["result"] for each in done.values() if each["room"] == room)
+        print(f"{room}: {dict(tally)}")
+
+
+if __name__ == "__main__":
+    main()

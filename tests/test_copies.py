@@ -1,0 +1,133 @@
+"""Environments that a person watches: copies and pickles, and what there is before the first deal."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import gymnasium
+import numpy as np
+import pytest
+from pettingzoo.utils.env_logger import EnvLogger
+
+from krypenv import Game, Rules, kasino_v0, krypkasino_v0, mulle_v0
+from krypenv.pictures import window
+from krypenv.pictures.rendering import RENDER_MODES, Renderer
+
+COPIES = {"deepcopy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}
+RAW = (krypkasino_v0, kasino_v0, mulle_v0)
+every_copy = pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """The windows that were opened, in order, though no picture waits for a person's eye."""
+    windows = []
+    plain = window.Window._open
+
+    def opening(self, size):
+        windows.append(self)
+        plain(self, size)
+
+    monkeypatch.setattr(window.Window, "_open", opening)
+    monkeypatch.setattr("krypenv.pictures.rendering.FPS", 1000)
+    return windows
+
+
+@every_copy
+@pytest.mark.parametrize("make", [mulle_v0.env, mulle_v0.raw_env], ids=["env", "raw_env"])
+def test_a_copy_of_a_watched_environment_opens_its_own_window(make, copied, opened):
+    env = make(render_mode="human")
+    never_reset = copied(env)
+    env.reset(seed=3)
+    assert len(opened) == 1
+    twin = copied(env)
+    assert len(opened) == 1, "the copy has no window yet"
+    for each in (env, twin):
+        each.step(int(np.flatnonzero(each.last()[0]["action_mask"])[0]))
+    assert len(opened) == 2
+    assert opened[0] is not opened[1]
+    for agent in env.possible_agents:
+        assert (env.observe(agent)["observation"] == twin.observe(agent)["observation"]).all()
+    never_reset.reset(seed=3)
+    assert len(opened) == 3
+    for each in (env, twin, never_reset):
+        each.close()
+
+
+@every_copy
+@pytest.mark.parametrize("mode", RENDER_MODES)
+def test_a_copy_of_a_learner_s_environment_goes_on(mode, copied, opened):
+    env = gymnasium.make("Krypkasino-v0", render_mode=mode, seat="random", opponents="greedy").unwrapped
+    copied(env).reset(seed=1)
+    _, info = env.reset(seed=5)
+    twin = copied(env)
+    for _ in range(3):
+        action = int(info["action_mask"].argmax())
+        seen, reward, _, _, info = env.step(action)
+        again = twin.step(action)
+        assert (again[0] == seen).all()
+        assert again[1] == reward
+        assert np.array_equal(env.render(), twin.render())
+    env.close()
+    twin.close()
+
+
+@every_copy
+def test_a_copy_of_many_watched_games_goes_on(copied):
+    envs = gymnasium.make_vec("Kasino-v0", num_envs=2, render_mode="ansi").unwrapped
+    _, infos = envs.reset(seed=5)
+    twin = copied(envs)
+    actions = infos["action_mask"].argmax(axis=1)
+    assert (envs.step(actions)[0] == twin.step(actions)[0]).all()
+    assert envs.render() == twin.render()
+
+
+@every_copy
+def test_a_copy_of_games_for_stable_baselines_goes_on(copied):
+    from krypenv.envs import sb3
+
+    envs = sb3.KrypkasinoVecEnv(Rules.preset(players=3), 4, opponents="greedy", seed=2)
+    envs.reset()
+    envs.step(envs.action_masks().argmax(axis=1))
+    twin = copied(envs)
+    for _ in range(30):
+        actions = envs.action_masks().argmax(axis=1)
+        for one, other in zip(envs.step(actions)[:3], twin.step(actions)[:3], strict=True):
+            assert (one == other).all()
+    assert (envs.action_masks() == twin.action_masks()).all()
+
+
+@every_copy
+def test_a_window_that_a_person_closed_is_not_closed_for_the_copy(copied, opened):
+    renderer = Renderer("human", "a title")
+    renderer.close()
+    copied(renderer).show(Game(Rules.preset(), seed=1), "all")
+    assert len(opened) == 1
+
+
+@pytest.mark.parametrize("module", RAW, ids=lambda module: module.__name__)
+@pytest.mark.parametrize("call", [
+    lambda env: env.render(), lambda env: env.observe("player_0"), lambda env: env.state(), lambda env: env.last(),
+    lambda env: env.step(env.game.legal_actions()[0]), lambda env: env.agents, lambda env: env.game,
+        lambda env: next(iter(env.agent_iter())),
+    lambda env: env.num_agents,
+])  # fmt: skip
+def test_before_the_first_deal_raw_environments_say_what_is_missing(module, call):
+    env = module.raw_env(render_mode="ansi")
+    with pytest.raises(gymnasium.error.ResetNeeded) as error:
+        call(env)
+    assert str(error.value) == "no game has been dealt yet; call reset() first"
+    env.reset(seed=1)
+    call(env)
+    EnvLogger.flush()
+
+
+def test_what_is_missing_before_the_first_deal_is_an_attribute_to_those_who_look():
+    env = krypkasino_v0.raw_env()
+    assert not hasattr(env, "agents")
+    assert not hasattr(env, "game")
+    with pytest.raises(AttributeError, match=r"^'raw_env' object has no attribute 'nothing'$"):
+        _ = env.nothing
+    with pytest.raises(AssertionError, match="needs to be called before render"):
+        krypkasino_v0.env(render_mode="ansi").render()

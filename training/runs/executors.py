@@ -1,0 +1,63 @@
+"""Where tasks are done: in this process, in worker processes, or on a Ray cluster. Results are the same in all."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from krypenv.training.common import bounds
+
+Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]  # yields results as they are ready
+
+
+@dataclass(frozen=True)
+class Executor:
+    """Where tasks are done, and how many at a time."""
+
+    workers: int = 1  # processes of this machine; 1 for this process
+    ray: bool = False  # on a Ray cluster instead
+    address: str | None = None  # of the cluster; None for the one that Ray finds, else a new one on this machine
+
+    def __post_init__(self) -> None:
+        bounds.check("workers", self.workers, bounds.WORKERS)
+
+    def check(self) -> None:
+        """Raise ValueError where there is no Ray or no cluster."""
+        if self.ray:
+            from krypenv.training.runs.cluster import check_cluster
+
+            check_cluster(self.address)
+
+    def open(self) -> AbstractContextManager[Map]:
+        """Yield a map of a function over items. Results come as they are ready; a dead worker's items are done again.
+
+        Raises ValueError where there is no Ray or no cluster, and ChildProcessError if one item's workers keep dying.
+        """
+        if self.ray:
+            from krypenv.training.runs.cluster import ray_map
+
+            return ray_map(self.address)
+        if self.workers > 1:
+            from krypenv.training.runs.processes import process_map
+
+            return process_map(self.workers)
+        return nullcontext(map)
+
+    def dumps(self) -> Callable[[Any], bytes] | None:
+        """Return what pickles items for the workers; None where all is done in this process."""
+        if self.ray:
+            from krypenv.training.runs.cluster import packer
+
+            return packer()
+        return pickle.dumps if self.workers > 1 else None
+
+
+HERE = Executor()  # one task after another, in this process
+
+
+def executor_of(workers: int = 1, ray: bool = False, ray_address: str | None = None) -> Executor:
+    """Return the executor that a command's options ask for; an address implies Ray."""
+    return Executor(workers, ray or ray_address is not None, ray_address)

@@ -1,0 +1,99 @@
+"""Runs: independent tasks, done anywhere in any order, whose results are kept as they come.
+
+A task has a key and a pure function of plain values, so that its result is the same in this process, in another one, on
+a cluster, and after a kill. The runner does the tasks that the folder's journal lacks. What a run is for follows from
+all results by a *fold*, whatever the order in which they came.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+from krypenv.inputs.files import write_whole
+from krypenv.training.common.folders import writing_to
+from krypenv.training.runs.executors import HERE, Executor, Map
+from krypenv.training.runs.journal import JOURNAL, Header, append, check_same, open_journal, read_journal
+
+Progress = Callable[[int, int], None]  # work done, of how much
+
+
+@dataclass(frozen=True)
+class Task:
+    """A piece of work: `function(**arguments)` returns plain JSON values, or the bytes of a file of the folder."""
+
+    key: str  # unique in a run, and the same for the same work
+    function: Callable[..., Any]  # of a module, so that other processes find it
+    arguments: dict[str, Any] = field(default_factory=dict)
+    size: int = 1  # how much work it is, for progress
+    file: str = ""  # name of the file that takes the bytes; the result is then their SHA-256
+
+
+@dataclass
+class Run:
+    """A run whose folder is locked for writing; from `open_run`."""
+
+    folder: Path
+    results: dict[str, Any]  # of the finished tasks, by key
+    file: FileIO
+    executor: Executor
+    stack: ExitStack
+    map: Map | None = None  # of the executor, once it is open
+
+    def has(self, task: Task) -> bool:
+        """Return whether a task is finished."""
+        return task.key in self.results and (not task.file or (self.folder / task.file).is_file())
+
+    def do(self, tasks: Sequence[Task]) -> Iterator[Task]:
+        """Do the tasks that are not finished yet; yield each once its result is on the disk, in any order."""
+        left = {task.key: task for task in tasks if not self.has(task)}
+        if left and self.map is None:
+            self.map = self.stack.enter_context(self.executor.open())
+        for key, result in self.map(_do, left.values()) if self.map else ():
+            if left[key].file:
+                write_whole(self.folder / left[key].file, result)
+                result = hashlib.sha256(result).hexdigest()
+            append(self.file, key, result)
+            self.results[key] = result
+            yield left[key]
+
+    def do_all(self, tasks: Sequence[Task], progress: Progress = lambda done, of: None) -> dict[str, Any]:
+        """Do the tasks that are not finished yet, and return the results of all of them by key."""
+        of = sum(task.size for task in tasks)
+        done = sum(task.size for task in tasks if self.has(task))
+        progress(done, of)
+        for task in self.do(tasks):
+            done += task.size
+            progress(done, of)
+        return {task.key: self.results[task.key] for task in tasks}
+
+
+@contextlib.contextmanager
+def open_run(folder: Path, header: Header, executor: Executor = HERE) -> Iterator[Run]:
+    """Open a folder for a run: a new folder, or one in which the same run was begun.
+
+    Raises ValueError with one sentence, and changes nothing, where the folder holds another run, was changed, or
+    another process is writing to it; and before it makes the folder, where the executor can't be had.
+    """
+    executor.check()
+    with writing_to(folder), ExitStack() as stack:
+        file, results = open_journal(folder, header)
+        yield Run(folder, results, stack.enter_context(file), executor, stack)
+
+
+def check_run(folder: Path, header: Header) -> None:
+    """Raise ValueError if a folder holds another run; for refusing it before any work."""
+    if (folder / JOURNAL).exists():
+        there = read_journal(folder, header.kind)
+        if there.results:
+            check_same(folder, there.header, header)
+
+
+def _do(task: Task) -> tuple[str, Any]:
+    return task.key, task.function(**task.arguments)
