@@ -10,7 +10,7 @@ from krypenv import Game, Rules, agents
 from krypenv.inputs.files import write_whole
 from krypenv.pictures import draw_game, gif_of, png_of
 from krypenv.pictures.drawing import Pixels
-from krypenv.training.experiments import ablation
+from krypenv.training.research import ablation
 
 GOLDEN = Path(__file__).with_name("pictures")
 PAGES_OF = Path(__file__).parent.parent / "docs"

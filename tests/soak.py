@@ -21,9 +21,9 @@ ROUND = 250  # mutants of one seed
 SECONDS = 4.0  # of processor time after which slow rules are left, and others are played instead
 # Mutants that a fuzzer gets for one of the others: text costs little, what trains, rates or runs a command much.
 SHARES = {
-    "fuzz_text": 4.0, "games.observations": 0.5, "arena_games": 0.2, "command_lines": 0.2, "checkpoint_tensors": 0.2,
-    "checkpoint_progress": 0.2, "model_weights": 0.2, "game_states": 0.2, "fuzz_games.rules": 0.2, "environments": 0.2,
-    "fuzz_openspiel": 0.2, "threads.engines": 0.2, "beside_reference": 0.1, "fuzz_play": 0.1, "fuzz_kills": 0.02,
+    "text.": 4.0, "games.observations": 0.5, "arena_games": 0.2, "command_lines": 0.2, "checkpoint_tensors": 0.2,
+    "checkpoint_progress": 0.2, "model_weights": 0.2, "game_states": 0.2, "games.rules": 0.2, "environments": 0.2,
+    "openspiel.": 0.2, "threads.engines": 0.2, "beside_reference": 0.1, "play.": 0.1, "kills.": 0.02,
 }  # fmt: skip
 Result = tuple[str, float, Counter[str]]  # a name, the seconds of processor time, and a tally
 Task = tuple[Callable[..., Result], tuple[Any, ...]]
@@ -31,13 +31,13 @@ Task = tuple[Callable[..., Result], tuple[Any, ...]]
 
 def run(name: str, seed: int, mutants: int) -> Result:
     """Run a fuzzer with one seed."""
-    from fuzzing import watchdog
-    from test_fuzz import FUZZERS
+    from fuzz import every_fuzzer
+    from support.fuzzing import watchdog
 
     began = time.process_time()
     try:
         with watchdog(600):
-            tally = FUZZERS[name](seed, mutants)
+            tally = every_fuzzer()[name](seed, mutants)
     except BaseException as error:
         raise RuntimeError(f"{name} with seed {seed} and {mutants} mutants: {error}") from error
     return name, time.process_time() - began, tally
@@ -45,9 +45,9 @@ def run(name: str, seed: int, mutants: int) -> Result:
 
 def play(seed: int, plies: int) -> Result:
     """Play random rules, drawn from a seed, for so many plies with every invariant, or until they took too long."""
-    from checked_play import CheckedPlay
-    from fuzzing import watchdog
-    from random_rules import draw_rules
+    from support.checked_play import CheckedPlay
+    from support.fuzzing import watchdog
+    from support.random_rules import draw_rules
 
     began = time.process_time()
     rules = draw_rules(random.Random(seed))
@@ -102,7 +102,7 @@ class Soak:
 
 def main() -> None:
     """Run all fuzzers in turn until there were so many mutants, and play so many plies."""
-    from test_fuzz import FUZZERS
+    from fuzz import every_fuzzer
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mutants", type=int, default=1_000_000)
@@ -115,7 +115,7 @@ def main() -> None:
     first = secrets.randbelow(1 << 31) * 1_000_000 if given.seed is None else given.seed
     again = f"--seed {first} --mutants {given.mutants} --plies {given.plies} --rules {given.rules}"
     print(f"tests/soak.py {again}", flush=True)
-    soak = Soak([name for name in FUZZERS if given.only in name], given.mutants, given.plies, given.rules, first)
+    soak = Soak([name for name in every_fuzzer() if given.only in name], given.mutants, given.plies, given.rules, first)
     began = told = time.perf_counter()
     pool = ProcessPoolExecutor(given.workers, multiprocessing.get_context("spawn"))
     waiting: set[Any] = set()

@@ -1,4 +1,11 @@
-"""Training: self-play, evaluation and benchmarks; imported as `krypenv.training`."""
+"""Training, evaluation and research; imported as `krypenv.training`.
+
+runs        long work that can be stopped, resumed and distributed; the options of commands
+learn       how agents are trained
+evaluation  how strong agents are
+research    questions about the game and about agents
+cli         the command `krypenv`
+"""
 
 if __name__ != "krypenv.training":
     raise ImportError(f"this package is krypenv.training, not {__name__}: import it under its full name")
@@ -8,26 +15,33 @@ from typing import TYPE_CHECKING
 from krypenv.runtime.lazy import importer
 
 if TYPE_CHECKING:
-    from krypenv.training.arena import ArenaSettings, Games, load_games, run_arena
-    from krypenv.training.evaluation import MatchResult, Points, deal_seeds, duplicate_match, evaluate, format_table
+    from krypenv.training.evaluation.arena import ArenaSettings, Games, load_games, run_arena
+    from krypenv.training.evaluation.arena.standings import Standing, Standings, print_standings, standings
+    from krypenv.training.evaluation.matches import (
+        MatchResult,
+        Points,
+        deal_seeds,
+        duplicate_match,
+        evaluate,
+        format_table,
+    )
+    from krypenv.training.learn.learner.policy import CardPolicy
+    from krypenv.training.learn.selfplay import Settings, train
 else:
     __getattr__ = importer(
         __name__,
         {
-            "arena": ("ArenaSettings", "Games", "load_games", "run_arena"),
-            "evaluation": ("MatchResult", "Points", "deal_seeds", "duplicate_match", "evaluate", "format_table"),
+            "evaluation.arena": ("ArenaSettings", "Games", "load_games", "run_arena"),
+            "evaluation.arena.standings": ("Standing", "Standings", "print_standings", "standings"),
+            "evaluation.matches": (
+                "MatchResult", "Points", "deal_seeds", "duplicate_match", "evaluate", "format_table",
+            ),
+            "learn.learner.policy": ("CardPolicy",),
+            "learn.selfplay": ("Settings", "train"),
         },
-    )
+    )  # fmt: skip
 
 __all__ = [
-    "ArenaSettings",
-    "Games",
-    "MatchResult",
-    "Points",
-    "deal_seeds",
-    "duplicate_match",
-    "evaluate",
-    "format_table",
-    "load_games",
-    "run_arena",
-]
+    "ArenaSettings", "CardPolicy", "Games", "MatchResult", "Points", "Settings", "Standing", "Standings", "deal_seeds",
+    "duplicate_match", "evaluate", "format_table", "load_games", "print_standings", "run_arena", "standings", "train",
+]  # fmt: skip

@@ -156,7 +156,7 @@ def check_keywords(call: str, given: Iterable[str], known: Sequence[str]) -> Non
 
 def is_whole(value: Any, low: int, high: int) -> bool:
     """Return whether a value is a whole number of Python or numpy within bounds; True and False are not."""
-    if isinstance(value, bool) or getattr(value, "dtype", None) == bool:  # a bool_ was an index until numpy 2
+    if isinstance(value, bool) or str(getattr(value, "dtype", "")) == "bool":  # a bool_ was an index until numpy 2
         return False
     try:
         return low <= operator.index(value) <= high

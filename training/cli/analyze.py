@@ -12,11 +12,11 @@ from rich.progress import Progress
 
 from krypenv.game.game import Game
 from krypenv.inputs.files import write_whole
-from krypenv.training.analysis.analysis import Marks, analyze_position, analyze_record, check_marks
 from krypenv.training.cli.options import JsonFile, flag, option
 from krypenv.training.cli.outputs import check_files, read_text
-from krypenv.training.common.panels import AGENTS, GAME_RECORDS, LENGTH, OUTPUT
-from krypenv.training.common.report import write_json
+from krypenv.training.evaluation.analysis.analysis import Marks, analyze_position, analyze_record, check_marks
+from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH, OUTPUT
+from krypenv.training.runs.tables import write_json
 
 DEFAULTS = Marks()
 
@@ -51,7 +51,7 @@ def analyze(
     ] = None,
 ) -> None:
     """Evaluate each legal move of a position, or the moves of a recorded game."""
-    from krypenv.training.analysis import report as report
+    from krypenv.training.evaluation.analysis import comments
 
     text = read_source(source)
     check_files(json_file, picture, source=source)
@@ -66,10 +66,10 @@ def analyze(
         if json_file:
             write_json(json_file, position.to_json())
         if picture:
-            from krypenv.training.analysis.picture import draw_position
+            from krypenv.training.evaluation.analysis.picture import draw_position
 
             draw_position(picture, position)
-        report.print_position(position)
+        comments.print_position(position)
         return
     game = Game.replay(text)
     console = Console(stderr=True)
@@ -82,12 +82,12 @@ def analyze(
     if json_file:
         write_json(json_file, record.to_json())
     if annotated:
-        write_whole(annotated, report.annotate(game, record).encode())
+        write_whole(annotated, comments.annotate(game, record).encode())
     if picture:
-        from krypenv.training.analysis.picture import draw_record
+        from krypenv.training.evaluation.analysis.picture import draw_record
 
         draw_record(picture, record)
-    report.print_record(record)
+    comments.print_record(record)
 
 
 def read_source(source: str) -> str:

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from krypenv.training.cli.options import JsonFile, flag, option
-from krypenv.training.common.panels import LENGTH, MEASURED
+from krypenv.training.runs.panels import LENGTH, MEASURED
 
 
 def bench(
@@ -42,14 +42,14 @@ def bench(
 ) -> None:
     """Measure the speed of the engine, the environments and the agents, also beside peers or another version."""
     from krypenv.training.cli.outputs import check_files
-    from krypenv.training.common.report import print_table, write_json
-    from krypenv.training.experiments import benchmark, beside
+    from krypenv.training.cli.speed import benchmark, beside
+    from krypenv.training.runs.tables import print_table, write_json
 
     check_files(json_file)
     if peers + (other is not None) + first_use > 1:
         raise ValueError("--peers, --beside and --first-use are three measurements; give one of them")
     if first_use:
-        from krypenv.training.experiments.first_use import run
+        from krypenv.training.cli.speed.first_use import run
 
         run(json_file)
         return

@@ -41,7 +41,7 @@ from krypenv.training.cli.score import score
 from krypenv.training.cli.show import show
 from krypenv.training.cli.solve import solve
 from krypenv.training.cli.study import study
-from krypenv.training.common.panels import AGENTS, INPUT, LENGTH, OUTPUT
+from krypenv.training.runs.panels import AGENTS, INPUT, LENGTH, OUTPUT
 
 
 class Root(HelpPanel, OneSentence):
@@ -91,9 +91,9 @@ def evaluate(
 ) -> None:
     """Play duplicate matches of an agent against others and print the margins in points a game."""
     from krypenv.training.cli.outputs import check_files
-    from krypenv.training.common.report import write_json
-    from krypenv.training.evaluation.matches import check_match, duplicate_match
-    from krypenv.training.evaluation.report import print_matches
+    from krypenv.training.evaluation.matches.duplicate import check_match, duplicate_match
+    from krypenv.training.evaluation.matches.match_tables import print_matches
+    from krypenv.training.runs.tables import write_json
 
     check_files(json_file)
     game = _rules(rules, players, teams, rule, [agent])
@@ -168,12 +168,12 @@ def arena(
 
     The results are stored in DIR. If the arena is stopped or killed, the same command resumes it.
     """
-    from krypenv.training.arena.arena import ArenaSettings, run_arena
-    from krypenv.training.arena.results import facts, read_results
-    from krypenv.training.arena.standings import print_standings, standings
     from krypenv.training.cli.outputs import check_files, check_folder
-    from krypenv.training.common.report import write_json
-    from krypenv.training.evaluation.deals import describe_list
+    from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
+    from krypenv.training.evaluation.arena.standings import print_standings, standings
+    from krypenv.training.evaluation.arena.stored_games import facts, read_results
+    from krypenv.training.evaluation.matches.deal_lists import describe_list
+    from krypenv.training.runs.tables import write_json
 
     options: dict[str, Any] = {
         "deals": deals, "deals_from": deals_from, "seed": seed, "chunk": chunk, "pairs": pairs or None, "first": first,
@@ -208,7 +208,7 @@ def arena(
         games = run_arena(settings, show)
     table = standings(games)
     if page:
-        from krypenv.training.arena.report import write_report
+        from krypenv.training.evaluation.arena.html_report import write_report
 
         write_report(page, table, games, settings.command, facts(read_results(out).header))
     if json_file:
@@ -223,15 +223,15 @@ def arena(
 @app.command(rich_help_panel=TRAINING, add_help_option=False, context_settings=_PASSED_ON)
 def train(ctx: typer.Context) -> None:
     """Train an agent by self-play."""
-    from krypenv.training.selfplay.settings import Settings
+    from krypenv.training.learn.selfplay.settings import Settings
 
     def start(settings: Settings) -> None:
         """Train an agent by self-play and evaluate it. The defaults below are those of the preset quick."""
         from krypenv.training.cli.outputs import check_folder
-        from krypenv.training.selfplay.selfplay import run
+        from krypenv.training.learn.selfplay.selfplay import train
 
         check_folder(settings.resume or settings.out or "runs")
-        run(settings)
+        train(settings)
 
     hand_over(ctx, command_of(Settings, start), "Example: krypenv train --preset good --out runs/good")
 
@@ -239,16 +239,15 @@ def train(ctx: typer.Context) -> None:
 @app.command(rich_help_panel=TRAINING, add_help_option=False, context_settings=_PASSED_ON)
 def imitate(ctx: typer.Context) -> None:
     """Train a network to imitate a search: initial weights for self-play."""
-    from krypenv.training.imitation.imitate import ImitationSettings
+    from krypenv.training.learn.imitation.imitate import ImitationSettings
 
     def start(settings: ImitationSettings) -> None:
         """Record games of a search against itself with the values of all moves, and train a network to imitate it."""
         from krypenv.training.cli.outputs import check_folder
-        from krypenv.training.evaluation.report import print_matches
-        from krypenv.training.imitation.imitate import run
+        from krypenv.training.evaluation.matches.match_tables import print_matches
 
         check_folder(settings.out)
-        print_matches(run(settings, shlex.join(["krypenv", *sys.argv[1:]])))
+        print_matches(train(settings, shlex.join(["krypenv", *sys.argv[1:]])))
 
     hand_over(ctx, command_of(ImitationSettings, start), "Example: krypenv imitate --games 4000 --out runs/imitation")
 
@@ -275,7 +274,7 @@ def card(
 ) -> None:
     """Write the card of a model: its training, results, exploitability and limits."""
     from krypenv.training.cli.outputs import check_files
-    from krypenv.training.experiments.model_card import model_card, write_card
+    from krypenv.training.evaluation.arena.model_card import model_card, write_card
 
     check_files(out)
     write_card(out, model_card(model, arena, exploit or [], title))
@@ -285,12 +284,12 @@ def card(
 @app.command(rich_help_panel=TRAINING, add_help_option=False, context_settings=_PASSED_ON)
 def ablate(ctx: typer.Context) -> None:
     """Measure what each part of training is worth."""
-    from krypenv.training.experiments.ablation import AblationSettings
+    from krypenv.training.research.ablation import AblationSettings
 
     def start(settings: AblationSettings) -> None:
         """Train without each part in turn, over several seeds, and print what each part is worth, with intervals."""
         from krypenv.training.cli.outputs import check_folder
-        from krypenv.training.experiments.ablation import ablate
+        from krypenv.training.research.ablation import ablate
 
         check_folder(settings.out)
         ablate(settings, shlex.join(["krypenv", *sys.argv[1:]]))
@@ -302,7 +301,7 @@ def ablate(ctx: typer.Context) -> None:
 def exploit(ctx: typer.Context) -> None:
     """Find lower bounds on an agent's exploitability."""
     from krypenv.training.cli.exploit import run
-    from krypenv.training.exploit.exploiting import ExploitSettings
+    from krypenv.training.research.exploit.exploiting import ExploitSettings
 
     function = command_of(ExploitSettings, run, argument="agent")
     hand_over(ctx, function, "Example: krypenv exploit tactician --minutes 10 --out runs/exploit")
@@ -336,7 +335,7 @@ def _rules(
     preset: str | None, players: int | None, teams: int | None, fields: list[str] | None, agents: list[str]
 ) -> Rules:
     """Return the rules that the options name; if none is given, those of the first model among the agents."""
-    from krypenv.training.common.parts import GameRules
+    from krypenv.training.runs.parts import GameRules
 
     return GameRules(preset or "", players, teams, tuple(fields or ())).of_agents(agents)
 

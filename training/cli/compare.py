@@ -9,7 +9,7 @@ import typer
 
 from krypenv.training.cli.options import OnRay, RayAddress, Workers, option
 from krypenv.training.cli.study import Models, answer_study
-from krypenv.training.common.panels import AGENTS, LENGTH, OUTPUT, RULES
+from krypenv.training.runs.panels import AGENTS, LENGTH, OUTPUT, RULES
 
 
 def compare(
@@ -39,7 +39,7 @@ def compare(
     compared. If the comparison is stopped or killed, the same command resumes it.
     """
     from krypenv.agents.own import typed
-    from krypenv.training.lab.rulesets import rule_sets, sets_of
+    from krypenv.training.research.lab.rulesets import rule_sets, sets_of
     from krypenv.training.runs import executor_of
 
     player = typed(agent)

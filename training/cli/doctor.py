@@ -15,7 +15,7 @@ def doctor(json_file: JsonFile = None) -> None:
     """
     from krypenv.doctor.report import examine, report_lines
     from krypenv.training.cli.outputs import check_files
-    from krypenv.training.common.report import write_json
+    from krypenv.training.runs.tables import write_json
 
     check_files(json_file)
     with Console(stderr=True).status("looking around") as status:

@@ -12,8 +12,8 @@ import typer
 from rich.markup import escape
 from typer.core import TyperCommand
 
-from krypenv.training.common import panels
-from krypenv.training.common.fields import Command, Option, options_of
+from krypenv.training.runs import panels
+from krypenv.training.runs.fields import Command, Option, options_of
 
 
 def option(*names: str, panel: str, help: str, default: str = "", **more: Any) -> Any:

@@ -18,8 +18,8 @@ from krypenv.inputs.files import write_new
 from krypenv.inputs.words import printable
 from krypenv.training.cli.options import Players, RuleFields, Teams, flag, option
 from krypenv.training.cli.outputs import check_files, read_text
-from krypenv.training.common.folders import writing_to
-from krypenv.training.common.panels import AGENTS, GAME_RECORDS, LENGTH, OUTPUT, RULES
+from krypenv.training.runs.folders import writing_to
+from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH, OUTPUT, RULES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -71,7 +71,7 @@ def play(
 
     from krypenv.agents import typed
     from krypenv.game.game import Game
-    from krypenv.training.common.parts import GameRules
+    from krypenv.training.runs.parts import GameRules
     from krypenv.ui.table import Table, named_in
     from krypenv.ui.terminal import Terminal
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from krypenv.training.cli.options import OnRay, RayAddress, Workers, flag, option
-from krypenv.training.common.panels import AGENTS, INPUT, LENGTH, OUTPUT
+from krypenv.training.runs.panels import AGENTS, INPUT, LENGTH, OUTPUT
 
 
 def score(
@@ -42,10 +42,10 @@ def score(
 ) -> None:
     """Score an agent by the official protocol, with a file that anyone can verify."""
     from krypenv.training.cli.outputs import check_files, check_folder
+    from krypenv.training.evaluation.score.board import make_board
+    from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, journal_of, play_score
+    from krypenv.training.evaluation.score.protocol import DEALS, QUICK
     from krypenv.training.runs import executor_of
-    from krypenv.training.score.board import make_board
-    from krypenv.training.score.protocol import DEALS, QUICK
-    from krypenv.training.score.run import ScoreSettings, check_score, journal_of, play_score
 
     if (check is not None) + (board is not None) + (out is not None) != 1:
         raise ValueError("give one of --out FILE to play, --check FILE to verify and --board FOLDER for a page")
@@ -73,7 +73,7 @@ def score(
     if check is not None:
         typer.echo(f"{check}: {deals} of {total} deals replayed, all as in the file")
         return
-    from krypenv.training.score.report import print_score
+    from krypenv.training.evaluation.score.score_table import print_score
 
     print_score(result)
     typer.echo(f"wrote {out}")

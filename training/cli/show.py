@@ -10,7 +10,7 @@ import typer
 
 from krypenv.training.cli.options import flag, option
 from krypenv.training.cli.outputs import check_files, read_text
-from krypenv.training.common.panels import GAME_RECORDS, OUTPUT
+from krypenv.training.runs.panels import GAME_RECORDS, OUTPUT
 
 WIDTH = 720  # pixels
 SMALLEST, LARGEST = 160, 1920

@@ -12,13 +12,13 @@ import typer
 from rich.console import Console
 
 from krypenv.training.cli.options import RuleFields, flag, option
-from krypenv.training.common import bounds
-from krypenv.training.common.panels import GAME_RECORDS, LENGTH, OUTPUT, RULES
+from krypenv.training.runs import limits
+from krypenv.training.runs.panels import GAME_RECORDS, LENGTH, OUTPUT, RULES
 
 if TYPE_CHECKING:
     from krypenv.game.game import Game
     from krypenv.rules import Rules
-    from krypenv.training.exact.solving import Solved
+    from krypenv.training.research.exact.solving import Solved
 
 MOST_BELIEFS = 10  # hands that are listed
 SIZES = ("preset", "cards", "histories", "ends", "information sets", "value", "seconds")
@@ -58,10 +58,10 @@ def solve(
     """
     from krypenv.agents.solved import is_strategy
     from krypenv.rules import Rules
-    from krypenv.training.exact.growing import SOLVED
+    from krypenv.training.research.exact.growing import SOLVED
 
-    bounds.check("gap", gap, bounds.GAP)
-    bounds.check("iterations", iterations, bounds.ITERATIONS)
+    limits.check("gap", gap, limits.GAP)
+    limits.check("iterations", iterations, limits.ITERATIONS)
     if listed == (preset is not None):
         raise ValueError("name one preset, as in krypenv solve mini-sweep, or list them all with --list")
     if listed and at:
@@ -80,9 +80,9 @@ def solve(
 
 def _solve(rules: Rules, gap: float, iterations: int, threads: int, out: Path | None, at: str | None) -> None:
     from krypenv.training.cli.outputs import check_folder
-    from krypenv.training.exact.looking import check_position
-    from krypenv.training.exact.solving import solve as solve_game
-    from krypenv.training.exact.strategies import solve_into
+    from krypenv.training.research.exact.looking import check_position
+    from krypenv.training.research.exact.solving import solve as solve_game
+    from krypenv.training.research.exact.strategies import solve_into
 
     game = _game_at(at) if at else None
     if game:
@@ -118,7 +118,7 @@ def _game_at(source: str) -> tuple[Game, bool]:
 def _look(folder: str, at: str) -> None:
     """Print what a saved strategy does at a position."""
     from krypenv.rules import Rules
-    from krypenv.training.exact.looking import check_position, load_facts, load_solved
+    from krypenv.training.research.exact.looking import check_position, load_facts, load_solved
 
     game = _game_at(at)
     check_position(Rules.parse(load_facts(folder)["rules"]), game[0])
@@ -128,8 +128,8 @@ def _look(folder: str, at: str) -> None:
 
 
 def _print_look(solved: Solved, game: Game, knows_plays: bool) -> None:
-    from krypenv.training.common.report import print_table
-    from krypenv.training.exact.looking import look
+    from krypenv.training.research.exact.looking import look
+    from krypenv.training.runs.tables import print_table
 
     found = look(solved, game, knows_plays)
     hand, table = (" ".join(cards) or "empty" for cards in (game.hand(found.seat), game.table))
@@ -158,10 +158,10 @@ def _print_look(solved: Solved, game: Game, knows_plays: bool) -> None:
 
 
 def _list(games: list[Rules], gap: float, iterations: int, threads: int) -> None:
-    from krypenv.training.common.report import print_table
-    from krypenv.training.exact.counting import size_of
-    from krypenv.training.exact.growing import grow
-    from krypenv.training.exact.solving import solve as solve_game
+    from krypenv.training.research.exact.counting import size_of
+    from krypenv.training.research.exact.growing import grow
+    from krypenv.training.research.exact.solving import solve as solve_game
+    from krypenv.training.runs.tables import print_table
 
     rows = []
     for rules in games:

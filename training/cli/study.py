@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from krypenv.training.cli.options import OnRay, Players, Preset, RayAddress, RuleFields, Teams, Workers, option
-from krypenv.training.common.panels import AGENTS, LENGTH, OUTPUT, STUDY
+from krypenv.training.runs.panels import AGENTS, LENGTH, OUTPUT, STUDY
 
 if TYPE_CHECKING:
     from krypenv.rules import Rules
-    from krypenv.training.lab.study import Study
+    from krypenv.training.research.lab.studying import Study
     from krypenv.training.runs import Executor
 
 Models = Annotated[
@@ -64,10 +64,10 @@ def study(
     """
     from krypenv.agents import rules_of
     from krypenv.agents.own import typed
-    from krypenv.training.common.parts import GameRules
-    from krypenv.training.lab.play import strong_agent
+    from krypenv.training.research.lab.chunks import strong_agent
+    from krypenv.training.research.studies.registry import study_of
     from krypenv.training.runs import executor_of
-    from krypenv.training.studies.registry import study_of
+    from krypenv.training.runs.parts import GameRules
 
     found = study_of(name)
     is_named = bool(rule) or any(each is not None for each in (rules, players, teams))
@@ -96,14 +96,14 @@ def answer_study(
 ) -> None:
     """Check what a study is asked for, run it, and print its answer."""
     from krypenv.training.cli.outputs import check_folder
-    from krypenv.training.common import bounds
-    from krypenv.training.common.report import print_table
-    from krypenv.training.lab.rulesets import find_models
-    from krypenv.training.lab.study import FIGURE, RESULT, Setup, run_study
+    from krypenv.training.research.lab.rulesets import find_models
+    from krypenv.training.research.lab.studying import FIGURE, RESULT, Setup, run_study
+    from krypenv.training.runs import limits
+    from krypenv.training.runs.tables import print_table
 
     deals = found.deals if deals is None else deals
-    bounds.check("deals", deals, bounds.DEALS)
-    bounds.check("seed", seed, bounds.SEED)
+    limits.check("deals", deals, limits.DEALS)
+    limits.check("seed", seed, limits.SEED)
     if models and not found.sets:
         raise ValueError(f"the study {found.name} compares no rules, so it has no use for --models")
     setup = Setup(rules, agent, deals, seed, find_models(models, found.sets) if models else ())

@@ -6,6 +6,14 @@ artifacts  arrays in files, with what they are, a version and a digest
 executors  where tasks are done: in this process, in worker processes, on a Ray cluster
 processes  worker processes that never outlive the process that started them
 cluster    tasks on a Ray cluster
+folders    folders with a single writing process
+machine    the machine and versions of a measurement
+progress   progress of long runs
+tables     tables in the terminal, and JSON files
+fields     settings that are command lines
+parts      parts that several settings share
+limits     bounds of all numbers that a user can give
+panels     panels of the help pages
 """
 
 from krypenv.training.runs.executors import HERE, Executor, executor_of

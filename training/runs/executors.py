@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from krypenv.training.common import bounds
+from krypenv.training.runs import limits
 
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]  # yields results as they are ready
 
@@ -22,7 +22,7 @@ class Executor:
     address: str | None = None  # of the cluster; None for the one that Ray finds, else a new one on this machine
 
     def __post_init__(self) -> None:
-        bounds.check("workers", self.workers, bounds.WORKERS)
+        limits.check("workers", self.workers, limits.WORKERS)
 
     def check(self) -> None:
         """Raise ValueError where there is no Ray or no cluster."""

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from krypenv.inputs.files import write_whole
-from krypenv.training.common.folders import writing_to
 from krypenv.training.runs.executors import HERE, Executor, Map
+from krypenv.training.runs.folders import writing_to
 from krypenv.training.runs.journal import JOURNAL, Header, append, check_same, open_journal, read_journal
 
 Progress = Callable[[int, int], None]  # work done, of how much

@@ -1,0 +1,122 @@
+"""The champion, and the models that come with the package."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.networks import some_network
+
+from krypenv import Engine, Rules, agents
+from krypenv.agents import champion as champion_module
+from krypenv.agents.champion import MODELS, SHIPPED, shipped_model
+from krypenv.agents.neural.guided import Guided
+from krypenv.agents.neural.learned import LearnedAgent
+from krypenv.agents.neural.model_file import load_model, save_model
+from krypenv.agents.neural.network import inputs_of
+from krypenv.agents.search.rollout import Rollout
+from krypenv.agents.search.search import Search
+from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
+from krypenv.training.evaluation.arena.stored_games import read_results
+from krypenv.training.evaluation.matches.duplicate import duplicate_match
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_model_is_whole_and_for_its_rules(name: str) -> None:
+    arrays, card = load_model(MODELS / name)
+    assert Rules.parse(card["rules"]) == SHIPPED[name]
+    assert {"command", "seed", "frames", "seconds"} <= set(card)
+    assert all(np.isfinite(array).all() for array in arrays.values())
+    assert shipped_model(SHIPPED[name]) == MODELS / name
+
+
+def test_the_shipped_models_are_small_and_all_are_known() -> None:
+    assert {path.name for path in MODELS.iterdir() if path.is_dir()} == set(SHIPPED)
+    assert sum(path.stat().st_size for path in MODELS.rglob("*") if path.is_file()) < 5e6
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("krypkasino players=2", Guided),
+        ("krypkasino players=2 games=3", Guided),
+        ("krypkasino players=4", Guided),
+        ("krypkasino players=4 teams=2", Guided),
+        ("howto players=2", Search),
+        ("krypkasino players=6 teams=2", Search),
+        ("krypkasino players=5", Rollout),
+        ("kasino-sweden players=2 sweep_points=2", Search),
+        ("mulle players=3", Rollout),
+    ],
+)
+def test_the_champion_is_what_the_package_has_for_the_rules(text: str, kind: type) -> None:
+    rules = Rules.parse(text)
+    champion = agents.make("champion(worlds=2)", rules, seed=1)
+    assert champion.name == "champion(worlds=2)"
+    assert champion.rules == rules
+    assert isinstance(champion.player, kind)  # type: ignore[attr-defined]
+    engine = Engine(rules, 8, seed=2)
+    for _ in range(40):
+        actions = champion.act(engine.observation, engine.action_mask)
+        assert (engine.action_mask[np.arange(8), actions] == 1).all()
+        engine.step(actions)
+
+
+@pytest.mark.parametrize("text", ["kasino-sweden players=2", "mulle players=2", "kasino-finland players=4 teams=2"])
+def test_the_model_of_a_relative_is_taken_where_it_is(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = Rules.parse(text)
+    monkeypatch.setattr(champion_module, "MODELS", tmp_path)
+    monkeypatch.setattr(champion_module, "SHIPPED", {})
+    assert isinstance(agents.make("champion(worlds=2)", rules).player, Search)  # type: ignore[attr-defined]
+    save_model(tmp_path / "it", some_network(inputs_of(rules)), rules)
+    monkeypatch.setattr(champion_module, "SHIPPED", {"it": rules})
+    champion = agents.make("champion(worlds=2)", dataclasses.replace(rules, games=3))
+    assert isinstance(champion.player, Guided)  # type: ignore[attr-defined]
+    assert isinstance(agents.make("champion(worlds=0)", rules).player, LearnedAgent)  # type: ignore[attr-defined]
+    engine = Engine(champion.rules, 4, seed=1)
+    for _ in range(40):
+        engine.step(champion.act(engine.observation, engine.action_mask))
+
+
+def test_without_worlds_it_is_the_network_alone() -> None:
+    rules = Rules.preset(players=2)
+    champion, network = agents.make("champion(worlds=0)", rules), agents.make(str(MODELS / "two"), rules)
+    assert isinstance(champion.player, LearnedAgent)  # type: ignore[attr-defined]
+    engine = Engine(rules, 64, seed=3)
+    for _ in range(60):
+        actions = champion.act(engine.observation, engine.action_mask)
+        assert (actions == network.act(engine.observation, engine.action_mask)).all()
+        engine.step(actions)
+
+
+def test_an_arena_notes_the_weights_that_it_plays_with(tmp_path: Path) -> None:
+    agents_of_two = ("champion(worlds=1)", "champion(worlds=0)", "greedy")
+    run_arena(ArenaSettings(agents=agents_of_two, rules=Rules.preset(players=2), out=tmp_path, deals=1))
+    weights = [load_model(MODELS / "two")[1]["weights_sha256"]]
+    assert [each["weights_sha256"] for each in read_results(tmp_path).header.identity["agents"]] == [
+        weights,
+        weights,
+        [],
+    ]
+
+
+def test_it_beats_the_tactician() -> None:
+    """The shipped networks alone, over deals that follow from the seed: the interval is above 0."""
+    rules = Rules.preset(players=2)
+    assert duplicate_match("champion(worlds=0)", "tactician", rules, deals=300, seed=5).low > 0
+
+
+@pytest.mark.parametrize(
+    ("spec", "rules", "reason"),
+    [
+        ("champion(worlds=-1)", "krypkasino", "worlds, .* .0 for the network alone., is from 0 to 1000000000, not -1"),
+        ("champion(worlds=0)", "howto", "no network for 'howto players=2' comes with the package"),
+    ],
+)
+def test_what_it_cannot_do_is_told(spec: str, rules: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        agents.make(spec, Rules.parse(rules))

@@ -1,0 +1,109 @@
+"""The network as a kernel against the network in torch: the same logits, values and choices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from support.games import RULES, decisions_of, some_arrays
+
+from krypenv import Rules
+from krypenv.agents.champion import MODELS, SHIPPED
+from krypenv.agents.neural.action_features import gather_action_features
+from krypenv.agents.neural.inference import Weights
+from krypenv.agents.neural.learned import LearnedAgent
+from krypenv.agents.neural.model_file import load_model
+from krypenv.agents.neural.network import MAX_UNITS, Arrays, Shape, inputs_of
+from krypenv.agents.neural.weights import shape_of, specs_of
+from krypenv.cards import TAKE
+from krypenv.training.learn.learner.torch_network import CardNetwork, Choices, NetworkAgent, Scores
+from krypenv.training.runs import limits
+
+torch.set_num_threads(1)
+
+
+@torch.no_grad()
+def scores_of(network: CardNetwork, rules: Rules, observations: np.ndarray, masks: np.ndarray) -> Scores:
+    scores: Scores = network(
+        torch.from_numpy(observations), Choices.of(gather_action_features(rules, observations, masks))
+    )
+    return scores
+
+
+def compare(arrays: Arrays, rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    """Assert that kernel and torch agree, and return the actions."""
+    inputs = inputs_of(rules)
+    network = CardNetwork.of(arrays, inputs)
+    agent = LearnedAgent(Weights.of(arrays, inputs), rules, "it", solver=False)
+    scores = scores_of(network, rules, observations, masks)
+    logits, values = agent.evaluate(observations, masks)
+    assert logits.dtype == values.dtype == np.float32
+    np.testing.assert_allclose(logits[masks > 0], scores.logits[scores.logits > -1e8].numpy(), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(values, scores.values.numpy(), rtol=1e-4, atol=1e-4)
+    actions = agent.act(observations, masks)
+    of_torch = NetworkAgent(network, rules, "it", solver=False).act(observations, masks)
+    rows = np.flatnonzero(actions != of_torch)
+    assert len(rows) <= len(masks) / 1000
+    assert np.abs(logits[rows, actions[rows]] - logits[rows, of_torch[rows]]).max(initial=0) < 1e-4  # ties
+    return actions
+
+
+@pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
+@pytest.mark.parametrize("shape", [Shape(24, 16, 4), Shape(41, 64, 8)], ids=str)
+def test_the_kernel_says_what_the_network_says(rules: Rules, shape: Shape) -> None:
+    observations, masks = decisions_of(rules, games=24, steps=25)
+    compare(some_arrays(shape), rules, observations, masks)
+    assert masks[:, TAKE:].any() or rules.deck_size < 52
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_kernel_plays_the_shipped_models_as_torch_does(name: str) -> None:
+    observations, masks = decisions_of(SHIPPED[name], games=100, steps=60)
+    actions = compare(load_model(MODELS / name)[0], SHIPPED[name], observations, masks)
+    assert len(set(actions.tolist())) > 60
+
+
+def test_a_wide_network_is_played_too() -> None:
+    rules = Rules.preset()
+    compare(some_arrays(Shape(700, 600, 3)), rules, *decisions_of(rules, games=8, steps=10))
+
+
+def test_a_network_that_is_too_wide_is_refused() -> None:
+    assert limits.UNITS.high == MAX_UNITS  # whatever is trained can be played
+    with pytest.raises(ValueError, match=f"{MAX_UNITS} units .* not for {MAX_UNITS + 1}"):
+        Weights.of(some_arrays(Shape(context=MAX_UNITS + 1, card=1)))
+
+
+def test_files_have_the_weights_that_torch_makes_in_its_order() -> None:
+    """The optimizer of a checkpoint counts them."""
+    for shape in (Shape(), Shape(5, 4, 3)):
+        network = CardNetwork(shape)
+        specs, state = specs_of(shape), network.state_dict()
+        assert list(specs) == list(state) == [name for name, _ in network.named_parameters()]
+        assert {name: spec.shape for name, spec in specs.items()} == {
+            name: tuple(each.shape) for name, each in state.items()
+        }
+        assert shape_of(network.arrays()) == shape
+
+
+@torch.no_grad()
+def test_weights_come_back_from_torch() -> None:
+    arrays = some_arrays(Shape(5, 4, 3))
+    again = CardNetwork.of(arrays).arrays()
+    assert arrays.keys() == again.keys()
+    assert all(np.array_equal(arrays[name], again[name]) for name in arrays)
+
+
+def test_draws_of_a_network_in_training_follow_from_the_seed_and_its_weights_as_they_are() -> None:
+    rules = Rules.preset(players=3)
+    observations, masks = decisions_of(rules, games=64, steps=2)
+    network = CardNetwork.of(some_arrays(Shape(8, 6, 2)))
+    agent, again, other = (NetworkAgent(network, rules, "it", seed, temperature=2.0) for seed in (1, 1, 2))
+    drawn = agent.act(observations, masks)
+    assert np.array_equal(drawn, again.act(observations, masks))
+    assert (drawn != other.act(observations, masks)).any()
+    best = NetworkAgent(network, rules, "it")
+    before = best.act(observations, masks)
+    with torch.no_grad():
+        network.score.weight *= -1
+    assert (best.act(observations, masks) != before).any()

@@ -1,0 +1,126 @@
+"""Who plays Kasino and Mulle: all agents; commands that know only Krypkasino refuse in one sentence."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from krypenv import Engine, Rules, agents
+from krypenv.agents.base import check_krypkasino
+from krypenv.agents.champion import MODELS
+from krypenv.families import krypkasino
+from krypenv.families.layout import further_blocks
+from krypenv.training import Settings
+from krypenv.training.cli.commands import app
+
+RELATIVES = ["kasino-sweden", "overspader", "kasino-finland", "mulle"]
+SIZES = [{"players": 2}, {"players": 3}, {"players": 4}, {"players": 4, "teams": 2}]
+every_relative = pytest.mark.parametrize("name", RELATIVES)
+KNOWS = (
+    r"^[\w -]+ knows only games like Krypkasino, and [\w-]+ with \d players has .*; krypenv compare takes all games$"
+)
+
+
+class Last:
+    """Plays the legal action with the highest number."""
+
+    def __init__(self, rules, seed=0):
+        self.name, self.rules = "last", rules
+
+    def act(self, observations, action_masks):
+        return action_masks.shape[1] - 1 - action_masks[:, ::-1].argmax(axis=1)
+
+
+def refusal(make):
+    """The sentence with which something is refused."""
+    with pytest.raises(ValueError, match=KNOWS) as refused:
+        make()
+    return str(refused.value)
+
+
+@every_relative
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize(
+    "agent",
+    [
+        "random", "greedy", "tactician", "search(worlds=2)", "rollout(worlds=1)", "ismcts(worlds=2)",
+        "champion(worlds=1)", f"{__name__}:Last",
+    ],
+)  # fmt: skip
+def test_who_plays_all_games_plays_them_to_the_end(name, size, agent):
+    rules = Rules.preset(name, **size)
+    engine, player = Engine(rules, 8, seed=1), agents.make(agent, rules, seed=2)
+    ended = 0
+    while ended < 8:
+        actions = player.act(engine.observation, engine.action_mask)
+        assert (engine.action_mask[range(8), actions] == 1).all()
+        engine.step(actions)
+        ended += engine.finished.sum()
+
+
+@every_relative
+def test_a_model_of_krypkasino_is_refused(name):
+    rules, model = Rules.preset(name), str(MODELS / "two")
+    for spec in (model, f"learned(model={model!r})", f"guided(model={model!r})"):
+        with pytest.raises(ValueError, match="was trained for 'krypkasino players=2' and can't play"):
+            agents.make(spec, rules)
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"goal": "high"}, "goal='high'"),
+        ({"capture": "optional"}, "capture='optional'"),
+        ({"sweep_payer": "nobody"}, "sweep_payer='nobody'"),
+        ({"most_cards_points": 1}, "most_cards_points=1"),
+        ({"mulle_points": 5}, "mulle_points=5"),
+        ({"spades_above": 6}, "spades_above=6"),
+        ({"storan_hand_value": 16}, "storan_hand_value=16"),
+        ({"tie_break": "spades"}, "tie_break='spades'"),
+        ({"hand_values": ((1, 14), *range(2, 14))}, "two values in hand_values"),
+        ({"table_values": ((1, 14), *range(2, 14))}, "two values in table_values"),
+    ],
+)
+def test_any_field_that_makes_it_another_game_is_named(fields, named):
+    assert named in refusal(lambda: check_krypkasino(Rules.preset(**fields), "who"))
+
+
+def test_the_main_game_and_its_variants_are_known():
+    known = [
+        *(Rules.preset(name) for name in krypkasino.PRESETS),
+        Rules.preset(players=6, teams=3, games=0, threshold=60),
+        Rules.preset("howto", packs=1, forced_sweep=False, storan_points=0, initial_match_bonus=-5),
+        Rules.preset(set_aside="spades", last_capture_points=1, first_deal="six_table"),
+    ]
+    for rules in known:
+        check_krypkasino(rules, "who")
+        assert not further_blocks(rules)
+    for name in RELATIVES:
+        turned = dataclasses.replace(Rules.preset(name), goal="low")
+        refusal(lambda turned=turned: check_krypkasino(turned, "who"))
+
+
+@every_relative
+def test_a_network_for_krypkasino_too_and_studies_of_krypkasino_refuse_a_relative(name, tmp_path):
+    rules = Rules.preset(name)
+    with pytest.raises(ValueError, match="one network can't learn"):
+        Settings.of(also=(str(rules),))
+    runner = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"})
+    words = ["study", "creep", "--agent", "greedy", "--rules", name, "--out", str(tmp_path / "out")]
+    done = runner.invoke(app, words)
+    assert done.exit_code == 2, done.output
+    told = " ".join(done.output.replace("│", " ").split())
+    assert f"the study creep knows only games like Krypkasino, and {name} with" in told
+    assert not (tmp_path / "out").exists()
+
+
+def test_they_are_opponents_of_a_learner_too():
+    import gymnasium as gym
+
+    gym.make("Mulle-v0", opponents="champion(worlds=1)").reset(seed=1)
+    env = gym.make_vec("Kasino-v0", num_envs=4, opponents=["random", "greedy"])
+    _, infos = env.reset(seed=1)
+    for _ in range(60):
+        _, _, _, _, infos = env.step(infos["action_mask"].argmax(axis=1))
+    assert np.isfinite(env.unwrapped.batch.rewards).all()

@@ -1,0 +1,98 @@
+"""Lists on the pages are those of the code: agents, studies, models, small games, variants of training, commands."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from support.places import DOCS
+from typer.main import get_command
+
+from krypenv import Rules, agents
+from krypenv.agents.champion import SHIPPED
+from krypenv.training.cli.commands import app
+from krypenv.training.learn.selfplay.settings import PRESETS
+from krypenv.training.research.ablation import VARIANTS
+from krypenv.training.research.exact.growing import SOLVED
+from krypenv.training.research.studies.registry import STUDIES
+
+
+def page(name: str) -> str:
+    """The text of a page."""
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def first_column(text: str, head: str) -> list[str]:
+    """The first cells of the table whose heading begins with `head`, without marks."""
+    rows = text[text.index(f"\n| {head} |") :].split("\n\n")[0].strip().splitlines()[2:]
+    return [row.split(" | ")[0].removeprefix("| ").strip("`") for row in rows]
+
+
+def test_agents() -> None:
+    told = {name.partition("(")[0] for name in first_column(page("agents.md"), "string")}
+    assert set(agents.names()) | {"learned", "guided"} <= told
+
+
+def test_studies_and_their_questions() -> None:
+    assert first_column(page("studies.md"), "study") == list(STUDIES)
+    for name, study in STUDIES.items():
+        question = study.question.replace("Example M:", "Example M of the rulebook:")
+        assert f"| `{name}` | {question} |" in page("studies.md")
+
+
+def test_models() -> None:
+    assert first_column(page("models.md"), "model") == list(SHIPPED)
+    for name, rules in SHIPPED.items():
+        assert f"| `{name}` | `{rules}` |" in page("models.md")
+        assert (DOCS / "models" / f"{name}.md").exists()
+
+
+def test_models_that_were_exploited_are_those_that_the_page_names() -> None:
+    exploited = [name for name in SHIPPED if "Not measured." not in page(f"models/{name}.md")]
+    assert exploited == ["two", "four", "pairs"]
+    assert len(SHIPPED) - len(exploited) == 7
+    assert "The other seven models were not exploited yet." in page("results/exploitability.md")
+
+
+def test_small_games() -> None:
+    """Those that `krypenv solve --list` solves, with the values that the study found."""
+    values = json.loads(page("results/studies/small-2/result.json"))["figures"]["values"]
+    listed = re.findall(r"^(mini-\w+) +\d+ .* ([-+]\d\.\d{4}) +[\d.]+$", page("exact.md"), re.MULTILINE)
+    assert [name for name, _ in listed] == list(SOLVED)
+    assert dict(listed) == {name: f"{values[name]['value']:+.4f}" for name in SOLVED}
+
+
+def test_presets_of_training() -> None:
+    assert first_column(page("training.md"), "preset") == list(PRESETS)
+
+
+def test_variants_of_the_ablation() -> None:
+    assert first_column(page("results/training.md").split("## Ablation")[1], "training") == list(VARIANTS)
+
+
+def test_commands_of_the_pages() -> None:
+    """Whatever is called `krypenv WORD` in a page is a command."""
+    commands = set(get_command(app).commands)  # type: ignore[attr-defined]
+    for path in [DOCS.parent / "README.md", *DOCS.rglob("*.md")]:
+        named = set(re.findall(r"`krypenv ([a-z]+)[ `]", path.read_text(encoding="utf-8")))
+        assert named <= commands, path.name
+
+
+@pytest.mark.parametrize("name", Rules.presets())
+def test_presets_of_the_rules(name: str) -> None:
+    assert f"'{name}'" in page("rules.md")
+
+
+def test_the_champion_s_places_are_those_of_the_board() -> None:
+    """The README says: first for two, first with `ismcts` for four."""
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    assert "strongest" not in readme
+    board = page("results/scores/board.md")
+    first = {
+        table: re.findall(r"^\| 1 \| `([^`]+)`", board.split(f"## {table}\n")[1].split("\n## ")[0], re.MULTILINE)
+        for table in ("two", "four")
+    }
+    assert first == {"two": ["champion"], "four": ["ismcts", "champion"]}
+    assert "In the game for two it has the first place" in readme
+    assert "it shares the first place with `ismcts`" in readme

@@ -1,0 +1,197 @@
+"""The answers and scores that the docs show are those of the stored results, with the commands that made them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.places import ROOT
+
+from krypenv import Rules, agents
+from krypenv.training.evaluation.arena.arena import weights_of
+from krypenv.training.evaluation.matches.duplicate import confidence_interval
+from krypenv.training.evaluation.matches.margins import format_margin
+from krypenv.training.evaluation.score.board import make_board
+from krypenv.training.evaluation.score.protocol import DEALS, QUICK, TABLES
+from krypenv.training.evaluation.score.score_file import read_score
+from krypenv.training.research.lab.chunks import strong_agent
+from krypenv.training.research.lab.rulesets import (
+    COUNTED,
+    FIRST,
+    HIDDEN,
+    LADDER,
+    LOOKED_AT,
+    LUCK,
+    OTHER,
+    OTHER_RANDOM,
+    SKILL,
+    TRAINED,
+)
+from krypenv.training.research.lab.studying import Setup
+from krypenv.training.research.studies.registry import STUDIES, study_of
+
+STORED = sorted((ROOT / "docs" / "results" / "studies").iterdir())
+SCORES = sorted((ROOT / "docs" / "results" / "scores").glob("*.json"))
+PAGE = (ROOT / "docs" / "strategy.md").read_text(encoding="utf-8")
+IN_LUCK = (*LADDER, SKILL, TRAINED, HIDDEN, FIRST, OTHER, OTHER_RANDOM)
+MISERE = (ROOT / "docs" / "misere.md").read_text(encoding="utf-8")
+EXACT = (ROOT / "docs" / "exact.md").read_text(encoding="utf-8")
+PAGES = {"misere": MISERE, "small": EXACT}  # of studies that have one of their own
+
+
+def setup_of(command: str) -> tuple[str, Setup]:
+    """The study and the setup that a command line stands for."""
+    name, *words = shlex.split(command)[2:]
+    given = dict(zip([word.removeprefix("--") for word in words[::2]], words[1::2], strict=True))
+    study = study_of(name)
+    players = int(given.pop("players", study.players[0]))
+    rules = study.rules or Rules.preset(given.pop("rules", "krypkasino"), players=players, teams=study.teams)
+    agent, deals = given.pop("agent", study.agent or strong_agent(rules)), int(given.pop("deals", study.deals))
+    assert not given.keys() - {"models", "workers"}
+    return name, Setup(rules, agent, deals)
+
+
+@pytest.mark.parametrize("folder", STORED, ids=lambda folder: folder.name)
+class TestStudies:
+    def test_the_page_shows_the_answer_and_the_command(self, folder: Path) -> None:
+        result = json.loads((folder / "result.json").read_text())
+        page = PAGES.get(result["study"], PAGE)
+        assert result["answer"] in page
+        assert f"\n{result['command']}\n" in page
+        name, setup = setup_of(result["command"])
+        assert result["study"] == name
+        assert result["question"] == STUDIES[name].question
+        assert {key: result[key] for key in setup.to_json()} == setup.to_json()
+        assert result["weights_sha256"] == weights_of(setup.agent, agents.make(setup.agent, setup.rules))
+
+    def test_no_answer_rests_on_an_interval_with_zero_without_saying_so(self, folder: Path) -> None:
+        """As often as the sentence has an interval around zero, it says that it is not told apart."""
+        import re
+
+        answer = json.loads((folder / "result.json").read_text())["answer"]
+        around = [
+            bounds
+            for bounds in re.findall(r"points a game \((-?[\d.]+) to (-?[\d.]+)", answer)
+            if float(bounds[0]) < 0 < float(bounds[1])
+        ]
+        assert answer.count("not told apart from zero") >= len(around)
+
+
+def test_every_study_has_a_stored_answer_and_a_figure() -> None:
+    assert {json.loads((folder / "result.json").read_text())["study"] for folder in STORED} == set(STUDIES)
+    for folder in STORED:
+        assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_rows_of_advice_are_those_of_the_page() -> None:
+    rows: list[list[Any]] = json.loads((ROOT / "docs/results/studies/advice-2/result.json").read_text())["rows"]
+    assert len(rows) > 15
+    for row in rows:
+        assert f"| {' | '.join(cell.replace(chr(10), '<br>') for cell in row)} |" in PAGE
+
+
+def test_the_champion_s_lead_over_its_network_is_that_of_the_scores() -> None:
+    """The page quotes the paired difference of both over the same deals."""
+    champion, network = (
+        read_score(ROOT / "docs/results/scores" / f"{name}-two.json").tables["two"] for name in ("champion", "network")
+    )
+    lead = format_margin(*confidence_interval(champion.by_deal - network.by_deal), 1, " points a game")
+    assert f"is better by {lead}" in PAGE
+
+
+def rows_of_misere(figures: dict[str, Any]) -> Iterator[str]:
+    """The rows of both tables of the page on misère: what there is to choose and to win, and margins in luck."""
+
+    def cell(each: dict[str, Any], name: str, form: str) -> str:
+        if name not in each:
+            return "-"
+        half = (each[name]["high"] - each[name]["low"]) / 2
+        return f"{each[name]['mean']:{form}} ±{half:{form.replace('+', '')}}"
+
+    for label, each in figures.items():
+        more = "over " if each["plays beyond the list"]["mean"] else ""
+        points = [f"{each[name]['mean']:.2f}" for name in COUNTED[:-1]]
+        moves = more + cell(each, LOOKED_AT[0], ",.0f" if more else ".2f")
+        yield f"| {' | '.join([label, moves, cell(each, LOOKED_AT[1], '.1%'), *points, cell(each, LUCK, '.2f')])} |"
+    for label, each in figures.items():
+        if SKILL in each:
+            yield f"| {' | '.join([label, *(cell(each, name, '+.2f') for name in IN_LUCK)])} |"
+
+
+def test_the_rows_of_misere_are_those_of_the_page() -> None:
+    figures = json.loads((ROOT / "docs/results/studies/misere-2/result.json").read_text())["figures"]
+    rows = list(rows_of_misere(figures))
+    assert len(rows) == 14 + 11
+    for row in rows:
+        assert row in MISERE
+
+
+def test_the_rows_with_search_in_both_seats_are_those_of_the_page() -> None:
+    """By whom the first seat's lead and the unit of luck were measured: both players side by side."""
+    result = json.loads((ROOT / "docs/results/misere-search/result.json").read_text())
+    usual = json.loads((ROOT / "docs/results/studies/misere-2/result.json").read_text())["figures"]
+    labels = {each["rules"]: label for label, each in usual.items()}
+    assert result["agent"] == "search(worlds=10)"
+    assert f"\n{result['command']}\n" in MISERE
+    assert len(result["figures"]) == 8
+    for rules, found in result["figures"].items():
+        cells = [
+            f"{each[name]['mean']:{form}} ±{(each[name]['high'] - each[name]['low']) / 2:.2f}"
+            for name, form in ((LUCK, ".2f"), (FIRST, "+.2f"), (HIDDEN, "+.2f"))
+            for each in (usual[labels[rules]], found)
+        ]
+        assert f"| {' | '.join([labels[rules], *cells])} |" in MISERE
+
+
+def rows_of_small(result: dict[str, Any]) -> Iterator[str]:
+    """The rows of the tables of the page on exact solving: values, agents in all games, agents in one, bounds, PPO."""
+    figures = result["figures"]
+    for game, found in figures["values"].items():
+        ahead = "first" if found["value"] > 0 else "second"
+        yield f"| `{game}` | {found['value']:+.4f} | the {ahead} seat |"
+    games = list(figures["exploitability"])
+    for agent in figures["exploitability"][games[0]]:
+        cells = [f"{figures['exploitability'][game][agent]:.2f}" for game in games]
+        yield f"| `{agent}` | {' | '.join(cells)} |"
+    for agent, found in figures["bounds"].items():
+        true = figures["exploitability"]["mini-hidden"][agent]
+        yield f"| `{agent}` | {true:.2f} | {format_margin(found['margin'], found['low'], found['high'])} |"
+    for frames, *runs in zip(figures["frames"], *figures["ppo"].values(), strict=True):
+        cells = [" and ".join(f"{run:.2f}" for run in each) for each in runs]
+        yield f"| {frames:,} | {' | '.join(cells)} |"
+    for game, found in figures["beliefs"].items():
+        yield f"| `{game}` | {found['uniform']:.3f} | {found['exact']:.3f} |"
+    for name, figure in figures["trained"].items():
+        yield f"| {name} | {figure:.2f} |"
+
+
+def test_the_rows_of_small_games_are_those_of_the_page() -> None:
+    result = json.loads((ROOT / "docs/results/studies/small-2/result.json").read_text())
+    rows = list(rows_of_small(result))
+    assert len(rows) == 8 + 11 + 4 + 6 + 7 + 4
+    for row in rows:
+        assert any(line.startswith(row.removesuffix(" |")) for line in EXACT.splitlines()), row
+
+
+class TestScores:
+    @pytest.mark.parametrize("path", SCORES, ids=lambda path: path.stem)
+    def test_a_stored_score_is_whole_and_of_the_weights_in_the_package(self, path: Path) -> None:
+        score = read_score(path)
+        tables = [TABLES[name] for name in score.tables]
+        weights = {each for t in tables for each in weights_of(score.agent, agents.make(score.agent, t.rules))}
+        assert sorted(weights) == list(score.weights)
+        words = shlex.split(score.command)
+        assert words[:2] == ["krypenv", "score"]
+        assert words[words.index("--out") + 1] == str(path.relative_to(ROOT))
+        assert {table.deals for table in score.tables.values()} == {QUICK if "--quick" in words else DEALS}
+        assert not any(table.forfeits for table in score.tables.values())
+
+    def test_the_board_is_that_of_the_files(self, tmp_path: Path) -> None:
+        for path in SCORES:
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+        board = make_board(tmp_path).read_text(encoding="utf-8")
+        assert (ROOT / "docs" / "results" / "scores" / "board.md").read_text(encoding="utf-8") == board

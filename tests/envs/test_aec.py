@@ -1,0 +1,290 @@
+"""The PettingZoo environment: the library's own tests, the game behind it, rewards, masks, its page."""
+
+import copy
+import re
+import warnings
+from itertools import islice
+
+import numpy as np
+import pettingzoo
+import pytest
+from pettingzoo.test import api_test, performance_benchmark, render_test, seed_test
+from support.environments import every_environment, play, play_on, tie_breaks_of
+from support.places import DOCS
+
+from krypenv import Game, IllegalMove, Rules, kasino_v0, krypkasino_v0, mulle_v0
+from krypenv.cards import parse_card
+from krypenv.envs import whole_state
+from krypenv.kernels import features, observation
+from krypenv.pictures import rendering
+from krypenv.rewards import KINDS, illegal_reward, returns_of
+
+
+def session_of(rules, seed, actions):
+    """The games of a session, played with the actions of an environment."""
+    games, left = [Game(rules, seed=seed)], list(actions)
+    while left:
+        if games[-1].is_over:
+            games.append(games[-1].next_game())
+        games[-1].act(left.pop(0))
+    return games
+
+
+@every_environment
+def test_pettingzoo_s_own_tests(module, arguments, capsys):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        api_test(module.env(**arguments), num_cycles=20)
+        api_test(module.raw_env(**arguments), num_cycles=200)
+        seed_test(lambda: module.env(**arguments), num_cycles=60)
+    # All that PettingZoo finds to say is that an observation with a mask is no plain array, as its other tests want it.
+    assert {str(warning.message).split(" probably")[0] for warning in caught} == {
+        "Observation space for each agent", "Observation is not a NumPy array",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("module", [krypkasino_v0, kasino_v0, mulle_v0])
+def test_renders(module, monkeypatch):
+    monkeypatch.setattr(rendering, "FPS", 0)  # the window does not wait
+    render_test(lambda **mode: module.env(players=4, teams=2, **mode))
+
+
+@pytest.mark.slow
+def test_pettingzoo_s_benchmark_runs(capsys):
+    performance_benchmark(krypkasino_v0.env(players=6, teams=3, games=2))  # five seconds
+    assert "turns per second" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("render_seat", ["turn", "all", None, 0, 2, np.int64(1)])
+def test_texts_hold_only_the_cards_that_are_asked_for(render_seat, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    env = krypkasino_v0.env(players=3, render_mode="ansi", render_seat=render_seat)
+    for _ in play(env, 1, np.random.default_rng(3)):
+        text, game = env.render(), env.unwrapped.game
+        last = game.last_move
+        open_seats = {"turn": [game.turn], "all": [0, 1, 2], None: []}.get(render_seat, [render_seat])
+        known = [*game.table, *game.set_aside]
+        if game.pending:
+            known += [game.pending, *game.taken]
+        elif last:
+            known += [last.card, *last.takes]
+        for seat in range(3):
+            if seat in open_seats:
+                known += game.hand(seat)
+            else:
+                line = re.search(rf"^[> ] Seat {seat} .*", text, re.MULTILINE)[0]
+                assert f" {len(game.hand(seat))} card" in line
+        found = re.findall("(?:10|[2-9JQKA])[♣♦♥♠]", text)
+        assert sorted(map(parse_card, found)) == sorted(map(parse_card, known))
+
+
+def test_whose_hand_is_shown_is_checked():
+    for wrong in (2, -1, True, 1.0, "left", (0,)):
+        with pytest.raises(ValueError, match="render_seat is 'turn', 'all', None or a seat from 0 to 1"):
+            krypkasino_v0.env(render_seat=wrong)
+    with pytest.raises(ValueError, match="human, rgb_array, ansi"):
+        krypkasino_v0.env(render_mode="rgb")
+
+
+@every_environment
+def test_it_is_the_game_of_its_seed(module, arguments):
+    env = module.env(**arguments)
+    raw, rules = env.unwrapped, env.unwrapped.rules
+    for seed in (0, 5):
+        *_, paid = play(env, seed, np.random.default_rng(seed))
+        games = session_of(rules, seed, raw.actions)
+        assert games[-1].session_over
+        assert [game.actions for game in games][-1] == raw.game.actions
+        worth = returns_of(rules, games[-1].totals, raw.reward, tie_breaks_of(games[-1]))
+        np.testing.assert_allclose(list(paid.values()), worth, atol=1e-9)
+        if raw.reward == "centred":
+            assert sum(paid.values()) == pytest.approx(0)
+
+
+@every_environment
+def test_masks_and_observations(module, arguments):
+    env = module.env(**arguments)
+    raw = env.unwrapped
+    size = raw.rules.observation_size + (features.SIZE if arguments.get("features") else 0)
+    assert size == observation.SIZE + (features.SIZE if arguments.get("features") else 0) or module is not krypkasino_v0
+    rng = np.random.default_rng(2)
+    env.reset(seed=3)
+    while not any(env.terminations.values()):
+        assert env.agent_selection == f"player_{raw.game.turn}"
+        for seat, agent in enumerate(env.agents):
+            seen = env.observe(agent)
+            np.testing.assert_array_equal(seen["action_mask"], raw.game.action_mask(seat))
+            np.testing.assert_array_equal(seen["action_mask"], env.infos[agent]["action_mask"])
+            np.testing.assert_array_equal(seen["observation"], raw.game.observation(seat, raw.features))
+            assert seen["action_mask"].any() == (agent == env.agent_selection)
+            assert seen["observation"].shape == (size,)
+        mask = env.infos[env.agent_selection]["action_mask"]
+        env.step(int(rng.choice(np.flatnonzero(mask))))
+        assert all(type(flag) is bool for flag in [*env.terminations.values(), *env.truncations.values()])
+    for agent in env.possible_agents:
+        assert not env.observe(agent)["action_mask"].any()
+        assert not env.infos[agent]["action_mask"].any()
+
+
+def test_arrays_are_fresh():
+    env = krypkasino_v0.env()
+    env.reset(seed=0)
+    observation, _, _, _, info = env.last()
+    again = env.observe(env.agent_selection)
+    for array in (observation["observation"], observation["action_mask"], info["action_mask"]):
+        array[:] = 7
+    assert not (again["observation"] == 7).all()
+    np.testing.assert_array_equal(env.observe(env.agent_selection)["action_mask"], again["action_mask"])
+    np.testing.assert_array_equal(env.unwrapped.game.action_mask(), again["action_mask"])
+
+
+@pytest.mark.parametrize("reward", KINDS)
+@pytest.mark.parametrize("arguments", [{"players": 3}, {"players": 4, "teams": 2, "games": 2}], ids=["alone", "teams"])
+def test_rewards_sparse_and_dense(reward, arguments):
+    totals = []
+    for dense in (False, True):
+        env = krypkasino_v0.env(**arguments, reward=reward, dense=dense)
+        sums, steps = np.zeros(arguments["players"]), 0
+        for paid in play(env, 9, np.random.default_rng(9)):
+            earned = list(paid.values())
+            if len(env.agents) == arguments["players"]:
+                sums += list(env.rewards.values())
+                steps += any(env.rewards.values())
+        assert steps > 1 if dense else steps == 1
+        np.testing.assert_allclose(sums, earned)
+        totals.append(sums)
+    np.testing.assert_allclose(*totals)
+    if "teams" in arguments:
+        np.testing.assert_allclose(totals[0][:2], totals[0][2:])
+
+
+@every_environment
+def test_an_illegal_action_ends_the_episode(module, arguments, caplog):
+    env = module.env(**arguments)
+    raw = env.unwrapped
+    env.reset(seed=0)
+    culprit = env.agent_selection
+    env.step(int(np.flatnonzero(env.infos[culprit]["action_mask"] == 0)[0]))
+    assert "Illegal move made" in caplog.text
+    assert all(env.terminations.values())
+    rewards = dict(env.rewards)
+    assert rewards.pop(culprit) == illegal_reward(raw.rules, raw.reward, raw.dense)
+    assert not any(rewards.values())
+    while env.agents:
+        env.last()
+        env.step(None)
+
+
+@pytest.mark.parametrize(
+    ("reward", "fields", "worst"),
+    [  # all points and a double sweep with each card that a side is dealt
+        ("points", {}, 42 + 10 * 50),
+        ("points", {"players": 4, "teams": 2, "games": 4}, 4 * (42 + 10 * 48)),
+        ("points", {"players": 3, "last_capture_points": 1, "sweep_points": 1}, 43 + 2 * 32),
+        ("points", {"games": 0, "threshold": 100}, 99 + 42 + 10 * 50),
+        ("centred", {}, 42 + 10 * 50 - 21),
+        ("win", {}, 0),
+    ],
+)
+def test_illegal_reward_is_below_any_legal_return(reward, fields, worst):
+    rules = Rules.preset(**fields)
+    assert -2 * worst - 100 < illegal_reward(rules, reward, dense=False) < -worst
+    assert illegal_reward(rules, reward, dense=True) < -2 * worst  # something may have been earned before
+
+
+def test_the_raw_environment_raises_and_stays():
+    env = krypkasino_v0.raw_env()
+    env.reset(seed=0)
+    before = env.game.position()
+    with pytest.raises(IllegalMove):
+        env.step(104)
+    assert (env.game.position(), env.actions) == (before, [])
+
+
+def test_what_is_no_action_is_an_error():
+    env = krypkasino_v0.env()
+    with pytest.raises(AttributeError, match="before reset"):
+        print(env.agents)
+    env.reset(seed=0)
+    with pytest.raises(AssertionError, match="action space"):
+        env.step(105)
+
+
+@every_environment
+def test_a_deep_copy_goes_its_own_way(module, arguments):
+    env = module.env(**arguments)
+    next(islice(play(env, 5, np.random.default_rng(1)), 3, None))
+    twin, raw = copy.deepcopy(env), env.unwrapped
+    before = raw.game.position()
+    *_, paid = play_on(twin, np.random.default_rng(2))
+    assert raw.game.position() == before
+    assert [*play_on(env, np.random.default_rng(2))][-1] == paid
+    assert twin.unwrapped.actions == raw.actions
+    assert twin.unwrapped.game.record() == raw.game.record()
+
+
+def test_stacked_deck():
+    rules = Rules.preset("mini-low")
+    deck = Game(rules, seed=8).deck
+    env = krypkasino_v0.env(variant="mini-low")
+    for _ in play(env, 1, np.random.default_rng(0), {"deck": deck, "whatever": 1}):
+        assert env.unwrapped.game.deck == deck
+    with pytest.raises(ValueError, match="deck"):
+        env.reset(options={"deck": deck[:-1]})
+
+
+def test_resets_without_a_seed_follow_from_the_last_seed():
+    env = krypkasino_v0.env()
+    decks = []
+    for seed in (4, None, None, 4, None, None):
+        env.reset(seed=seed)
+        decks.append(env.unwrapped.game.deck)
+    assert decks[:3] == decks[3:]
+    assert len({tuple(deck) for deck in decks}) == 3
+
+
+def test_the_wrappers_say_what_the_raw_environment_says():
+    env = krypkasino_v0.env(players=3, dense=True)
+    assert str(env) == "krypkasino_v0"
+    for _ in play(env, 6, np.random.default_rng(6)):
+        layer = env
+        while layer is not env.unwrapped:
+            for name in ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "num_agents"):
+                assert getattr(layer, name) == getattr(env.unwrapped, name)
+            layer = layer.env
+
+
+def test_registered():
+    arguments = {"players": 3, "teams": None}
+    has_registry = hasattr(pettingzoo, "make")  # from 1.27 on
+    env = pettingzoo.make("aec", "krypkasino_v0", **arguments) if has_registry else krypkasino_v0.env(**arguments)
+    assert env.metadata == {
+        "name": "krypkasino_v0", "render_modes": ["human", "rgb_array", "ansi"],
+        "is_parallelizable": False, "render_fps": 2,
+    }  # fmt: skip
+    assert env.possible_agents == ["player_0", "player_1", "player_2"]
+    assert krypkasino_v0.__all__ == ["env", "raw_env"]
+
+
+def test_arguments_are_checked():
+    with pytest.raises(ValueError, match="centred, points, win"):
+        krypkasino_v0.env(reward="gold")
+
+
+def layout_table(layout, descriptions):
+    """The rows of a table of the page."""
+    spans = {name: f"{part.start}–{part.stop - 1}".removesuffix(f"–{part.start}") for name, part in layout.items()}
+    return "\n".join(f"| {spans[name]} | `{name}` | {descriptions[name]} |" for name in layout)
+
+
+def test_the_page_shows_the_layout():
+    page = (DOCS / "environment.md").read_text(encoding="utf-8")
+    assert layout_table(observation.LAYOUT, observation.DESCRIPTIONS) in page
+    assert layout_table(features.COLUMNS, features.DESCRIPTIONS) in page
+    assert layout_table(whole_state.LAYOUT, whole_state.DESCRIPTIONS) in page
+    assert f"({whole_state.SIZE},) int32" in page
+    assert f"version {whole_state.VERSION} of its layout" in page
+    assert f"({whole_state.SIZE},) int32" in krypkasino_v0.raw_env.state.__doc__
+    assert f"({observation.SIZE},)" in page
+    assert f"({observation.SIZE + features.SIZE},)" in page
+    assert f"version {observation.VERSION} of the layout" in page

@@ -1,0 +1,398 @@
+"""The games in OpenSpiel: its own checks, agreement with the engine, its algorithms and bots."""
+
+import itertools
+import pickle
+import random
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from make_playthroughs import SPIEL_FOLDER, SPIEL_GAMES, spiel_playthrough
+from support.fuzzing import NASTY_VALUES, NASTY_WORDS, Tally, attempt, mutate_text
+from support.spiel import TINY, play_at_random
+
+from krypenv import Game, IllegalMove, Rules
+from krypenv.cards import NUM_KINDS, card_name, parse_card
+from krypenv.envs.chance import Plan, draw_weights
+from krypenv.envs.course import CHANCE, TERMINAL, Course
+from krypenv.inputs.words import to_install
+from krypenv.state import GAME
+from krypenv.training import duplicate_match
+
+pyspiel = pytest.importorskip("pyspiel")
+
+from open_spiel.python import rl_environment  # noqa: E402
+from open_spiel.python.algorithms import (  # noqa: E402
+    best_response,
+    cfr,
+    exploitability,
+    external_sampling_mccfr,
+    ismcts,
+    mcts,
+    mmd_dilated,
+    outcome_sampling_mccfr,
+)
+from open_spiel.python.policy import UniformRandomPolicy  # noqa: E402
+
+from krypenv.envs import openspiel  # noqa: E402
+
+GAMES = [
+    *Rules.presets(),
+    "mulle-glimne players=4 teams=2",
+    "krypkasino players=4 teams=2",
+    "krypkasino players=6 teams=3",
+    "howto players=3 games=2",
+    "kasino-finland players=4 teams=2 games=0 threshold=16",
+    "overspader players=3 goal=low",
+    "mini-low players=2 later_deal=((2,1),)",
+    "mini-high players=3 games=3",
+]
+
+
+# ---------------------------------------------------------------------- chance
+
+
+@pytest.mark.parametrize("counts", [(1, 1, 1, 1), (2, 1, 0, 2), (2, 2, 2)])
+def test_cards_in_ascending_order_have_the_chances_of_sets(counts):
+    cards = [kind for kind, count in enumerate(counts) for _ in range(count)]
+    sets = Counter(itertools.combinations(cards, 3))
+    total = sum(sets.values())
+
+    def walk(left, hand, chance):
+        if len(hand) == 3:
+            found[tuple(hand)] += chance
+            return
+        last = hand[-1] if hand else -1
+        weights = draw_weights(left, 3 - len(hand), last, hand.count(last))
+        for kind, weight in weights:
+            rest = [count - (each == kind) for each, count in enumerate(left)]
+            walk(rest, [*hand, kind], chance * Fraction(weight, sum(weight for _, weight in weights)))
+
+    found: dict[tuple[int, ...], Fraction] = defaultdict(Fraction)
+    walk(list(counts), [], Fraction(1))
+    assert found == {hand: Fraction(number, total) for hand, number in sets.items()}
+
+
+@pytest.mark.parametrize("preset", ["mini-sweep", "mini-mulle"])
+def test_sorted_deals_are_the_same_deals(preset):
+    def dealt(sorted_deals):
+        found: dict[tuple[bytes, ...], float] = defaultdict(float)
+        reached = {Course(Plan(Rules.preset(preset), sorted_deals)): 1.0}
+        while reached:
+            course, chance = reached.popitem()
+            if course.turn != CHANCE:
+                found[course.state["hands"].tobytes(), course.state["table"].tobytes()] += chance
+                continue
+            for kind, each in course.chance_outcomes():
+                reached[course.after(kind)] = chance * each
+        return found
+
+    plain, ordered = dealt(False), dealt(True)
+    assert plain.keys() == ordered.keys()
+    assert all(ordered[key] == pytest.approx(plain[key]) for key in plain)
+
+
+def test_without_sorted_deals_a_card_is_as_likely_as_its_copies():
+    state = openspiel.load(Rules.preset("krypkasino")).new_initial_state()
+    assert state.chance_outcomes() == [(kind, 2 / 104) for kind in range(NUM_KINDS)]
+    state.apply_action(5)
+    assert dict(state.chance_outcomes())[5] == 1 / 103
+    assert state.action_to_string(5) == "deal 6C to seat 0"  # the leader's first batch (R4)
+
+
+# ---------------------------------------------------------------------- OpenSpiel's own checks
+
+
+@pytest.mark.parametrize("text", [text for text in GAMES if text.startswith("mini") or "players" in text])
+def test_it_passes_the_checks_of_openspiel(text):
+    is_small = text.startswith("mini") and "games" not in text
+    game = openspiel.load(Rules.parse(text), sorted_deals=is_small)
+    pyspiel.random_sim_test(game, num_sims=2 if is_small else 1, serialize=is_small, verbose=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", GAMES)
+def test_it_passes_the_checks_of_openspiel_for_longer(text):
+    for sorted_deals in (False, True):
+        game = openspiel.load(Rules.parse(text), sorted_deals)
+        pyspiel.random_sim_test(game, num_sims=3, serialize=True, verbose=False)
+
+
+@pytest.mark.parametrize("text", GAMES)
+def test_it_agrees_with_the_engine(text):
+    rules = Rules.parse(text)
+    decisions, state = play_at_random(openspiel.load(rules), 1)
+    totals = [0] * rules.players
+    for number, group in itertools.groupby(decisions, key=lambda each: int(each[0].state["game_number"])):
+        played = list(group)
+        last = played[-1][0].state
+        deck = [card_name(kind) for kind in last["deck"][: rules.deck_size]]
+        game = Game.of_session(rules, None, deck, int(last["dealer"]), number, totals)
+        for course, action in played:
+            assert course.turn == game.turn
+            assert course.legal_actions() == game.legal_actions()
+            for seat in range(rules.players):
+                assert (course.observation(seat) == game.observation(seat)).all()
+            game.act(action)
+        totals = game.totals
+    assert game.session_over
+    sides = [sum(totals[side :: rules.num_teams]) for side in range(rules.num_teams)]
+    sign = 1 if rules.goal == "high" else -1
+    for seat, margin in enumerate(state.returns()):
+        own, others = sides[seat % rules.num_teams], [*sides]
+        others.remove(own)
+        assert margin == pytest.approx(sign * (own - sum(others) / len(others)))
+
+
+@pytest.mark.parametrize("name", SPIEL_GAMES)
+def test_a_playthrough_is_as_stored(name):
+    stored = (SPIEL_FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+    assert spiel_playthrough(SPIEL_GAMES[name]) == stored
+
+
+def test_states_are_stored_and_read_again():
+    game = openspiel.load(Rules.preset("kasino-finland", players=3, goal="low"), sorted_deals=True)
+    decisions, _ = play_at_random(game, 3)
+    state = game.new_initial_state()
+    for action in decisions[20][0].path:
+        state.apply_action(action)
+    again, twin = pyspiel.deserialize_game_and_state(pyspiel.serialize_game_and_state(game, state))
+    assert again.rules == game.rules
+    assert again.plan.sorted_deals
+    assert str(twin) == str(state)
+    assert twin.history() == state.history() == list(decisions[20][0].path)
+    assert pickle.loads(pickle.dumps(game)).rules == game.rules
+    with pytest.raises(ValueError, match="a course that began from a state can't be stored"):
+        pickle.dumps(game.resume(decisions[20][0].state))
+    assert pickle.loads(pickle.dumps(state)).information_state_string(0) == state.information_state_string(0)
+
+
+# ---------------------------------------------------------------------- algorithms
+
+
+def conv(game, policy):
+    return exploitability.nash_conv(game, policy)
+
+
+def test_solvers_learn_a_game():
+    game = openspiel.load(TINY, sorted_deals=True)
+    uniform = conv(game, UniformRandomPolicy(game))
+    assert uniform > 1
+    for solver in (cfr.CFRSolver(game), cfr.CFRPlusSolver(game)):
+        for _ in range(6):
+            solver.evaluate_and_update_policy()
+        assert conv(game, solver.average_policy()) < uniform / 2
+    for solver in (pyspiel.CFRSolver(game), pyspiel.CFRPlusSolver(game)):
+        for _ in range(6):
+            solver.evaluate_and_update_policy()
+        assert pyspiel.nash_conv(game, solver.average_policy()) < uniform / 2
+    for sampling in (
+        external_sampling_mccfr.ExternalSamplingSolver(game),
+        outcome_sampling_mccfr.OutcomeSamplingSolver(game),
+    ):
+        for _ in range(200):
+            sampling.iteration()
+        assert conv(game, sampling.average_policy()) < uniform
+    mirror = mmd_dilated.MMDDilatedEnt(game, 0.05)
+    for _ in range(3):
+        mirror.update_sequences()
+    assert conv(game, mirror.get_avg_policies()) < uniform
+
+
+def test_the_value_of_a_solved_game_is_that_of_its_best_responses():
+    game = openspiel.load(TINY, sorted_deals=True)
+    solver = pyspiel.CFRPlusSolver(pyspiel.convert_to_cached_tree(game))
+    for _ in range(300):
+        solver.evaluate_and_update_policy()
+    policy = solver.average_policy()
+    answers = [
+        pyspiel.TabularBestResponse(game, seat, policy).value_from_state(game.new_initial_state()) for seat in (0, 1)
+    ]
+    assert sum(answers) == pytest.approx(0, abs=0.02)
+    python = best_response.BestResponsePolicy(game, 0, UniformRandomPolicy(game))
+    assert python.value(game.new_initial_state()) > answers[0]  # more is won from who plays at random
+
+
+def test_search_there_resamples_what_the_seat_has_not_seen():
+    game = openspiel.load(TINY)
+    evaluator = mcts.RandomRolloutEvaluator(1, np.random.RandomState(1))
+    bot = ismcts.ISMCTSBot(game, evaluator, 5.0, 30, random_state=np.random.RandomState(2))
+    margins = pyspiel.evaluate_bots(game.new_initial_state(), [bot, pyspiel.make_uniform_random_bot(1, 3)], 4)
+    assert sum(margins) == 0
+    fast = pyspiel.MCTSBot(game, pyspiel.RandomRolloutEvaluator(1, 1), 5.0, 30, 10, False, 1, False)
+    assert sum(pyspiel.evaluate_bots(game.new_initial_state(), [fast, fast], 5)) == 0
+
+
+def test_its_environment_for_learners_takes_the_game():
+    env = rl_environment.Environment(openspiel.load(Rules.preset("mini-kasino")))
+    time_step = env.reset()
+    while not time_step.last():
+        player = time_step.observations["current_player"]
+        assert len(time_step.observations["info_state"][player]) == env.observation_spec()["info_state"][0]
+        time_step = env.step([time_step.observations["legal_actions"][player][0]])
+    assert sum(time_step.rewards) == pytest.approx(0)
+
+
+# ---------------------------------------------------------------------- bots
+
+
+def test_agents_play_there_as_bots():
+    rules = Rules.preset("krypkasino", players=3)
+    game = openspiel.load(rules)
+    bots = [openspiel.make_bot(game, name, 1) for name in ("tactician", "random", "search(worlds=2)")]
+    margins = pyspiel.evaluate_bots(game.new_initial_state(), bots, 7)
+    assert sum(margins) == pytest.approx(0)
+    with pytest.raises(ValueError, match="sees what is hidden"):
+        openspiel.make_bot(game, "oracle-hand")
+
+
+@pytest.mark.parametrize("bot", ["ismcts", "mcts", "random"])
+def test_bots_play_here_as_agents(bot):
+    rules = Rules.preset("mini-low")
+    name = f"krypenv.envs.openspiel:Bot(bot='{bot}', simulations=4)"
+    result, again = (duplicate_match(name, "random", rules, deals=2, seed=1) for _ in range(2))
+    assert result.margin == again.margin  # its random choices follow from the seed
+
+
+def test_a_bot_that_searches_long_enough_wins():
+    rules = Rules.preset("mini-high")
+    name = "krypenv.envs.openspiel:Bot(simulations=30, explore=20)"
+    assert duplicate_match(name, "random", rules, deals=10, seed=1).margin > 0
+
+
+# ---------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("krypenv(preset=maxi)", "unknown preset 'maxi'"),
+        ("krypenv(preset=)", "unknown preset ''; the presets are krypkasino, "),
+        ("krypenv(preset= ,players=3)", "unknown preset ''; the presets are krypkasino, "),
+        ("krypenv(players=9)", "krypkasino is not played by 9 players; it takes 2 to 6"),
+        ("krypenv(rules=goal)", "'goal' in rules is no field; fields are written goal:high;packs:1"),
+        ("krypenv(rules=goal:up)", "goal is 'low' or 'high', not 'up'"),
+        ("krypenv(rules=gaol:low)", "rules have no field 'gaol'"),
+        ("krypenv(teams=3)", "2 players can't form 3 equal teams"),
+    ],
+)
+def test_parameters_that_make_no_game_are_refused(text, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        pyspiel.load_game(text)
+
+
+def test_odd_parameters_make_a_game_or_a_sentence():
+    fields = [f"{name}:{word}" for name in ("goal", "packs", "ranks", "games") for word in NASTY_WORDS]
+    tally, rng = Tally(), random.Random(0)
+    for key in ("preset", "players", "teams", "rules"):
+        for value in (*NASTY_VALUES, *NASTY_WORDS, *fields, *(mutate_text(text, rng) for text in GAMES * 5)):
+            attempt(lambda: openspiel.rules_of({key: value}), tally, (key, value))  # noqa: B023 (called at once)
+    assert tally["right"] > 10
+    assert tally["refused"] > 100
+
+
+def test_rules_survive_as_parameters():
+    for text in [
+        *GAMES,
+        "mini-low first_deal=((2,2),(2,2)) later_deal=((1,0),)",
+        "krypkasino goal=high short_last_deal=True",
+    ]:
+        rules = Rules.parse(text)
+        assert pyspiel.load_game(str(openspiel.load(rules))).rules == rules
+
+
+def test_illegal_actions_are_refused():
+    course = Course(Plan(TINY))
+    with pytest.raises(ValueError, match="deal KS is illegal; chance may deal "):
+        course.after(parse_card("KS"))
+    while course.turn == CHANCE:
+        course = course.after(course.chance_outcomes()[0][0])
+    with pytest.raises(ValueError, match="stop is illegal; seat 0 may play"):
+        course.after(104)
+    with pytest.raises(ValueError, match="bot is one of ismcts, mcts, random, not 'alpha'"):
+        openspiel.Bot(TINY, 0, bot="alpha")
+    while course.turn != TERMINAL:
+        course = course.after((course.legal_actions() or [course.chance_outcomes()[0][0]])[0])
+    with pytest.raises(ValueError, match="action 0 is illegal, for the session is over"):
+        course.after(0)
+    for ask in (course.drawing, course.chance_outcomes):
+        with pytest.raises(ValueError, match="chance deals no card here: the session is over"):
+            ask()
+
+
+@pytest.mark.parametrize(
+    "action",
+    [-1, -52, -105, 52, 104, 139, 2**63, -(2**64), True, np.bool_(False), 3.0, np.float32(2), None, "1", [1]],
+    ids=repr,
+)
+def test_what_is_no_action_is_refused_in_one_sentence(action):
+    course = Course(Plan(Rules.preset("krypkasino")))
+    with pytest.raises(IllegalMove) as raised:
+        course.after(action)
+    assert str(raised.value).startswith(f"action {action!r} is illegal; chance may deal AC, deal 2C, deal 3C, ")
+    while course.turn == CHANCE:
+        course = course.after(course.chance_outcomes()[-1][0])
+    with pytest.raises(IllegalMove) as raised:
+        course.after(action)
+    told = {"52": "take AC", "104": "stop"}.get(repr(action), f"action {action!r}")
+    assert str(raised.value) == f"{told} is illegal; seat 0 may play 8S, play 9S, play QS, play KS"
+
+
+def test_numbers_of_numpy_are_actions():
+    course, twin = Course(Plan(Rules.preset("krypkasino"))), Course(Plan(Rules.preset("krypkasino")))
+    for number in (np.int8, np.uint8, np.int32, np.int64, np.uint64, int):
+        kind = course.chance_outcomes()[0][0]
+        course, twin = course.after(kind), twin.after(number(kind))
+    assert course.path == twin.path
+    assert {type(action) for action in twin.path} == {int}
+
+
+def test_openspiel_hears_a_sentence_of_what_is_no_action():
+    game = openspiel.load(Rules.preset("krypkasino"))
+    chance, decision = game.new_initial_state(), game.new_initial_state()
+    while decision.is_chance_node():
+        decision.apply_action(decision.chance_outcomes()[0][0])
+    end = decision.clone()
+    while not end.is_terminal():
+        end.apply_action(end.legal_actions()[0])
+    for state, reason in (
+        (chance, "; chance may deal AC, deal 2C"), (decision, "; seat 0 may play "), (end, ", for the session is over"),
+    ):  # fmt: skip
+        for action in (-2, 52, 104, 139, 10**9):
+            before = state.history(), str(state)
+            with pytest.raises(ValueError, match=f"is illegal{reason}"):
+                state.clone().apply_action(action)
+            with pytest.raises(ValueError, match=f"is illegal{reason}"):
+                state.child(action)
+            assert (state.history(), str(state)) == before
+        for seat in (2, 7):
+            assert state.legal_actions(seat) == [] or state.is_chance_node()
+    assert end.action_to_string(pyspiel.PlayerId.CHANCE, 5) == "deal 6C"
+
+
+def test_only_a_state_of_the_game_is_resumed():
+    rules = Rules.preset("krypkasino")
+    game = openspiel.load(rules)
+    state = Game(rules, seed=1).state
+    assert game.resume(state).legal_actions() == Game(rules, seed=1).legal_actions()
+    other, over = Game(Rules.preset("kasino-sweden"), seed=1), Game(rules, seed=1)
+    while not over.is_over:
+        over.act(over.legal_actions()[0])
+    broken = state.copy()
+    broken["hands"][0] = 0
+    for wrong in (other.state, over.state, broken, np.zeros((), GAME), np.zeros(1), None, "x", np.zeros(2, GAME)):
+        with pytest.raises(ValueError, match=r"state|not from a game of krypkasino") as raised:
+            game.resume(wrong)
+        assert len(str(raised.value).splitlines()) == 1
+
+
+def test_without_openspiel_it_says_what_to_install():
+    code = "import sys; sys.modules['pyspiel'] = None; import krypenv.envs.openspiel"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert said.stderr.splitlines()[-1] == (
+        f"ImportError: krypenv.envs.openspiel needs OpenSpiel; {to_install('openspiel')}"
+    )

@@ -1,0 +1,266 @@
+"""What a seat knows in OpenSpiel: perfect recall, tensors, and hands that are drawn anew."""
+
+from collections import Counter, defaultdict
+from itertools import combinations
+
+import numpy as np
+import pytest
+from support.relatives import BUILDING
+from support.spiel import TINY, play_at_random, walk
+
+from krypenv import Game, IllegalMove, Move, Rules
+from krypenv.cards import STOP, card_name
+from krypenv.observation import HISTORY_COLUMNS
+
+pyspiel = pytest.importorskip("pyspiel")
+
+from open_spiel.python.observation import make_observation  # noqa: E402
+
+from krypenv.envs import openspiel  # noqa: E402
+from krypenv.envs.openspiel_game import KrypState  # noqa: E402
+
+
+def information_states(game):
+    """Yield each decision of a game: the state, its text, and what the seat has known and done before."""
+
+    def go(state, past):
+        player = state.current_player()
+        text = state.information_state_string(player) if player >= 0 else ""
+        if text:
+            yield state, text, past[player]
+        for action in [] if state.is_terminal() else state.legal_actions():
+            following = dict(past)
+            if text:
+                following[player] = (*past[player], (text, action))
+            yield from go(state.child(action), following)
+
+    return go(game.new_initial_state(), {0: (), 1: ()})
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [TINY, Rules.preset("mini-mulle"), Rules.preset("mini-choice", first_deal=((1, 5),), short_last_deal=True)],
+    ids=str,
+)
+def test_an_information_state_has_perfect_recall(rules):
+    known: dict[str, tuple] = {}
+    for state, text, past in information_states(openspiel.load(rules, sorted_deals=True)):
+        own = past, tuple(state.legal_actions())
+        assert known.setdefault(text, own) == own  # one sequence of own actions leads there
+    assert len(known) > 50
+    is_ordered = any("~" in text for text in known)  # a capture that is reached by several sequences
+    assert is_ordered == (rules.name == "mini-choice")
+
+
+@pytest.mark.parametrize("rules", [TINY, Rules.preset("mini-sweep")], ids=str)
+def test_the_tensor_tells_as_much_as_the_text(rules):
+    tensors: dict[tuple[int, bytes], str] = {}
+    for state, text, _ in information_states(openspiel.load(rules, sorted_deals=True)):
+        player = state.current_player()
+        tensor = np.array(state.information_state_tensor(player), np.int8).tobytes()
+        assert tensors.setdefault((player, tensor), text) == text
+    assert len(set(tensors.values())) == len(tensors) > 100
+
+
+BUILT = Rules.parse(  # twelve cards, of which the other hand is any three of five
+    "kasino-finland players=2 building=True ranks=(1,2,3,4,5,6) suits=(0,1) first_deal=((3,4),) later_deal=((1,0),) "
+    "hand_values=(7,2,3,4,5,6,8,9,10,11,12,13,14)"
+)
+
+
+def state_of(game, course):
+    """The state of a course, with its history."""
+    state = game.new_initial_state()
+    for action in course.path:
+        state.apply_action(action)
+    return state
+
+
+def assert_alike(state, twin, seat):
+    """A seat can't tell two states apart, and the history of the second one leads to it."""
+    assert twin.information_state_string(seat) == state.information_state_string(seat)
+    assert twin.information_state_tensor(seat) == state.information_state_tensor(seat)
+    assert twin.observation_string(seat) == state.observation_string(seat)
+    assert twin.observation_tensor(seat) == state.observation_tensor(seat)
+    assert twin.current_player() == state.current_player()
+    assert twin.course.plays == state.course.plays
+    if seat == state.current_player():
+        assert twin.legal_actions() == state.legal_actions()
+    again = KrypState(twin.get_game(), twin.course.start)
+    for action in twin.history():
+        assert action in again.legal_actions()
+        again.apply_action(action)
+    assert str(again) == str(twin)
+    assert again.course.views == twin.course.views
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "krypkasino players=3",
+        "mulle players=2",
+        "howto players=2 games=2",
+        "mini-choice",
+        "mulle-glimne players=2",
+        "mulle-glimne players=4 teams=2",
+        "kasino-finland players=3 building=True games=0 threshold=16",
+        "kasino-sweden players=2 forced_sweep=True",
+    ],
+)
+def test_a_resampled_state_looks_the_same_to_the_seat(text):
+    rules = Rules.parse(text)
+    game = openspiel.load(rules, sorted_deals="mini" in text)
+    rng = np.random.default_rng(0)
+    decisions, _ = play_at_random(game, 2)
+    changed = 0
+    for course, action in decisions[:: max(1, len(decisions) // 6)]:
+        state = state_of(game, course)
+        for seat in range(rules.players):
+            twin = state.resample_from_infostate(seat, rng.random)
+            assert_alike(state, twin, seat)
+            changed += twin.history() != state.history()
+            if seat == state.current_player():
+                twin.apply_action(action)
+    assert changed > 0
+
+
+def test_a_move_is_staged_as_the_other_hand_needs_it():
+    """Who holds what a build needs must say that it makes none; who does not, has played at once (B2)."""
+    game = openspiel.load(next(iter(BUILDING.values())))
+    rng = np.random.default_rng(1)
+    staged = Counter()
+    for seed in range(3):
+        for course, _ in play_at_random(game, seed)[0]:
+            state = state_of(game, course)
+            for seat in range(2):
+                twin = state.resample_from_infostate(seat, rng.random)
+                assert_alike(state, twin, seat)
+                staged[np.sign(twin.history().count(STOP) - state.history().count(STOP))] += 1
+    assert staged[1] > 3
+    assert staged[-1] > 3
+
+
+def hands_of_the_other(rules, course, seat):
+    """The hands with which the moves of a first deal can be made, by trying all that a seat has not seen (`Game`)."""
+    draws = dict(zip(course.plan.deals[0], course.path, strict=False))
+    known = [kind for draw, kind in draws.items() if course.owner_of(draw) in (seat, -1)]
+    unseen = [kind for kind in np.flatnonzero(rules.deck_counts).tolist() if kind not in known]
+    found = set()
+    for hand in combinations(unseen, 3):
+        own, rest = iter(hand), [kind for kind in unseen if kind not in hand]
+        dealt = [kind if course.owner_of(draw) in (seat, -1) else next(own) for draw, kind in draws.items()]
+        game = Game(rules, deck=[card_name(kind) for kind in [*dealt, *rest]])
+        try:
+            for _, play in course.plays:
+                game.push(Move.of_kinds(*play))
+        except IllegalMove:
+            continue
+        found.add(hand)
+    return found
+
+
+def test_where_cards_are_built_all_hands_that_fit_are_equally_likely():
+    game, rng, looks = openspiel.load(BUILT), np.random.default_rng(3), 0
+    for seed in range(12):
+        for course, _ in play_at_random(game, seed)[0]:
+            seat, fitting = course.turn, set()
+            if len(course.plays) in (3, 4) and course.state["pending"] < 0:
+                fitting = hands_of_the_other(BUILT, course, seat)
+            if not 1 < len(fitting) < 10:
+                continue
+            state, found = state_of(game, course), Counter()
+            for _ in range(40 * len(fitting)):
+                twin = state.resample_from_infostate(seat, rng.random).course
+                found[tuple(sorted(kind for _, owner, kind in twin.dealt() if owner == 1 - seat))] += 1
+            assert set(found) == fitting
+            assert sum((count - 40) ** 2 / 40 for count in found.values()) < 35  # chi-squared, of at most 8 degrees
+            looks += 1
+    assert looks > 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["mulle-glimne players=2", "krypkasino players=3 games=3", "mini-choice games=2", "kasino-finland players=2"],
+)
+def test_a_state_that_resumes_is_resampled_where_it_stands(text):
+    """Also where the dealer is not the last seat, after further plays, in later deals, and in the middle of a play."""
+    rules, rng = Rules.parse(text), np.random.default_rng(2)
+    game, looks, choosing = openspiel.load(rules), 0, 0
+    begun = [course for course, _ in play_at_random(game, 5)[0]]
+    for course in begun[1 :: 2 if "mini" in text else 23]:
+        state = game.resume(course.state)
+        for step in range(14):
+            if state.is_terminal():
+                break
+            if state.is_chance_node():
+                state.apply_action(int(rng.choice([kind for kind, _ in state.chance_outcomes()])))
+                continue
+            seat = step % rules.players
+            assert_alike(state, state.resample_from_infostate(seat, rng.random), seat)
+            looks, choosing = looks + 1, choosing + (state.course.state["pending"] >= 0)
+            state.apply_action(int(rng.choice(state.legal_actions())))
+    assert looks > 10
+    assert choosing > 0 or rules.capture == "maximal"
+
+
+@pytest.mark.parametrize("seat", [-1, 2, 7, 10**6])
+def test_what_can_not_be_resampled_is_refused(seat):
+    state = openspiel.load(TINY).new_initial_state()
+    with pytest.raises(ValueError, match="where a seat is to act, not while cards are dealt nor at the end"):
+        state.resample_from_infostate(0, np.random.default_rng(0).random)
+    while state.is_chance_node():
+        state.apply_action(state.chance_outcomes()[0][0])
+    sentence = f"there is no seat {seat}; the seats are 0 to 1"
+    for ask in (state.course.observation, state.course.recall, state.course.text, state.course.own_hands):
+        with pytest.raises(ValueError, match=sentence):
+            ask(seat)
+    with pytest.raises(ValueError, match=sentence):
+        state.resample_from_infostate(seat, np.random.default_rng(0).random)
+    with pytest.raises(ValueError, match="a probability sampler returns numbers from 0 to 1, not nan"):
+        state.resample_from_infostate(0, lambda: float("nan"))
+
+
+def test_resampling_reaches_all_that_the_seat_can_not_tell_apart_and_nothing_else():
+    game = openspiel.load(TINY, sorted_deals=True)
+    alike = defaultdict(dict)
+    for state in walk(game.new_initial_state()):
+        if state.current_player() == 1:
+            alike[state.information_state_string(1)][tuple(state.history())] = state
+    sets = [each for each in alike.values() if len(each) > 1][:10]
+    assert sets
+    rng = np.random.default_rng(5)
+    for each in sets:
+        state = next(iter(each.values()))
+        found = {tuple(state.resample_from_infostate(1, rng.random).history()) for _ in range(60)}
+        assert found == set(each)
+
+
+def test_the_observer_has_our_named_blocks():
+    rules = Rules.preset("kasino-sweden", players=3)
+    game = openspiel.load(rules)
+    course, _ = play_at_random(game, 4)[0][9]
+    state = state_of(game, course)
+    observation = make_observation(game)
+    recall = make_observation(game, pyspiel.IIGObservationType(perfect_recall=True))
+    for seat in range(3):
+        observation.set_from(state, seat)
+        recall.set_from(state, seat)
+        for name, block in rules.layout.items():
+            assert (observation.dict[name] == course.observation(seat)[block]).all()
+            assert (recall.dict[name] == observation.dict[name]).all()
+        dealt, plays = recall.dict["dealt"], recall.dict["plays"]
+        assert dealt[0].sum() == 4  # four cards each in a deal (S2)
+        assert recall.dict["laid"][0].sum() == 4
+        assert plays[:, HISTORY_COLUMNS["card"]].sum() == len(course.plays)
+        assert [row[HISTORY_COLUMNS["who"]].argmax() for row in plays[: len(course.plays)]] == [
+            (player - seat) % 3 for player, _ in course.plays
+        ]
+    public = make_observation(
+        game, pyspiel.IIGObservationType(perfect_recall=False, private_info=pyspiel.PrivateInfoType.NONE)
+    )
+    texts = {public.string_from(state, 0)}
+    for _ in range(5):
+        twin = state.resample_from_infostate(1, np.random.default_rng(len(texts)).random)
+        texts.add(public.string_from(twin, 0))
+    assert len(texts) == 1  # what is public shows no hand
+    assert "hand" not in public.dict

@@ -1,0 +1,277 @@
+"""The native vector environment of Stable-Baselines3, and its models as agents."""
+
+import warnings
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3 import PPO
+from stable_baselines3.common.env_checker import check_env
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
+from support.places import DOCS
+from typer.testing import CliRunner
+
+from krypenv import Engine, IllegalMove, Rules, agents
+from krypenv.envs.gym import KasinoEnv, KrypkasinoEnv, MulleEnv
+from krypenv.envs.sb3 import KrypkasinoVecEnv, PolicyAgent
+from krypenv.families.variants import KASINO
+from krypenv.training import duplicate_match
+from krypenv.training.cli.commands import app
+
+SMALL = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "policy_kwargs": {"net_arch": [16]}, "device": "cpu"}
+
+
+def first_legal(env):
+    return env.action_masks().argmax(axis=1)
+
+
+def test_masks_are_one_array():
+    env = KrypkasinoVecEnv(Rules.preset(), 5)
+    env.reset()
+    assert env.has_attr("action_masks")
+    assert is_masking_supported(env)
+    assert env.env_method("action_masks") is env.batch.action_mask
+    assert get_action_masks(env).shape == (5, 105)
+    np.testing.assert_array_equal(env.env_method("action_masks", indices=[3, 1]), env.batch.action_mask[[3, 1]])
+
+
+def test_attributes_and_methods():
+    env = KrypkasinoVecEnv(Rules.preset(), 3)
+    assert env.get_attr("render_mode") == [None] * 3
+    assert env.get_attr("num_envs", indices=1) == [3]
+    assert not env.has_attr("no_such_thing")
+    env.set_attr("mark", 7)
+    assert env.get_attr("mark", indices=[0, 2]) == [7, 7]
+    with pytest.raises(ValueError, match="all games share 'mark'"):
+        env.set_attr("mark", 8, indices=[0])
+    assert env.env_method("close") == [None] * 3
+    assert env.env_is_wrapped(Monitor) == [True] * 3
+    assert env.env_is_wrapped(VecMonitor, indices=0) == [False]
+
+
+def test_seeds_and_resets():
+    rules = Rules.preset("mini-low")
+    env, other = KrypkasinoVecEnv(rules, 4, seed=[7, 8, 9, 10]), KrypkasinoVecEnv(rules, 4)
+    first = env.reset()
+    assert other.seed(7) == [7, 8, 9, 10]
+    np.testing.assert_array_equal(first, other.reset())
+    np.testing.assert_array_equal(env.reset(), other.reset())
+    assert (env.reset() != first).any(axis=1).all()
+
+
+def test_steps_equal_those_of_the_single_environment():
+    arguments = {"seat": 1, "dense": True}
+    env = KrypkasinoVecEnv(Rules.preset("mini-double", players=3), 4, **arguments)
+    dummy = DummyVecEnv([lambda: KrypkasinoEnv(3, "mini-double", **arguments) for _ in range(4)])
+    for each in (env, dummy):
+        each.seed(2)
+    np.testing.assert_array_equal(env.reset(), dummy.reset())
+    episodes, returns = 0, np.zeros(4)
+    for step in range(60):
+        actions = first_legal(env)
+        kept = env.action_masks().copy()
+        observations, rewards, dones, infos = env.step(actions)
+        expected = dummy.step(actions)
+        np.testing.assert_array_equal(get_action_masks(env), get_action_masks(dummy))
+        np.testing.assert_array_equal(observations, expected[0])
+        np.testing.assert_allclose(rewards, expected[1], atol=1e-6)
+        np.testing.assert_array_equal(dones, expected[2])
+        assert (observations.dtype, rewards.dtype, dones.dtype) == (np.int8, np.float32, bool)
+        assert kept.any(axis=1).all()
+        returns += rewards
+        for row in range(4):
+            if dones[row]:
+                np.testing.assert_array_equal(
+                    infos[row]["terminal_observation"], expected[3][row]["terminal_observation"]
+                )
+                assert infos[row]["episode"]["r"] == pytest.approx(returns[row])
+                assert 0 < infos[row]["episode"]["l"] <= step + 1
+                returns[row], episodes = 0, episodes + 1
+            else:
+                assert infos[row] == {}
+    assert episodes > 8
+
+
+def test_returned_arrays_are_fresh():
+    env = KrypkasinoVecEnv(Rules.preset(), 2)
+    observation = env.reset()
+    kept = observation.copy()
+    _, rewards, dones, _ = env.step(first_legal(env))
+    np.testing.assert_array_equal(observation, kept)
+    assert rewards is not env.batch.reward
+    assert dones is not env.batch.done
+
+
+def test_an_illegal_action_is_an_error():
+    env = KrypkasinoVecEnv(Rules.preset(), 2)
+    observation = env.reset()
+    with pytest.raises(IllegalMove, match="row 0"):
+        env.step(env.action_masks().argmin(axis=1))
+    np.testing.assert_array_equal(env.batch.observation, observation)
+
+
+def test_all_seats():
+    rules = Rules.preset("mini-high", players=2)
+    env = KrypkasinoVecEnv(rules, 6, seat="all")
+    env.reset()
+    seen, episodes = set(), 0
+    for _ in range(100):
+        acting = env.batch.seats.copy()
+        seen.update(acting.tolist())
+        _, rewards, dones, infos = env.step(first_legal(env))
+        np.testing.assert_allclose(rewards, env.batch.rewards[range(6), acting], atol=1e-6)
+        np.testing.assert_allclose(env.batch.rewards.sum(axis=1), 0, atol=1e-6)
+        for row in np.flatnonzero(dones):
+            episodes += 1
+            assert infos[row]["episode"]["r"] == pytest.approx(rewards[row])
+    assert seen == {0, 1}
+    assert episodes > 6
+
+
+LEARNT = ["krypkasino", "kasino-sweden", "overspader", "kasino-finland players=3", "mulle players=4 teams=2"]
+
+
+@pytest.mark.parametrize("text", LEARNT)
+def test_maskable_ppo_learns_and_is_evaluated(text):
+    rules = Rules.parse(text)
+    model = MaskablePPO("MlpPolicy", KrypkasinoVecEnv(rules, 64, seat="random"), seed=0, **SMALL)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.learn(4096)
+        assert model.num_timesteps >= 4096
+        assert len(model.ep_info_buffer) > 50
+        env = KrypkasinoVecEnv(rules, 8, seed=1)
+        mean, deviation = evaluate_policy(model, env, n_eval_episodes=16)
+    assert -100 < mean < 100
+    assert deviation > 0
+    assert env.observation_space.shape == (rules.observation_size,)
+    observations, masks = env.reset(), env.action_masks()
+    actions, _ = model.predict(observations, action_masks=masks)
+    assert (masks[range(8), actions] == 1).all()
+
+
+def test_wrappers_of_sb3_fit():
+    env = VecNormalize(KrypkasinoVecEnv(Rules.preset("mini-low"), 4), norm_obs=False)
+    MaskablePPO("MlpPolicy", env, **SMALL).learn(64)
+
+
+@pytest.mark.parametrize(
+    ("maker", "variant"),
+    [
+        (KrypkasinoEnv, None),
+        *((KasinoEnv, variant) for variant in KASINO.variants if variant != "mini"),
+        (MulleEnv, "sassersson"),
+    ],
+)
+def test_single_environment_suits_sb3(maker, variant):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(maker(variant=variant, features=True))
+    MaskablePPO("MlpPolicy", maker(variant=variant, players=3), **SMALL | {"batch_size": 16}).learn(16)
+
+
+class TestPolicyAgent:
+    """A model of MaskablePPO plays wherever an agent can."""
+
+    RULES = Rules.preset("mini-low")
+
+    def model(self, features):
+        return MaskablePPO("MlpPolicy", KrypkasinoVecEnv(self.RULES, 4, features=features), seed=3, **SMALL)
+
+    @pytest.mark.parametrize("features", [False, True])
+    def test_it_does_what_the_model_predicts_from_either_observation(self, features):
+        model = self.model(features)
+        agent = PolicyAgent(model, self.RULES, name="mine")
+        plain, full = Engine(self.RULES, 32, seed=1), Engine(self.RULES, 32, seed=1, features=True)
+        chosen = set()
+        for _ in range(30):
+            seen, mask = (full if features else plain).observation, plain.action_mask.copy()
+            expected, _ = model.predict(seen, action_masks=mask, deterministic=True)
+            for engine in (plain, full):
+                actions = agent.act(engine.observation, mask)
+                assert actions.dtype == np.int64
+                np.testing.assert_array_equal(actions, expected)
+                engine.step(actions)
+            chosen.update(expected.tolist())
+        assert len(chosen) > 5
+        assert agent.act(plain.observation[:0], plain.action_mask[:0]).shape == (0,)
+
+    def test_it_meets_other_agents_and_keeps_its_name(self, tmp_path):
+        self.model(True).save(tmp_path / "mine.zip")
+        agent = PolicyAgent(MaskablePPO.load(tmp_path / "mine.zip", device="cpu"), self.RULES, name="mine")
+        result = duplicate_match(agent, "greedy", self.RULES, deals=20)
+        assert (result.agent, result.games) == ("mine", 40)
+        env = KrypkasinoVecEnv(self.RULES, 8, opponents=agent)
+        env.step(first_legal(env))
+
+    def test_its_file_is_not_read_and_a_class_around_it_is_an_agent(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.syspath_prepend(tmp_path)
+        self.model(True).save("krypkasino.zip")
+        names = ("krypkasino.zip", "krypkasino", "./krypkasino.zip", str(tmp_path / "KRYPKASINO.ZIP"))
+        for name in (*names, f"guided(model={names[0]!r})", f"learned(model={names[1]!r})"):
+            with pytest.raises(ValueError, match=r"(?i)krypkasino\.zip.? is a model of Stable") as error:
+                agents.make(name, self.RULES)
+            assert "is a model of Stable-Baselines3, and not read: it holds a pickle" in str(error.value)
+            assert "name the agent mine:Mine" in str(error.value)
+        done = CliRunner().invoke(app, ["evaluate", "krypkasino.zip", "--against", "greedy", "--deals", "2"])
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+        assert done.stderr.startswith("krypenv: 'krypkasino.zip' is a model of Stable-Baselines3")
+        page = (DOCS / "sb3.md").read_text(encoding="utf-8")
+        (recipe,) = [each for each in page.split("```python\n") if each.startswith("# mine.py\n")]
+        Path("mine_of_sb3.py").write_text(recipe.partition("```")[0])
+        mine = agents.make("mine_of_sb3:Mine", self.RULES)
+        assert duplicate_match(mine, "greedy", self.RULES, deals=2).agent == "mine:Mine"
+
+    @pytest.mark.parametrize("features", [False, True])
+    def test_it_plays_a_relative_and_no_other_game(self, features):
+        rules = Rules.preset("kasino-finland", players=3)
+        model = MaskablePPO("MlpPolicy", KrypkasinoVecEnv(rules, 4, features=features), seed=3, **SMALL)
+        result = duplicate_match(PolicyAgent(model, rules), "random", rules, deals=4)
+        assert result.games == 12
+        with pytest.raises(ValueError, match="not the 433 entries of an observation"):
+            PolicyAgent(model, self.RULES)
+        with pytest.raises(ValueError, match="not the 451 entries of an observation"):
+            PolicyAgent(self.model(features), rules)
+
+    def test_drawn_actions_follow_from_torchs_seed_and_differ_from_the_best(self):
+        agent = PolicyAgent(self.model(False), self.RULES, deterministic=False)
+        engine = Engine(self.RULES, 64, seed=1)
+        drawn = []
+        for seed in (1, 1, 2):
+            torch.manual_seed(seed)
+            drawn.append(agent.act(engine.observation, engine.action_mask))
+            assert engine.action_mask[range(64), drawn[-1]].all()
+        np.testing.assert_array_equal(drawn[0], drawn[1])
+        assert (drawn[0] != drawn[2]).any()
+
+    def test_what_cannot_play_is_told_in_one_sentence(self):
+        class Odd(gym.Env):
+            def __init__(self, low, size, actions):
+                self.observation_space = gym.spaces.Box(low, 127, (size,), np.int8)
+                self.action_space = gym.spaces.Discrete(actions)
+
+            def action_masks(self):
+                return np.ones(self.action_space.n, np.int8)
+
+        def untrained(*odd):
+            return MaskablePPO("MlpPolicy", Odd(*odd), **SMALL | {"batch_size": 16})
+
+        for model, reason in (
+            ("mine.zip", r"a policy is a loaded model, as MaskablePPO.load\(path\) returns it, not 'mine.zip'"),
+            (PPO("MlpPolicy", KrypkasinoVecEnv(self.RULES, 4), **SMALL), "PPO takes no action masks"),
+            (untrained(-128, 433, 7), r"chooses from Discrete\(7\), not from 105 actions"),
+            (untrained(-128, 434, 105), "sees Box.*not the 433 entries of an observation as int8, or 1369"),
+            (untrained(0, 433, 105), "sees Box"),
+        ):
+            with pytest.raises(ValueError, match=reason) as refused:
+                PolicyAgent(model, self.RULES)
+            assert "\n" not in str(refused.value)
+        with pytest.raises(ValueError, match="was made for other rules"):
+            duplicate_match(PolicyAgent(self.model(False), self.RULES), "greedy", Rules.preset("mini-high"), deals=1)

@@ -1,0 +1,274 @@
+"""Command lines: each does what it says, or is refused at once with exit code 2 and one sentence.
+
+No command line does more than a tiny piece of its work: what is asked for is checked before, and that is tried here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import importlib
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import typer
+from support.fuzzing import NASTY_WORDS, Fuzzer, Tally, check_sentence
+from support.small_files import scores, tiny_protocol
+from typer.testing import CliRunner
+
+from krypenv import Game, Rules
+from krypenv.training.runs.fields import options_of
+
+LOW = Rules.preset("mini-low")
+
+LINES = {  # legal and tiny; every option of every command stands in one of them or in `settings_command`
+    "evaluate": (
+        "evaluate greedy --against random --deals 2 --players 2 --rules mini-low --rule games=1 --seed 1 "
+        "--deals-from dev --threads 1 --json out.json"
+    ),
+    "evaluate teams": "evaluate greedy --against random --deals 1 --rules mini-double --players 4 --teams 2",
+    "arena": (
+        "arena greedy random --out arena --players 2 --rules mini-low --rule games=1 --deals 2 --deals-from 7 --seed 1 "
+        "--chunk 2 --first 1 --pairs --precision 5 --cheaters --workers 1 --json out.json"
+    ),
+    "arena teams": "arena greedy random --out arena --rules mini-double --players 4 --teams 2 --deals 1",
+    "arena page": "arena greedy random --out arena --rules mini-low --deals 1 --report",
+    "arena ray": "arena greedy random --out arena --rules mini-low --deals 1 --ray --ray-address x",
+    "show": "show game.krk",
+    "play": (
+        "play --rules mini-low --players 2 --rule games=1 --against greedy --seat 0 --hint greedy --seed 1 "
+        "--save out.krk --four-colours --no-colour"
+    ),
+    "play teams": "play --rules mini-double --players 4 --teams 2 --against random --save out.krk",
+    "play on": "play --load game.krk --against greedy --save out.krk",
+    "show pictures": (
+        "show game.krk --gif out.gif --png out.png --at 2 --hands none --width 160 --seconds 0.1 --four-colours"
+    ),
+    "bench": "bench --seconds 0.01 --games 8 --threads 1 --json out.json --peers --only engine",
+    "doctor": "doctor --json out.json",
+    "analyze": "analyze position.krk --agent search --worlds 2 --seed 1 --json out.json --picture out.png",
+    "analyze record": (
+        "analyze game.krk --worlds 2 --seat 0 --inaccuracy 1 --mistake 2 --blunder 3 --annotate out.krk"
+    ),
+    "analyze open": "analyze position.krk --open --worlds 2",
+    "score": "score greedy --table two --table three --quick --workers 1 --ray --ray-address x --out score.json",
+    "score check": "score --check scores/2.json --share 0.5 --seed 1",
+    "score board": "score --board scores",
+    "study": (
+        "study seat --players 3 --rules mini-low --rule games=1 --agent greedy --deals 2 --seed 1 --workers 1 --ray "
+        "--ray-address x --out study"
+    ),
+    "study teams": "study seat --players 4 --teams 2 --agent greedy --deals 2",
+    "compare": ("compare mini-low mini-double --deals 2 --seed 1 --workers 1 --ray --ray-address x --out compare"),
+    "card": "card model --arena arena --out card.md --exploit out.json --title x",
+}
+COMMANDS = {name: line.split() for name, line in LINES.items()}
+COMMANDS["bench beside"] = ["bench", "--beside", sys.executable, "--only", "engine*", "--seconds", "0.01"]
+SETTINGS = {  # commands whose options are those of settings
+    "train": ("krypenv.training.learn.selfplay.settings", "Settings"),
+    "imitate": ("krypenv.training.learn.imitation.imitate", "ImitationSettings"),
+    "ablate": ("krypenv.training.research.ablation", "AblationSettings"),
+    "exploit": ("krypenv.training.research.exploit.exploiting", "ExploitSettings"),
+}
+GIVEN = {"position.krk", "game.krk", "scores"}  # what `folder_with_games` has in it
+NUMBERS = ("0", "-1", "1000000000000", "1" + "0" * 30, "nan", "inf", "-inf", "1e999", "x", "", "1.5", "-0.0")
+
+SMALL_WORDS = ("1", "2", "0.5", "7", "greedy", "out.json", "mini-low", "mini-high players=3", "dev", "test", "centred")
+
+
+def settings_command(name: str, rng: random.Random | None = None) -> list[str]:
+    """Return a legal command line with some options of a dataclass, or with all its numbers."""
+    module, kind = SETTINGS[name]
+    options = [
+        each for each in options_of(getattr(importlib.import_module(module), kind)).values() if each.default != ()
+    ]
+    options = [each for each in options if each.bounds or each.name in ("rules", "out", "json", "reward")]
+    words = [name, "greedy"] if name == "exploit" else [name]
+    small = {"rules": "mini-low", "out": "runs", "json": "out.json", "deals": "2", "selection": "2"}
+    for option in options if rng is None else rng.sample(options, min(5, len(options))):
+        if not isinstance(option.default, bool) and option.name != "demonstrations":
+            words += [f"--{option.name.replace('_', '-')}", small.get(option.name, str(option.default))]
+    return words
+
+
+@contextlib.contextmanager
+def tiny_work() -> Iterator[None]:
+    """Let every command do a tiny piece of its work, after all its checks."""
+    from krypenv.doctor import report as doctor
+    from krypenv.training.cli import exploit as cli_exploit
+    from krypenv.training.cli.speed import benchmark, beside
+    from krypenv.training.evaluation.analysis import analysis
+    from krypenv.training.evaluation.analysis import picture as analysis_picture
+    from krypenv.training.evaluation.arena import arena
+    from krypenv.training.evaluation.arena import html_report as arena_report
+    from krypenv.training.evaluation.matches import duplicate as evaluation
+    from krypenv.training.evaluation.score import playing as score
+    from krypenv.training.learn.imitation import imitate
+    from krypenv.training.learn.selfplay import selfplay
+    from krypenv.training.research import ablation
+    from krypenv.training.research.exploit import exploiting as exploit
+    from krypenv.training.research.lab import studying as study
+    from krypenv.training.runs import HERE
+
+    play_score, run_study = score.play_score, study.run_study
+    match, run_arena, decide = evaluation.duplicate_match, arena.run_arena, analysis._decide
+
+    def one_deal(agent: Any, opponent: Any, rules: Rules, deals: int, seed: int, threads: int, *rest: Any) -> Any:
+        return match(agent, opponent, rules, min(deals, 2), seed, min(threads, 2), *rest)
+
+    def few_deals(settings: Any, progress: Any) -> Any:
+        tiny = dict.fromkeys(("deals", "chunk"), min(settings.deals, 2))
+        return run_arena(dataclasses.replace(settings, **tiny, workers=1, ray=False, ray_address=None), progress)
+
+    def one_process(settings: Any, *rest: Any) -> Any:
+        return play_score(dataclasses.replace(settings, executor=HERE), *rest)
+
+    def two_deals(which: Any, setup: Any, folder: Any, command: str, executor: Any, progress: Any) -> Any:
+        tiny = dataclasses.replace(setup, deals=min(setup.deals, 2))
+        return run_study(which, tiny, folder, command, HERE, progress)
+
+    def two_worlds(game: Game, player: Any, worlds: int, seed: int, open_hands: bool, *rest: Any) -> Any:
+        if hasattr(player, "worlds"):
+            player.worlds = 2
+        return decide(game, player, 2, seed, open_hands, *rest)
+
+    figures = exploit.ExploitResult(
+        "greedy", "mini-low", 0, (exploit.Exploiter("x", "y", "z", 1.0, 1.0, 0.5, 1.5),), 0, 1.0, 0.5, 1.5, "a", "b"
+    )
+    line = {"peers": False, "machine": {}, "lines": [dataclasses.asdict(benchmark.Line("x", ratio=1.0))]}
+    pair = {"machine": {}, "this": {}, "other": {}, "lines": [dataclasses.asdict(beside.Compared("x", "not there"))]}
+    with tiny_protocol(), contextlib.ExitStack() as stack:
+        for target, name, instead in (
+            (evaluation, "duplicate_match", one_deal),
+            (arena, "run_arena", few_deals),
+            (analysis, "_decide", two_worlds),
+            (score, "play_score", one_process),
+            (study, "run_study", two_deals),
+            (study, "picture", lambda which, answer: b"no picture"),
+            (selfplay, "run", lambda settings: None),
+            (imitate, "run", lambda settings, command: []),
+            (ablation, "ablate", lambda settings, command: {}),
+            (cli_exploit, "exploit", lambda settings, console, command: figures),
+            (benchmark, "_measure", lambda *_: line),
+            (beside, "_measure", lambda *_: pair),
+            (doctor, "examine", lambda tell: {"wrong": [], "install": []}),
+            (analysis_picture, "_save", lambda path, figure: path.touch()),
+            (arena_report, "_picture", lambda agents: None),
+            (typer.testing, "_get_command", lambda app: whole_command()),
+        ):
+            stack.enter_context(mock.patch.object(target, name, instead))
+        yield
+
+
+@contextlib.contextmanager
+def folder_with_games() -> Iterator[Path]:
+    """Go to a folder deep in a temporary one, with a record, a position, and scores."""
+    game = Game(LOW, seed=1)
+    for _ in range(3):
+        game.push(game.legal_moves()[0])
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as top:
+        folder = Path(top) / "a" / "b"
+        folder.mkdir(parents=True)
+        (folder / "position.krk").write_text(game.position(), encoding="utf-8")
+        (folder / "game.krk").write_text(game.record(), encoding="utf-8")
+        (folder / "scores").mkdir()
+        for number, data in enumerate(scores()):
+            (folder / "scores" / f"{number}.json").write_bytes(data)
+        os.chdir(folder)
+        try:
+            yield folder
+        finally:
+            os.chdir(before)
+
+
+def clear(folder: Path) -> None:
+    """Remove what commands have written."""
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.name not in GIVEN and (path.parent.name != "scores" or path.suffix != ".json"):
+            path.rmdir() if path.is_dir() else path.unlink()
+
+
+@functools.cache
+def whole_command() -> Any:
+    """Return the command with all its commands; building it takes longer than running it."""
+    from krypenv.training.cli.commands import app
+
+    return typer.main.get_command(app)
+
+
+def run_line(words: list[str], tally: Tally) -> bool:
+    """Run a command line; whether it did what was asked for. Else it was refused with exit code 2 and a sentence."""
+    from krypenv.training.cli.commands import app
+
+    runner = CliRunner(env={"COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb"})
+    done = runner.invoke(app, words, input="", prog_name="krypenv")
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise AssertionError(f"{type(done.exception).__name__}: {done.exception}, for {words!r}") from done.exception
+    assert done.exit_code in (0, 2), f"exit code {done.exit_code} for {words!r}"
+    if done.exit_code == 0:
+        tally["right"] += 1
+        return True
+    tally["refused"] += 1
+    if "Usage: " in done.output or "─ Error ─" in done.output:  # of options that there are not, or without a value
+        return False
+    assert done.stderr.startswith("krypenv: "), f"{done.stderr!r:.300} for {words!r}"
+    check_sentence(ValueError(done.stderr.rstrip("\n")), words)
+    return False
+
+
+def mutate_words(words: list[str], rng: random.Random) -> list[str]:
+    """Return a command line with one or two words changed, lost, doubled, swapped or new."""
+    words = list(words)
+    for _ in range(rng.choice((1, 1, 2))):
+        values = [at + 1 for at, word in enumerate(words[:-1]) if word.startswith("--")]
+        at = rng.randrange(1, len(words)) if len(words) > 1 else 0
+        kind = rng.randrange(10)
+        if kind < 5 and values:
+            words[rng.choice(values)] = rng.choice([*SMALL_WORDS, *SMALL_WORDS, *NASTY_WORDS, *NUMBERS])
+        elif kind == 5 and len(words) > 1:
+            del words[at]
+        elif kind == 6:
+            words.insert(at, rng.choice(words))
+        elif kind == 7:
+            words[at] = rng.choice(NASTY_WORDS)
+        elif kind == 8:
+            words.insert(at, rng.choice(["--no-such", "--deals", "--seed", "--", "-x", *NASTY_WORDS]))
+        else:
+            other = rng.randrange(len(words))
+            words[at], words[other] = words[other], words[at]
+    return words
+
+
+def every_number() -> Iterator[tuple[list[str], str]]:
+    """Yield every command line with each of its numbers replaced by each of `NUMBERS`, and the option's name."""
+    for words in [*COMMANDS.values(), *map(settings_command, SETTINGS)]:
+        for at, word in enumerate(words[:-1]):
+            if word.startswith("--") and words[at + 1].replace(".", "", 1).isdecimal() and word != "--deals-from":
+                for number in NUMBERS:
+                    yield [*words[: at + 1], number, *words[at + 2 :]], word
+
+
+def command_lines(seed: int, mutants: int) -> Tally:
+    """Change one or two words of legal command lines."""
+    tally, rng = Tally(), random.Random(seed)
+    with tiny_work(), folder_with_games() as folder:
+        for number in range(mutants):
+            if rng.random() < 0.5:
+                words = list(rng.choice(list(COMMANDS.values())))
+            else:
+                words = settings_command(rng.choice(list(SETTINGS)), rng)
+            run_line(mutate_words(words, rng), tally)
+            if number % 10 == 0:
+                clear(folder)
+    return tally
+
+
+FUZZERS: dict[str, Fuzzer] = {"command_lines": command_lines}

@@ -1,0 +1,223 @@
+"""Fuzzers of kills: whatever a kill leaves in a folder, the same call ends like one that nobody disturbed.
+
+A process is killed just before it opens, renames or removes a file for writing, or while it appends to one. Between
+these moments nothing on the disk changes, so they stand for all others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from support.fuzzing import REFUSED, Fuzzer, Tally, attempt
+from support.small_files import PLAN, files_of, scratch, tiny_protocol
+
+from fuzz.scores import SETUP, STUDY, each_task_once, points
+from krypenv import Rules
+from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
+from krypenv.training.learn.imitation.demonstrations import make_demonstrations
+from krypenv.training.research.exact.resuming import Kept
+from krypenv.training.research.exact.strategies import solve_into
+from krypenv.training.research.lab import rulesets
+from krypenv.training.research.lab import studying as study
+from krypenv.training.research.lab.studying import FIGURE, RESULT, Setup, run_study
+from krypenv.training.runs.journal import JOURNAL, read_journal
+
+LONGEST_TEAR = 30  # bytes that are lost of what was being appended: less than any line
+WRITES = {"os.rename", "os.remove", "os.link", "os.mkdir"}
+
+
+class Moments:
+    """Counts the moments at which a kill would leave something else on the disk, and kills this process at one."""
+
+    def __init__(self) -> None:
+        self.count, self.at, self.torn, self.is_on = 0, 0, 0, False
+        self._fsync = os.fsync
+        sys.addaudithook(self._hear)
+
+    @contextlib.contextmanager
+    def counted(self, at: int = 0, torn: int = 0) -> Iterator[None]:
+        """Count from 1 within the block; kill the process at a number, with so many bytes of a file torn off."""
+        self.count, self.at, self.torn, self.is_on = 0, at, torn, True
+        try:
+            with mock.patch.object(os, "fsync", self._sync):
+                yield
+        finally:
+            self.is_on = False
+
+    def _pass(self) -> bool:
+        self.count += self.is_on
+        return self.is_on and self.count == self.at
+
+    def _hear(self, event: str, given: tuple[Any, ...]) -> None:
+        is_write = event == "open" and bool(given[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
+        if (is_write or event in WRITES) and self._pass():
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def _sync(self, file: int) -> None:
+        if self._pass():
+            os.ftruncate(file, max(0, os.fstat(file).st_size - self.torn))
+            os.kill(os.getpid(), signal.SIGKILL)
+        self._fsync(file)
+
+
+@cache
+def moments() -> Moments:
+    """The one of this process: what hears of its files can't be taken away."""
+    return Moments()
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is killed: a call that writes to a folder, another one that the folder is not for, and what comes out."""
+
+    do: Callable[[Path], Any]
+    other: Callable[[Path], Any]
+    result: Callable[[Path], Any]
+
+
+def is_killed(work: Callable[[], Any], at: int, torn: int) -> bool:
+    """Do some work in a process that is killed at a moment; return whether it was, or came to its end before."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            with moments().counted(at, torn):
+                work()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in (0, -signal.SIGKILL), f"the work ended with code {code}, to be killed at moment {at}"
+    return code != 0
+
+
+def fuzz(work: Work, seed: int, mutants: int) -> Tally:
+    """Kill some work again and again until it gets through; it ends like work that was not killed."""
+    rng, tally = random.Random(seed), Tally()
+    folder, whole, twin = (scratch() / "kills" / name for name in ("killed", "whole", "twin"))
+    shutil.rmtree(scratch() / "kills", ignore_errors=True)
+    work.do(whole)  # what is only done once is done
+    shutil.rmtree(whole)
+    with moments().counted():
+        work.do(whole)
+    most, right, names = moments().count, work.result(whole), set(files_of(whole))
+    while tally["right"] + tally["refused"] < mutants:
+        shutil.rmtree(folder, ignore_errors=True)
+        while is_killed(partial(work.do, folder), rng.randrange(1, most + 2), rng.randrange(LONGEST_TEAR)):
+            tally["right"] += 1
+            if rng.random() < 0.2:
+                shutil.rmtree(twin, ignore_errors=True)
+                shutil.copytree(folder, twin) if folder.exists() else twin.mkdir(parents=True)
+                before = meant(twin)
+                if attempt(partial(work.other, twin), tally, before) is REFUSED:
+                    assert meant(twin) == before
+        assert work.result(folder) == right
+        left = set(files_of(folder)) - names
+        assert all(name.startswith(".") and name.endswith(".part") for name in left), left
+    return tally
+
+
+def meant(folder: Path) -> dict[str, bytes]:
+    """The files of a folder that mean something: no locks, and no parts of files that a kill has left."""
+    return {name: data for name, data in files_of(folder).items() if not name.startswith(".")}
+
+
+# ---------------------------------------------------------------------- what is killed
+
+
+def fuzz_score(seed: int, mutants: int) -> Tally:
+    """A score."""
+
+    def settings(folder: Path, agent: str = "tactician") -> ScoreSettings:
+        return ScoreSettings(agent, folder / "score.json", (), 4)
+
+    work = Work(
+        lambda folder: play_score(settings(folder), "krypenv score"),
+        lambda folder: play_score(settings(folder, "greedy"), "krypenv score"),
+        lambda folder: points((folder / "score.json").read_bytes()),
+    )
+    with tiny_protocol(), each_task_once():
+        return fuzz(work, seed, mutants)
+
+
+def study_result(folder: Path) -> Any:
+    """What is in the files of a study, but for the machine, which tells its load too."""
+    result = json.loads((folder / RESULT).read_bytes()) | {"machine": "any"}
+    journal, data = read_journal(folder, "study"), (folder / JOURNAL).read_bytes()
+    return result, journal.header.identity, journal.results, data.endswith(b"\n"), (folder / FIGURE).read_bytes()
+
+
+def fuzz_runs(which: study.Study, setup: Setup, seed: int, mutants: int) -> Tally:
+    """Any study."""
+    work = Work(
+        lambda folder: run_study(which, setup, folder, "krypenv study"),
+        lambda folder: run_study(which, replace(setup, seed=setup.seed + 1), folder, "krypenv study"),
+        study_result,
+    )
+    with mock.patch.object(study, "picture", return_value=b"no picture"):
+        return fuzz(work, seed, mutants)
+
+
+def fuzz_study(seed: int, mutants: int) -> Tally:
+    """A study."""
+    return fuzz_runs(STUDY, SETUP, seed, mutants)
+
+
+def fuzz_compare(seed: int, mutants: int) -> Tally:
+    """A comparison of rules."""
+    which = rulesets.rule_sets("compare", "Which?", rulesets.sets_of(["mini-low", "mini-low goal=high"]))
+    assert which.rules
+    setup = Setup(which.rules, rulesets.PLAYER, 2)
+    with each_task_once():
+        return fuzz_runs(which, setup, seed, mutants)
+
+
+def fuzz_demonstrations(seed: int, mutants: int) -> Tally:
+    """Demonstrations."""
+    work = Work(
+        lambda folder: make_demonstrations(folder, PLAN, 6),
+        lambda folder: make_demonstrations(folder, replace(PLAN, seed=PLAN.seed + 1), 6),
+        lambda folder: {name: data for name, data in meant(folder).items() if name != JOURNAL},
+    )
+    with each_task_once():
+        return fuzz(work, seed, mutants)
+
+
+def fuzz_solve(seed: int, mutants: int) -> Tally:
+    """A solve, which keeps every deal that is solved."""
+    rules = Rules.preset("mini-last")
+    work = Work(
+        lambda folder: solve_into(folder, rules, gap=0.5, threads=1, command="krypenv solve"),
+        lambda folder: solve_into(folder, rules, gap=0.4, threads=1, command="krypenv solve"),
+        meant,
+    )
+    with mock.patch.object(Kept.__init__, "__defaults__", (0.0,)):
+        return fuzz(work, seed, mutants)
+
+
+FUZZERS: dict[str, Fuzzer] = (
+    {
+        "score": fuzz_score,
+        "study": fuzz_study,
+        "compare": fuzz_compare,
+        "demonstrations": fuzz_demonstrations,
+        "solve": fuzz_solve,
+    }
+    if hasattr(os, "fork")
+    else {}
+)

@@ -1,0 +1,228 @@
+"""Games in the terminal: whatever is typed and whenever the power fails, a game on the disk is whole and goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from support.fuzzing import NASTY_WORDS, Fuzzer, Tally, check_sentence, mutate_text
+from support.terminals import ANSI, krypenv_in_a_terminal, sitting, typed
+
+from krypenv import Game, Rules
+from krypenv.training.cli import play
+from krypenv.ui.table import Table
+
+RULES = (
+    "mini-low players=2", "mini-double players=4 teams=2", "mini-low players=3 games=2", "mini-kasino players=2",
+    "krypkasino players=2", "mini-mulle players=2", "mulle-glimne players=2",
+)  # fmt: skip
+WORDS = ("hint", "undo", "more", "back", "table", "save", "save x.krk", "save .", "save folder", "save n/x", "?", "",
+         "save " + "n" * 300, "save game.krk", "save link", "1", "2", "3", "13", "-")  # fmt: skip
+LEAVING = ("quit", "q", b"\x04", b"\x03", signal.SIGHUP, signal.SIGTERM)
+SAID = ("the choices are ", "there is no ", "type a number", "is there already", "is not in your hand", "directory",
+        "can't be played now", "too long", "nothing to take back")  # fmt: skip
+AT_ONCE = 100  # lines that are typed in one process
+
+
+class Killed(BaseException):
+    """The power failed: from here on nothing is written."""
+
+
+@contextlib.contextmanager
+def some_folder() -> Iterator[Path]:
+    """Go to a folder deep in a temporary one, which is also the home."""
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as top, mock.patch.dict(os.environ, {"HOME": top}):
+        folder = Path(top) / "a" / "b"
+        folder.mkdir(parents=True)
+        os.chdir(folder)
+        try:
+            yield folder
+        finally:
+            os.chdir(before)
+
+
+def some_table(rng: random.Random) -> Table:
+    rules = Rules.parse(rng.choice(RULES))
+    return Table(Game(rules, seed=rng.randrange(1 << 32)), rng.randrange(rules.players), ["random"], rng.randrange(99))
+
+
+def some_line(game: Game, rng: random.Random) -> str:
+    """Return what a person may type, right or wrong; no file is named outside the folder."""
+    kind = rng.randrange(4)
+    if kind == 0 or game.is_over:
+        line = rng.choice(WORDS)
+    elif kind == 1:
+        line = rng.choice(NASTY_WORDS)
+    else:
+        line = typed(rng.choice(game.legal_moves(1 << 20)))
+        line = mutate_text(line, rng, WORDS) if kind == 2 else line
+    return "save /" if line.strip().lower().startswith("s") and "/" in line else line
+
+
+def fuzz_lines(seed: int, mutants: int) -> Tally:
+    """Lines typed at a table: each is carried out, or answered by a sentence, and the game stands on the disk."""
+    rng, tally = random.Random(seed), Tally()
+    left = [mutants]
+
+    def lines(table: Table, out: list[Any]) -> Iterator[str]:
+        while left[0] > 0 and rng.random() < 0.99:
+            assert Path("game.krk").read_bytes() == table.record()
+            line, before, start = some_line(table.game, rng), table.game.position(), len(out[0].getvalue())
+            yield line
+            left[0] -= 1
+            said = out[0].getvalue()[start:].partition(f"{line}\n")[2].partition("\n")[0]
+            if table.game.position() == before and any(word in said for word in SAID):
+                check_sentence(ValueError(said), line)
+                tally["refused"] += 1
+            else:
+                tally["right"] += 1
+
+    with some_folder() as folder, mock.patch.object(os, "fsync"):
+        while left[0] > 0:
+            for path in folder.glob("*.krk"):
+                path.unlink()
+            (folder / "folder").mkdir(exist_ok=True)
+            if not (folder / "link").is_symlink():
+                (folder / "link").symlink_to("folder")
+            table, out = some_table(rng), []
+            terminal, screen = sitting(table, lines(table, out))
+            out.append(screen)
+            terminal.run()
+            assert Path("game.krk").read_bytes() == table.record()
+            check_folder(folder)
+    return tally
+
+
+def check_folder(folder: Path) -> None:
+    """Assert that every record in a folder is whole."""
+    for path in folder.glob("*.krk"):
+        Game.replay(path.read_text(encoding="utf-8"))
+
+
+# ---------------------------------------------------------------------- kills
+
+
+@contextlib.contextmanager
+def power_failing(at: int) -> Iterator[list[int]]:
+    """Let the power fail at one of the calls that change files: before it or after it, and nothing is done any more."""
+    calls = [0]
+
+    def failing(plain: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **named: Any) -> Any:
+            calls[0] += 1
+            if calls[0] > at:
+                raise Killed
+            result = plain(*arguments, **named)
+            calls[0] += 1
+            if calls[0] > at:
+                raise Killed
+            return result
+
+        return call
+
+    with contextlib.ExitStack() as stack:
+        for name in ("open", "link", "replace", "unlink"):
+            stack.enter_context(mock.patch.object(os, name, failing(getattr(os, name))))
+        stack.enter_context(mock.patch.object(os, "fsync", failing(lambda number: None)))
+        yield calls
+
+
+def fuzz_kills(seed: int, mutants: int) -> Tally:
+    """Games whose process is killed at any change of a file: what is there is whole, lacks one answer, and goes on."""
+    rng, tally = random.Random(seed), Tally()
+    for _ in range(mutants):
+        with some_folder() as folder:
+            other = some_table(rng).record()
+            (folder / "game.krk").write_bytes(other)
+            table, plays = some_table(rng), rng.randrange(1, 12)
+            with power_failing(rng.choice((rng.randrange(20), rng.randrange(12 * plays)))):
+                killed_game(table, plays, rng)
+            assert (folder / "game.krk").read_bytes() == other
+            check_folder(folder)
+            path = folder / "game-2.krk"
+            if not path.exists():
+                tally["refused"] += 1  # it had not begun
+                continue
+            game = play._of_a_person(path)
+            assert game or table.game.session_over
+            missing = unsaved(table, Game.replay(path.read_text(encoding="utf-8")))
+            assert missing <= 1, f"{missing} moves of the person are lost"
+            with contextlib.ExitStack() as held:
+                assert play._own_name(other, held) == Path("game-3.krk")
+            tally["right"] += 1
+    return tally
+
+
+def killed_game(table: Table, plays: int, rng: random.Random) -> None:
+    """Begin a game as the command does, and play until it ends or the process is killed."""
+
+    def lines() -> Iterator[str]:
+        for _ in range(plays):
+            yield typed(rng.choice(table.game.legal_moves(1 << 20))) if not table.game.is_over else ""
+
+    with contextlib.ExitStack() as held, contextlib.suppress(Killed):
+        sitting(table, lines(), play._own_name(table.record(), held))[0].run()
+
+
+def unsaved(table: Table, game: Game) -> int:
+    """Return how many of the person's moves a record lacks; it is the game up to some move."""
+    if game.game_number < table.game.game_number:  # the next one has been dealt, and no move of it was made
+        assert game.is_over
+        game = game.next_game()
+    moves = table.game.moves
+    assert game.moves == moves[: len(game.moves)]
+    twin, missing = game.copy(), 0
+    for move in moves[len(game.moves) :]:
+        missing += twin.turn == table.seat
+        twin.push(move)
+    return missing
+
+
+# ---------------------------------------------------------------------- a pseudo-terminal
+
+
+def fuzz_terminal(seed: int, mutants: int) -> Tally:
+    """Lines, strange bytes, new sizes of the window and ways to leave, in a terminal with a process."""
+    rng, tally = random.Random(seed), Tally()
+    while tally["right"] + tally["refused"] < mutants:
+        count = min(AT_ONCE, mutants)
+        with some_folder() as folder:
+            words = ["play", "--rules", rng.choice(RULES).split()[0], "--against", "random", "--hint", "random"]
+            words += ["--seed", str(rng.randrange(99))]
+            code, shown = krypenv_in_a_terminal(words, [*some_typing(rng, count), rng.choice(LEAVING)])
+            assert code in (0, 130), (code, shown[-1000:])
+            assert "Traceback" not in shown, shown[-3000:]
+            assert "The game is saved in game.krk" in shown, shown[-1000:]
+            check_folder(folder)
+            assert Path("game.krk").exists()
+        refused = sum(ANSI.sub("", shown).count(word) for word in SAID)
+        tally["refused"] += min(refused, count)
+        tally["right"] += count - min(refused, count)
+    return tally
+
+
+def some_typing(rng: random.Random, count: int) -> Iterator[Any]:
+    """Yield what is typed: lines, bytes that the terminal hands on as they are, and sizes of the window."""
+    for _ in range(count):
+        kind = rng.randrange(8)
+        if kind == 0:
+            yield rng.choice(((1, 1), (24, 40), (50, 300), (0, 0), (24, 80)))
+        elif kind == 1:
+            data = bytes(each for each in rng.randbytes(rng.choice((1, 3, 200))) if each >= 32 or each == 27)
+            yield data.replace(b"/", b"") + b"\n"
+        elif kind < 5:
+            line = rng.choice(WORDS + NASTY_WORDS)
+            yield "x" if set(line) & {"\ud800", "\x00"} or len(line) > 1000 else line
+        else:
+            yield rng.choice(("1", "1", "2", "3"))
+
+
+FUZZERS: dict[str, Fuzzer] = {"lines": fuzz_lines, "kills": fuzz_kills, "terminal": fuzz_terminal}

@@ -1,0 +1,249 @@
+"""One game: agreement with the reference and with `Engine`, undo, copies, what is illegal, what seats see."""
+
+import copy
+import pickle
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.games import lay, play_out
+from support.reference import Reference
+
+from krypenv import Engine, Game, IllegalMove, Move, Rules
+from krypenv.cards import card_name, parse_card
+from krypenv.families import krypkasino
+from krypenv.kernels.observation import SIZE
+
+NAMES = [card_name(kind) for kind in range(52)]
+PLAYED = [
+    *(Rules.preset("krypkasino", players=players) for players in range(2, 7)),
+    Rules.preset("krypkasino", first_deal="six_table", last_capture_points=1),
+    Rules.preset("krypkasino", players=4, teams=2, set_aside="spades"),
+    *(Rules.preset("howto", players=players, initial_match_bonus=-5) for players in (2, 3, 4)),
+    Rules.preset("howto", packs=1, forced_sweep=False, storan_points=0),
+    *(Rules.preset(name) for name in krypkasino.PRESETS if name.startswith("mini")),
+]
+RELATIVES = [
+    Rules.preset("kasino-sweden"),
+    Rules.preset("kasino-finland", players=4, teams=2, games=0, threshold=16),
+    Rules.preset("mulle", players=3),
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(PLAYED), st.integers(0, 2**32), st.integers(0, 5))
+def test_agrees_with_the_reference(rules, seed, dealer):
+    game = Game(rules, seed=seed, dealer=dealer % rules.players)
+    slow = Reference(rules, [parse_card(name) for name in game.deck], dealer % rules.players)
+    choices = random.Random(seed)
+
+    def names(cards):
+        return tuple(NAMES[kind] for kind in cards)
+
+    while True:
+        assert game.is_over == slow.over
+        assert game.turn == slow.turn
+        assert game.legal_actions() == slow.legal_actions()
+        assert game.legal_moves() == [
+            Move(NAMES[card], names(takes), sweep) for card, takes, sweep in slow.legal_moves()
+        ]
+        assert tuple(game.table) == names(slow.table)
+        assert tuple(game.set_aside) == names(slow.aside)
+        assert game.sweep_ranks() == [
+            r for r in rules.ranks if not slow.over and slow.pending is None and slow.can_sweep(r)
+        ]
+        assert (game.deal_number, game.stock_size) == (slow.deal_number, len(slow.stock))
+        assert game.scores() == slow.scores()
+        for seat in range(rules.players):
+            assert tuple(game.hand(seat)) == names(slow.hands[seat])
+            assert tuple(game.captured(seat)) == names(slow.captured[seat])
+            assert (game.points(seat), game.sweeps(seat)) == (slow.points(seat), slow.sweeps[seat])
+        if game.is_over:
+            break
+        if choices.random() < 0.5:
+            move = choices.choice(slow.legal_moves())
+            slow.push(move)
+            pushed = Move(NAMES[move[0]], names(move[1]), move[2])
+            game.push(choices.choice([pushed, str(pushed), pushed._replace(sweep=0)]))
+        else:
+            action = choices.choice(slow.legal_actions())
+            slow.act(action)
+            game.act(action)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "krypkasino players=2",
+        "krypkasino players=2 games=2",
+        "kasino-finland players=2 games=0 threshold=9",
+        "kasino-sweden players=2 games=2",
+    ],
+)
+def test_same_seed_same_deal_as_an_engine_row(text):
+    rules = Rules.parse(text)
+    has_features = rules.capture == "maximal"
+    seeds = np.array([0, 7, 2**40 + 1])
+    engine = Engine(rules, num_games=3, seed=seeds, features=has_features)
+    session = [Game(rules, seed=int(seed)) for seed in seeds]
+    for _ in range(170):
+        for row, game in enumerate(session):
+            assert (game.observation(features=has_features) == engine.observation[row]).all()
+            assert (game.action_mask() == engine.action_mask[row]).all()
+        actions = engine.sample_actions()
+        engine.step(actions)
+        for row, (game, action) in enumerate(zip(session, actions, strict=True)):
+            game.act(action)
+            if game.is_over:
+                assert game.session_over == engine.finished[row]
+                if game.session_over:
+                    assert game.totals == engine.final_scores[row].tolist()
+                    engine.restart(row, seeds[row : row + 1])
+                    session[row] = Game(rules, seed=int(seeds[row]))
+                else:
+                    session[row] = game.next_game()
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.sampled_from(PLAYED + RELATIVES), st.integers(0, 2**32), st.integers(0, 60))
+def test_undo(rules, seed, steps):
+    game, choices = Game(rules, seed=seed), random.Random(seed)
+    before = [game.position()]
+    moves, actions = [0], [0]
+    for _ in range(steps):
+        if game.is_over:
+            break
+        if choices.random() < 0.5:
+            game.push(choices.choice(game.legal_moves()))
+        else:
+            game.act(choices.choice(game.legal_actions()))
+        before.append(game.position())
+        moves.append(len(game.moves))
+        actions.append(len(game.actions))
+        if choices.random() < 0.2:
+            game.pop()
+            for history in (before, moves, actions):
+                history.pop()
+            assert game.position() == before[-1]
+    twin = game.copy()
+    while len(before) > 1:
+        for history in (before, moves, actions):
+            history.pop()
+        game.pop()
+        assert (game.position(), len(game.moves), len(game.actions)) == (before[-1], moves[-1], actions[-1])
+    with pytest.raises(IndexError, match="nothing to undo"):
+        game.pop()
+    assert twin.rewound().position() == game.position()
+    for action in twin.actions:
+        game.act(action)
+    assert game.position() == twin.position()
+    assert game.moves == twin.moves
+    assert game.last_move == (game.moves[-1] if game.moves else None)
+
+
+@pytest.mark.parametrize(
+    "duplicate", [Game.copy, copy.copy, copy.deepcopy, lambda game: pickle.loads(pickle.dumps(game))]
+)
+@pytest.mark.parametrize("steps", [0, 1, 61, 400])
+def test_copies_are_whole_and_independent(duplicate, steps):
+    game, choices = Game(Rules.preset("krypkasino", players=3, games=2), seed=7), random.Random(steps)
+    game.tags["Event"], game.comments[0] = "Friday", "go"
+    while len(game.actions) < steps and not game.is_over:
+        if choices.random() < 0.5:
+            game.push(choices.choice(game.legal_moves()))
+        else:
+            game.act(choices.choice(game.legal_actions()))
+    before, record = game.position(), game.record()
+    twin = duplicate(game)
+    assert (twin.position(), twin.record(), twin.actions) == (before, record, game.actions)
+    assert (twin.observation(features=True) == game.observation(features=True)).all()
+    twin.tags["Event"], twin.comments[1] = "Sunday", "on"
+    play_out(twin)
+    assert (game.position(), game.record()) == (before, record)
+    assert twin.next_game().position() == play_out(game.copy()).next_game().position()
+    while twin.actions != game.actions:
+        twin.pop()
+    while game.actions:
+        game.pop()
+        twin.pop()
+        assert (twin.position(), twin.actions) == (game.position(), game.actions)
+
+
+def test_illegal_moves_leave_the_game_untouched():
+    game = lay("4C 4D 8C TC", "QC 2C", "2D 3S")
+    before = game.position()
+    for move in ("QC", "QCx4C", "QCx4C4D8C", "3S", "2Cx4C", "2C#", Move("QC", ("4C", "8C"), 1)):
+        with pytest.raises(IllegalMove, match="is illegal; seat 0 may 2C, QCx4C8C, QCx8C4D"):
+            game.push(move)
+    for action in (-1, 0, 40, 52, 104, 105):
+        with pytest.raises(IllegalMove, match="is illegal; seat 0 may play 2C, play QC"):
+            game.act(action)
+    for odd in (1.0, True, "play 2C", None, [], 10**30):
+        with pytest.raises(IllegalMove, match=r"action .* is illegal; seat 0 may play 2C, play QC"):
+            game.act(odd)
+    assert game.position() == before
+    assert game.actions == []
+    play_out(game)
+    with pytest.raises(IllegalMove, match="the game is over"):
+        game.act(0)
+    with pytest.raises(IllegalMove, match="the game is over"):
+        game.push("2C")
+    assert game.legal_moves() == game.legal_actions() == []
+
+
+def test_pushed_move_may_complete_a_begun_play():
+    game = lay("4C 4D 8C TC", "QC 2C", "2D 3S")
+    game.act(parse_card("QC"))
+    with pytest.raises(IllegalMove, match="2C is illegal; seat 0 may QCx4C8C, QCx8C4D"):
+        game.push("2C")
+    game.push("qc x 8c 4d")
+    assert game.moves == [Move("QC", ("8C", "4D"))]
+    game.pop()
+    assert game.pending == "QC"
+    game.pop()
+    assert game.pending is None
+
+
+def test_what_seats_see():
+    game = Game(Rules.preset("krypkasino", players=3), seed=1)
+    assert game.turn == 0
+    assert game.action_mask(1).sum() == game.action_mask(2).sum() == 0
+    assert np.flatnonzero(game.action_mask(0)).tolist() == game.legal_actions()
+    assert game.observation(0) is not game.observation(0)
+    assert game.observation().dtype == game.action_mask().dtype == np.int8
+    assert game.observation(1).shape == (SIZE,)
+    assert game.observation(0, features=True)[SIZE:].any()
+    assert not game.observation(1, features=True)[SIZE:].any()
+    for call in (game.hand, game.captured, game.points, game.sweeps, game.observation, game.action_mask):
+        with pytest.raises(ValueError, match="there is no seat 3; the seats are 0 to 2"):
+            call(3)
+    play_out(game)
+    assert game.turn == -1
+    assert not any(game.action_mask(seat).any() for seat in range(3))
+    assert game.observation(2).shape == (SIZE,)
+
+
+def test_seeds():
+    rules = Rules.preset("mini-low")
+    fresh = Game(rules)
+    assert Game(rules, seed=fresh.seed).deck == fresh.deck
+    assert Game(rules, deck=fresh.deck).seed is None
+    assert Game(rules, seed=np.int64(3)).deck == Game(rules, seed=3).deck
+    for seed in (-1, 2**64):
+        with pytest.raises(ValueError, match=r"a seed is a whole number from 0 to 2\*\*64 - 1"):
+            Game(rules, seed=seed)
+    assert Game(rules, seed=2**64 - 1).deck
+
+
+def test_announcements():
+    game = lay("2H 4H", "KC KD", "QC QD")
+    assert game.announcement == "sweep for a 6"
+    assert game.sweep_ranks() == [6]
+    game.push("KC")
+    assert game.announcement == ""
+    game = lay("2H", "-", "2C", "captured 0: rest; stock: 3C 4C 5D 6C 7C 8C 9C TC")
+    game.push("2Cx2H#")
+    assert game.announcement == "last cards"
+    assert "last cards" in str(game)

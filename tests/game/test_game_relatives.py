@@ -1,0 +1,446 @@
+"""One game of the relatives: optional captures, what scores, sessions that end at once, and their texts."""
+
+import itertools
+import random
+import time
+
+import pytest
+from support.games import lay, play_out
+from support.relatives import ALL_RELATIVES as RELATIVES
+
+from krypenv import Game, IllegalMove, Rules
+from krypenv.cards import STOP, parse_action, parse_card
+from krypenv.game.display import format_playthrough
+from krypenv.game.notation import NotationError
+
+SWEDEN, FINLAND = "kasino-sweden players=2", "kasino-finland players=2"
+SESSION = "kasino-finland players=2 games=0 threshold=16"
+RANKS = "A23456789TJQK"
+
+
+def names(game):
+    return [str(move) for move in game.legal_moves()]
+
+
+# ---------------------------------------------------------------------- captures
+
+
+def hand_values(name, finland):
+    """The hand values of a card by S1 or F1."""
+    if finland and name in ("2S", "TD"):
+        return {15 if name == "2S" else 16}
+    if name[0] == "A":
+        return {14} if finland else {1, 14}
+    return {RANKS.index(name[0]) + 1}
+
+
+def table_values(name, finland):
+    """The table values of a card by S1 or F1."""
+    return {1, 14} if name[0] == "A" and not finland else {RANKS.index(name[0]) + 1}
+
+
+def is_union(cards, value, finland):
+    """Whether cards fall into groups that each sum to a value, trying every group that holds the first one."""
+    if not cards:
+        return True
+    first, rest = cards[0], cards[1:]
+    for size in range(len(rest) + 1):
+        for others in itertools.combinations(range(len(rest)), size):
+            group = [first, *(rest[at] for at in others)]
+            sums = {sum(choice) for choice in itertools.product(*(table_values(card, finland) for card in group))}
+            left = [card for at, card in enumerate(rest) if at not in others]
+            if value in sums and is_union(left, value, finland):
+                return True
+    return False
+
+
+def all_moves(game):
+    """The moves of K2 as sets of cards, found by trying every set of table cards."""
+    finland = game.rules.name == "kasino-finland"
+    found = set()
+    for card in game.hand(game.turn):
+        for size in range(len(game.table) + 1):
+            for takes in itertools.combinations(game.table, size):
+                if any(is_union(list(takes), value, finland) for value in hand_values(card, finland)):
+                    found.add((card, takes))
+    return found
+
+
+@pytest.mark.parametrize("text", [SWEDEN, FINLAND, "overspader players=3", "mulle players=2"])
+def test_k2_s1_f1_every_union_of_groups_is_one_move(text):
+    tables = 0
+    for seed in range(10):
+        game, choices = Game(Rules.parse(text), seed=seed), random.Random(seed)
+        for _ in range(25):
+            if game.is_over or len(game.table) > 7:
+                break
+            moves = game.legal_moves()
+            assert len({move[:2] for move in moves}) == len(moves)
+            assert {move[:2] for move in moves} == all_moves(game)
+            assert all(move.sweep == (list(move.takes) == game.table != []) for move in moves)
+            tables += 1
+            game.push(choices.choice(moves))
+    assert tables > 25
+
+
+def test_k2_each_move_is_one_sequence_of_actions():
+    game = lay("AC 2C 3D 5H 8S", "5C 9D", "4C KD", rules=SWEDEN)
+    reached = []
+
+    def walk():
+        for action in game.legal_actions():
+            game.act(action)
+            if game.pending is None:
+                reached.append(game.last_move)
+            else:
+                walk()
+            game.pop()
+
+    walk()
+    assert sorted(reached) == sorted(game.legal_moves())
+    assert len(reached) == len(set(reached)) > 6
+
+
+def test_k2_a_stop_or_a_take_that_cannot_be_completed_is_illegal():
+    game = lay("2C 3D 4H KH", "5C 9D", "4C KD", rules=SWEDEN)
+    game.act(parse_action("play 5C"))
+    assert game.legal_actions() == [parse_action("take 2C"), STOP]
+    with pytest.raises(IllegalMove, match=r"^take 4H is illegal; seat 0 may take 2C, stop$"):
+        game.act(parse_action("take 4H"))
+    game.act(parse_action("take 2C"))
+    before = game.position()
+    with pytest.raises(IllegalMove, match=r"^stop is illegal; seat 0 may take 3D$"):
+        game.act(STOP)
+    for move in ("5Cx2C", "5Cx2C4H", "5C", "9D", "5Cx2C3D#"):
+        with pytest.raises(IllegalMove, match=r"is illegal; seat 0 may 5Cx2C3D$"):
+            game.push(move)
+    assert game.position() == before
+    game.push("5Cx3D2C")
+    game.pop()
+    assert game.taken == ["2C"]
+    game.act(parse_action("take 3D"))
+    assert game.last_move.takes == ("2C", "3D")
+
+
+def test_k2_laying_a_card_is_a_move_of_its_own():
+    game = lay("5H", "5C 9D", "4C KD", rules=SWEDEN)
+    assert names(game) == ["5C", "5Cx5H#", "9D"]
+    game.push("5C")
+    assert game.table == ["5C", "5H"]
+    assert game.actions == [parse_card("5C"), STOP]
+
+
+@pytest.mark.parametrize("text", [SWEDEN, "kasino-finland players=4 teams=2", "mulle players=3"])
+def test_k2_a_game_in_which_nobody_captures_is_quick(text):
+    """The whole deck comes to lie on the table; no move is found by listing the others."""
+    game, slow = Game(Rules.parse(text), seed=3), 0
+    game.push(game.hand(game.turn)[0])  # compiles
+    began = time.perf_counter()
+    while not game.is_over:
+        game.push(game.hand(game.turn)[-1])
+        if len(game.table) in (40, 80):
+            with pytest.raises(ValueError, match=r"^seat \d has more than 10,000 legal moves; legal_actions\(\)"):
+                game.legal_moves()
+            with pytest.raises(
+                IllegalMove, match=r"^\w\w is illegal; seat \d has more than 100 moves, .* legal_actions"
+            ):
+                game.push(game.table[0])
+            slow += 1
+    assert time.perf_counter() - began < 20
+    assert slow
+    assert len(game.table) == game.rules.deck_size
+    assert game.last_capturer is None
+    assert game.scores() == [0] * game.rules.players
+    assert "Nobody captured" in format_playthrough(game)
+    assert Game.from_position(game.position()).position() == game.position()
+    assert Game.replay(game.record()).position() == game.position()
+
+
+def test_k2_forced_sweep_takes_everything():
+    game = lay("2C 3D 5H", "5C 9D", "4C KD", rules=f"{SWEDEN} forced_sweep=True")
+    assert names(game) == ["5Cx2C3D5H#"]
+    game.push("5Cx2C3D5H")
+    assert game.actions == [parse_card("5C")]
+
+
+def test_k1_k5_piles_are_counted():
+    game = lay("5H 5S", "5C 9D", "4C KD", rules=SWEDEN)
+    assert (game.pile_counts(0), game.pile_counts(1)) == ((0, 0), (46, 12))
+    game.push("5Cx5S")
+    assert game.pile_counts(0) == (2, 1)
+    play_out(game)
+    assert sum(game.pile_counts(seat)[0] for seat in (0, 1)) == 52
+    assert sum(game.pile_counts(seat)[1] for seat in (0, 1)) == 13
+    for call in (game.pile_counts, game.counted_sweeps, game.mulles):
+        with pytest.raises(ValueError, match="there is no seat 2"):
+            call(2)
+
+
+# ---------------------------------------------------------------------- points
+
+
+def finnish(table, hand_0, more="", session=FINLAND):
+    """A game of two in the last deal but one."""
+    stock = "AC 2D 3D 4D 5D 6D 7D 8D"
+    return lay(table, hand_0, "5C 6C 7C 8C", f"stock: {stock}; captured 1: rest; {more}", session)
+
+
+def test_m2_a_mulle_that_sweeps_with_the_last_card():
+    game = lay("9S", "9S", "-", rules="mulle players=2")
+    assert game.announcement == ""
+    game.push("9Sx9S#")
+    assert (game.mulles(0), game.sweeps(0), game.counted_sweeps(0)) == (1, 1, 1)
+    assert game.scores()[0] == 5 + 1 + 1
+    text = format_playthrough(game)
+    assert "plays 9S, takes 9S, a mulle and a sweep!" in text
+    assert "seat  cards  spades  points  sweeps  mulles  bonus  score" in text
+    assert "mulles: 1 0" in game.position()
+    assert Game.from_position(game.position()).position() == game.position()
+
+
+def test_m2_a_mulle_may_be_a_double_sweep_where_those_count():
+    rules = "mulle players=2 double_sweep=identical"
+    game = lay("9S", "9S", "-", rules=rules)
+    game.push("9Sx9S##")
+    assert game.scores()[0] == 5 + 2 + 1
+    assert Game.from_position(game.position()).position() == game.position()
+
+
+def test_f5_a_sweep_counts_until_somebody_has_ten():
+    game = finnish("9C", "9D 2C 3C 4C")
+    game.push("9Dx9C#")
+    assert (game.sweeps(0), game.counted_sweeps(0), game.scores()) == (1, 1, [1, 6])
+    game = finnish("9C", "9D 2C 3C 4C", "game: 2; totals: 0 4", SESSION)
+    game.push("9Dx9C#")
+    assert (game.sweeps(0), game.counted_sweeps(0), game.scores()) == (1, 0, [0, 6])
+    assert "counted: 0 0" in game.position()
+    assert Game.from_position(game.position()).position() == game.position()
+    assert "takes 9C, a sweep, which does not count" in format_playthrough(game)
+    assert "running    seat 0 0, seat 1 10" in str(game)
+
+
+def test_f5_no_sweep_counts_in_the_last_deal():
+    game = lay("9C", "9D 2C", "5C 6C", rules=FINLAND)
+    game.push("9Dx9C#")
+    assert (game.sweeps(0), game.counted_sweeps(0)) == (1, 0)
+
+
+def test_f4_sweeps_of_all_sides_cancel():
+    game = finnish("9C", "9D 2C 3C 4C", "sweeps: 0 1")
+    assert game.scores() == [0, 7]
+    game.push("9Dx9C#")
+    assert game.scores() == [0, 6]
+    assert game.counted_sweeps(0) == game.counted_sweeps(1) == 1
+    while not game.is_over:
+        game.push(game.hand(game.turn)[0])
+    assert "Sweeps that cancel: 1 of each side." in format_playthrough(game)
+
+
+def test_f6_the_session_ends_in_the_middle_of_a_game():
+    game = lay("AC 4D KH", "5C 2D", "3C 9D", "captured 1: rest; game: 2; totals: 15 5", SESSION)
+    game.push("5CxAC4D")
+    assert (game.is_over, game.ended_at_once, game.session_over, game.turn) == (True, True, True, -1)
+    assert (game.scores(), game.totals) == ([1, 6], [16, 11])
+    assert (game.table, game.hand(0), game.hand(1)) == (["KH"], ["2D"], ["3C", "9D"])
+    assert (game.captured(0), game.pile_counts(0)) == (["AC", "5C", "4D"], (3, 0))
+    assert game.legal_moves() == game.legal_actions() == []
+    with pytest.raises(IllegalMove, match="the game is over"):
+        game.push("3C")
+    with pytest.raises(ValueError, match="the session is over after game 2"):
+        game.next_game()
+    text = game.position()
+    assert "ended: at once" in text
+    assert "turn: -" in text
+    twin = Game.from_position(text)
+    assert twin.position() == text
+    assert (twin.totals, twin.session_over, twin.captured(0)) == (game.totals, True, game.captured(0))
+    assert Game.replay(game.record()).position() == text
+    assert game.record().endswith("\n1-6\n")
+    told = "The game ends at once, for seat 0 has 16: seat 0 wins with 16 in all, and the session is over."
+    assert str(game).splitlines()[-1] == told
+    assert "Most spades" not in format_playthrough(game)
+
+
+def test_f6_a_game_may_end_with_a_deal_and_with_its_last_card():
+    stock = "2D 3D 4D 5D 6D 7D 8D 9D"
+    for deal in (f"hand 1: 5C; stock: {stock}", "hand 1: 5C; stock: -"):
+        text = f"rules: {SESSION}; table: AC 4H KH; {deal}; captured 0: rest; game: 3; totals: 0 15"
+        game = Game.from_position(text)
+        assert game.turn == 1
+        game.push("5CxAC4H")
+        assert game.ended_at_once
+        assert game.table == ["KH"]
+        assert game.totals[1] == 16
+        assert Game.from_position(game.position()).position() == game.position()
+
+
+def test_f6_otherwise_all_is_added_after_the_last_card():
+    """Seat 1 has 14 and gets spades and cards, seat 0 passes 16 by nothing: the highest total of both wins."""
+    text = f"rules: {SESSION}; table: KH; hand 1: 5C; captured 0: AC AD; captured 1: rest; last-capturer: 1; game: 2; "
+    game = Game.from_position(text + "totals: 13 10")
+    game.push("5C")
+    assert (game.ended_at_once, game.scores()) == (False, [2, 5 + 2 + 1])
+    assert game.session_over
+    assert game.totals == [15, 18]
+
+
+def test_f6_k6_a_session_that_plays_on_ends_when_one_is_alone_at_the_top():
+    rules = Rules.parse("kasino-finland players=2 games=0 threshold=7 tie_break=play_on")
+    game = Game.of_session(rules, 5, None, 1, 2, [7, 7])
+    assert Game.from_position(game.position()).position() == game.position()
+    while not game.is_over:
+        assert len(set(game.scores())) == 1
+        game.push(game.legal_moves()[-1])
+        assert Game.from_position(game.position()).position() == game.position()
+    assert game.session_over
+    assert game.totals[0] != game.totals[1]
+
+
+END = "captured 0: AC AD AH AS 2S; captured 1: rest; last-capturer: 1"
+
+
+def test_f7_card_points_break_a_tie():
+    game = Game.from_position(f"rules: {FINLAND}; {END}")
+    assert game.scores() == [5, 5]
+    assert game.tie_breaks()[0] > game.tie_breaks()[1]
+    assert str(game).splitlines()[-1] == "The game is over: seat 0 wins by card points with 5."
+    game = Game.from_position(f"rules: {FINLAND} goal=low; {END}")
+    assert str(game).splitlines()[-1] == "The game is over: seat 1 wins by card points with 5."
+
+
+def test_s4_k6_spades_break_a_tie_in_sweden():
+    game = Game.from_position(f"rules: {SWEDEN}; {END}; sweeps: 1 0")
+    assert game.scores() == [6, 6]
+    assert game.tie_breaks() == [2, 11]
+    assert str(game).splitlines()[-1] == "The game is over: seat 1 wins by spades with 6."
+    game = Game.from_position(f"rules: {SWEDEN} tie_break=share; {END}; sweeps: 1 0")
+    assert game.tie_breaks() == [0, 0]
+    assert str(game).splitlines()[-1] == "The game is over: seat 0 and seat 1 share the win with 6."
+
+
+def test_k6_a_session_plays_on_until_one_is_alone_at_the_top():
+    rules = f"{SWEDEN} games=0 threshold=6 tie_break=play_on"
+    game = Game.from_position(f"rules: {rules}; {END}; sweeps: 1 0")
+    assert not game.session_over
+    assert str(game).splitlines()[-1] == "The game is over: seat 0 and seat 1 have the best score, 6."
+    following = game.next_game()
+    assert (following.totals, following.dealer) == ([6, 6], 0)
+    assert Game.from_position(following.position()).position() == following.position()
+    with pytest.raises(NotationError, match="the session was over when a total reached 6"):
+        Game.from_position(following.position().replace("totals: 6 6", "totals: 6 5"))
+
+
+def test_k4_s3_what_is_left_goes_to_the_last_capture_and_is_no_sweep():
+    game = Game.from_position(f"rules: {SWEDEN}; table: 2H 9C; hand 1: 9D; captured 0: rest")
+    game.push("9Dx9C")
+    assert game.captured(1) == ["9C", "9D", "2H"]
+    assert (game.sweeps(1), game.scores()[1]) == (0, 1)
+    game = Game.from_position(f"rules: {SWEDEN}; table: 9H 9C; hand 1: 9D; captured 0: rest")
+    game.push("9Dx9C9H#")
+    assert (game.sweeps(1), game.scores()[1]) == (1, 2)
+
+
+# ---------------------------------------------------------------------- texts
+
+
+def test_k3_nobody_announces_a_sweep_that_nobody_must_make():
+    game = lay("9C", "9D 2C", "5C 6C", rules=SWEDEN)
+    assert (game.announcement, game.sweep_ranks()) == ("", [9])
+    game = lay("9C", "9D 2C", "5C 6C", rules=f"{SWEDEN} forced_sweep=True")
+    assert game.announcement == "sweep for a 9"
+
+
+def test_r10_f1_what_a_hand_cannot_hold_may_be_a_single_card():
+    rules = f"{FINLAND} forced_sweep=True"
+    game = lay("9C 6D", "KH 3C", "2S 4C", rules=rules)
+    game.push("KH")
+    assert "cannot-hold 0: 2S\n" in game.position()
+    assert Game.from_position(game.position()).position() == game.position()
+    text = f"rules: {rules}; table: 9C 6D KH; hand 0: 2S; hand 1: 3C 4C; captured 1: rest; cannot-hold 0: "
+    with pytest.raises(NotationError, match="seat 0 holds a 2S"):
+        Game.from_position(text + "2S")
+    assert "cannot-hold 0: 2\n" in Game.from_position(text + "2").position()
+    with pytest.raises(NotationError, match="'2S' is no rank"):
+        Game.from_position((text + "2S").replace(rules, f"{SWEDEN} forced_sweep=True"))
+
+
+BASE = f"rules: {FINLAND}; table: 9C; hand 0: 9D 2C; hand 1: 5C 6C; captured 1: rest"
+MULLE = "rules: mulle players=2; table: 9S; hand 0: 9S; captured 0: 8C 8C 7D KD; captured 1: rest; last-capturer: 1"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f"{BASE}; counted: 0 1", "of 0 sweeps of seat 1 1 can't count$"),
+        (f"{BASE}; sweeps: 0 2; counted: 0 3", "of 2 sweeps of seat 1 3 can't count$"),
+        (f"{BASE}; sweeps: 0 1; counted: 0".replace(FINLAND, SWEDEN), "'counted' takes 2 whole numbers"),
+        (
+            f"{BASE}; sweeps: 0 1; counted: 0 0".replace(FINLAND, SWEDEN),
+            "of 1 sweeps of seat 1 0 can't count, for here all count",
+        ),
+        (f"{BASE}; mulles: 0 1", "in these rules there are no mulles"),
+        (f"{MULLE}; mulles: 2 0", "seat 0 can't have made 2 mulles, for its pile has 1 pairs"),
+        (f"{BASE}; ended: at once", "in these rules no game ends at once"),
+        (f"{BASE}; ended: at once".replace(FINLAND, SESSION), "no running score has reached 16"),
+        (f"{BASE}; ended: soon".replace(FINLAND, SESSION), "a game has ended 'at once'"),
+        (f"{BASE}; game: 2; totals: 0 14".replace(FINLAND, SESSION), "the game has 'ended: at once'"),
+        (f"{BASE}; game: 2; totals: 0 16".replace(FINLAND, SESSION), "the session was over"),
+        (f"rules: {SWEDEN}; {END}; bonus: 1 4", "seat 0 can't have a bonus of 1 here"),
+        (f"rules: {SWEDEN}; {END}; bonus: 0 3", "seat 1 can't have a bonus of 3 here"),
+        (f"{BASE}; pending: 8D; took: -", "can't be choosing what else 8D takes"),
+    ],
+)
+def test_impossible_positions_are_refused(text, reason):
+    with pytest.raises(NotationError, match=reason) as caught:
+        Game.from_position(text)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_records_of_other_games_are_refused_with_their_line():
+    for seed in range(6):
+        text = play_out(Game(Rules.preset("krypkasino"), seed=seed)).record()
+        for rules in ("mulle players=2", "kasino-sweden players=2", "krypkasino players=3"):
+            with pytest.raises(NotationError, match=r"^line \d+: ") as caught:
+                Game.replay(text.replace("krypkasino players=2", rules))
+            assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("text", RELATIVES)
+def test_whole_sessions_round_trip(text):
+    game, choices = Game(Rules.parse(text), seed=len(text)), random.Random(text)
+    while True:
+        while not game.is_over:
+            if choices.random() < 0.4:
+                position = game.position()
+                twin = Game.from_position(position)
+                assert twin.position() == position
+                assert (twin.legal_actions(), twin.scores()) == (game.legal_actions(), game.scores())
+            if len(game.table) <= 8 and game.pending is None and choices.random() < 0.5:
+                move = choices.choice(game.legal_moves())
+                game.push(choices.choice([move, str(move), move._replace(sweep=0)]))
+                assert game.last_move == move
+            else:
+                game.act(choices.choice(game.legal_actions()))
+        assert Game.from_position(game.position()).position() == game.position()
+        record = game.record()
+        assert Game.replay(record).record() == record
+        shown = format_playthrough(record)
+        assert all(str(score) in shown for score in game.totals)
+        if game.session_over or game.game_number > 3:
+            break
+        game = game.next_game()
+
+
+def test_words_of_the_relatives():
+    game = play_out(Game(Rules.preset("kasino-sweden", players=4, teams=2), seed=4))
+    text = format_playthrough(game)
+    assert " trails " in text
+    assert " creeps " not in text
+    assert '"last cards"' in text
+    assert (
+        f"Seat {game.last_capturer} made the last capture (sistan), 1 point, and has what was left on the table."
+        in text
+    )
+    assert "Most spades: team " in text or "Most spades: a tie of team 0 and team 1" in text
+    assert sum(game.scores()) == 11 + sum(map(game.sweeps, range(4)))
+    assert " creeps " in format_playthrough(play_out(Game(Rules.preset("kasino-sweden", capture="maximal"), seed=4)))

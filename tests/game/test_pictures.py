@@ -1,0 +1,307 @@
+"""Pictures of games: what is drawn where, golden pictures, files, notebooks, and the window."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import os
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from make_pictures import GOLDEN, POSITIONS, golden_game, golden_picture
+from PIL import Image
+from support.games import FIELDS, RULES, play_out, rules_of
+from support.relatives import RELATIVES
+
+from krypenv import Engine, Game, Rules, krypkasino_v0
+from krypenv.cards import card_name, parse_card
+from krypenv.game.core import Core
+from krypenv.game.display import format_announcement, format_result, seat_counts
+from krypenv.pictures import draw_game, gif_of, png_of
+from krypenv.pictures.cards import card_face
+from krypenv.pictures.places import Rect, lay_cards
+from krypenv.pictures.scene import HEIGHT, WIDTH, lay_out
+from krypenv.pictures.window import Window
+
+PICTURE = Rect(0, 0, WIDTH, HEIGHT)
+
+
+def states(rules, seed=1, every=5):
+    """Yield a random game at every few actions, and at its end."""
+    game, choices = Game(rules, seed=seed), random.Random(seed)
+    for number in itertools.count():
+        if game.is_over or number % every == 0:
+            yield game
+        if game.is_over:
+            return
+        game.act(choices.choice(game.legal_actions()))
+
+
+def placed(things, place, *kinds):
+    """The things of some kinds in a place."""
+    return [thing for thing in things if thing.place == place and thing.kind in kinds]
+
+
+def names_in(things, place):
+    """The cards in a place, sorted by card kind."""
+    return sorted((thing.text for thing in placed(things, place, "card")), key=parse_card)
+
+
+def overlap(one, other):
+    """Whether two rectangles have more than an edge in common."""
+    return max(one.x, other.x) + 1e-6 < min(one.x + one.w, other.x + other.w) and max(one.y, other.y) + 1e-6 < min(
+        one.y + one.h, other.y + other.h
+    )
+
+
+def check_cards(game, things, open_seats):
+    """Assert that the cards of a picture are those of the game, each where it belongs, and no others."""
+    assert names_in(things, "table") == game.table
+    marked = sorted((card.text for card in placed(things, "table", "card") if card.style == "marked"), key=parse_card)
+    assert marked == game.taken
+    for value, cards, _, _ in game.builds:
+        assert names_in(things, f"build {value}") == cards
+    assert names_in(things, "aside") == (game.set_aside if game.rules.set_aside != "none" else [])
+    assert len(placed(things, "stock", "back")) == min(3, game.stock_size)
+    for seat in range(game.rules.players):
+        is_open = seat in open_seats
+        assert names_in(things, f"hand {seat}") == (game.hand(seat) if is_open else [])
+        assert len(placed(things, f"hand {seat}", "back")) == (0 if is_open else len(game.hand(seat)))
+    move = game.last_move
+    last = [game.pending, *game.taken] if game.pending else [move.card, *move.takes] if move else []
+    builds = {f"build {value}" for value, *_ in game.builds}
+    assert names_in(things, "last") == sorted(last, key=parse_card)
+    places = builds | {"table", "aside", "stock", "last", *(f"hand {seat}" for seat in range(game.rules.players))}
+    assert {thing.place for thing in things if thing.kind in ("card", "back")} <= places
+
+
+def check_words(game, things):
+    """Assert that a picture says who is to act, what each seat has, and what is announced."""
+    for seat in range(game.rules.players):
+        [panel] = placed(things, f"seat {seat}", "panel")
+        assert (panel.style == "marked") == (seat == game.turn)
+        words = "  ".join(thing.text for thing in placed(things, f"seat {seat}", "text"))
+        assert f"score {game.scores()[seat]}" in words
+        assert f"points {game.points(seat)}  sweeps {game.sweeps(seat)}" in words
+        assert ("dealer" in words) == (seat == game.dealer)
+        counts = seat_counts(game, seat)
+        if "for mulles" in counts:
+            assert f"for mulles {game.mulle_scores(seat)}" in words
+        if "cards" in counts:
+            assert (counts["cards"], counts["spades"]) == game.pile_counts(seat)
+    said = [thing.text for thing in placed(things, "ribbon", "ribbon")]
+    announced = format_announcement(game)
+    assert said == ([format_result(game)] if game.is_over else [f"“{announced}”"] if announced else [])
+    sweeps = [thing.text for thing in placed(things, "last", "ribbon")]
+    made = 0 if game.pending or not game.last_move else game.last_move.sweep
+    assert sweeps == {0: [], 1: ["Sweep!"], 2: ["Double sweep!"]}[made]
+    assert f"stock {game.stock_size}" in [thing.text for thing in placed(things, "stock", "text")]
+
+
+def check_places(game, things):
+    """Assert that everything lies in the picture, panels beside each other, and the corner of each card to be seen."""
+    assert all(PICTURE.holds(thing.rect) for thing in things)
+    areas = [thing.rect for thing in things if thing.kind in ("panel", "felt")]
+    assert not any(overlap(one, other) for one, other in itertools.combinations(areas, 2))
+    for seat in range(game.rules.players):
+        [panel] = placed(things, f"seat {seat}", "panel")
+        own = [*placed(things, f"hand {seat}", "card", "back"), *placed(things, f"seat {seat}", "text")]
+        assert all(panel.rect.holds(thing.rect) for thing in own)
+    cards = [thing for thing in things if thing.kind == "card"]
+    for below, above in itertools.combinations(cards, 2):
+        corner = below.rect._replace(w=0.3 * below.rect.w, h=0.4 * below.rect.h)
+        assert not overlap(corner, above.rect), (below, above)
+    words = [thing for thing in things if thing.kind in ("text", "ribbon") and thing.text]
+    assert not any(overlap(thing.rect, card.rect) for thing in words for card in cards)
+    assert not any(overlap(one.rect, other.rect) for one, other in itertools.combinations(words, 2))
+
+
+@pytest.mark.parametrize("text", [*RULES, *RELATIVES, "mulle-glimne players=2", "mulle-glimne players=4 teams=2"])
+def test_what_is_drawn_and_where(text):
+    rules = Rules.parse(text)
+    for number, game in enumerate(states(rules)):
+        open_seats = [range(rules.players), (), (game.turn,)][number % 3]
+        things = lay_out(game, open_seats, number % rules.players)
+        check_cards(game, things, open_seats)
+        check_words(game, things)
+        check_places(game, things)
+
+
+def test_a_table_and_hands_of_any_size_fit():
+    for count in range(1, 80):
+        for room, widest in ((Rect(158, 216, 644, 236), 88), (Rect(10, 50, 165, 86), 60), (Rect(0, 0, 118, 246), 44)):
+            cards = lay_cards(count, room, widest)
+            assert len(cards) == count
+            assert all(room.holds(card) and card.w <= widest for card in cards)
+            assert count > 24 or room.w < 200 or all(card.w >= 44 for card in cards)
+    [wide] = {card.w for card in lay_cards(24, Rect(158, 216, 644, 236), 88)}
+    assert not any(overlap(*pair) for pair in itertools.combinations(lay_cards(24, Rect(158, 216, 644, 236), 88), 2))
+    assert wide >= 44
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_row_of_an_engine_is_drawn_as_its_game(name):
+    rules = rules_of(FIELDS[name])
+    engine, game = Engine(rules, 1, seed=[5]), Game(rules, seed=5)
+    for number in range(60):
+        if game.is_over:
+            break
+        if number % 4 == 0:
+            assert lay_out(Core.at_row(rules, engine.state[0]), (0,)) == lay_out(game, (0,))
+        action = game.legal_actions()[-1]
+        game.act(action)
+        engine.step([action])
+    assert number > 10
+
+
+# ---------------------------------------------------------------------- pixels
+
+
+def distance(one, other):
+    """How far apart two pictures are: the mean difference of a pixel, in the worst of 16 x 12 fields."""
+    gaps = np.abs(one.astype(int) - other).mean(axis=2)
+    fields = gaps.reshape(12, gaps.shape[0] // 12, 16, gaps.shape[1] // 16)
+    return fields.mean(axis=(1, 3)).max()
+
+
+TOLERANCE = 12  # other versions of the libraries draw letters and edges a little differently
+
+
+@pytest.mark.parametrize("name", POSITIONS)
+def test_golden_pictures(name):
+    golden = np.asarray(Image.open(GOLDEN / f"{name}.png"))
+    assert distance(golden, golden_picture(name)) < TOLERANCE, "run: make pictures, and look at them"
+    game = golden_game(name)
+    game.act(game.legal_actions()[0])
+    assert distance(golden, draw_game(game, "all", golden.shape[1], four_colours=name == "mulle")) > 2 * TOLERANCE
+
+
+def test_there_is_a_golden_picture_of_every_preset():
+    assert {Rules.parse(rules).name for rules, _ in POSITIONS.values()} == set(Rules.presets())
+    assert {path.stem for path in GOLDEN.iterdir()} == set(POSITIONS)
+
+
+def face(name, width=28, four_colours=False):
+    from krypenv.pictures.canvas import pygame
+
+    pixels = pygame().surfarray.array3d(card_face(name, width, four_colours)).swapaxes(0, 1).astype(int)
+    return pixels[width // 7 : -width // 7, width // 10 : -width // 10]  # without the round corners
+
+
+def test_suits_are_told_apart_from_afar():
+    for rank in "A27TJQK":
+        red, green, blue = (face(f"{rank}{suit}", four_colours=True).mean(axis=(0, 1)) for suit in "HCD")
+        assert red[0] > red[2] + 8
+        assert green[1] > max(green[0], green[2]) + 4
+        assert blue[2] > blue[0] + 4
+        two = [face(f"{rank}{suit}")[:14, :6].mean(axis=(0, 1)) for suit in "CDHS"]  # the index
+        assert [colour[0] - colour[2] > 30 for colour in two] == [False, True, True, False]
+    for one, other in (("8C", "8S"), ("8D", "8H")):  # of one colour, by their shapes
+        assert np.abs(face(one) - face(other)).mean() > 8
+
+
+def test_every_card_has_a_face_of_its_own_at_a_small_size():
+    faces = np.array([face(card_name(kind), 32) for kind in range(52)])
+    gaps = np.abs(faces[:, None] - faces).mean(axis=(2, 3, 4))
+    assert gaps[~np.eye(52, dtype=bool)].min() > 2.5
+
+
+def test_pixels_of_a_width():
+    game = Game(Rules.preset(), seed=1)
+    pixels = draw_game(game, None, 400)
+    assert (pixels.shape, pixels.dtype) == ((300, 400, 3), np.uint8)
+    assert np.array_equal(pixels, draw_game(game, None, 400))
+    assert not np.array_equal(pixels, draw_game(game, 0, 400))
+    with pytest.raises(ValueError, match="render_seat is 'turn', 'all', None or a seat from 0 to 1"):
+        draw_game(game, 2)
+
+
+def test_names_and_the_seat_at_the_bottom():
+    game = Game(Rules.preset(players=3), seed=1)
+    things = lay_out(game, (), 1, ["North", "You", "West"])
+    heights = {thing.text: thing.rect.y for thing in things if thing.text in ("North", "You", "West")}
+    lefts = {thing.text: thing.rect.x for thing in things if thing.text in ("North", "You", "West")}
+    assert heights["You"] > HEIGHT / 2 > heights["West"] == heights["North"]
+    assert lefts["West"] < lefts["North"], "the seat after that at the bottom sits to its left, clockwise (R5)"
+
+
+# ---------------------------------------------------------------------- files and notebooks
+
+
+def test_files():
+    game = play_out(Game(Rules.preset("mini-low"), seed=1))
+    pictures = [draw_game(Game(game.rules, seed=seed), width=200) for seed in range(5)]
+    assert np.array_equal(np.asarray(Image.open(io.BytesIO(png_of(pictures[0])))), pictures[0])
+    gif = Image.open(io.BytesIO(gif_of(iter(pictures), 0.5)))
+    assert (gif.n_frames, gif.size, gif.info["duration"]) == (5, (200, 150), 500)
+    for at, picture in enumerate(pictures):
+        gif.seek(at)
+        assert np.abs(np.asarray(gif.convert("RGB")).astype(int) - picture).mean() < 8
+    assert gif.info["duration"] == 2500
+    with pytest.raises(ValueError, match="at least"):
+        gif_of([])
+
+
+def test_a_notebook_shows_a_game_as_a_picture():
+    image = Image.open(io.BytesIO(Game(Rules.preset("mulle"), seed=1)._repr_png_()))
+    assert image.size == (720, 540)
+
+
+# ---------------------------------------------------------------------- the window
+
+
+def run_python(code, **environment):
+    """Run code in a new interpreter."""
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False,
+        env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+def test_pixels_need_no_window_and_no_display():
+    run = run_python(
+        "from krypenv import krypkasino_v0\n"
+        "import os; before = dict(os.environ)\n"
+        "env = krypkasino_v0.env(render_mode='rgb_array'); env.reset(seed=1)\n"
+        "assert env.render().shape == (720, 960, 3)\n"
+        "import pygame; assert not pygame.display.get_init() and not pygame.get_init(); env.close()\n"
+        "assert dict(os.environ) == before",
+        SDL_VIDEODRIVER="none such",
+    )
+    assert run.returncode == 0, run.stderr
+    assert not run.stdout
+
+
+def test_no_window_where_there_is_no_screen():
+    run = run_python(
+        "from krypenv import mulle_v0; mulle_v0.env(render_mode='human').reset(seed=1)", SDL_VIDEODRIVER="none such"
+    )
+    assert run.stderr.splitlines()[-1].startswith("RuntimeError: no window can be opened here (")
+    assert "'ansi'" in run.stderr.splitlines()[-1]
+
+
+def test_a_window_shows_pictures_until_a_person_closes_it():
+    import pygame
+
+    window, picture = Window("a title", 0), draw_game(Game(Rules.preset(), seed=1))
+    window.show(picture)
+    assert pygame.display.get_caption()[0] == "a title"
+    shown = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
+    assert np.array_equal(shown, picture)
+    pygame.event.post(pygame.event.Event(pygame.QUIT))
+    window.show(picture)
+    assert not pygame.display.get_init()
+    window.show(picture)
+    assert not pygame.display.get_init()
+
+
+@pytest.mark.parametrize("mode", ["rgb_array", "human"])
+def test_what_draws_is_named_where_it_is_missing(mode, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    with pytest.raises(ModuleNotFoundError, match=r'^pictures are drawn with pygame-ce, .*"\.\[render\]"$'):
+        krypkasino_v0.env(render_mode=mode)
+    assert Game(Rules.preset(), seed=1)._repr_png_() is None
+    krypkasino_v0.env(render_mode="ansi").reset(seed=1)

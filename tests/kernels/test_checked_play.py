@@ -1,0 +1,141 @@
+"""Random rules, and play by them with every invariant after every ply: what `make soak` does for an hour."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.checked_play import LOOK_AFTER, ROWS, STEPS, CheckedPlay, play_rows
+from support.games import seen_by
+from support.places import ROOT
+from support.random_rules import FIELDS, draw_rules
+from support.viewing import viewer_of
+
+from krypenv import Engine, Rules, determinize
+from krypenv.families.checks import CHOICES, SWITCHES
+from krypenv.families.variants import FAMILIES
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.checks import FAULTS, POINTS, SOUND
+from krypenv.kernels.state import allocate
+from krypenv.rules import FIELDS as ALL_FIELDS
+from krypenv.runtime.jit import handle
+from krypenv.worlds.invariants import check_state
+
+SEEDS = range(300)
+
+
+@pytest.fixture(scope="module")
+def drawn() -> list[Rules]:
+    return [draw_rules(random.Random(seed)) for seed in SEEDS]
+
+
+def test_every_field_is_drawn_and_every_preset(drawn: list[Rules]) -> None:
+    assert set(FIELDS) == set(ALL_FIELDS)
+    for field in FIELDS:
+        others = {repr(getattr(rules, field)) for rules in drawn if getattr(rules, field) != _base(rules, field)}
+        assert others, field
+    for field, words in CHOICES.items():
+        assert {getattr(rules, field) for rules in drawn} == set(words)
+    for field in SWITCHES:
+        assert {getattr(rules, field) for rules in drawn} == {False, True}
+    assert {rules.name for rules in drawn} == {name for family in FAMILIES for name in family.variants.values()}
+    assert {rules.players for rules in drawn} == {2, 3, 4, 5, 6}
+    assert {rules.teams for rules in drawn} == {None, 2, 3}
+
+
+def _base(rules: Rules, field: str) -> object:
+    players = 2 if rules.players == 2 else rules.players
+    teams = rules.teams if rules.name == "mulle-glimne" else None
+    return getattr(Rules.preset(rules.name, players=players, teams=teams), field) if field != "players" else 2
+
+
+@pytest.mark.parametrize("seed", range(0, 300, 12))
+def test_random_rules_keep_every_invariant(drawn: list[Rules], seed: int) -> None:
+    play = CheckedPlay(drawn[seed], seed)
+    for _ in range(4 * LOOK_AFTER):
+        play.go_on()
+    assert play.plies >= 4 * LOOK_AFTER * ROWS * STEPS
+    assert play.counts[1] > 0  # games that ended
+
+
+def test_a_fault_is_told_with_its_seed() -> None:
+    play = CheckedPlay(Rules.preset("mulle-glimne"), 7)
+    play.go_on()
+    play.engine.state.points[5, 0] += 1
+    with pytest.raises(AssertionError, match=rf"row 5 of mulle-glimne players=2, seed 7.*: {FAULTS[POINTS]}"):
+        play.go_on()
+
+
+def test_all_styles_of_play_are_checked() -> None:
+    """The kernel plays the rows given, in styles that take much, take little and build much."""
+    play = CheckedPlay(Rules.preset("mulle-glimne"), 1)
+    engine, counts = play.engine, np.zeros(3, np.int64)
+    found = play_rows(engine.compiled, engine._state, 40, handle(allocate(1)), borrow_scratch(), counts)
+    assert found == (ROWS, SOUND)
+    assert counts[0] == 40 * ROWS
+    tables = engine.state.table.sum(1).reshape(-1, 4).mean(0)
+    assert tables[2] > tables.mean() > tables[1]
+    assert (engine.state.builds != 0).reshape(-1, 4).any(0)[3]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mulle players=2 spade_points=18 initial_match_bonus=2",
+        "mulle players=2 spade_points=18 initial_match_bonus=-18 first_deal=((5,1),)",
+        "mulle players=2 mulle_points=20 suits=(0,) capture=maximal first_deal=((5,1),) initial_match_bonus=5",
+        "krypkasino players=3 spade_points=20 ace_points=20 first_deal=((2,1),) short_last_deal=True "
+        "initial_match_bonus=-5",
+    ],
+)
+def test_k7_points_that_an_observation_cuts_off_belong_to_who_shows_them(text: str) -> None:
+    """A world has them too, and whoever has taken nothing has nothing; the leader's bonus is one that there is."""
+    rules = Rules.parse(text)
+    engine, found = Engine(rules, 512, seed=3), 0
+    points = rules.layout["points"]
+    for _ in range(0, 2 * rules.deck_size, 8):
+        for _ in range(8):
+            engine.step(engine.sample_actions())
+        for viewer in range(rules.players):
+            seen = seen_by(engine, np.full(len(engine.seat), viewer))
+            worlds = determinize(seen, 1, rules)
+            check_state(rules, worlds)
+            shown = Engine.from_state(rules, worlds)
+            for row in np.flatnonzero((seen[:, points] == 127).any(1)):
+                there = seen_by(shown, np.full(len(seen), viewer_of(seen[row], rules.players)))[row]
+                assert (there == seen[row]).all()
+                assert worlds.points[row].sum() == engine.state.points[row].sum()
+                found += 1
+    assert found > 0
+
+
+SAME = """
+import sys
+sys.path.insert(0, "tests")
+from fuzz.files import FUZZERS
+from support.fuzzing import mutate_bytes
+from support.small_files import arenas, checkpoint, demonstrations, scores, stopped_score
+import hashlib, json, random
+from support.random_rules import draw_rules
+made = [data for _, data in arenas()], checkpoint(), scores(), stopped_score()[1:]
+made += (sorted((path.name, path.read_bytes()) for path in demonstrations().iterdir()),)
+made += ([str(draw_rules(random.Random(seed))) for seed in range(20)],)
+print(hashlib.sha256(repr(made).encode()).hexdigest())
+"""
+
+
+@pytest.mark.slow
+def test_files_and_rules_to_be_changed_are_the_same_in_every_process() -> None:
+    root = ROOT
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", SAME], cwd=root, env={**os.environ, "PYTHONHASHSEED": seed}, check=True,
+            capture_output=True, text=True,
+        ).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert len(told) == 1

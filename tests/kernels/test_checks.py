@@ -1,0 +1,275 @@
+"""What comes from outside is right, or refused in one sentence: observations, masks and states."""
+
+import numpy as np
+import pytest
+from fuzz.games import PLAYABLE, played
+from support.fuzzing import watchdog
+from support.games import seen_by
+
+from krypenv import Engine, Game, Rules, agents, determinize
+from krypenv.agents.base import Agent
+from krypenv.kernels.checks import check_decisions
+from krypenv.kernels.features import append_features
+from krypenv.kernels.observation import LAYOUT, SIZE
+from krypenv.kernels.state import GAME, allocate
+from krypenv.worlds.determinize import check_genuine
+from krypenv.worlds.invariants import check_state
+
+MAIN = Rules.preset("krypkasino")
+
+
+@pytest.mark.parametrize("text", PLAYABLE)
+def test_every_genuine_observation_is_shown_by_its_world(text):
+    rules = PLAYABLE[text]
+    for number, engine in enumerate(played(text)):
+        check_state(rules, engine.state)
+        check_genuine(rules, *check_decisions(rules, engine.observation, engine.action_mask))
+        for seat in range(rules.players):
+            seen = seen_by(engine, np.full(engine.num_games, seat))
+            worlds = determinize(seen, number, rules)
+            viewers = rules.players - 1 - seen[:, LAYOUT["dealer"]].argmax(axis=1)
+            assert (seen_by(Engine.from_state(rules, worlds), viewers) == seen).all()
+
+
+@pytest.mark.parametrize("rules", [MAIN, Rules.preset("howto", players=3), Rules.preset("mini-high")], ids=str)
+def test_the_end_of_a_game_is_shown_too(rules):
+    for seed in range(20):
+        game = Game(rules, seed=seed)
+        while not game.is_over:
+            game.act(game.legal_actions()[seed % len(game.legal_actions())])
+        for seat in range(rules.players):
+            world = determinize(game.observation(seat), seed, rules)
+            assert world.over[0]
+            assert world.points[0].sum() + world.bonus[0].sum() == sum(
+                game.points(each) for each in range(rules.players)
+            )
+
+
+def test_totals_of_a_session_with_a_threshold_alone_come_back():
+    rules = Rules.preset("krypkasino", players=3, games=0, threshold=5000)
+    engine = Engine(rules, 8, seed=1)
+    totals = LAYOUT["session_total"]
+    while not (np.abs(engine.observation[:, totals]) == 127).any():
+        engine.step(engine.sample_actions())
+    assert (engine.observation[:, totals] != 0).any(axis=1).all()
+    worlds = Engine.from_state(rules, determinize(engine.observation, 3, rules))
+    assert (worlds.observation == engine.observation).all()
+    torn = engine.observation.copy()
+    torn[0, totals] = [100, 100, 100, 0, 0, 0]  # their mean is not zero, and none was cut
+    with pytest.raises(ValueError, match="observation 0 is not from a game of krypkasino players=3"):
+        determinize(torn, 3, rules)
+
+
+def test_r10_hands_that_hardly_any_deal_allows_are_found():
+    """No shuffle finds them: each other seat can hold no rank but those of the cards that it has."""
+    rules = Rules.preset("krypkasino", players=6)
+    engine = Engine(rules, 16, seed=5)
+    state = engine.state
+    while len(rows := np.flatnonzero((state.hand_size.sum(axis=1) > 24) | (state.pending >= 0))):
+        engine.step(engine.sample_actions(rows), rows)  # until each seat has played once
+    assert (state.hand_size == 4).all()
+    held = state.hands.reshape(16, 6, 4, 13).any(axis=2)
+    state.cannot_hold[:] = np.where(held, 0, 1 << np.arange(13)).sum(axis=2)
+    check_state(rules, state)
+    seen = seen_by(engine, np.zeros(16, np.int64))
+    with watchdog():
+        for seed in range(20):
+            worlds = Engine.from_state(rules, determinize(seen, seed, rules))
+            assert (seen_by(worlds, np.zeros(16, np.int64)) == seen).all()
+    state.cannot_hold[:, 1] = (1 << 13) - 1  # and now none is left
+    with pytest.raises(ValueError, match=r"observation 0 is .*: no deal of the unseen cards gives each seat cards"):
+        determinize(seen_by(engine, np.zeros(16, np.int64)), 0, rules)
+
+
+def test_hand_sizes_from_nowhere_are_refused():
+    rules = Rules.preset("krypkasino", players=6)
+    seen = Engine(rules, 1, seed=0).observation[0].copy()
+    sizes = LAYOUT["hand_size"].start
+    seen[sizes + 1 : sizes + 6] = [127, 127, 0, -128, -101]
+    with pytest.raises(ValueError, match="the hands and the stock don't have the cards that this deal leaves them"):
+        determinize(seen, 0, rules)
+
+
+@pytest.mark.parametrize("name", ["greedy", "tactician", "rollout", "search", "ismcts", "champion"])
+@pytest.mark.parametrize("count", [-1, 3, 127])
+def test_an_agent_refuses_a_table_that_is_none(name, count):
+    agent, engine = agents.make(name, MAIN), Engine(MAIN, 2, seed=1)
+    seen = engine.observation.copy()
+    seen[1, LAYOUT["table"].start + 5] = count
+    with watchdog(), pytest.raises(ValueError, match="observation 1 is not from a game of krypkasino players=2"):
+        agent.act(seen, engine.action_mask)
+
+
+MASK_OF_ANOTHER = "the action mask is not the one that belongs to it"
+
+
+@pytest.mark.parametrize("name", ["random", "greedy", "tactician", "rollout", "search", "ismcts", "champion"])
+def test_an_agent_refuses_a_mask_of_another_row(name):
+    agent, engine = agents.make(name, MAIN), Engine(MAIN, 2, seed=1)
+    with pytest.raises(ValueError, match=f"observation 0 is .*{MASK_OF_ANOTHER}"):
+        agent.act(engine.observation, engine.action_mask[::-1])
+
+
+@pytest.mark.parametrize("name", ["rollout", "search", "ismcts", "champion"])
+def test_an_agent_that_plays_on_refuses_what_only_looks_right(name):
+    agent: Agent = agents.make(name, MAIN)
+    engine = Engine(MAIN, 1, seed=1)
+    for _ in range(5):
+        engine.step(engine.sample_actions())
+    for block, change in (("points", 3), ("session_total", 1), ("games_left", 1), ("team", 1)):
+        seen = engine.observation.copy()
+        seen[0, LAYOUT[block].start] += change
+        with pytest.raises(ValueError, match="observation 0 is not from a game"):
+            agent.act(seen, engine.action_mask)
+
+
+@pytest.mark.parametrize(
+    ("observations", "masks", "reason"),
+    [
+        (np.zeros((2, SIZE - 1), np.int8), np.ones((2, 105), np.int8), "an agent acts on observations"),
+        (np.zeros((2, SIZE), np.int8), np.ones((1, 105), np.int8), "an agent acts on observations"),
+        (None, None, "an agent acts on observations"),
+        (np.zeros((1, SIZE), object), np.ones((1, 105), np.int8), "observations are numbers of type int8"),
+        (np.full((1, SIZE), 0.5), np.ones((1, 105), np.int8), "whole numbers from -128 to 127"),
+        (np.full((1, SIZE), np.nan), np.ones((1, 105), np.int8), "whole numbers from -128 to 127"),
+        (np.full((1, SIZE), 300), np.ones((1, 105), np.int8), "whole numbers from -128 to 127"),
+        (np.zeros((1, SIZE), np.int8), np.full((1, 105), 1000), "action masks are whole numbers"),
+    ],
+)
+def test_arrays_that_are_no_decisions_are_refused(observations, masks, reason):
+    for ask in (agents.make("tactician", MAIN).act, lambda *rows: append_features(MAIN, *rows)):
+        with pytest.raises(ValueError, match=reason):
+            ask(observations, masks)
+
+
+def test_other_types_with_the_same_numbers_are_the_same():
+    engine = Engine(MAIN, 16, seed=1)
+    answers = [
+        agents.make("tactician", MAIN, seed=1).act(engine.observation.astype(kind), engine.action_mask.astype(kind))
+        for kind in (np.int8, np.int64, np.float32)
+    ]
+    assert (answers[0] == answers[1]).all()
+    assert (answers[0] == answers[2]).all()
+
+
+# ---------------------------------------------------------------------- states
+
+
+def states_of_others():
+    """States that are none of a game of the main rules for two, and what the sentence says."""
+    state = Engine(MAIN, 4, seed=1).state
+    seat, deck, over = state.copy(), state.copy(), state.copy()
+    seat.seat[2] = 1000
+    deck.deck[1, :2] = deck.deck[1, 1::-1] if deck.deck[1, 0] != deck.deck[1, 1] else 51
+    deck.deck[1, 0] = (deck.deck[1, 0] + 1) % 52
+    over.over[:] = True
+    return [
+        (seat, "game 2 is not from a game of .*: the dealer, the turn or the last capture"),
+        (deck, "game 1 is not from a game of .*: the cards that it shows are not those of the deck"),
+        (over, "game 0 is not"),
+        (Engine(Rules.preset("krypkasino", players=4), 4).state, "game 0 is not from a game of krypkasino players=2"),
+        (Engine(Rules.preset("mini-low"), 4).state, "game 0 is not"),
+        (Engine(Rules.preset("howto"), 4).state, "game 0 is not"),
+        (allocate(4), "game 0 is not"),
+        (np.zeros(4), "a state is an array of krypenv.state.GAME"),
+        (None, "a state is an array of krypenv.state.GAME"),
+        (np.zeros((2, 2), GAME), "a state is an array of krypenv.state.GAME"),
+    ]
+
+
+@pytest.mark.parametrize("number", range(len(states_of_others())))
+def test_a_state_of_something_else_is_refused(number):
+    state, reason = states_of_others()[number]
+    with pytest.raises(ValueError, match=reason):
+        Engine.from_state(MAIN, state)
+    engine = Engine(MAIN, 4, seed=2)
+    before = engine.state.copy()
+    with pytest.raises(ValueError, match=reason):
+        engine.set_state(state)
+    assert (engine.state == before).all()
+    oracle = agents.make("oracle-hand", MAIN)
+    with pytest.raises(ValueError, match=reason):
+        oracle.act_on(state, engine.action_mask)
+
+
+def test_a_state_of_another_number_of_games_is_refused():
+    engine = Engine(MAIN, 4, seed=2)
+    with pytest.raises(ValueError, match="this is a state of 3 games, and there are 4"):
+        engine.set_state(engine.state[:3])
+    with pytest.raises(ValueError, match=r"4 games have action masks \(4, 105\), not \(3, 105\)"):
+        agents.make("oracle-hand", MAIN).act_on(engine.state, engine.action_mask[:3])
+    with pytest.raises(ValueError, match=MASK_OF_ANOTHER):
+        agents.make("oracle-hand", MAIN).act_on(engine.state, engine.action_mask[::-1])
+
+
+def test_who_owns_the_state_may_go_on_without_a_check():
+    engine = Engine(MAIN, 4, seed=2)
+    twin = Engine.from_state(MAIN, engine.state, check=False)
+    twin.set_state(engine.state, check=False)
+    assert (twin.observation == engine.observation).all()
+
+
+@pytest.mark.parametrize("steps", [-1, 1.5, None, True, "3", 10**30, np.float64(2)])
+def test_a_number_of_steps_that_is_none_is_refused(steps):
+    with pytest.raises(ValueError, match="steps is a whole number from 0 to 1,000,000,000,000, not"):
+        Engine(MAIN, 2).play_games(steps)
+
+
+@pytest.mark.parametrize("games", [0, -1, 1.5, None, True, "3", 10**12])
+def test_a_number_of_games_that_is_none_is_refused(games):
+    with pytest.raises(ValueError, match="num_games is a whole number from 1 to 16,777,216, not"):
+        Engine(MAIN, games)
+
+
+@pytest.mark.parametrize("threads", [-1, 1.5, None, 10**9])
+def test_a_number_of_threads_that_is_none_is_refused(threads):
+    with pytest.raises(ValueError, match="threads is a whole number from 0 to 1,024, not"):
+        Engine(MAIN, 2, threads=threads)
+
+
+@pytest.mark.parametrize("rules", [None, "krypkasino", {}])
+def test_rules_that_are_none_are_refused(rules):
+    with pytest.raises(ValueError, match=r"rules are those of Rules\.preset or Rules\.parse, not"):
+        Engine(rules, 2)
+    with pytest.raises(ValueError, match=r"rules are those of Rules\.preset or Rules\.parse, not"):
+        Engine.from_state(rules, Engine(MAIN, 2).state)
+
+
+@pytest.mark.parametrize("rng", [None, -1, 1.5, "x", True])
+def test_a_generator_that_is_none_is_refused(rng):
+    with pytest.raises(ValueError, match="rng is a numpy generator or a seed from 0 on, not"):
+        determinize(Engine(MAIN, 1).observation, rng)
+
+
+def test_a_game_goes_on_from_a_state_with_its_piles_alone():
+    game = Game(MAIN, seed=3)
+    for _ in range(12):
+        game.push(game.legal_moves()[0])
+    piles = np.array([[game.captured(seat).count(name) for name in NAMES] for seat in range(2)])
+    assert Game.from_state(MAIN, game.state, piles).position() == game.position()
+    for wrong in (piles[::-1], piles + 1, piles[:1], piles * 0, -piles):
+        with pytest.raises(ValueError, match=r"the state is not from a game of|a game resumes from one record"):
+            Game.from_state(MAIN, game.state, wrong)
+    for state in (np.zeros(3), None, np.zeros(2, GAME), 7):
+        with pytest.raises(ValueError, match=r"a game resumes from one record of krypenv\.state\.GAME"):
+            Game.from_state(MAIN, state, piles)
+
+
+NAMES = [f"{rank}{suit}" for suit in "CDHS" for rank in "A23456789TJQK"]
+
+
+def test_r10_who_is_choosing_what_to_take_holds_no_card_that_sweeps():
+    rules = Rules.preset("krypkasino", players=3)
+    engine, tried = Engine(rules, 512, seed=4), 0
+    for step in range(150):
+        engine.step(engine.sample_actions())
+        rows = np.flatnonzero((engine.state.pending >= 0) & (engine.state.sweep_values != 0))
+        if len(rows):
+            others = (engine.seat + 1 + step % 2) % 3
+            worlds = Engine.from_state(rules, determinize(seen_by(engine, others)[rows], step, rules))
+            assert (worlds.state.pending >= 0).all()
+            values = np.array(rules.hand_values)[np.arange(52) % 13]
+            hands = worlds.state.hands[np.arange(len(rows)), worlds.seat]
+            assert not (hands.astype(bool) & (worlds.state.sweep_values[:, None] >> values & 1 == 1)).any()
+            tried += len(rows)
+    assert tried > 20

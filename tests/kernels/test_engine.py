@@ -1,0 +1,381 @@
+"""The engine against the slow reference, over random and adversarial games of every kind of rules."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.games import RULES, full_deck, lockstep, small_first, stacked
+from support.reference import perft
+
+from krypenv import Engine, IllegalMove, Rules, krypkasino_v0
+from krypenv.rewards import KINDS, returns_of, running_scores
+from krypenv.runtime import jit, lean
+
+every_rules = pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
+
+
+@every_rules
+@pytest.mark.parametrize("style", ["random", "creep", "choose"])
+def test_r7_engine_plays_as_the_reference(rules: Rules, style: str) -> None:
+    rng = np.random.default_rng([len(str(rules)), len(style)])
+    for game in range(5):
+        deck = small_first(rules, rng) if game else rng.permutation(full_deck(rules)).tolist()
+        assert lockstep(rules, deck, rng, style) >= rules.deck_size - 6
+
+
+@st.composite
+def small_rules(draw: st.DrawFn) -> Rules:
+    """Rules of small decks rich in low cards, with every variant."""
+    ranks = tuple(sorted({1, *draw(st.sets(st.integers(1, 13), min_size=3, max_size=6))}))
+    suits = tuple(sorted(draw(st.sets(st.integers(0, 3), min_size=2, max_size=4))))
+    return Rules(
+        name="mini-low",
+        players=draw(st.integers(2, 3)),
+        ranks=ranks,
+        suits=suits,
+        packs=2,
+        first_deal=((1, draw(st.integers(0, 3))), (1, draw(st.integers(0, 2)))),
+        later_deal=((draw(st.integers(1, 3)), draw(st.integers(0, 1))),),
+        short_last_deal=True,
+        set_aside=draw(st.sampled_from(["pictures", "spades", "none"])),
+        pictures_in_sums=draw(st.booleans()),
+        forced_sweep=draw(st.booleans()),
+        double_sweep=draw(st.sampled_from(["identical", "rank"])),
+        last_capture_points=draw(st.integers(0, 1)),
+        initial_match_bonus=draw(st.sampled_from([0, -5])),
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(rules=small_rules(), seed=st.integers(0, 2**32), style=st.sampled_from(["random", "creep", "choose"]))
+def test_r10_engine_plays_as_the_reference_in_small_decks(rules: Rules, seed: int, style: str) -> None:
+    rng = np.random.default_rng(seed)
+    lockstep(rules, rng.permutation(full_deck(rules)).tolist(), rng, style)
+
+
+@pytest.mark.parametrize(
+    "text", ["mini-low players=2", "mini-double players=2", "mini-high players=2", "krypkasino players=2"]
+)
+def test_perft_counts_equal_the_reference(text: str) -> None:
+    rules = RULES[text]
+    deck = np.random.default_rng(3).permutation(full_deck(rules)).tolist()
+    depth = 4
+    assert _count_plays(stacked(rules, np.array([deck])), depth) == perft(rules, deck, depth)
+
+
+def _count_plays(engine: Engine, depth: int) -> int:
+    """Count sequences of whole plays: plays that differ in their takes alone count once a capture."""
+    if depth == 0:
+        return 1
+    ends: dict[bytes, Engine] = {}
+    _collect_plays(engine, int(engine.seat[0]), ends, frozenset())
+    return sum(_count_plays(end, depth - 1) for end in ends.values())
+
+
+def _collect_plays(engine: Engine, seat: int, ends: dict[bytes, Engine], path: frozenset[int]) -> None:
+    for action in np.flatnonzero(engine.action_mask[0]):
+        after = engine.copy()
+        after.step([action])
+        if after.state.pending[0] >= 0:
+            _collect_plays(after, seat, ends, path)
+        else:
+            played = after.state.last_card[0].tobytes() + after.state.taken[0].tobytes()
+            ends[played] = after
+
+
+@every_rules
+def test_r14_cards_are_conserved_and_scores_sum_to_the_total(rules: Rules) -> None:
+    """At least 50,000 random plies for each rules: over a million together."""
+    games = 512
+    engine = Engine(rules, games, seed=5)
+    deck = rules.deck_counts.astype(int)
+    for ply in range(104):
+        assert engine.action_mask.any(1).all()
+        engine.step(engine.sample_actions())
+        ended = engine.finished
+        sums = engine.final_scores[ended].sum(1)
+        bonus = {rules.total_points, rules.total_points + rules.initial_match_bonus}
+        assert set(sums.tolist()) <= bonus | {total - rules.last_capture_points for total in bonus}
+        if ply % 8 == 0:
+            state = engine.state
+            held = state.hands[:, : rules.players].astype(int).sum(1)
+            stock = np.zeros((games, 52), int)
+            for row in range(games):
+                np.add.at(stock[row], state.deck[row, state.next_card[row] : rules.deck_size], 1)
+            assert (held + stock + state.seen == deck).all()
+            assert (state.table + state.set_aside <= state.seen).all()
+            assert (held.sum(1) == state.hand_size[:, : rules.players].sum(1)).all()
+
+
+def test_illegal_actions_are_refused_and_change_nothing() -> None:
+    engine = Engine(RULES["krypkasino players=3"], 64, seed=1)
+    for _ in range(200):
+        actions = engine.sample_actions()
+        before = engine.state.tobytes()
+        for wrong in (*np.flatnonzero(engine.action_mask[7] == 0)[::9], 104, 105, -1, -2, 10**9):
+            bad = actions.copy()
+            bad[7] = wrong
+            with pytest.raises(IllegalMove, match="is illegal in row 7"):
+                engine.step(bad)
+        assert engine.state.tobytes() == before
+        engine.step(actions)
+
+
+def test_wrong_shapes_and_types_are_refused() -> None:
+    engine = Engine(Rules.preset(), 4, seed=0)
+    for large in (2**63, 2**64 - 1):
+        with pytest.raises(IllegalMove, match=f"action {large} is illegal in row 0"):
+            engine.step(np.full(4, large, np.uint64))
+        with pytest.raises(ValueError, match=f"there are only rows 0 to 3, not {large} to {large}"):
+            engine.step([0], rows=np.array([large], np.uint64))
+    for wrong in ([0], np.zeros(4), [[0, 0, 0, 0]]):
+        with pytest.raises(ValueError, match="4 rows need 4 whole numbers"):
+            engine.step(wrong)
+    with pytest.raises(ValueError, match="num_games is a whole number from 1"):
+        Engine(Rules.preset(), 0)
+    for seed in (-1, 1.5, "x"):
+        with pytest.raises(ValueError, match="a seed is a whole number"):
+            Engine(Rules.preset(), 2, seed=seed)
+    with pytest.raises(ValueError, match="2 games need 2 seeds"):
+        Engine(Rules.preset(), 2, seed=[1, 2, 3])
+
+
+def _outcome(engine: Engine, steps: int) -> list[bytes]:
+    trace = []
+    for _ in range(steps):
+        engine.step(engine.sample_actions())
+        trace.append(engine.observation.copy())
+    return [row.tobytes() for row in np.stack(trace, 1)]
+
+
+@pytest.mark.parametrize("features", [False, True])
+def test_results_do_not_depend_on_batch_row_or_threads(features: bool) -> None:
+    rules = RULES["krypkasino players=4 teams=2"]
+    whole = _outcome(Engine(rules, 256, seed=9, features=features), 120)
+    assert whole == _outcome(Engine(rules, 256, seed=9, features=features, threads=3), 120)
+    assert whole[:40] == _outcome(Engine(rules, 40, seed=9, features=features), 120)
+    seeds = np.arange(100)
+    forward = _outcome(Engine(rules, 100, seed=seeds, features=features), 120)
+    assert forward == _outcome(Engine(rules, 100, seed=seeds[::-1], features=features, threads=2), 120)[::-1]
+
+
+def test_step_of_some_rows_leaves_the_others_alone() -> None:
+    engine, whole = (Engine(Rules.preset(), 32, seed=4) for _ in range(2))
+    for _ in range(150):
+        actions = whole.sample_actions()
+        for rows in (np.arange(0, 32, 2), np.arange(1, 32, 2)):
+            others = np.setdiff1d(np.arange(32), rows)
+            before = engine.state[others].copy()
+            engine.sample_actions(rows)
+            assert (engine.state[others] == before).all()
+            engine.step(actions[rows], rows)
+            assert (engine.state[others] == before).all()
+        whole.step(actions)
+        assert (engine.observation == whole.observation).all()
+        assert (engine.final_scores == whole.final_scores).all()
+
+
+def test_copy_and_select_are_independent() -> None:
+    engine = Engine(Rules.preset(), 8, seed=2, features=True)
+    for _ in range(30):
+        engine.step(engine.sample_actions())
+    twin, chosen = engine.copy(), engine.select([3, 3, 5])
+    masked = engine.select(np.arange(8) == 5)
+    assert (chosen.observation == engine.observation[[3, 3, 5]]).all()
+    assert (masked.observation == engine.observation[[5]]).all()
+    seen = engine.observation.copy()
+    for _ in range(10):
+        chosen.step(chosen.sample_actions())
+        twin.step(twin.sample_actions())
+    assert (engine.observation == seen).all()
+    for _ in range(10):
+        engine.step(engine.sample_actions())
+    assert (twin.observation == engine.observation).all()
+    assert (chosen.observation[2] == engine.observation[5]).all()
+
+
+def test_deepcopy_and_pickle_give_working_engines() -> None:
+    engine = Engine(RULES["krypkasino players=3"], 4, seed=6, features=True)
+    for _ in range(20):
+        engine.step(engine.sample_actions())
+    twins = [copy.deepcopy(engine), pickle.loads(pickle.dumps(engine))]
+    for _ in range(150):
+        engine.step(engine.sample_actions())
+        for twin in twins:
+            twin.step(twin.sample_actions())
+            assert (twin.observation == engine.observation).all()
+            assert (twin.final_scores == engine.final_scores).all()
+
+
+def test_kernels_work_where_nothing_can_be_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: object, *given: object) -> None:
+        raise RuntimeError("cannot cache function: no locator available")
+
+    monkeypatch.setattr(lean._PackageCache, "__init__", refuse)
+
+    @jit.kernel
+    def double(number: int) -> int:
+        return 2 * number
+
+    assert double(21) == 42
+
+
+def test_sampled_actions_are_uniform() -> None:
+    engine = Engine(Rules.preset(), 1, seed=np.array([11])).select(np.zeros(60_000, int))
+    engine.state.rng[:, 1] = np.arange(60_000)
+    counts = np.bincount(engine.sample_actions(), minlength=105)
+    legal = engine.action_mask[0] == 1
+    assert counts[~legal].sum() == 0
+    expected = 60_000 / legal.sum()
+    assert ((counts[legal] - expected) ** 2 / expected).sum() < 30  # chi-square, 5 degrees of freedom: p = 0.00001
+
+
+def test_decks_are_shuffled_uniformly() -> None:
+    rules = Rules.preset("mini-high")
+    games, kinds = 40_000, np.flatnonzero(rules.deck_counts)
+    decks = Engine(rules, games, seed=1).state.deck[:, : rules.deck_size]
+    expected = games / len(kinds)
+    for place in range(rules.deck_size):
+        counts = np.bincount(decks[:, place], minlength=52)[kinds]
+        assert ((counts - expected) ** 2 / expected).sum() < 45  # chi-square, 9 degrees of freedom: p = 0.000001
+
+
+def test_r15_session_moves_the_dealer_and_adds_the_totals() -> None:
+    rules = Rules.preset("krypkasino", players=3, games=3)
+    engine = Engine(rules, 16, seed=7)
+    single = Engine(Rules.preset("krypkasino", players=3), 16, seed=7)
+    dealers: list[list[int]] = [[] for _ in range(16)]
+    done = np.zeros(16, bool)
+    while not done.all():
+        for row in np.flatnonzero(~done):
+            if not dealers[row] or dealers[row][-1] != engine.state.dealer[row]:
+                dealers[row].append(int(engine.state.dealer[row]))
+        rows = np.flatnonzero(~done)
+        engine.step(engine.sample_actions(rows), rows)
+        done |= engine.finished
+    assert dealers == [[2, 0, 1]] * 16
+    assert (engine.final_scores.sum(1) == 3 * 42).all()
+    assert (engine.state.dealer == 2).all()
+    assert (single.state.dealer == 2).all()
+
+
+def test_h5_threshold_ends_the_session() -> None:
+    rules = Rules.preset("howto", players=2, games=0, threshold=60)
+    engine = Engine(rules, 200, seed=3)
+    ended = np.zeros(200, bool)
+    for _ in range(1200):
+        before = engine.state.totals[:, :2].max(1)
+        engine.step(engine.sample_actions())
+        assert (before[engine.finished] < 60).all()
+        assert (engine.final_scores[engine.finished].max(1) >= 60).all()
+        ended |= engine.finished
+    assert ended.all()
+    assert (engine.state.totals[:, :2].max(1) < 60).all()
+
+
+def test_h3_last_deal_goes_one_card_at_a_time() -> None:
+    """Three players: of the last four cards the leader gets two and the others one."""
+    engine = Engine(RULES["howto players=3"], 20, seed=0)
+    sizes = set()
+    for _ in range(130):
+        engine.step(engine.sample_actions())
+        fresh = (engine.state.deal_number == 9) & (engine.state.hand_size[:, :3].sum(1) == 4)
+        sizes |= {tuple(row) for row in engine.state.hand_size[fresh, :3].tolist()}
+    assert sizes == {(2, 1, 1)}
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([1, 1], "row 1 is named more than once"),
+        ([0, 4], "rows 0 to 3"),
+        ([-1, 0], "rows 0 to 3"),
+        ([0.0, 1.0], "whole numbers"),
+    ],
+)
+def test_rows_that_repeat_or_do_not_exist_are_refused(rows: list[int], reason: str) -> None:
+    engine = Engine(Rules.preset(), 4, seed=0)
+    before = engine.state.tobytes()
+    for call in (
+        lambda: engine.step([0, 0], rows),
+        lambda: engine.sample_actions(rows),
+        lambda: engine.restart(rows, [1, 2]),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            call()
+    assert engine.state.tobytes() == before
+
+
+def test_rows_may_be_a_mask() -> None:
+    engine, other = (Engine(Rules.preset(), 4, seed=0) for _ in range(2))
+    mask = np.array([True, False, False, True])
+    engine.step(engine.sample_actions(mask), mask)
+    other.step(other.sample_actions([0, 3]), [0, 3])
+    assert (engine.observation == other.observation).all()
+
+
+# ---------------------------------------------------------------------- rewards
+
+PAID = {
+    "alone": {"players": 3},
+    "teams": {"players": 4, "teams": 2},
+    "session": {"variant": "mini-low", "games": 3, "last_capture_points": 1},
+    "threshold": {"variant": "mini-low", "games": 0, "threshold": 25},
+    "bonus": {"variant": "howto", "players": 3, "initial_match_bonus": -5},
+}
+
+
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("reward", KINDS)
+@pytest.mark.parametrize("arguments", PAID.values(), ids=PAID)
+def test_rewards_are_those_of_the_environment(arguments: dict[str, Any], reward: str, dense: bool) -> None:
+    seed = 5
+    env = krypkasino_v0.raw_env(**arguments, reward=reward, dense=dense)
+    env.reset(seed=seed)
+    engine = Engine(env.rules, 2, seed=[seed, 8], reward=reward, dense=dense)
+    rng, steps = np.random.default_rng(0), 0
+    while not all(env.terminations.values()):
+        actions = [int(rng.choice(np.flatnonzero(mask))) for mask in engine.action_mask]
+        env.step(actions[0])
+        engine.step(actions)
+        assert engine.rewards is not None
+        np.testing.assert_allclose(engine.rewards[0], list(env.rewards.values()), atol=1e-9)
+        steps += bool(engine.rewards[0].any())
+    assert engine.finished[0]
+    assert steps > 1 if dense else steps <= 1
+
+
+def test_rewards_of_some_rows_and_of_copies() -> None:
+    engine = Engine(Rules.preset(players=3), 8, seed=1, reward="centred", dense=True)
+    total = np.zeros((8, 3))
+    for step in range(400):
+        rows = np.arange(8)[step % 2 :: 2]
+        engine.step(engine.sample_actions(rows), rows)
+        assert engine.rewards is not None
+        assert not np.delete(engine.rewards, rows, axis=0).any()
+        total += engine.rewards
+        ended = engine.finished
+        np.testing.assert_allclose(total[ended], returns_of(engine.rules, engine.final_scores[ended], "centred"))
+        total[ended] = 0
+        if step == 100:
+            engine = pickle.loads(pickle.dumps(engine.select(np.arange(8)).copy()))
+    mid = Engine.from_state(engine.rules, engine.state, reward="points", dense=True)
+    before = running_scores(mid.rules, mid.state)
+    mid.step(mid.sample_actions())
+    assert mid.rewards is not None
+    on = ~mid.finished
+    np.testing.assert_array_equal(mid.rewards[on], (before - running_scores(mid.rules, mid.state))[on])
+
+
+def test_rewards_are_asked_for() -> None:
+    assert Engine(Rules.preset(), 1).rewards is None
+    with pytest.raises(ValueError, match="centred, points, win"):
+        Engine(Rules.preset(), 1, reward="gold")
+    with pytest.raises(ValueError, match="reward='centred'"):
+        Engine(Rules.preset(), 1, dense=True)

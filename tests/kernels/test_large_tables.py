@@ -1,0 +1,185 @@
+"""Which cards of a large table an optional capture may take next, against integer programs that share no code."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.optimize import Bounds, LinearConstraint, milp
+from support.fuzzing import watchdog
+from support.reference_relatives import LILLAN, STOP, STORAN, TAKE
+
+from krypenv import Game, Rules
+from krypenv.cards import card_name
+from krypenv.families.bounds import FIRST_LONER, capture_values
+from krypenv.kernels.captures import borrow_scratch, find_sweep_values
+from krypenv.kernels.compiled import compile_rules, pack_ranks
+from krypenv.kernels.unions import NO_LIMIT, _is_coverable_slowly
+from krypenv.kernels.unions import list_groups as list_packed
+from krypenv.runtime.jit import kernel
+
+SWEDISH = [(1, 14), *((rank,) for rank in range(2, 14))]
+FINNISH = [(rank,) for rank in range(1, 14)]
+
+
+def list_groups(table: Counter[int], values: list[tuple[int, ...]], target: int) -> list[Counter[int]]:
+    """Return all groups of ranks 1..13 that a table, counts of ranks, can give a sum."""
+    found: set[tuple[int, ...]] = set()
+
+    def grow(rank: int, left: int, counts: tuple[int, ...]) -> None:
+        if left == 0:
+            found.add(counts + (0,) * (13 - len(counts)))
+        elif rank <= 13:
+            ways = {(0, 0)}
+            for _ in range(table[rank]):
+                ways |= {(count + 1, total + value) for count, total in ways for value in values[rank - 1]}
+            for count, total in ways:
+                if count <= table[rank] and total <= left:
+                    grow(rank + 1, left - total, (*counts, count))
+
+    grow(1, target, ())
+    return [Counter({rank: count for rank, count in enumerate(counts, 1) if count}) for counts in found]
+
+
+def has_union(groups: list[Counter[int]], least: Counter[int], most: Counter[int]) -> bool:
+    """Return whether some groups together have at least, and at most, so many cards of each rank."""
+    groups = [group for group in groups if group <= most]
+    if not groups or not least:
+        return not least
+    kept = sorted(most)
+    matrix = np.array([[group[rank] for group in groups] for rank in kept])
+    low, high = ([counts[rank] for rank in kept] for counts in (least, most))
+    given = {"integrality": np.ones(len(groups)), "bounds": Bounds(0, 26)}
+    for presolve in (True, False):  # now and then the first one fails
+        solution = milp(
+            np.zeros(len(groups)),
+            **given,
+            constraints=[LinearConstraint(matrix, low, high)],
+            options={"presolve": presolve},
+        )
+        if solution.status in (0, 2):  # solved, or infeasible
+            return bool(solution.status == 0)
+    raise AssertionError(solution.message)
+
+
+def ranks(kinds: list[int]) -> Counter[int]:
+    return Counter(kind % 13 + 1 for kind in kinds)
+
+
+def expected_actions(
+    table: list[int], taken: list[int], values: list[tuple[int, ...]], targets: tuple[int, ...]
+) -> list[int]:
+    """Return what may be done after some cards of a table, all ascending, were taken by a card of these hand values."""
+    listed = [list_groups(ranks(table), values, target) for target in targets]
+    left = list((Counter(table) - Counter(taken)).elements())
+    actions = []
+    for kind in sorted({kind for kind in left if not taken or kind >= taken[-1]}):
+        now = [*taken, kind]
+        later = list((Counter(other for other in left if other >= kind) - Counter([kind])).elements())
+        if any(has_union(groups, ranks(now), ranks(now + later)) for groups in listed):
+            actions.append(TAKE + kind)
+    if not taken or any(has_union(groups, ranks(taken), ranks(taken)) for groups in listed):
+        actions.append(STOP)
+    return actions
+
+
+def crowded(rules: Rules, rng: np.random.Generator, size: int) -> list[int]:
+    """Return a deck: four cards that take much, a table of this size, rich in aces, twos and threes, and the rest."""
+    deck = np.repeat(np.arange(52), rules.deck_counts)
+    rng.shuffle(deck)
+    order = np.argsort(np.array([kind % 13 + rng.uniform(0, 9) * (kind % 13 > 2) for kind in deck]), kind="stable")
+    table = deck[order][:size].tolist()
+    rest = list((Counter(deck.tolist()) - Counter(table)).elements())
+    rng.shuffle(rest)
+    rest.sort(key=lambda kind: kind % 13 not in (0, 8, 9, 10, 11, 12))
+    return [*rest[:4], *table, *rest[4:]]
+
+
+def hand_values(name: str, card: int) -> tuple[int, ...]:
+    """Return the hand values of a kind (S1, F1)."""
+    if name != "kasino-finland":
+        return SWEDISH[card % 13]
+    return ({LILLAN: 15, STORAN: 16, 0: 14, 13: 14, 26: 14, 39: 14}.get(card, card % 13 + 1),)
+
+
+@pytest.mark.parametrize("plays", [1, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", [15, 20, 28, 40])
+@pytest.mark.parametrize("name", ["kasino-sweden", "kasino-finland", "mulle"])
+def test_k2_masks_on_large_tables(name: str, size: int, plays: int) -> None:
+    """Random plays, most of them far into a capture; at each stage all of the mask is checked."""
+    rules = Rules.preset(name, first_deal=((2, size),), later_deal=((1, 0),), short_last_deal=True)
+    rng = np.random.default_rng([size, len(name), plays])
+    values = FINNISH if name == "kasino-finland" else SWEDISH
+    stages = 0
+    for _ in range(plays):
+        game = Game(rules, deck=[card_name(kind) for kind in crowded(rules, rng, size)])
+        game.act(int(rng.choice(np.flatnonzero(game.action_mask()))))
+        table = np.repeat(np.arange(52), game.state["table"]).tolist()
+        while game.pending:
+            taken = np.repeat(np.arange(52), game.state["taken"]).tolist()
+            legal = np.flatnonzero(game.action_mask()).tolist()
+            assert legal == expected_actions(table, taken, values, hand_values(name, int(game.state["pending"])))
+            takes = [action for action in legal if action != STOP]
+            low = takes[: 1 + len(takes) // 3]  # so that a capture grows long
+            game.act(int(rng.choice(low)) if low else STOP)
+            stages += 1
+    assert stages > 2 * plays
+
+
+@kernel
+def _sweeps(compiled, table, total, scratch):
+    return find_sweep_values(compiled[0], table, total, scratch[0])
+
+
+@kernel
+def _covers(compiled, value, least, most, scratch):
+    scratch[0].searches += 1
+    groups = list_packed(compiled[0], value, most, scratch[0])
+    return _is_coverable_slowly(most - least, most, groups, NO_LIMIT, scratch[0])
+
+
+ODD = Rules.parse(  # a five on the table is 12 and needs an eight, which is 1: there are too few of those
+    "mulle players=3 ranks=(1,2,4,5,6,7,8,9,10,11,12,13) forced_sweep=True lillan_hand_value=3 "
+    "hand_values=(1,(3,13),3,4,5,6,7,8,3,10,(2,5),10,13) table_values=(13,5,10,12,12,10,1,7,3,7,(4,8),2,(2,9))"
+)
+EVEN = Rules.parse(  # a seven on the table is 4 or 6
+    "mulle players=4 forced_sweep=True pictures_in_sums=False table_values=(1,2,3,4,5,5,(4,6),8,9,10,11,12,13) "
+    "hand_values=(15,15,15,15,15,15,15,15,15,15,15,15,15) lillan_hand_value=2 storan_hand_value=12"
+)
+HEAVY = Rules.parse(  # a ten on the table is 12 or 15, and in a group of 12 it is 12
+    "mulle players=3 hand_values=(1,2,1,4,5,6,7,8,9,10,11,12,13) table_values=(5,5,1,6,9,4,2,6,12,(12,15),4,3,8) "
+    "forced_sweep=True"
+)
+CROWDS = {
+    "too few ones": (ODD, Counter({1: 2, 2: 5, 4: 7, 5: 4, 6: 3, 7: 7, 8: 4, 9: 6, 10: 4, 11: 6, 12: 5, 13: 8})),
+    "an even sum": (EVEN, Counter({1: 6, 2: 5, 3: 5, 4: 5, 5: 4, 6: 3, 7: 5, 8: 6, 9: 6, 10: 7})),
+    "a sum by the lower values": (HEAVY, Counter(dict(enumerate((8, 7, 6, 6, 7, 7, 7, 6, 7, 6, 7, 8, 6), 1)))),
+}
+
+
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_r10_who_could_sweep_a_large_table_is_found_soon(crowd: str) -> None:
+    """Where no capture takes everything, a search from the highest rank down would take minutes or hours to see it."""
+    rules, table = CROWDS[crowd]
+    values = [list(choice) for choice in capture_values(rules)[1]]
+    with watchdog():
+        found = _sweeps(compile_rules(rules), pack_ranks(list(table.elements())), 0, borrow_scratch())
+    for value in {value for choice in capture_values(rules)[0] for value in choice if value < FIRST_LONER}:
+        assert found >> value & 1 == has_union(list_groups(table, values, value), table, table)
+
+
+def test_k2_the_slow_search_finds_what_an_integer_program_finds() -> None:
+    rng = np.random.default_rng(5)
+    found = Counter()
+    for _ in range(300):
+        table = Counter(rng.integers(1, 14, rng.integers(1, 16)).tolist())
+        table = Counter({rank: count for rank, count in table.items() if rank != 3})
+        least = Counter(rng.permutation(list(table.elements()))[: rng.integers(0, 5)].tolist())
+        value = int(rng.choice([2, 3, 5, 8, 10, 13]))
+        packed = [pack_ranks(list(cards.elements())) for cards in (least, table)]
+        covers = bool(least) and _covers(compile_rules(ODD), value, *packed, borrow_scratch())
+        values = [list(choice) for choice in capture_values(ODD)[1]]
+        assert covers == (bool(least) and has_union(list_groups(table, values, value), least, table))
+        found[covers] += 1
+    assert min(found.values()) > 30

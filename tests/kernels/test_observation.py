@@ -1,0 +1,250 @@
+"""What a seat sees: the layout, nothing that leaks, and the worlds that agree with it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from support.games import RULES, full_deck, refresh, seen_by, stacked
+from support.reference import Reference
+
+from krypenv import Engine, Rules, determinize
+from krypenv.families.layout import FURTHER
+from krypenv.kernels.features import COLUMNS, WIDTH, append_features
+from krypenv.kernels.features import SIZE as FEATURES
+from krypenv.kernels.observation import DESCRIPTIONS, LAYOUT, SIZE
+
+every_rules = pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
+
+
+def some_games(rules: Rules, games: int = 32, features: bool = False) -> list[Engine]:
+    """Engines stopped at many different plies."""
+    engine = Engine(rules, games, seed=8, features=features)
+    stops = []
+    for ply in range(rules.deck_size + 20):
+        if ply % 5 == 0:
+            stops.append(engine.copy())
+        engine.step(engine.sample_actions())
+    return stops
+
+
+def test_layout_covers_the_vector_once() -> None:
+    covered = np.concatenate([np.arange(SIZE)[part] for part in LAYOUT.values()])
+    assert covered.tolist() == list(range(SIZE))
+    assert list(DESCRIPTIONS) == [*LAYOUT, *FURTHER]
+    assert Engine(Rules.preset(), 1).observation.shape == (1, SIZE)
+    assert Engine(Rules.preset(), 1, features=True).observation.shape == (1, SIZE + FEATURES)
+
+
+@every_rules
+def test_no_leak_of_cards_that_a_seat_cannot_know(rules: Rules) -> None:
+    """Whatever other hands and stock are made of, observation, features and mask stay the same."""
+    for engine in some_games(rules, features=True):
+        hidden = engine.copy()
+        shuffle_hidden(hidden, engine.seat)
+        refresh(hidden)
+        assert (hidden.observation == engine.observation).all()
+        assert (hidden.action_mask == engine.action_mask).all()
+
+
+@every_rules
+def test_no_leak_to_a_seat_that_waits(rules: Rules) -> None:
+    """The same for the next seat: it does not learn what the seat to act holds, and worlds can be drawn for it too."""
+    for engine in some_games(rules):
+        waiting = (engine.seat + 1) % rules.players
+        seen = seen_by(engine, waiting)
+        hidden = engine.copy()
+        shuffle_hidden(hidden, waiting)
+        assert (seen_by(hidden, waiting) == seen).all()
+        worlds = Engine.from_state(rules, determinize(seen, 2, rules))
+        assert (worlds.seat == engine.seat).all()
+        assert (seen_by(worlds, waiting) == seen).all()
+
+
+def shuffle_hidden(engine: Engine, viewers: np.ndarray) -> None:
+    """Deal all that the given seats, (B,), can't see anew, in place."""
+    rng = np.random.default_rng(0)
+    state, rules = engine.state, engine.rules
+    for row in range(engine.num_games):
+        seat = int(viewers[row])
+        sizes = state.hand_size[row].copy()
+        left = state.next_card[row]
+        pool = np.repeat(np.arange(52), rules.deck_counts - state.seen[row] - state.hands[row, seat])
+        rng.shuffle(pool)
+        for other in range(rules.players):
+            if other != seat:
+                hand, pool = pool[: sizes[other]], pool[sizes[other] :]
+                state.hands[row, other] = np.bincount(hand, minlength=52)
+                state.hand_kinds[row, other] = sum(1 << int(card) for card in set(hand.tolist()))
+        state.deck[row, left : rules.deck_size] = pool
+
+
+@every_rules
+def test_determinize_gives_worlds_that_show_the_observation(rules: Rules) -> None:
+    deck = rules.deck_counts.astype(int)
+    for engine in some_games(rules):
+        state = determinize(engine.observation, np.random.default_rng(1), rules)
+        world = Engine.from_state(rules, state)
+        assert (world.observation == engine.observation).all()
+        assert (world.action_mask == engine.action_mask).all()
+        assert (world.seat == engine.seat).all()
+        for row in range(engine.num_games):
+            stock = np.bincount(state.deck[row, state.next_card[row] : rules.deck_size], minlength=52)
+            assert (state.hands[row].astype(int).sum(0) + stock + state.seen[row] == deck).all()
+            for seat in set(range(rules.players)) - {int(engine.seat[row])}:
+                held = {int(kind) % 13 for kind in np.flatnonzero(state.hands[row, seat])}
+                assert not any(engine.state.cannot_hold[row, seat] >> rank & 1 for rank in held)
+        actions = world.sample_actions()
+        world.step(actions)
+        engine.copy().step(actions)
+
+
+def test_determinize_takes_one_observation_and_knows_the_main_rulebook() -> None:
+    for text in ("krypkasino players=2", "krypkasino players=6 teams=3", "krypkasino players=4"):
+        engine = Engine(RULES.get(text) or Rules.parse(text), 1, seed=3)
+        assert (
+            Engine.from_state(engine.rules, determinize(engine.observation[0], 5)).observation == engine.observation
+        ).all()
+
+
+def test_determinize_refuses_what_no_game_shows() -> None:
+    engine = Engine(Rules.preset(), 1, seed=3)
+    with pytest.raises(ValueError, match="int8 of shape"):
+        determinize(engine.observation[:, :50], 0)
+    with pytest.raises(ValueError, match="the cards that it shows are not those of the deck"):
+        determinize(engine.observation, 0, Rules.preset("mini-high"))
+    with pytest.raises(ValueError, match="not from a game of krypkasino players=3"):
+        determinize(engine.observation, 0, Rules.preset(players=3))
+    torn = engine.observation.copy()
+    torn[0, LAYOUT["table"].start] += 3
+    with pytest.raises(ValueError, match="the cards that it shows are not those of the deck"):
+        determinize(torn, 0)
+    torn = engine.observation.copy()
+    torn[0, LAYOUT["hand_size"].start + 1] -= 1
+    with pytest.raises(ValueError, match="the hands and the stock don't have the cards"):
+        determinize(torn, 0)
+
+
+@pytest.mark.parametrize("plies", [0, 3, 7])
+def test_each_possible_world_appears_as_often_as_any_other(plies: int) -> None:
+    """All hands that a small deck allows, by enumeration: those without the ranks that a sweep rules out."""
+    rules = Rules.preset("mini-high")
+    engine, deck = None, None
+    for seed in range(200):  # a game in which a missed sweep has ruled out ranks
+        deck = np.random.default_rng(seed).permutation(full_deck(rules)).tolist()
+        engine = stacked(rules, np.array([deck]))
+        for _ in range(plies):
+            engine.step(engine.sample_actions())
+        if plies == 0 or engine.observation[0][LAYOUT["cannot_hold"]].any():
+            break
+    seen = engine.observation[0]
+    unseen = np.repeat(np.arange(52), rules.deck_counts - seen[LAYOUT["seen"]])
+    size = int(seen[LAYOUT["hand_size"]][1])
+    barred = {rank for rank in range(13) if seen[LAYOUT["cannot_hold"]][rank]}
+    assert plies == 0 or barred
+    weights: dict[tuple[int, ...], int] = {}
+    for hand in itertools.combinations(unseen.tolist(), size):
+        if not any(card % 13 in barred for card in hand):
+            weights[tuple(sorted(hand))] = weights.get(tuple(sorted(hand)), 0) + 1
+    draws = 200 * len(weights)
+    state = determinize(np.repeat(seen[None], draws, 0), 7, rules)
+    other = 1 - int(engine.seat[0])
+    found: dict[tuple[int, ...], int] = {}
+    for hand in state.hands[:, other]:
+        cards = tuple(np.repeat(np.arange(52), hand).tolist())
+        found[cards] = found.get(cards, 0) + 1
+    assert set(found) == set(weights)
+    total = sum(weights.values())
+    chi2 = sum((found[hand] - draws * w / total) ** 2 / (draws * w / total) for hand, w in weights.items())
+    freedom = len(weights) - 1
+    assert chi2 < freedom + 5 * math.sqrt(2 * freedom) + 10
+
+
+def test_mended_worlds_agree_too() -> None:
+    """Where hardly any deal agrees, a shuffle is mended card by card, and still any deal that agrees may come out."""
+    rules = Rules.preset(players=3)
+    engine = Engine(rules, 1, seed=2)
+    while engine.state.hand_size[0].sum() > 12 or engine.state.pending[0] >= 0:
+        engine.step(engine.sample_actions())
+    seen = seen_by(engine, engine.seat)
+    bars = seen[:, LAYOUT["cannot_hold"]].reshape(5, 13)
+    bars[0, :9] = 1  # the next seat holds nothing below a ten: one deal in some thousand
+    bars[1, 5:] = 1
+    state = determinize(np.repeat(seen, 50, 0), 0, rules)
+    own = rules.players - 1 - int(seen[0, LAYOUT["dealer"]].argmax())
+    hands = state.hands[:, [(own + 1) % 3, (own + 2) % 3]].reshape(50, 2, 4, 13)
+    assert not hands[:, 0, :, :9].any()
+    assert not hands[:, 1, :, 5:].any()
+    assert len({hand.tobytes() for hand in hands[:, 0]}) > 40
+
+
+@every_rules
+def test_features_say_what_a_play_does(rules: Rules) -> None:
+    """Each entry against the reference: what the play takes, leaves, and who could sweep that."""
+    rng = np.random.default_rng(4)
+    deck = rng.permutation(full_deck(rules)).tolist()
+    engine, reference = stacked(rules, np.array([deck]), features=True), Reference(rules, deck)
+    while not reference.over:
+        block = engine.observation[0, SIZE:].reshape(52, WIDTH)
+        legal = reference.legal_actions()
+        assert np.flatnonzero(block.any(1)).size <= len(legal)
+        for action in legal:
+            row = block[action % 52]
+            plays = plays_of(reference, action)
+            assert row[COLUMNS["creeps"]] == (not plays[0][1])
+            points = [gained(reference, move) for move in plays]
+            assert row[COLUMNS["least_points"]] == min(points)
+            assert int(row[COLUMNS["points"]][0]) in points
+            assert int(row[COLUMNS["sweeps"]][0]) in {move[2] for move in plays}
+            if len(plays) == 1:
+                check_sweepers(reference, plays[0], row)
+        action = int(rng.choice(legal))
+        reference.act(action)
+        if not reference.over:
+            engine.step([action])
+
+
+def plays_of(reference: Reference, action: int) -> list[tuple[int, tuple[int, ...], int]]:
+    """All whole plays that an action may lead to."""
+    twin = reference.copy()
+    if action < 52:
+        return [move for move in twin.legal_moves() if move[0] == action]
+    wanted = [*twin.taken, action - 52]
+    return [move for move in twin.legal_moves() if all(move[1].count(kind) >= wanted.count(kind) for kind in wanted)]
+
+
+def gained(reference: Reference, move: tuple[int, tuple[int, ...], int]) -> int:
+    twin, seat = reference.copy(), reference.turn
+    twin.push(move)
+    return twin.points(seat) - reference.points(seat)
+
+
+def check_sweepers(reference: Reference, move: tuple[int, tuple[int, ...], int], row: np.ndarray) -> None:
+    twin, seat = reference.copy(), reference.turn
+    seen = np.array(reference.seen_by(seat))
+    new_deal = twin.deal_number
+    twin.push(move)
+    expected = [0] * 13
+    chance = 0.0
+    if not twin.over and twin.table:
+        known = set() if twin.deal_number != new_deal else reference.cannot_hold((seat + 1) % reference.rules.players)
+        unseen = (reference.rules.deck_counts - seen).reshape(4, 13).sum(0)
+        sweepers = [rank for rank in range(13) if rank + 1 in reference.rules.ranks and twin.can_sweep(rank + 1)]
+        for rank in sweepers:
+            expected[rank] = 0 if rank + 1 in known else int(unseen[rank])
+        if twin.turn == (seat + 1) % reference.rules.players:
+            pool = sum(int(unseen[rank]) for rank in range(13) if rank + 1 not in known)
+            drawn, hits = len(twin.hands[twin.turn]), sum(expected)
+            chance = 1 - math.comb(pool - hits, drawn) / math.comb(pool, drawn) if pool >= drawn else 0.0
+    assert row[COLUMNS["sweepers"]].tolist() == expected
+    assert abs(int(row[COLUMNS["chance"]][0]) - 100 * chance) <= 1
+
+
+def test_append_features_equals_the_engines_block() -> None:
+    for rules in (RULES["krypkasino players=4 teams=2"], RULES["howto players=3"]):
+        for engine in some_games(rules, features=True):
+            appended = append_features(rules, engine.observation[:, :SIZE], engine.action_mask)
+            assert (appended == engine.observation).all()
+            assert append_features(rules, appended, engine.action_mask) is appended

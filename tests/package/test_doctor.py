@@ -1,0 +1,276 @@
+"""The doctor: what it tells of this installation, and of broken, old and missing packages, links and caches."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from support.places import ROOT
+from typer.testing import CliRunner
+
+from krypenv.doctor import report as doctor
+from krypenv.training.cli.commands import app
+
+HEALTHY = [
+    {"import": 0.3, "first step": 0.5, "steps": 40},
+    {"whole": True},
+    {"threads": 2, "is_off": False, "plain": "", "kernels": 9, "compiled": 7, "now": 0, "folders": []},
+]
+
+
+def python(*words, **options):
+    """Run an interpreter."""
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=600, check=False, **options)
+
+
+def lines_are_short(text):
+    """Whether each line has 80 columns at most, or is too long for one word alone, such as a path."""
+    return all(len(line) <= 80 or len(line.split()) <= 3 for line in text.splitlines())
+
+
+def install(folder, name, version, source="", needs=()):
+    """Install a package of one module, or of none without a source, with what it needs, into a folder."""
+    info = folder / f"{name}-{version}.dist-info"
+    info.mkdir(parents=True)
+    extras = sorted({extra for need in needs for extra in re.findall("extra == '([a-z]+)'", need)})
+    head = ["Metadata-Version: 2.4", f"Name: {name}", f"Version: {version}"]
+    head += [f"Provides-Extra: {extra}" for extra in extras] + [f"Requires-Dist: {need}" for need in needs]
+    (info / "METADATA").write_text("\n".join(head) + "\n")
+    (info / "RECORD").write_text(f"{name}.py,,\n" if name != "krypenv" else "")
+    if name != "krypenv":
+        (folder / f"{name}.py").write_text(source)
+
+
+@pytest.fixture
+def packages(tmp_path, monkeypatch):
+    """A krypenv with packages of all kinds, whose game always goes well."""
+    needs = [
+        "good>=1", "broken; extra == 'train'", "deadly; extra == 'train'", "fine; extra == 'train'",
+        "old>=2.5; extra == 'peers'", "new<2; extra == 'peers'", "lost>=3; extra == 'ray'", "whole; extra == 'all'",
+        "krypenv[train]; extra == 'all'", "other; extra == 'all' and python_version < '3'",
+    ]  # fmt: skip
+    install(tmp_path, "krypenv", "9", needs=needs)
+    for name, version in (("good", "1.0"), ("fine", "1.0"), ("old", "2.4.9"), ("new", "2.0"), ("whole", "1")):
+        install(tmp_path, name, version, "print('hello')")
+    install(tmp_path, "broken", "1.1", "raise OSError('no libfoo\\nas it seems')")
+    install(tmp_path, "deadly", "1.2", "import os; print('bye', flush=True); os._exit(3)")
+    monkeypatch.syspath_prepend(tmp_path)
+    probe = doctor._probe
+    monkeypatch.setattr(
+        doctor, "_probe", lambda name, *words: (HEALTHY, None) if name == "game" else probe(name, *words)
+    )
+    return tmp_path
+
+
+def test_every_package_is_told_with_what_is_wrong(packages):
+    report = doctor.examine()
+    assert report["versions"]["good"] == "1.0"
+    assert report["extras"] == {
+        "[all]": ["whole 1"],
+        "[peers]": ["old 2.4.9, but >=2.5 is needed", "new 2.0, but <2 is needed"],
+        "[ray]": ["lost missing; >=3 is needed"],
+        "[train]": [
+            "fine 1.0",
+            "broken 1.1, broken: OSError: no libfoo",
+            "deadly 1.2, broken: the process ended with exit code 3",
+        ],
+    }
+    assert report["wrong"] == [], "extras are not needed"
+    json.dumps(report, allow_nan=False)
+
+
+def test_what_is_missing_has_its_line(packages, monkeypatch):
+    for is_checkout, lines in (
+        (False, ['pip install "krypenv[peers]"', 'pip install "krypenv[ray]"']),
+        (True, ['pip install -c constraints.txt -e ".[peers]"', 'pip install -c constraints.txt -e ".[ray]"']),
+    ):
+        monkeypatch.setattr(doctor, "_is_checkout", lambda is_checkout=is_checkout: is_checkout)
+        monkeypatch.setattr(doctor, "_is_stale", lambda extras: False)
+        report = doctor.examine()
+        assert report["install"] == lines
+        text = "\n".join(doctor.report_lines(report))
+        assert all(f"  {line}" in text.splitlines() for line in lines)
+        assert lines_are_short(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "source", "sentence"),
+    [
+        ("good", "0.9", "", "good is 0.9, but >=1 is needed"),
+        ("good", "1.0", "1 / 0", "good is 1.0, broken: ZeroDivisionError: division by zero"),
+        ("another", "1.0", "", "good is missing; >=1 is needed"),
+    ],
+)
+def test_a_package_that_everybody_needs_is_wrong(tmp_path, monkeypatch, name, version, source, sentence):
+    install(tmp_path, "krypenv", "9", needs=["good>=1"])
+    install(tmp_path, name, version, source)
+    monkeypatch.syspath_prepend(tmp_path)
+    probe = doctor._probe
+    monkeypatch.setattr(
+        doctor, "_probe", lambda name, *words: (HEALTHY, None) if name == "game" else probe(name, *words)
+    )
+    report = doctor.examine()
+    assert report["wrong"] == [sentence]
+    text = "\n".join(doctor.report_lines(report))
+    assert f"- {sentence}" in text
+    assert "krypenv works." not in text
+
+
+@pytest.mark.slow
+def test_a_core_that_can_not_be_imported(tmp_path):
+    install(tmp_path, "krypenv", "9", needs=["numba>=0.1"])
+    install(tmp_path, "numba", "0.68", "raise ImportError('Numba needs NumPy 2.4 or less')")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    file = ROOT / "krypenv" / "doctor" / "report.py"
+    done = python("-c", "from krypenv import Engine", env=environment | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"})
+    assert f"python {file}" in done.stderr.splitlines()[-1]
+    done = python(file, env=environment)
+    assert done.returncode == 1
+    assert "the self-test failed: ImportError: Numba needs NumPy 2.4 or less" in " ".join(done.stdout.split())
+    assert "numba is 0.68, broken: ImportError: Numba needs NumPy 2.4 or less" in " ".join(done.stdout.split())
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("answers", "end", "error"),
+    [
+        ([{"error": "OSError: x"}], None, "OSError: x"),
+        ([], "the process ended with exit code -11", "the process ended with exit code -11"),
+        ([], None, "it gave no answer"),
+        (HEALTHY[:1], "the process ended with exit code 1", "the process ended with exit code 1"),
+    ],
+)
+def test_a_game_that_fails_is_wrong(monkeypatch, answers, end, error):
+    monkeypatch.setattr(doctor, "_probe", lambda name, *words: (answers, end))
+    wrong = []
+    test, kernels, threads = doctor._play(wrong)
+    assert wrong == [f"the self-test failed: {error}"]
+    assert test["failed"] == error
+    assert "unknown" in kernels["state"]
+    assert threads is None
+
+
+@pytest.mark.parametrize("command", [[], ["doctor", "x"], ["bench"]])
+def test_the_command_that_can_not_be_loaded_names_the_doctor(command):
+    done = run_without_cli(command)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("krypenv: ")
+    assert done.stderr.endswith("; to see what is wrong, run: python -m krypenv doctor\n")
+
+
+def test_the_doctor_works_where_the_command_can_not_be_loaded():
+    assert run_without_cli(["doctor"]).returncode == 7
+
+
+def run_without_cli(command):
+    """Run a command line where its modules can't be imported and the doctor returns 7."""
+    return python(
+        "-c",
+        "import sys; sys.modules['krypenv.training.cli.commands'] = None\n"
+        "from krypenv import __main__\nfrom krypenv.doctor import report as doctor\n"
+        f"doctor.main = lambda: 7; sys.argv = ['krypenv', *{command!r}]; __main__.main()",
+    )
+
+
+# ---------------------------------------------------------------------- a checkout, the kernels
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A checkout without links."""
+    (tmp_path / "krypenv").mkdir()
+    for name in doctor.LINKS:
+        (tmp_path / name).mkdir()
+    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["good>=1"]\noptional-dependencies = {}\n')
+    monkeypatch.setattr(doctor, "ROOT", tmp_path)
+    monkeypatch.setattr(doctor, "FOLDER", tmp_path / "krypenv")
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", ["a text file", "a folder", "not there"])
+def test_a_checkout_without_links_is_told_how_to_mend_it(checkout, kind):
+    (checkout / "krypenv/training").symlink_to("../training", target_is_directory=True)
+    if kind == "a text file":
+        (checkout / "krypenv/agents").write_text("../agents")
+    elif kind == "a folder":
+        (checkout / "krypenv/agents").mkdir()
+    wrong = []
+    facts = doctor._installation(wrong, is_stale=False)
+    assert facts["links"] == [f"krypenv/agents is {kind}, not a link", "krypenv/training is a link"]
+    assert len(wrong) == 1
+    assert wrong[0].endswith("git config core.symlinks true; git checkout -- krypenv/agents")
+
+
+def test_git_mends_the_links(tmp_path):
+    def git(*words):
+        done = subprocess.run(["git", *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents/x.py").touch()
+    (tmp_path / "krypenv").mkdir()
+    (tmp_path / "krypenv/agents").symlink_to("../agents")
+    git("init", "-q")
+    git("add", ".")
+    (tmp_path / "krypenv/agents").unlink()
+    git("config", "core.symlinks", "false")
+    git("checkout", "--", ".")
+    assert (tmp_path / "krypenv/agents").read_text() == "../agents"
+    git("config", "core.symlinks", "true")
+    git("checkout", "--", "krypenv/agents")
+    assert (tmp_path / "krypenv/agents").is_symlink()
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib comes with Python 3.11")
+def test_a_checkout_that_has_come_to_need_more_is_installed_anew(checkout, monkeypatch):
+    known = {doctor.CORE: [doctor.Package("good", ">=1", "1.0", True, [])]}
+    assert not doctor._is_stale(known)
+    (checkout / "pyproject.toml").write_text('[project]\ndependencies = ["good>=2"]\noptional-dependencies = {}\n')
+    assert doctor._is_stale(known)
+    assert "has changed" in doctor._installation([], is_stale=True)["kind"]
+
+
+def test_the_state_of_the_cache(tmp_path):
+    facts = {
+        "threads": 2,
+        "is_off": False,
+        "plain": "",
+        "kernels": 9,
+        "compiled": 7,
+        "now": 0,
+        "folders": [str(tmp_path)],
+    }
+    (tmp_path / "a.nbi").write_bytes(b"x" * 250_000)
+    (tmp_path / "a.1.nbc").write_bytes(b"x" * 250_000)
+    (tmp_path / "a.py").touch()
+    assert doctor._kernels(facts) == {
+        "folders": [f"{tmp_path}, writable"],
+        "files": "2, 0.5 MB",
+        "kernels": "7 of 9 are compiled for these sources; the other 2 compile at their first use",
+    }
+    gone = doctor._kernels(facts | {"folders": [str(tmp_path / "gone")], "compiled": 9})
+    assert gone["folders"] == [f"{tmp_path / 'gone'}, not writable"]
+    assert gone["kernels"] == "9 of 9 are compiled for these sources"
+    assert "NUMBA_CACHE_DIR" in doctor._kernels(facts | {"folders": []})["state"]
+    assert "NUMBA_DISABLE_JIT" in doctor._kernels(facts | {"is_off": True})["state"]
+
+
+def test_this_installation_works(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "0")
+    monkeypatch.setattr(doctor, "_import_all", lambda packages: 2)  # of everything, which takes a while
+    file = tmp_path / "doctor.json"
+    done = CliRunner().invoke(app, ["doctor", "--json", str(file)])
+    assert done.exit_code == 0, done.output
+    report = json.loads(file.read_text())
+    assert report["wrong"] == []
+    assert set(report["versions"]) >= {"krypenv", "Python", "numpy", "numba", "llvmlite", "gymnasium", "pettingzoo"}
+    assert report["installation"]["folder"] == str(ROOT / "krypenv")
+    assert report["variables"]["NUMBA_BOUNDSCHECK"] == "0"
+    assert re.fullmatch(r"\d+\.\d\d s", report["self-test"]["first step"])
+    compiled, kernels = map(int, re.match(r"(\d+) of (\d+) are compiled", report["kernel cache"]["kernels"]).groups())
+    assert 0 < compiled <= kernels
+    assert lines_are_short(done.stdout)
+    assert done.stdout.splitlines()[-1] == "krypenv works."

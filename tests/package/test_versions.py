@@ -1,0 +1,56 @@
+"""The versions that the tests run with: today's in constraints.txt, and the lowest that pyproject.toml allows."""
+
+import sys
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+from support.places import ROOT
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+WANTED = [
+    Requirement(text)
+    for texts in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
+    for text in texts
+]
+UNTESTED = {"torch"}  # below today's version
+
+
+def pinned(file):
+    """The versions that a file pins, by name; a name has several where they depend on the Python."""
+    found = {}
+    for line in (ROOT / file).read_text().splitlines():
+        if line and not line.startswith("#"):
+            need = Requirement(line)
+            [specifier] = need.specifier
+            assert specifier.operator == "=="
+            found.setdefault(canonicalize_name(need.name), []).append(Version(specifier.version))
+    return found
+
+
+@pytest.mark.parametrize("file", ["constraints.txt", "constraints-lowest.txt"])
+def test_all_that_is_needed_is_pinned_to_a_version_that_is_allowed(file):
+    versions = pinned(file)
+    for need in WANTED:
+        found = versions[canonicalize_name(need.name)]
+        assert all(version in need.specifier for version in found), need
+
+
+def test_the_lowest_versions_are_the_lower_bounds():
+    """To the digits of the bound: 3.6.1 is the lowest of >=3.6, if there is no 3.6.0."""
+    versions = pinned("constraints-lowest.txt")
+    for need in WANTED:
+        [bound] = [Version(each.version) for each in need.specifier if each.operator == ">="]
+        if need.name not in UNTESTED:
+            for found in versions[canonicalize_name(need.name)]:
+                assert found.release[: len(bound.release)] == bound.release, need
+
+
+def test_torch_is_the_same_in_both():
+    """Any looser wish for torch brings a CUDA build."""
+    assert pinned("constraints.txt")["torch"] == pinned("constraints-lowest.txt")["torch"]

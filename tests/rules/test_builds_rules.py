@@ -1,0 +1,375 @@
+"""Each ruling of Mulle after Glimne (G) and of builds (B), as small positions."""
+
+from __future__ import annotations
+
+import pytest
+from support.builds import at
+
+from krypenv import Game, Rules
+from krypenv.cards import BUILD, STOP, TAKE, TAKE_BUILD, parse_action, parse_card
+from krypenv.worlds.invariants import check_state
+
+FINLAND = "kasino-finland players=2 building=True"
+PAIRS = "mulle-glimne players=4 teams=2"
+
+
+def moves(game: Game, card: str) -> set[str]:
+    """Return the moves with a card, without the card."""
+    return {str(move)[2:] for move in game.legal_moves() if move.card == card}
+
+
+def after(game: Game, *texts: str) -> Game:
+    """Return a game after some moves."""
+    twin = game.copy()
+    for text in texts:
+        twin.push(text)
+    return twin
+
+
+def gained(game: Game, text: str) -> list[int]:
+    """Return by what a move changes each seat's score."""
+    return [now - then for now, then in zip(after(game, text).scores(), game.scores(), strict=True)]
+
+
+# ---------------------------------------------------------------------- G: Mulle after Glimne
+
+
+@pytest.mark.parametrize(("players", "teams", "deals"), [(2, None, 12), (4, 2, 6)])
+def test_g1_k1_the_deal(players: int, teams: int | None, deals: int) -> None:
+    rules = Rules.preset("mulle-glimne", players=players, teams=teams)
+    game = Game(rules, deck=sorted(f"{rank}{suit}" for rank in "A23456789TJQK" for suit in "CDHS" for _ in range(2)))
+    assert len(game.deck) == 104
+    first = [game.deck[2 * seat : 2 * seat + 2] for seat in range(players)]
+    second = [game.deck[2 * players + 4 :][2 * seat : 2 * seat + 2] for seat in range(players)]
+    for seat in range(players):
+        assert sorted(game.hand(seat)) == sorted(first[seat] + second[seat])
+    assert sorted(game.table) == sorted(game.deck[2 * players : 2 * players + 4] + game.deck[4 * players + 4 :][:4])
+    assert [sum(hands) for hands, _ in rules.deal_sizes()] == [4 * players] * deals
+    assert [table for _, table in rules.deal_sizes()] == [8] + [0] * (deals - 1)
+
+
+@pytest.mark.parametrize("seats", [{"players": 3}, {"players": 4}, {"players": 5}, {"players": 6, "teams": 2}])
+def test_k1_glimne_is_for_two_or_two_teams(seats: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match=r"mulle-glimne is (not )?played by"):
+        Rules.preset("mulle-glimne", **seats)
+
+
+def test_g1_values_are_those_of_finland() -> None:
+    game = at("2C KC TD 6C AD 5H", "2S TD AC 9S", "3C 3D 3H 4C")
+    assert moves(game, "2S") >= {"x2CKC", "xTD5H"}
+    assert moves(game, "TD") >= {"x6CTD"}
+    assert moves(game, "AC") >= {"xKCAD"}
+    assert "xAD" not in moves(game, "AC")
+
+
+@pytest.mark.parametrize(
+    ("table", "card", "move", "points"),
+    [
+        ("6C 3D", "6C", "6Cx6C", 6),
+        ("6C 2D 4D", "6C", "6Cx2D4D6C#", 6 + 1),  # with other cards too, and a sweep
+        ("AC KD 3H", "AC", "ACxACKD", 14),  # the ace-mulle of the description
+        ("TD 6C 3H", "TD", "TDx6CTD", 16 + 3 + 3),  # its 10-mulle: two tens of diamonds are worth 3 each
+        ("2S KC 3H", "2S", "2SxKC2S", 15 + 2 + 2),
+        ("6D 3D", "6C", "6Cx6D", 0),  # not the identical copy
+    ],
+)
+def test_g2_a_mulle_scores_the_hand_value(table: str, card: str, move: str, points: int) -> None:
+    game = at(table, f"{card} QC", "JC JD")
+    assert gained(game, move) == [points, 0]
+    assert after(game, move).mulles(0) == (points > 0)
+
+
+def test_g2_m2_a_mulle_in_a_build_whoever_laid_it() -> None:
+    game = at("4H", "9C 5H", "9D QC", build_9="9C 4C 5D", owner_9="1")
+    assert gained(game, "9Cx[9]") == [9, 0]
+    assert after(game, "9Cx[9]").mulle_scores(0) == 9
+
+
+@pytest.mark.parametrize(
+    ("rules", "card", "points"),
+    [
+        ("howto players=2", "JC", 11),
+        ("howto players=2", "KC", 13),
+        ("howto players=2", "9C", 9),
+        ("howto players=2 hand_values=(14,2,3,4,5,6,7,8,9,10,(5,9),12,13)", "JC", 5),
+        ("krypkasino players=2", "KC", 13),
+        ("krypkasino players=2 hand_values=((1,14),2,3,4,5,6,7,8,9,10,11,12,13)", "AC", 1),
+    ],
+)
+def test_g2_h2_a_mulle_counts_the_hand_value_of_a_picture_and_the_lower_of_two(
+    rules: str, card: str, points: int
+) -> None:
+    rules += " mulle_by_value=True capture=optional sweep_points=0 spade_points=0 storan_points=0 ace_points=0"
+    game = at(f"{card} QD", f"{card} 2H", "3H 4H", rules=rules)
+    move = f"{card}x{card}"
+    assert gained(game, move) == [points, 0]
+    assert after(game, move).mulle_scores(0) == points
+    check_state(game.rules, after(game, move).state.reshape(1))
+
+
+def test_g3_points() -> None:
+    game = at("AS 9S JS", "KC 2C", "JD QD", captured_0="4C 4D", captured_1="rest", **{"last-capturer": "1"})
+    points = {"TD": 3, "2S": 2, "AS": 2, "9S": 1, "KS": 1, "AC": 0, "AH": 0, "TC": 0}
+    assert {name: int(game.rules.card_points[parse_card(name)]) for name in points} == points
+    end = after(game, "KC", "JDxJS", "2C", "QD")
+    assert end.scores() == [0, int(game.rules.card_points @ game.rules.deck_counts)]  # no majorities, no last capture
+    assert end.scores()[1] == 2 * (3 + 2 + 2 + 11)
+    assert gained(at("7C", "7D KC", "JD QD"), "7Dx7C#") == [1, 0]  # a sweep
+
+
+# ---------------------------------------------------------------------- B1: a build is one thing
+
+
+def test_b1_a_build_is_taken_whole_and_is_in_no_sum() -> None:
+    game = at("2C", "9D 7H 3C", "7C KD KH", build_7="3C 4D", owner_7="1")
+    assert moves(game, "9D") == {""}  # not 7 + 2
+    assert moves(game, "7H") == {"", "x[7]", "+2C=9"}
+    assert moves(game, "3C") == {""}
+    assert sorted(after(game, "7Hx[7]").captured(0)) == ["3C", "4D", "7H"]
+
+
+def test_b1_k2_loose_cards_and_a_build_of_the_same_kinds_are_two_things() -> None:
+    game = at("2C 4C", "6D KC", "6H KD", build_6="2C 4C", owner_6="1")
+    assert moves(game, "6D") == {"", "x2C4C", "x[6]", "x2C4C[6]#"}
+
+
+def test_b1_the_builds_of_a_game() -> None:
+    game = at("", "KC QD", "9C 7D", build_9="9D 4C 5C", owner_9="1", build_7="3C 4D", owner_7="1")
+    assert game.builds == [(7, ["3C", "4D"], 1, False), (9, ["4C", "5C", "9D"], 1, True)]
+
+
+# ---------------------------------------------------------------------- B2: making a build
+
+
+def test_b2_a_card_and_loose_cards_that_sum_to_a_card_in_the_hand() -> None:
+    game = at("5D KH", "4S 9C", "QC QD")
+    assert moves(game, "4S") == {"", "+5D=9"}
+    assert moves(game, "9C") == {""}  # without the nine it could take nothing
+    made = after(game, "4S+5D=9")
+    assert made.builds == [(9, ["5D", "4S"], 0, False)]
+    assert made.table == ["KH"]
+    assert moves(at("5D KH", "4S 8C", "QC QD"), "4S") == {""}  # no nine is left in the hand
+
+
+def test_b2_cards_in_groups() -> None:
+    game = at("3C 5D 6C 9H KH", "4S 9C", "QC QD")
+    groups = {"+5D=9", "+5D9H=9", "+3C5D6C=9", "+3C6C5D9H=9"}
+    assert {frozenset(text) for text in moves(game, "4S")} == {frozenset(text) for text in groups | {""}}
+    assert after(game, "4S+5D=9").builds[0][3] is False
+    assert after(game, "4S+5D9H=9").builds[0][3] is True
+
+
+def test_b2_a_card_alone_makes_no_build() -> None:
+    assert moves(at("KH", "9C 9D", "QC QD"), "9C") == {""}
+    assert moves(at("9H KH", "9C 9D", "QC QD"), "9C") == {"", "x9H", "+9H=9"}
+
+
+def test_b2_values_of_the_hand_and_of_the_table() -> None:
+    assert moves(at("KH", "AC AD", "QC QD"), "AC") == {"", "+KH=14"}  # 1 + 13, for the other ace
+    assert moves(at("KH", "2C 2S", "QC QD"), "2C") == {"", "+KH=15"}
+    assert moves(at("6H", "TC TD", "QC QD"), "TC") == {"", "+6H=16"}
+    assert moves(at("AH", "AC 2C", "QC QD"), "AC") == {"", "+AH=2"}
+    assert moves(at("KH", "2S 2C", "QC QD"), "2S") == {"", "xKH"} - {"xKH"}
+
+
+def test_b2_the_seat_must_still_hold_the_card() -> None:
+    game = at("4D", "5C 9C 9D", "9S QC QD", build_9="9H 9S", owner_9="1")
+    assert moves(game, "5C") == {"", "+4D[9]=9"}
+
+
+# ---------------------------------------------------------------------- B3: raising
+
+
+def test_b3_a_card_of_the_hand_raises_anybodys_single_build() -> None:
+    game = at("", "3C 9C", "6C QD", build_6="2C 4D", owner_6="1")
+    assert moves(game, "3C") == {"", "+[6]=9"}
+    raised = after(game, "3C+[6]=9")
+    assert raised.builds == [(9, ["2C", "3C", "4D"], 0, False)]
+    assert raised.legal_moves()[0].card == "6C"  # seat 1 is free of its promise
+    assert moves(raised, "6C") == {""}
+
+
+def test_b3_a_multiple_build_keeps_its_value() -> None:
+    game = at("", "3C 9C", "6C QD", build_6="2C 4D 6H", owner_6="1")
+    assert moves(game, "3C") == {""}
+
+
+def test_b3_loose_groups_may_join_in_the_same_play() -> None:
+    game = at("9H 5C 4C KD", "3C 9C", "6C QD", build_6="2C 4D", owner_6="1")
+    assert moves(game, "3C") == {"", "+[6]=9", "+9H[6]=9", "+4C5C[6]=9", "+4C5C9H[6]=9"}
+    assert after(game, "3C+4C5C[6]=9").builds[0][3] is True
+
+
+def test_b3_only_by_the_card_of_the_hand() -> None:
+    game = at("AC", "2C 9C", "6C QD", build_6="2D 4D", owner_6="1")
+    assert moves(game, "2C") == {""}  # not 6 + 2 + the loose ace
+
+
+def test_b3_the_owner_raises_its_own_build() -> None:
+    game = at("", "3C 6C 9C", "QC QD KD", build_6="2C 4D", owner_6="0")
+    assert moves(game, "3C") == {"+[6]=9"}
+    only = at("", "6C QH", "QC QD", build_6="2C 4D", owner_6="0")
+    assert moves(only, "6C") == {"x[6]#", "+[6]=12"}  # with the six itself: the queen keeps the promise
+
+
+# ---------------------------------------------------------------------- B4: joining
+
+
+def test_b4_what_makes_a_second_build_of_a_value_joins_the_first() -> None:
+    game = at("5D", "4C 9C 9D", "9H QC QD", build_9="3C 6D", owner_9="1")
+    assert moves(game, "4C") == {"", "+5D[9]=9"}
+    joined = after(game, "4C+5D[9]=9")
+    assert joined.builds == [(9, ["3C", "4C", "5D", "6D"], 0, True)]
+    assert joined.last_move is not None
+    assert (joined.last_move.build, joined.last_move.builds) == (9, (9,))
+
+
+def test_b4_a_card_alone_joins_the_build_of_its_table_value() -> None:
+    game = at("", "9C 9D", "9H QC", build_9="3C 6D", owner_9="1")
+    assert moves(game, "9C") == {"", "x[9]#", "+[9]=9"}
+    assert after(game, "9C+[9]=9").builds == [(9, ["3C", "9C", "6D"], 0, True)]
+
+
+def test_b4_a_raised_build_joins_another() -> None:
+    game = at("", "3C 9C", "6C 9D", build_6="2C 4D", owner_6="1", build_9="4C 5D", owner_9="1")
+    assert moves(game, "3C") == {"", "+[6][9]=9"}
+    assert after(game, "3C+[6][9]=9").builds == [(9, ["2C", "3C", "4C", "4D", "5D"], 0, True)]
+
+
+# ---------------------------------------------------------------------- B5: what an owner promises
+
+
+def test_b5_an_owner_may_not_trail() -> None:
+    game = at("KH", "9C QH 3C", "JC JD QC", build_9="4C 5D", owner_9="0")
+    assert {str(move) for move in game.legal_moves()} == {"9Cx[9]", "3C+[9]=12"}
+    assert game.legal_actions() == [parse_card("3C"), parse_card("9C")]
+    assert moves(at("KH", "9C QH 3C", "9D JD QC", build_9="4C 5D", owner_9="1"), "QH") == {""}
+
+
+def test_b5_an_owner_keeps_its_last_card_of_the_value() -> None:
+    game = at("9H 5H 4H", "9C KC", "QC QD", build_9="4C 5D", owner_9="0")
+    assert moves(game, "9C") == {"x[9]", "x9H[9]", "x4H5H[9]", "x4H5H9H[9]#"}
+    two = at("9H", "9C 9D", "QC QD", build_9="4C 5D", owner_9="0")
+    assert moves(two, "9C") == {"x9H", "x[9]", "x9H[9]#", "+[9]=9", "+9H[9]=9"}
+
+
+def test_b5_who_raises_or_joins_owns_and_the_other_is_free() -> None:
+    game = at("KD", "3C 9C QC", "6C 9D QD", build_6="2C 4D", owner_6="1")
+    assert moves(after(game, "3C+[6]=9"), "QD") == {""}
+    assert moves(game, "QC") == {""}
+    assert moves(after(game, "QC"), "QD") == {"xQC"}  # without its build it might trail too
+
+
+def test_b5_partners_promise_by_themselves() -> None:
+    game = at("KD", "3C", "9C", "3D", "9D", rules=PAIRS, build_9="4C 5D", owner_9="1")
+    assert moves(game, "3C") == {""}
+    assert moves(after(game, "3C"), "9C") == {"x[9]"}
+
+
+# ---------------------------------------------------------------------- B6: sweeps, and the end
+
+
+def test_b6_a_sweep_leaves_neither_loose_cards_nor_builds() -> None:
+    game = at("9H", "9C QH", "QC 7D", build_7="3C 4D", owner_7="1")
+    assert after(game, "9Cx9H").sweeps(0) == 0
+    game = at("9H", "9C QH", "9D 7D", build_9="4C 5D", owner_9="1")
+    assert after(game, "9Cx9H").sweeps(0) == 0
+    assert after(game, "9Cx[9]").sweeps(0) == 0
+    assert after(game, "9Cx9H[9]").sweeps(0) == 1
+
+
+def test_b6_an_owners_last_card_captures_its_build() -> None:
+    game = at("KH 9H", "9C", "QC", build_9="4C 5D", owner_9="0")
+    assert moves(game, "9C") == {"x[9]", "x9H[9]"}
+    end = after(game, "9Cx[9]", "QC")
+    assert (end.is_over, end.builds, end.table) == (True, [], [])
+    assert sum(len(end.captured(seat)) for seat in (0, 1)) == 104
+
+
+# ---------------------------------------------------------------------- staged actions
+
+
+def test_b2_k2_each_choice_has_one_sequence_of_actions() -> None:
+    game = at("9H 5C 4C KD", "3C 9C", "6C QD", build_6="2C 4D", owner_6="1")
+    game.act(parse_card("3C"))
+    assert game.legal_actions() == [STOP, BUILD + 9]
+    game.act(BUILD + 9)
+    assert game.building == 9
+    assert game.legal_actions() == [TAKE + parse_card(card) for card in ("4C", "9H")] + [TAKE_BUILD + 6]
+    game.act(TAKE + parse_card("4C"))
+    assert game.legal_actions() == [TAKE + parse_card("5C")]  # a take that is the only legal action is an action
+    game.act(TAKE + parse_card("5C"))
+    assert game.legal_actions() == [TAKE + parse_card("9H"), TAKE_BUILD + 6]
+    game.act(TAKE_BUILD + 6)  # and ends by itself
+    assert [str(move) for move in game.moves] == ["3C+4C5C[6]=9"]
+
+
+def test_b4_a_build_is_joined_without_further_action() -> None:
+    game = at("KD", "9C 9D", "9H QC", build_9="3C 6D", owner_9="1")
+    game.act(parse_card("9C"))
+    assert game.legal_actions() == [STOP, BUILD + 9, TAKE_BUILD + 9]
+    game.act(BUILD + 9)
+    assert [str(move) for move in game.moves] == ["9C+[9]=9"]
+
+
+def test_names_of_actions_for_builds() -> None:
+    assert [parse_action(name) for name in ("build 9", "take build 16", "build 0")] == [114, 138, 105]
+    for text in ("build 17", "build", "take build", "build 09", "take build -1"):
+        with pytest.raises(ValueError, match=r"is no (action|card)"):
+            parse_action(text)
+    assert (Rules.preset("mulle-glimne").num_actions, Rules.preset("mulle").num_actions) == (139, 105)
+
+
+# ---------------------------------------------------------------------- rules with builds
+
+
+def test_b2_rules_that_can_have_builds() -> None:
+    assert Rules.preset("kasino-finland", building=True).num_actions == 139
+    assert moves(at("5D KH", "4S 9C", "QC QD", rules=FINLAND), "4S") == {"", "+5D=9"}
+    for text, reason in {
+        "kasino-sweden building=True": "one value in the hand and one on the table",
+        "mulle building=True": "one value in the hand and one on the table",
+        "krypkasino building=True": "optional captures",
+        "kasino-finland building=True capture=maximal": "optional captures",
+        "kasino-finland building=True pictures_in_sums=False": "pictures_in_sums=True",
+        "kasino-finland building=True forced_sweep=True": "forced_sweep=False",
+        "kasino-finland building=1": "building is True or False, not 1",
+        "kasino-finland mulle_by_value=True": "packs=2",
+        "mulle mulle_by_value=True": "set one of them",
+        "mulle spade_ace_points=-1": "spade_ace_points is a number",
+    }.items():
+        with pytest.raises(ValueError, match=reason):
+            Rules.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ({"build_9": "4C 5D"}, "a build has an owner; say who in 'owner 9'"),
+        ({"owner_9": "0"}, "there is no 'build 9' that seat 0 could own"),
+        ({"build_9": "4C 6D", "owner_9": "0"}, "worth 10, and no groups of 9 make that up"),
+        ({"build_9": "4C 5D", "owner_9": "1"}, "seat 1 holds no card of 9"),
+        ({"build_9": "9H", "owner_9": "0"}, "play can't lead to these builds"),
+        ({"build_9": "4C 5D 8C TC", "owner_9": "0"}, "play can't lead to these builds"),
+        ({"build_17": "9H 8H", "owner_17": "0"}, "is no key of a position"),
+        ({"building": "9"}, "no card is pending"),
+        ({"mulle-scores": "6 0"}, "0 mulles of seat 0 can't count 6"),
+    ],
+)
+def test_b1_b5_positions_that_can_not_be(told: dict[str, str], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        at("KH", "9C KC", "QC QD", **told)
+
+
+def test_b2_a_begun_build_in_a_position_and_in_a_record() -> None:
+    game = at("5D 4D 9H", "4S 9C", "QC QD")
+    game.act(parse_card("4S"))
+    game.act(BUILD + 9)
+    assert "4S+=9.." in game.record()
+    game.act(TAKE + parse_card("5D"))
+    assert "building: 9" in game.position()
+    for twin in (Game.from_position(game.position()), Game.replay(game.record())):
+        assert (twin.pending, twin.building, twin.taken) == ("4S", 9, ["5D"])
+        assert twin.legal_actions() == game.legal_actions()
+        twin.push("4S+5D=9")
+        assert twin.builds == after(game, "4S+5D=9").builds

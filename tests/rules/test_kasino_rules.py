@@ -1,0 +1,338 @@
+"""Every ruling of docs/rules.md on Kasino, Överspader and Mulle by themselves, played; each test bears its id."""
+
+import pytest
+from support.relatives import SPADES, captures, deal, finish, lay, mask, play, scores
+
+from krypenv import Game, Rules, determinize
+from krypenv.cards import STOP
+from krypenv.worlds.invariants import check_state
+
+SWEDEN, FINLAND, MULLE = "kasino-sweden players=2", "kasino-finland players=2", "mulle players=2"
+ONE_PACK = ("kasino-sweden", "overspader", "kasino-finland")
+
+# ---------------------------------------------------------------------- Kasino in Sweden, Överspader
+
+
+def test_s1_values():
+    hand = "JC QC KC TC"
+    game = lay(SWEDEN, "5C 6D AH TD JD QD KD", hand, "3C 3D 3H 3S")
+    eleven = {"5C 6D", "TD AH", "JD", "5C 6D JD", "TD JD AH", "5C 6D TD AH", "5C 6D TD JD AH"}
+    assert captures(game, "JC") == {"", *eleven}
+    assert captures(game, "TC") == {"", "TD"}
+    assert {"QD", "JD AH", "5C 6D AH"} < captures(game, "QC")
+    assert captures(game, "KC") == {"", "KD", "QD AH", "QD KD AH"}
+
+
+def test_s1_each_ace_is_one_or_fourteen_by_itself():
+    game = lay(SWEDEN, "AC AD 5H 8C", "AH QD", "QC QH")
+    assert captures(game, "AH") == {"", "AC", "AD", "AC AD", "AC 8C 5H", "8C AD 5H", "AC 8C AD 5H"}
+    game = lay(SWEDEN, "AC KC KD 2S QH", "AH 9D", "QC QS")
+    without = {"AC", "AC KC", "AC KD"}
+    assert captures(game, "AH") == {"", *without, "QH 2S", "AC QH 2S", "AC KC QH 2S", "AC KD QH 2S"}
+    game = lay(SWEDEN, "AC AD AH", "AS 9D", "QC QS")
+    assert len(captures(game, "AS")) == 8
+    game = lay(SWEDEN, "AC 3C", "AS 4D", "QC QS")
+    assert captures(game, "4D") == {"", "AC 3C"}
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize("name", ONE_PACK)
+def test_s2_two_at_a_time_to_each_hand_and_the_table(name, players):
+    game = Game(Rules.preset(name, players=players), seed=players)
+    deck, around = game.deck, 2 * players + 2
+    for seat in range(players):
+        at = 2 * seat
+        assert sorted(game.hand(seat)) == sorted(deck[at : at + 2] + deck[around + at : around + at + 2])
+    assert sorted(game.table) == sorted(deck[around - 2 : around] + deck[2 * around - 2 : 2 * around])
+    deal(game, 2)
+    start = 2 * around
+    for seat in range(players):
+        at = start + 2 * seat
+        assert sorted(game.hand(seat)) == sorted(deck[at : at + 2] + deck[at + 2 * players : at + 2 * players + 2])
+    assert game.stock_size == 52 - start - 4 * players
+
+
+def test_s2_nothing_is_put_aside():
+    game = Game(Rules.preset("kasino-sweden"), seed=5)
+    deal(game, 6)
+    assert game.set_aside == []
+    assert len(game.table) == 4 + 5 * 8
+
+
+def test_s3_points():
+    for cards, points in [("AC AD AH AS", 4), ("TD", 2), ("2S", 1), ("KS TS 2C TC", 0)]:
+        more = f"captured 0: {cards} 3C 3D; captured 1: rest; stock: -; last-capturer: 0"
+        assert lay(SWEDEN, "9C", "9D 4C", "QC QD", more=more).points(0) == points
+    engine = finish(SWEDEN, "rest", "3C 3D", table="KD 4D")
+    assert scores(engine) == [4 + 2 + 1 + 2 + 1, 1]
+    engine = finish(SWEDEN, "rest", "3C 3D", table="KD")
+    assert scores(engine) == [4 + 2 + 1 + 2 + 1, 1 + 1]
+
+
+def test_s3_nobody_has_sistan_without_a_capture():
+    game = Game(Rules.preset("kasino-sweden", players=4), seed=3)
+    while not game.is_over:
+        game.act(mask(game)[-1])
+    assert game.scores() == [0] * 4
+
+
+@pytest.mark.parametrize(("spades", "worth"), [(5, 0), (6, 0), (7, 1), (9, 3)])
+def test_o1_points_for_each_spade_above_six(spades, worth):
+    engine = finish("overspader players=3", " ".join(["3C", *SPADES[-spades:]]), "4C 4D", "rest")
+    assert scores(engine) == [worth, 0, 4 + 2 + 1 + 1 + 1 + 1 + max(0, 13 - spades - 6)]
+
+
+# ---------------------------------------------------------------------- Kasino in Finland
+
+
+def test_f1_values_from_the_hand():
+    game = lay(FINLAND, "AC 2S TD 3H KC", "AD 2D", "QC QD")
+    assert captures(game, "AD") == {"", "AC KC", "AC TD 3H"}  # 1 on the table, storan 10 and lillan 2
+    game = lay(FINLAND, "AC 2C TD 3H KC", "2S TC", "QC QD")
+    assert captures(game, "2S") == {"", "2C KC", "2C TD 3H"}
+    assert captures(game, "TC") == {"", "TD"}
+    game = lay(FINLAND, "AC 2C TC 3H KC", "TD 2D", "QC QD")
+    assert captures(game, "TD") == {"", "KC 3H", "AC 2C TC 3H", "AC 2C KC"}
+    assert captures(game, "2D") == {"", "2C"}
+
+
+def test_f2_deal_as_in_sweden():
+    swedish, finnish = (Rules.preset(name, players=3) for name in ("kasino-sweden", "kasino-finland"))
+    assert finnish.deal_sizes() == swedish.deal_sizes() == [((4,) * 3, 4), *[((4,) * 3, 0)] * 3]
+
+
+@pytest.mark.parametrize(
+    ("rules", "spades", "worth"),
+    [
+        ("players=2", (7, 6), [2, 0]),
+        ("players=2 packs=2 short_last_deal=True", (13, 13), [0, 0]),
+        ("players=3", (6, 6, 1), [1, 1, 0]),
+        ("players=3", (6, 5, 2), [2, 0, 0]),
+        ("players=4", (5, 5, 2, 1), [1, 1, 0, 0]),
+        ("players=4", (4, 4, 4, 1), [0, 0, 0, 0]),
+        ("players=4 teams=2", (5, 3, 2, 3), [2, 0, 0, 0]),
+    ],
+)
+def test_f3_most_spades(rules, spades, worth):
+    rules = Rules.parse(f"kasino-finland {rules}")
+    left = SPADES * rules.packs
+    piles = [[left.pop() for _ in range(count)] for count in spades[:-1]]
+    engine = finish(str(rules), *map(" ".join, piles), "rest")
+    points = [sum({"AS": 1, "2S": 1}.get(card, 0) for card in pile) for pile in piles]
+    expected = [own + most for own, most in zip([*points, 7 * rules.packs - sum(points)], worth, strict=True)]
+    expected[(rules.players - 1) % rules.num_teams] += 1  # most cards
+    assert scores(engine) == expected
+
+
+def test_f3_nothing_for_the_last_capture():
+    assert scores(finish(FINLAND, "rest", "3C 3D", table="KD 4D")) == [4 + 2 + 1 + 2 + 1, 0]
+
+
+MIDDLE = (
+    "captured 0: KC KD KH QC QH JC; stock: rest"  # of a game of two, in the first deal, with two cards on the table
+)
+
+
+@pytest.mark.parametrize(
+    ("rules", "sweeps", "counted"),
+    [
+        ("players=2", (3, 0), (3, 0)),
+        ("players=2", (3, 1), (2, 0)),
+        ("players=2", (2, 2), (0, 0)),
+        ("players=3", (2, 1, 0), (2, 1, 0)),
+        ("players=3", (2, 1, 1), (1, 0, 0)),
+        ("players=4 teams=2", (0, 1, 2, 0), (-1, 0, 2, 0)),
+        ("players=4 teams=2", (1, 2, 1, 1), (-1, 0, 1, 1)),
+    ],
+)
+def test_f4_sweeps_of_all_sides_cancel(rules, sweeps, counted):
+    players = len(sweeps)
+    low = {seat: f"{seat + 3}C {seat + 3}D {seat + 3}H" for seat in range(players - 1)}
+    told = "; ".join(f"captured {seat}: {cards}" for seat, cards in low.items())
+    hands = ["9C", "9D", "9H", "9S"][:players]
+    more = f"{told}; captured {players - 1}: rest; stock: -; last-capturer: 0; sweeps: {' '.join(map(str, sweeps))}"
+    game = lay(f"kasino-finland {rules}", "KC", *hands, more=more)
+    assert game.scores() == [own + 7 * (seat == players - 1) for seat, own in enumerate(counted)]
+    assert [game.sweeps(seat) for seat in range(players)] == list(sweeps)
+
+
+def test_f5_sweeps_of_the_last_deal_do_not_count_and_cancel_nothing():
+    game = lay(FINLAND, "3C", "3D 2C", "QD AC", more="captured 1: rest; stock: -; sweeps: 0 1")
+    before = game.scores()
+    assert play(game, "3D", "3C") == [0, 0]
+    assert (game.scores(), game.sweeps(0)) == (before, 1)
+
+
+@pytest.mark.parametrize(("totals", "worth"), [("9 0", 1), ("10 0", 0), ("0 9", 1), ("0 10", 0), ("0 15", 0)])
+def test_f5_no_sweep_counts_once_some_side_had_ten(totals, worth):
+    game = lay(
+        f"{FINLAND} games=0 threshold=16", "3C 7C", "TC 9D", "QD 8C", more=f"{MIDDLE}; totals: {totals}; game: 2"
+    )
+    assert play(game, "TC", "3C 7C") == [worth, 0]
+    assert game.sweeps(0) == 1
+
+
+@pytest.mark.parametrize(("total", "worth"), [(7, 1), (8, 0)])
+def test_f5_the_running_score_is_that_before_the_card_and_has_this_games_points(total, worth):
+    more = f"captured 0: AC AD KH QC QH JC; stock: rest; totals: {total} 0; game: 2"
+    game = lay(f"{FINLAND} games=0 threshold=16", "AH KC", "AS 9D", "QD 8C", more=more)
+    assert play(game, "AS", "AH KC") == [2 + worth, 0]
+
+
+def test_f6_a_session_ends_at_once_in_the_middle_of_a_game():
+    for total in (14, 13):
+        more = f"{MIDDLE}; totals: 3 {total}; game: 2"
+        game = lay(f"{FINLAND} games=0 threshold=16", "3C TD", "5D 9D", "TC 8C", more=more)
+        play(game, "5D")
+        play(game, "TC", "TD")  # 2 points
+        assert game.is_over == (total == 14)
+        assert game.table == ["3C", "5D"]  # nobody gets it
+        assert game.scores() == [0, 2]
+    assert not game.session_over
+
+
+@pytest.mark.parametrize(
+    ("bonus", "more"),
+    [(5, "games=0 threshold=4"), (5, "games=1 threshold=4"), (-5, "games=0 threshold=4 tie_break=play_on")],
+)
+def test_f6_h5_points_of_the_first_layout_end_no_game_before_a_play(bonus, more):
+    rules = Rules.parse(f"mini-mulle players=2 threshold_at_once=True initial_match_bonus={bonus} {more}")
+    text = Game(rules, deck=["AS", "2S", "3S", "3S", "2S", "AS"]).position()
+    if "play_on" in more:  # tied at the threshold before this game, and now one side is alone at the top
+        text = text.replace("deal: 1", "game: 2\ntotals: 9 9\ndeal: 1")
+    for game in (Game.from_position(text), Game.from_position(Game.from_position(text).position())):
+        assert game.scores() == [bonus, 0]
+        assert not game.is_over
+        check_state(rules, game.state.reshape(1))
+        worlds = determinize(game.observation(0), 1, rules)
+        assert not worlds.over[0]
+        check_state(rules, worlds)
+        game.act(game.legal_actions()[0])
+        if game.pending:
+            game.act(STOP)
+        assert game.is_over
+        assert game.session_over
+
+
+def at_once(table, last, totals):
+    """The last play of a Finnish game, by seat 1; seat 0 has most spades and cards and 6 points of its cards."""
+    return finish(f"{FINLAND} games=0 threshold=16", "rest", "3C 3D", table=table, last=last, totals=totals, game="2")
+
+
+def test_f6_the_last_card_of_a_game_may_end_the_session_at_once():
+    engine = at_once("KC AC 5D", "AS", "9 14")  # two aces make sixteen
+    assert engine.finished[0]
+    assert scores(engine) == [9 + 5, 16]  # seat 0 would have three more for spades and cards
+    assert engine.rewards[0].tolist() == [0, 1]
+
+
+def test_f6_otherwise_the_highest_total_at_sixteen_wins_after_the_last_card():
+    engine = at_once("KC AC 5D", "9S", "8 14")  # trails: seat 0 gets the ace too, then spades and cards
+    assert scores(engine) == [8 + 7 + 3, 14]
+    assert engine.rewards[0].tolist() == [1, 0]
+    engine = at_once("9D AC 5D", "9S", "8 15")  # takes, and gets the ace
+    assert scores(engine) == [8 + 6 + 3, 15 + 1]
+    assert engine.rewards[0].tolist() == [1, 0]
+    engine = at_once("9D AC 5D", "9S", "4 14")
+    assert not engine.finished[0]
+    assert engine.state.totals[0, :2].tolist() == [4 + 6 + 3, 15]
+
+
+@pytest.mark.parametrize(
+    ("piles", "totals", "won"),
+    [
+        # Storan and seven spades (2), two aces and most cards (1): more spades win.
+        (("TD 3S 4S 5S 6S 7S 8S 9S", "rest", "AH AS 2S"), "12 13 0", [1, 0, 0]),
+        # Five spades each (1 each), and most cards (1) for the second: more cards win.
+        (("TD 3S 4S 5S 6S 7S", "rest", "AH AS 2S KS"), "13 12 0", [0, 1, 0]),
+        # Five spades each (1 each) and as many cards, too: shared.
+        (("TD 3S 4S 5S 6S 7S 3C", "AC AD 8S 9S TS JS QS", "rest"), "13 13 0", [0.5, 0.5, 0]),
+    ],
+)
+def test_f7_ties_are_decided_by_spades_and_then_by_cards(piles, totals, won):
+    for goal in ("high", "low"):
+        rules = f"kasino-finland players=3 games=0 threshold=16 goal={goal}"
+        engine = finish(rules, *piles, table="KD 2C", totals=totals, game="2")
+        assert scores(engine)[:2] == [16, 16]
+        assert engine.rewards[0].tolist() == (won if goal == "high" else [0, 0, 1])
+
+
+@pytest.mark.parametrize(("goal", "won"), [("high", [0, 1]), ("low", [1, 0])])
+def test_f7_ties_are_decided_by_points_of_cards_first(goal, won):
+    piles = "3C 3S 4S 5S 6S 7S 8S 9S", "rest"  # most spades and no points, or most cards and all points
+    engine = finish(f"{FINLAND} games=0 threshold=16 goal={goal}", *piles, table="KD 2C", totals="14 8", game="2")
+    assert scores(engine) == [16, 16]
+    assert engine.rewards[0].tolist() == won
+
+
+# ---------------------------------------------------------------------- Mulle after Sassersson
+
+
+@pytest.mark.parametrize(("players", "last_hands"), [(2, [5, 4]), (3, [3, 3, 3]), (4, [5, 5, 5, 4])])
+def test_m1_five_in_one_batch_and_a_last_deal_one_at_a_time(players, last_hands):
+    game = Game(Rules.preset("mulle", players=players), seed=players)
+    for seat in range(players):
+        assert sorted(game.hand(seat)) == sorted(game.deck[5 * seat : 5 * seat + 5])
+    assert sorted(game.table) == sorted(game.deck[5 * players : 5 * players + 5])
+    deal(game, 2)
+    for seat in range(players):
+        start = 5 * players + 5 + 5 * seat
+        assert sorted(game.hand(seat)) == sorted(game.deck[start : start + 5])
+    deal(game, len(game.rules.deal_sizes()))
+    assert game.stock_size == 0
+    rest = game.deck[-sum(last_hands) :]
+    for seat in range(players):
+        assert sorted(game.hand(seat)) == sorted(rest[seat::players])
+    assert [len(game.hand(seat)) for seat in range(players)] == last_hands
+
+
+def test_m1_a_seat_without_a_card_is_passed_over():
+    game = Game(Rules.preset("mulle", players=4), seed=1)
+    deal(game, len(game.rules.deal_sizes()))
+    turns = []
+    while not game.is_over:
+        turns.append(game.turn)
+        game.act(mask(game)[0])
+        while game.pending:
+            game.act(mask(game)[-1])
+    assert turns == [0, 1, 2, 3] * 4 + [0, 1, 2]  # the dealer is not the last to play
+
+
+@pytest.mark.parametrize(
+    ("table", "takes_", "points"),
+    [
+        ("9S 4C", "9S", 5),
+        ("9S", "9S", 5 + 1),  # a tabbe too
+        ("9S 4C 5D", "9S", 5),
+        ("9S 4C 5D", "4C 9S 5D", 1),  # not alone, and all of the table
+        ("9S 9C 2D", "9S", 5),
+        ("9S 9C 2D", "9C", 0),
+        ("9S 9C 2D", "9C 9S", 0),
+        ("9C 2D", "9C", 0),
+    ],
+)
+def test_m2_a_mulle_is_the_identical_copy_alone(table, takes_, points):
+    assert play(lay(MULLE, table, "9S 2C", "QC"), "9S", takes_) == [points, 0]
+
+
+def test_m2_an_ace_takes_its_copy_as_a_mulle():
+    assert play(lay(MULLE, "AS KC", "AS 2C", "QC"), "AS", "AS") == [5 + 2, 0]
+
+
+def test_m2_a_mulle_with_the_last_card_is_a_tabbe_and_the_last_capture_too():
+    engine = finish("mulle players=3", "rest", "3C 3D", "4C 4D", last="9S", table="9S")
+    assert scores(engine)[2] == 5 + 1 + 1
+
+
+def test_m3_points():
+    rules = Rules.preset("mulle")
+    assert rules.deck_counts @ rules.card_points == 8 + 4 + 2
+    engine = finish("mulle players=3", "rest", "3C 3D", "4C 4D", table="KD 4D")
+    assert scores(engine) == [8 + 4 + 2 + 1, 0, 1]  # most spades; nothing for most cards; the last capture
+    piles = " ".join(["3C", *SPADES[2:], *SPADES[2:4]]), "rest", "3D 4C"  # thirteen spades, and thirteen
+    assert scores(finish("mulle players=3", *piles, table="KD 4D")) == [0, 14, 1]
+
+
+def test_m3_sessions_as_in_sweden_without_a_usual_threshold():
+    assert Rules.preset("mulle").threshold is None
+    assert Rules.preset("mulle").tie_break == Rules.preset("kasino-sweden").tie_break == "spades"

@@ -1,0 +1,286 @@
+"""Every ruling of docs/rules.md on what the relatives have in common, played; each test bears its id."""
+
+import pytest
+from support.relatives import SPADES, captures, finish, lay, mask, play, scores
+
+from krypenv import Game, IllegalMove, Rules
+from krypenv.cards import STOP, TAKE, parse_card
+
+SWEDEN, FINLAND, MULLE = "kasino-sweden players=2", "kasino-finland players=2", "mulle players=2"
+NAMES = ("kasino-sweden", "overspader", "kasino-finland", "mulle")
+
+
+def takes(*names):
+    return [TAKE + parse_card(name) for name in names]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_k1_two_to_four_play_or_two_teams_of_two(name):
+    for players in (2, 3, 4):
+        assert Rules.preset(name, players=players).num_teams == players
+    rules = Rules.preset(name, players=4, teams=2)
+    assert [rules.team_of(seat) for seat in range(4)] == [0, 1, 0, 1]
+    for players in (1, 5, 6):
+        with pytest.raises(ValueError, match=f"{name} is not played by {players} players"):
+            Rules.preset(name, players=players)
+    for players in (2, 3):
+        with pytest.raises(ValueError, match="can't form"):
+            Rules.preset(name, players=players, teams=2)
+
+
+def test_k1_partners_piles_count_as_one_for_majorities():
+    piles = ("3S 4S 5S 6S", "7S 8S 9S TS JS 3C", "QS KS 2S 4C 5C 6C", "rest")
+    alone, together = (scores(finish(f"kasino-sweden players=4{teams}", *piles)) for teams in ("", " teams=2"))
+    assert alone == [0, 2, 1, 4 + 2 + 1 + 1 + 1]  # five spades of seat 1; cards, sistan and a tabbe of seat 3
+    assert together == [2, 1, 1, 4 + 2 + 1 + 1]  # seven spades of seats 0 and 2, most cards of seats 1 and 3 (K7)
+
+
+def test_k2_any_union_of_groups_or_nothing_may_be_taken():
+    game = lay(SWEDEN, "2C 3D 4H 5S 7C", "7D KC", "QC QD")
+    assert captures(game, "7D") == {"", "7C", "2C 5S", "3D 4H", "2C 7C 5S", "7C 3D 4H", "2C 3D 4H 5S", "2C 7C 3D 4H 5S"}
+
+
+def test_k2_cards_are_taken_in_ascending_order_and_stop_ends_a_capture():
+    game = lay(SWEDEN, "2C 3D 4H 5S 7C", "7D KC", "QC QD")
+    game.act(parse_card("7D"))
+    assert mask(game) == [*takes("2C", "7C", "3D"), STOP]  # 4H and 5S come later than what they need
+    game.act(TAKE + parse_card("2C"))
+    assert mask(game) == takes("7C", "3D", "5S")  # a two alone is no capture
+    game.act(TAKE + parse_card("3D"))
+    assert mask(game) == takes("4H")  # the only legal action is one still
+    game.act(TAKE + parse_card("4H"))
+    assert mask(game) == takes("5S")
+    game.act(TAKE + parse_card("5S"))
+    assert game.last_move.takes == ("2C", "3D", "4H", "5S")  # the play ends where only stop would be legal
+    assert game.turn == 1
+
+
+def test_k2_without_anything_to_take_the_card_trails_at_once():
+    game = lay(SWEDEN, "9C TC", "2C KC", "QC QD")
+    game.act(parse_card("2C"))
+    assert (game.turn, game.table) == (1, ["2C", "9C", "TC"])
+
+
+def test_k2_a_second_copy_may_follow_the_first():
+    game = lay(MULLE, "9S 9S 4C", "9C 2C", "QC")
+    game.act(parse_card("9C"))
+    assert mask(game) == [*takes("9S"), STOP]
+    game.act(TAKE + parse_card("9S"))
+    assert mask(game) == [*takes("9S"), STOP]
+    game.act(TAKE + parse_card("9S"))
+    assert game.captured(0) == ["9C", "9S", "9S"]
+    assert captures(lay(MULLE, "9S 9S 4C", "9C 2C", "QC"), "9C") == {"", "9S", "9S 9S"}
+
+
+def test_k2_what_two_values_take_is_one_choice():
+    game = lay(SWEDEN, "AC AD KC", "AH 2C", "QC QD")  # as 1, and as 14
+    assert captures(game, "AH") == {"", "AC", "AD", "AC AD", "AC KC", "KC AD", "AC KC AD"}
+
+
+def test_k2_illegal_takes_and_stops_change_nothing():
+    game = lay(SWEDEN, "2C 3D 4H 5S 7C", "7D KC", "QC QD")
+    game.act(parse_card("7D"))
+    game.act(TAKE + parse_card("3D"))
+    before = game.state.tobytes()
+    for action in (STOP, *takes("2C", "3D", "7D", "5S"), parse_card("KC")):
+        with pytest.raises(IllegalMove):
+            game.act(action)
+    assert game.state.tobytes() == before
+    assert mask(game) == takes("4H")
+
+
+def test_k2_a_maximal_capture_is_so_among_all_hand_values():
+    rules = f"{SWEDEN} capture=maximal"
+    assert captures(lay(rules, "AC KC 2C", "AH 9C", "QC QD"), "AH") == {"AC KC"}
+    assert captures(lay(rules, "AC AD 5H 8C", "AH 9C", "QC QD"), "AH") == {"AC 8C AD 5H"}
+    assert captures(lay(rules, "2C 3C 5C 8C", "TH 9C", "QC QD"), "TH") == {"2C 3C 5C", "2C 8C"}
+    assert captures(lay(rules, "2C 3C", "TH 9C", "QC QD"), "TH") == {""}
+
+
+def test_k2_who_must_sweep_takes_everything_without_a_stop():
+    rules = f"{SWEDEN} forced_sweep=True"
+    game = lay(rules, "9C 4D 5H", "9D 2C", "QC QD")
+    assert mask(game) == [parse_card("9D")]
+    game.act(parse_card("9D"))
+    assert (game.table, game.sweeps(0), game.turn) == ([], 1, 1)
+    game = lay(rules, "9C 4D 6H", "9D 2C", "QC QD")  # no sweep: then captures are as free as ever
+    assert captures(game, "9D") == {"", "9C"}
+
+
+def test_k3_a_sweep_is_one_point_and_nobody_pays():
+    for name in NAMES:
+        rules = f"{name} players=2 last_deal_sweeps=True"
+        game = lay(rules, "5C 4D", "9D 2C", "QC QD" if name != "mulle" else "QC")
+        assert play(game, "9D", "5C 4D") == [1, 0]
+
+
+def test_k3_nobody_must_sweep_and_no_sweep_is_double():
+    game = lay(SWEDEN, "9C", "9D 2C", "QC QD")
+    assert mask(game) == [parse_card("2C"), parse_card("9D")]
+    assert captures(game, "9D") == {"", "9C"}
+    assert play(game, "9D", "9C") == [1, 0]
+    game = lay(MULLE, "9C", "9C 2C", "QC")
+    assert play(game, "9C", "9C") == [1 + 5, 0]
+    assert game.sweeps(0) == 1
+
+
+def test_k4_what_is_left_goes_to_the_last_capture_without_a_sweep():
+    engine = finish(SWEDEN, "rest", "3C 3D", last="9C", table="9D 2C", last_capturer="0")
+    assert engine.final_sweeps[0].tolist() == [0, 0]
+    assert scores(engine) == [4 + 2 + 1 + 2 + 1, 1]
+    engine = finish(SWEDEN, "rest", "3C 3D", last="5S", table="9D 2C AS", last_capturer="1")  # it trails
+    assert engine.final_points[0].tolist() == [3 + 2 + 1, 1]
+
+
+def test_k4_without_any_capture_the_cards_belong_to_nobody():
+    for text in (SWEDEN, FINLAND, "overspader players=3", MULLE):
+        game = Game(Rules.parse(text), seed=1)
+        while not game.is_over:
+            game.act(mask(game)[-1])  # stops, wherever that is possible
+        assert len(game.table) == game.rules.deck_size
+        assert game.last_capturer is None
+        assert not any(game.scores())
+        assert not any(game.captured(seat) for seat in range(game.rules.players))
+
+
+@pytest.mark.parametrize(("spades", "worth"), [(6, 0), (7, 2)])
+def test_k5_the_majority_is_strict(spades, worth):
+    engine = finish(SWEDEN, " ".join(["3C", *SPADES[-spades:]]), "rest")
+    assert scores(engine)[0] == worth
+
+
+def test_k5_a_tie_for_most_cards_is_nobodys():
+    game = Game(Rules.preset("kasino-sweden"), seed=2)
+    cards = [name for name in game.deck if name not in ("KC", "KD")]
+    even = finish(SWEDEN, " ".join(cards[:26]), "rest")
+    odd = finish(SWEDEN, " ".join(cards[:27]), "rest")
+    points = [
+        sum({"AS": 1, "AC": 1, "AD": 1, "AH": 1, "TD": 2, "2S": 1}.get(card, 0) for card in cards[:count])
+        for count in (26, 27)
+    ]
+    spades = [sum(card[1] == "S" for card in cards[:count]) for count in (26, 27)]
+    assert scores(even)[0] == points[0] + 2 * (spades[0] > 6)
+    assert scores(odd)[0] == points[1] + 2 * (spades[1] > 6) + 1
+
+
+def test_k5_the_card_played_and_the_cards_left_belong_to_the_pile():
+    piles = " ".join(["3C", *SPADES[:6]]), "rest"
+    assert scores(finish(SWEDEN, *piles, last="KS", table="KD", last_capturer="0"))[0] == 1 + 1  # its 7th spade
+    assert scores(finish(SWEDEN, *piles, last="KS", table="QD", last_capturer="0"))[0] == 1 + 1 + 2 + 1
+    assert scores(finish(SWEDEN, *piles, last="KS", table="QD", last_capturer="1"))[0] == 1 + 1
+
+
+# Seat 0 gets 2 points for seven spades, seat 1 gets 9: aces, storan, lillan, cards and the last capture.
+SESSION, PILES = f"{SWEDEN} games=0 threshold=16", ("3C 3S 4S 5S 6S 7S 8S 9S", "rest")
+
+
+def end(rules, totals, **entries):
+    """The end of a game of a session; totals are those before it."""
+    return finish(rules, *PILES, table="KD 2C", totals=totals, game="2", **entries)
+
+
+@pytest.mark.parametrize(
+    ("goal", "totals", "won"),
+    [
+        ("high", "14 0", [1, 0]),
+        ("high", "13 7", [0, 1]),
+        ("high", "15 15", [0, 1]),
+        ("high", "13 6", None),
+        ("low", "14 0", [0, 1]),
+        ("low", "15 15", [1, 0]),
+        ("low", "13 6", None),
+    ],
+)
+def test_k6_the_session_ends_after_the_game_in_which_a_total_reaches_the_threshold(goal, totals, won):
+    engine = end(f"{SESSION} goal={goal}", totals)
+    assert engine.finished[0] == (won is not None)
+    new = [int(total) + score for total, score in zip(totals.split(), (2, 9), strict=True)]
+    if won:
+        assert scores(engine) == new
+        assert engine.rewards[0].tolist() == won
+    else:
+        assert engine.state.totals[0, :2].tolist() == new
+        assert (engine.state.game_number[0], engine.state.dealer[0]) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "won"),
+    [
+        ("", [1, 0]),  # by seven spades to six
+        ("goal=low", [0, 1]),
+        ("tie_break=share", [0.5, 0.5]),
+        ("tie_break=play_on", None),
+        ("tie_break=play_on goal=low", None),
+        ("tie_break=play_on games=3", None),
+        ("tie_break=play_on games=2", [0.5, 0.5]),
+    ],
+)
+def test_k6_equal_totals(fields, won):
+    rules = f"{SWEDEN} threshold=16 {fields}" if "games" in fields else f"{SESSION} {fields}"
+    engine = end(rules, "15 8")
+    assert engine.finished[0] == (won is not None)
+    if won:
+        assert scores(engine) == [17, 17]
+        assert engine.rewards[0].tolist() == won
+    else:
+        assert engine.state.totals[0, :2].tolist() == [17, 17]
+
+
+@pytest.mark.parametrize(("goal", "won"), [("high", [1, 0]), ("low", [0, 1])])
+def test_k6_the_tie_break_decides_a_single_game_too(goal, won):
+    engine = finish(f"{SWEDEN} goal={goal}", "TD AS 2S 3S 4S 5S 6S 7S", "rest")
+    assert scores(engine) == [2 + 1 + 1 + 2, 3 + 1 + 1 + 1]
+    assert engine.rewards[0].tolist() == won
+
+
+def test_k6_a_game_is_a_session_by_default():
+    for name in NAMES:
+        rules = Rules.preset(name)
+        assert (rules.games, rules.threshold, rules.goal) == (1, None, "high")
+
+
+def test_k6_totals_dealer_and_number_are_part_of_a_position():
+    game = lay(SESSION, "9C", "9D 4C", "QC QD", more="captured 0: rest; stock: -; dealer: 1; totals: 7 15; game: 4")
+    text = game.position()
+    assert {"dealer: 1", "totals: 7 15", "game: 4"} <= set(text.splitlines())
+    twin = Game.from_position(text)
+    assert (twin.totals, twin.dealer, twin.game_number) == ([7, 15], 1, 4)
+    with pytest.raises(ValueError, match="session was over when a total reached 16"):
+        Game.from_position(text.replace("7 15", "7 16"))
+
+
+def test_k7_an_observation_counts_the_piles_and_the_sweeps():
+    rules = "kasino-finland players=3 games=0 threshold=300"
+    more = "captured 0: AS KS 2C; captured 1: 3C 3D; captured 2: rest; last-capturer: 2; stock: -; sweeps: 1 0 2"
+    game = lay(rules, "9C", "9D 4C", "QC QD", "JC JD", more=f"{more}; totals: 5 130 9; game: 2")
+    blocks = {name: game.observation()[part].tolist()[:3] for name, part in game.rules.layout.items()}
+    assert blocks["cards_won"] == [3, 2, 52 - 7 - 5]
+    assert blocks["spades_won"] == [2, 0, 11]
+    assert blocks["points"] == [1, 0, 3 + 1 + 2]
+    assert blocks["sweeps"] == blocks["counted_sweeps"] == [1, 0, 2]
+    assert blocks["totals"] == [5, 127, 9]  # saturated
+    assert blocks["session_total"] == [0, 0, 0]
+    play(game, "9D", "9C")
+    blocks = {name: game.observation(0)[part].tolist()[:3] for name, part in game.rules.layout.items()}
+    assert (blocks["sweeps"], blocks["counted_sweeps"]) == ([2, 0, 2], [1, 0, 2])  # in the last deal (F5)
+    assert blocks["cards_won"] == [5, 2, 40]
+    assert game.scores() == [1 + 1, 0, 6 + 2]  # without majorities
+    seen = {name: game.observation(1)[part].tolist()[:3] for name, part in game.rules.layout.items()}
+    assert seen["cards_won"] == [2, 40, 5]
+
+
+def test_k7_mulles_are_seen_as_mulles_and_as_points():
+    game = lay(MULLE, "9S 4C", "9S 2C", "QC")
+    play(game, "9S", "9S")
+    blocks = {name: game.observation(0)[part].tolist()[:2] for name, part in game.rules.layout.items()}
+    assert (blocks["mulles"], blocks["points"][0]) == ([1, 0], 5)
+
+
+def test_k7_what_a_side_has_as_a_whole_stands_with_its_first_seat():
+    over = finish("overspader players=4 teams=2", "3S 4S 5S", "3C 4C", "6S 7S 8S 9S TS", "rest")
+    assert scores(over) == [2, 1, 0, 4 + 2 + 1 + 1 + 1]
+    stock = "4C 4D 4H 4S 5C 5D 5H 5S 6C 6D 6H 6S 7C 7D 7H 7S"
+    more = f"captured 2: 2C 2D; captured 3: rest; last-capturer: 3; sweeps: 0 0 2 1; stock: {stock}"
+    game = lay("kasino-finland players=4 teams=2", "9C", "9D", "QC", "QD", "QH", more=more)
+    assert game.scores() == [-1, -1, 2, 1 + 4 + 1 + 2]
+    assert play(game, "9D", "9C") == [1, 0, 0, 0]

@@ -1,0 +1,1 @@
+"""What tests share: slow references, random rules, small games and files, terminals."""

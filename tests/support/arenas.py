@@ -1,0 +1,74 @@
+"""Small arenas, and agents that play them well and badly."""
+
+import multiprocessing
+import os
+
+import numpy as np
+
+from krypenv import Rules
+from krypenv.training import ArenaSettings, run_arena
+
+RULES = Rules.preset("krypkasino")
+
+
+HAND = slice(0, 52)  # of the observation
+
+
+class Lowest:
+    """An agent without chance: the lowest legal action."""
+
+    name = "lowest"
+
+    def __init__(self, rules, seed=0):
+        self.rules = rules
+
+    def act(self, observations, action_masks):
+        return action_masks.argmax(axis=1)
+
+
+class Highest(Lowest):
+    """The highest legal action."""
+
+    name = "highest"
+
+    def act(self, observations, action_masks):
+        return action_masks.shape[1] - 1 - action_masks[:, ::-1].argmax(axis=1)
+
+
+def has_fault(observations):
+    """Whether a seat holds both copies of some card: now and then."""
+    return (observations[:, HAND] == 2).any(axis=1)
+
+
+class Raising(Lowest):
+    """Raises for all rows where one of them is amiss."""
+
+    def act(self, observations, action_masks):
+        if has_fault(observations).any():
+            raise RuntimeError("two of a kind\nin hand")
+        return super().act(observations, action_masks)
+
+
+class DiesOnWorkers(Lowest):
+    """The lowest legal action; ends every worker process that it plays in."""
+
+    def act(self, observations, action_masks):
+        if multiprocessing.parent_process():
+            os._exit(1)
+        return super().act(observations, action_masks)
+
+
+LOW, HIGH = ("lowest", Lowest), ("highest", Highest)
+
+
+def arena(folder, *agents, rules=RULES, deals=20, progress=None, **options):
+    """Run a small arena."""
+    settings = ArenaSettings(agents, rules, folder, deals=deals, **options)
+    return run_arena(settings, progress) if progress else run_arena(settings)
+
+
+def same_games(one, other):
+    """Whether two arenas played the same games."""
+    return one.names == other.names and all(
+        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("deal", "agents", "scores", "forfeit")
+    )

@@ -1,0 +1,269 @@
+"""What several tests share: rules to try, games at hand, stacked decks, and lockstep with the slow reference."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from krypenv import Engine, Game, Rules
+from krypenv.agents.neural.network import MAIN, Arrays, Inputs, Shape
+from krypenv.agents.neural.weights import specs_of
+from krypenv.cards import ACE, TAKE
+from krypenv.families.variants import Family, family_of
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.observation import LAYOUT, write_observation
+from krypenv.kernels.play import begin_game
+from krypenv.kernels.scoring import score_of
+from krypenv.runtime.jit import kernel
+from support.reference import Reference
+
+RULES = {
+    text: Rules.parse(text)
+    for text in (
+        "krypkasino players=2",
+        "krypkasino players=3",
+        "krypkasino players=4 teams=2",
+        "krypkasino players=5",
+        "krypkasino players=6 teams=3",
+        "krypkasino players=6 teams=2",
+        "krypkasino players=2 first_deal=six_table",
+        "krypkasino players=2 last_capture_points=1",
+        "krypkasino players=3 set_aside=spades",
+        "krypkasino players=2 first_deal=six_table last_capture_points=1 set_aside=spades",
+        "howto players=2",
+        "howto players=3",
+        "howto players=4 teams=2",
+        "howto players=2 forced_sweep=False",
+        "howto players=2 storan_points=0 packs=1 initial_match_bonus=-5",
+        "mini-low players=2",
+        "mini-low players=3",
+        "mini-double players=2",
+        "mini-double players=4 teams=2",
+        "mini-high players=2",
+        "mini-high players=3",
+    )
+}
+
+SMALL: dict[str, Any] = {  # settings of a run that trains a little
+    "preset": "",
+    "envs": 8, "opponent_envs": 8, "steps": 4, "batch": 64, "epochs": 1, "frames": 640, "curve_deals": 2, "deals": 2,
+    "metagame_deals": 2, "curve_every": 1e9, "context": 16, "card": 8, "embedding": 4, "snapshot_every": 0.3,
+    "snapshots": 2, "workers": 1,
+}  # fmt: skip
+
+FIELDS = {  # of rules
+    "two": {},
+    "three": {"players": 3},
+    "teams": {"players": 4, "teams": 2},
+    "session": {"variant": "mini-low", "games": 3, "last_capture_points": 1},
+    "howto": {"variant": "howto", "players": 3, "initial_match_bonus": -5},
+    "sweden": {"variant": "kasino-sweden"},
+    "overspader": {"variant": "overspader", "players": 4, "teams": 2, "games": 2},
+    "finland": {"variant": "kasino-finland", "players": 3},
+    "finland to 16": {"variant": "kasino-finland", "games": 0, "threshold": 16},
+    "mulle": {"variant": "mulle", "players": 4},
+    "glimne": {"variant": "mulle-glimne"},
+}
+
+
+def rules_of(fields: dict[str, Any]) -> Rules:
+    """Return the rules of `FIELDS`, or of others."""
+    return Rules.preset(fields.get("variant", "krypkasino"), **{k: v for k, v in fields.items() if k != "variant"})
+
+
+def env_fields(fields: dict[str, Any]) -> tuple[Family, dict[str, Any]]:
+    """Return the family of `FIELDS`, whose variants are presets, and the fields as its environments take them."""
+    family = family_of(rules_of(fields).name)
+    names = {preset: variant for variant, preset in family.variants.items()}
+    return family, {key: names[value] if key == "variant" else value for key, value in fields.items()}
+
+
+class Recorder:
+    """Plays the legal action with the highest (or lowest) number, and keeps what it was shown."""
+
+    def __init__(self, step: int = -1) -> None:
+        self.step = step
+        self.seen: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
+        self.seen.append((observations.copy(), action_masks.copy()))
+        return pick(action_masks, self.step)
+
+
+def pick(masks: np.ndarray, step: int = 1) -> np.ndarray:
+    """Return the first legal action of each row, or with step -1 the last."""
+    first = masks[:, ::step].argmax(axis=1)
+    return first if step == 1 else masks.shape[1] - 1 - first
+
+
+def lay(
+    table: str, hand_0: str, hand_1: str, more: str = "captured 1: rest; stock: -", rules: str = "krypkasino players=2"
+) -> Game:
+    """Return a game of two with some table and seat 0 to play; what is named nowhere lies where `more` says."""
+    return Game.from_position(f"rules: {rules}; table: {table}; hand 0: {hand_0}; hand 1: {hand_1}; {more}")
+
+
+def some_arrays(shape: Shape, seed: int = 1, inputs: Inputs = MAIN) -> Arrays:
+    """Return the weights of a network that was never trained, whose logits are of the order of one."""
+    rng = np.random.default_rng(seed)
+    arrays = {
+        name: (rng.normal(size=spec.shape) / np.sqrt(spec.shape[-1])).astype(np.float32)
+        for name, spec in specs_of(shape, inputs).items()
+    }
+    return {**arrays, "score.weight": 5 * arrays["score.weight"]}
+
+
+def play_out(game: Game, seed: int = 0) -> Game:
+    """Play a game to its end with random actions, and return it."""
+    choices = random.Random(seed)
+    while not game.is_over:
+        game.act(choices.choice(game.legal_actions()))
+    return game
+
+
+@kernel
+def _begin(compiled: np.ndarray, state: np.ndarray, scratch: np.ndarray) -> None:
+    for row in range(len(state)):
+        begin_game(compiled[0], state[row], scratch[0])
+
+
+@kernel
+def _look(compiled: np.ndarray, state: np.ndarray, viewers: np.ndarray, out: np.ndarray) -> None:
+    for row in range(len(state)):
+        write_observation(compiled[0], state[row], viewers[row], out[row])
+
+
+@kernel
+def _scores(compiled: np.ndarray, state: np.ndarray, out: np.ndarray) -> None:
+    for row in range(len(state)):
+        for seat in range(out.shape[1]):
+            out[row, seat] = score_of(compiled[0], state[row], seat)
+
+
+def stacked(rules: Rules, decks: np.ndarray, features: bool = False) -> Engine:
+    """Return an engine whose rows have been dealt the given decks, (B, D) kinds."""
+    engine = Engine(rules, len(decks), seed=0, features=features)
+    engine.state.deck[:, : rules.deck_size] = decks
+    _begin(engine.compiled, engine._state, borrow_scratch())
+    refresh(engine)
+    return engine
+
+
+def refresh(engine: Engine) -> None:
+    """Write the outputs of an engine anew, after its state was changed by hand."""
+    engine._look()
+
+
+def seen_by(engine: Engine, viewers: np.ndarray) -> np.ndarray:
+    """Return what the given seats, (B,), to act or not, see of their rows, (B, N) int8."""
+    out = np.zeros((engine.num_games, engine.rules.observation_size), np.int8)
+    _look(engine.compiled, engine._state, viewers, out)
+    return out
+
+
+def scores(engine: Engine) -> np.ndarray:
+    """Return the scores of the games as they stand, (B, P)."""
+    out = np.zeros((engine.num_games, engine.rules.players), np.int64)
+    _scores(engine.compiled, engine._state, out)
+    return out
+
+
+def full_deck(rules: Rules) -> list[int]:
+    """Return the deck in the order of kinds."""
+    return [int(kind) for kind in np.repeat(np.arange(52), rules.deck_counts)]
+
+
+def small_first(rules: Rules, rng: np.random.Generator) -> list[int]:
+    """Return a shuffled deck with aces and small cards nearer the front: crowded tables, many choices."""
+    deck = full_deck(rules)
+    return sorted(deck, key=lambda card: (card % 13 + (card % 13 == ACE - 1) * 3) * 0.5 + rng.uniform(0, 8))
+
+
+def lockstep(rules: Rules, deck: list[int], rng: np.random.Generator, style: str) -> int:
+    """Play one game in the engine and in the reference side by side and compare them at every ply; return the plies.
+
+    Styles of play: "random", "creep" (crowds the table), "choose" (plays cards that leave a choice of captures).
+    """
+    engine = stacked(rules, np.array([deck]))
+    state, reference = engine.state, Reference(rules, deck)
+    plies = 0
+    while True:
+        compare(engine, reference)
+        legal = reference.legal_actions()
+        action = int(rng.choice(legal))
+        if style != "random" and reference.pending is None and rng.random() < 0.8:
+            counts = [len(reference.captures(card % 13 + 1)) for card in legal]
+            wanted = [
+                card
+                for card, count in zip(legal, counts, strict=True)
+                if (count == 0 if style == "creep" else count > 1)
+            ]
+            action = int(rng.choice(wanted or legal))
+        reference.act(action)
+        engine.step([action])
+        plies += 1
+        if reference.over:
+            assert engine.finished[0]
+            assert engine.final_scores[0].tolist() == reference.scores()
+            assert engine.final_points[0].tolist() == [reference.points(seat) for seat in range(rules.players)]
+            assert engine.final_sweeps[0].tolist() == reference.sweeps
+            return plies
+        assert not engine.finished[0]
+        assert state.deal_number[0] == reference.deal_number
+
+
+def compare(engine: Engine, reference: Reference) -> None:
+    """Assert that row 0 of an engine stands where the reference stands, and that the observation says so."""
+    compare_play(engine, reference)
+    players, seat = engine.rules.players, reference.turn
+    seen = {name: engine.observation[0][part].tolist() for name, part in LAYOUT.items()}
+    seats = [(seat + place) % players for place in range(players)]
+    assert seen["points"][:players] == [
+        reference.points(other) + (reference.bonus if other == reference.leader else 0) for other in seats
+    ]
+    for place, other in enumerate(seats[1:]):
+        ranks = {rank + 1 for rank in range(13) if seen["cannot_hold"][place * 13 + rank]}
+        assert ranks == reference.cannot_hold(other)
+
+
+def compare_play(engine: Engine, reference: Reference) -> None:
+    """Assert that what is legal, the cards, sweeps and scores are those of the reference, of any rules."""
+    players, seat = engine.rules.players, reference.turn
+    assert engine.seat[0] == seat
+    assert np.flatnonzero(engine.action_mask[0]).tolist() == reference.legal_actions()
+    assert scores(engine)[0].tolist() == reference.scores()
+    seen = {name: engine.observation[0][part].tolist() for name, part in LAYOUT.items()}
+    assert seen["hand"] == counts_of(reference.hands[seat])
+    assert seen["table"] == counts_of(reference.table)
+    assert seen["set_aside"] == counts_of(reference.aside)
+    assert seen["seen"] == reference.seen_by(seat)
+    assert seen["pending"] == counts_of([] if reference.pending is None else [reference.pending])
+    assert seen["taken"] == counts_of(reference.taken)
+    seats = [(seat + place) % players for place in range(players)]
+    assert seen["sweeps"][:players] == [reference.sweeps[other] for other in seats]
+    assert seen["hand_size"][:players] == [len(reference.hands[other]) for other in seats]
+    assert seen["last_capturer"][:players] == [int(other == reference.last_capturer) for other in seats]
+    assert seen["dealer"][:players] == [int(other == reference.dealer) for other in seats]
+    assert seen["team"][:players] == [(other - seat) % engine.rules.num_teams for other in seats]
+
+
+def counts_of(cards: list[int]) -> list[int]:
+    """Return the 52 counts of a list of kinds."""
+    return [cards.count(kind) for kind in range(52)]
+
+
+def take_kinds(actions: list[int]) -> list[int]:
+    """Return the kinds of the take actions among some actions."""
+    return [action - TAKE for action in actions if action >= TAKE]
+
+
+def decisions_of(rules: Rules, games: int = 24, steps: int = 30) -> tuple[np.ndarray, np.ndarray]:
+    """Return the observations and masks before each step of random games."""
+    engine, looks = Engine(rules, games, seed=3), []
+    for _ in range(steps):
+        looks.append((engine.observation.copy(), engine.action_mask.copy()))
+        engine.step(engine.sample_actions())
+    observations, masks = (np.concatenate(each) for each in zip(*looks, strict=True))
+    return observations, masks

@@ -1,0 +1,39 @@
+"""Small networks, and kernels that play with them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv import Engine, Rules
+from krypenv.agents.neural.guided import play_on
+from krypenv.agents.neural.inference import Weights
+from krypenv.agents.neural.network import MAIN as MAIN_INPUTS
+from krypenv.agents.neural.network import Arrays, Inputs, Shape
+from krypenv.runtime.jit import kernel
+from support.games import some_arrays
+
+
+def some_network(inputs: Inputs = MAIN_INPUTS) -> Arrays:
+    """The weights of a small network that was never trained."""
+    return some_arrays(Shape(context=24, card=16, embedding=4), inputs=inputs)
+
+
+def some_games(rules: Rules, games: int = 24, steps: int = 12) -> Engine:
+    """Games some random steps after their beginning."""
+    engine = Engine(rules, games, seed=3)
+    for _ in range(steps):
+        engine.step(engine.sample_actions())
+    return engine
+
+
+@kernel
+def _play_rows(
+    compiled: np.ndarray,
+    weights: Weights,
+    state: np.ndarray,
+    deals: int,
+    network_scratches: np.ndarray,
+    scratch: np.ndarray,
+) -> None:
+    for row in range(len(state)):
+        play_on(compiled[0], weights, state[row], state[row].deal_number + deals - 1, network_scratches[0], scratch[0])

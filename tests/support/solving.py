@@ -1,0 +1,196 @@
+"""What the tests of the search agents share: the kernels over a `Game`, and play that tries everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from krypenv import Game, Move, Rules
+from krypenv.agents.search.horizon import make_model
+from krypenv.agents.search.scratch import MAX_PLIES, make_search_scratch
+from krypenv.agents.search.search import SearchPlan, value_moves
+from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, max_n
+from krypenv.agents.search.tree import list_moves, make_move
+from krypenv.cards import card_name
+from krypenv.game.history import bits
+from krypenv.kernels.compiled import compile_rules
+from krypenv.kernels.deals import deal
+from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING, refresh
+from krypenv.kernels.state import allocate
+from krypenv.runtime.jit import handle, kernel
+from support.games import small_first
+from support.reference import Reference
+
+
+@kernel
+def _list(compiled: np.ndarray, states: np.ndarray, at: int, search_scratch: np.ndarray) -> int:
+    return list_moves(compiled[0], states[at], 0, search_scratch[0])
+
+
+@kernel
+def _make(
+    compiled: np.ndarray, states: np.ndarray, at: int, move: int, search_scratch: np.ndarray, out: np.ndarray
+) -> int:
+    out[0] = states[at]
+    return make_move(compiled[0], out[0], search_scratch[0].moves[move], search_scratch[0])
+
+
+@kernel
+def _deal(compiled: np.ndarray, state: np.ndarray, search_scratch: np.ndarray) -> None:
+    deal(compiled[0], state[0])
+    refresh(compiled[0], state[0], search_scratch[0].scratch)
+
+
+@kernel
+def _solve(
+    compiled: np.ndarray,
+    model: np.ndarray,
+    states: np.ndarray,
+    at: int,
+    side: int,
+    method: int,
+    plies: int,
+    salt: np.uint64,
+    search_scratch: np.ndarray,
+) -> float:
+    search_scratch[0].stack[1] = states[at]
+    if method == MAX_N:
+        return max_n(compiled[0], model[0], search_scratch[0], side, PLAYING, 0, plies)
+    return alpha_beta(compiled[0], model[0], search_scratch[0], side, PLAYING, 0, salt, plies)
+
+
+@kernel
+def _solve_moves(
+    compiled: np.ndarray,
+    model: np.ndarray,
+    states: np.ndarray,
+    at: int,
+    plan: SearchPlan,
+    salt: np.uint64,
+    search_scratch: np.ndarray,
+) -> int:
+    work = search_scratch[0]
+    work.stack[0] = states[at]
+    end = list_moves(compiled[0], work.stack[0], 0, work)
+    for move in range(end):
+        work.totals[move] = 0.0
+    value_moves(compiled[0], model[0], plan, work, end, salt)
+    return end
+
+
+def as_kinds(moves: np.ndarray) -> list[tuple[int, tuple[int, ...]]]:
+    """The card of each move, and the kinds that it takes."""
+    return [(int(move["card"]), tuple(sorted([*bits(int(move["once"])), *bits(int(move["twice"]))]))) for move in moves]
+
+
+class Solver:
+    """The kernels over one scratch memory; positions are those of a `Game`."""
+
+    def __init__(self, rules: Rules, value: str = "margin") -> None:
+        self.compiled, self.model, self.search_scratch = compile_rules(rules), make_model(value), make_search_scratch()
+        self.after = handle(allocate(1))
+        self._salts = np.random.default_rng(1)  # not those of the keys
+
+    def moves(self, game: Game) -> list[tuple[int, tuple[int, ...]]]:
+        """The card of each move, and the kinds that it takes."""
+        count = _list(self.compiled, game._history.states, game._history.at, self.search_scratch)
+        return as_kinds(self.search_scratch["moves"][0, :count])
+
+    def make(self, game: Game, move: int) -> int:
+        """Make a listed move; the state after it is in `after`."""
+        return _make(self.compiled, game._history.states, game._history.at, move, self.search_scratch, self.after)
+
+    def check_made(self, game: Game, place: int, move: Move) -> None:
+        """Assert that a listed move, then the next deal if its own is over, leads where the game goes with it."""
+        outcome, was_deal = self.make(game, place), game.deal_number
+        if outcome == DEAL_OVER:
+            assert not self.after["hand_size"].any()
+            assert self.after["next_card"] == game.state["next_card"]
+            assert self.after["deal_number"] == was_deal
+            _deal(self.compiled, self.after, self.search_scratch)
+        game.push(move)
+        assert outcome == (GAME_OVER if game.is_over else DEAL_OVER if game.deal_number > was_deal else PLAYING)
+        for field in set(game.state.dtype.names) - {"taken_ranks"}:  # of a play that is over
+            assert np.array_equal(self.after[field][0], game.state[field]), field
+        game.pop()
+
+    def value(self, game: Game, side: int, method: int = PARANOID, plies: int = 31) -> float:
+        """The margin of a side."""
+        place = game._history.states, game._history.at
+        return _solve(self.compiled, self.model, *place, side, method, plies, self._salt(), self.search_scratch)
+
+    def values(self, game: Game, method: int) -> list[float]:
+        """The margin of each move for the side to move."""
+        place = game._history.states, game._history.at
+        plan = SearchPlan(method, MAX_PLIES, 0)
+        count = _solve_moves(self.compiled, self.model, *place, plan, self._salt(), self.search_scratch)
+        return self.search_scratch["values"][0, :count].tolist()
+
+    def _salt(self) -> np.uint64:
+        return self._salts.integers(0, 2**64, dtype=np.uint64)
+
+
+def twins(rules: Rules, seed: int) -> Iterator[tuple[Game, Reference]]:
+    """A game and the reference of it at each decision of random play; small cards come first, or last, or anywhere."""
+    rng = np.random.default_rng(seed)
+    deck = small_first(rules, rng)[:: -1 if seed % 3 == 1 else 1]
+    if seed % 3 == 2:
+        rng.shuffle(deck)
+    game, reference = Game(rules, deck=map(card_name, deck)), Reference(rules, deck)
+    while not reference.over:
+        yield game, reference
+        action = int(rng.choice(reference.legal_actions()))
+        game.act(action)
+        reference.act(action)
+
+
+def margin(reference: Reference, side: int) -> float:
+    """The mean of the other sides' scores less the side's own (R14, R16)."""
+    sides = reference.rules.num_teams
+    scores = [sum(reference.scores()[each::sides]) for each in range(sides)]
+    own = scores.pop(side)
+    return sum(scores) / len(scores) - own
+
+
+def sweeping(reference: Reference, cards: tuple[int, ...] | list[int]) -> bool:
+    """Whether one of some cards takes the whole table."""
+    return any(reference.can_sweep(card % 13 + 1) for card in cards)
+
+
+def futures(reference: Reference) -> Iterator[tuple[Reference, bool]]:
+    """Each position after one play, and whether the deal is over there."""
+    for move in reference.legal_moves():
+        twin = reference.copy()
+        twin.push(move)
+        yield twin, twin.over or twin.deal_number > reference.deal_number
+
+
+def played_on(reference: Reference, side: int, deals: int = 1) -> set[float]:
+    """The margins of a side at the end of this deal, or of more, if each seat makes the move that costs least at once.
+
+    One for each way to break ties. A move costs its points and twice those of a sweep, an own one or one that the next
+    hand must make, which is taken off.
+    """
+    if deals == 0 or reference.over:
+        return {margin(reference, side)}
+    sweep, after = 2 * reference.rules.sweep_points, (reference.turn + 1) % reference.rules.players
+    costs = []
+    for move, (twin, is_end) in zip(reference.legal_moves(), futures(reference), strict=True):
+        points = sum(map(twin.card_points, [move[0], *move[1]])) if move[1] else 0
+        is_next = not is_end and not move[2] and sweeping(twin, reference.hands[after])
+        costs.append((points + sweep * (move[2] > 0) - sweep * is_next, twin, deals - is_end))
+    least = min(cost for cost, _, _ in costs)
+    return set().union(*(played_on(twin, side, left) for cost, twin, left in costs if cost == least))
+
+
+def minimax(reference: Reference, side: int, plies: int = 0, leaf: Callable[[Reference], float] | None = None) -> float:
+    """The margin of a side, which it raises and all others lower, by trying everything.
+
+    A line is cut after so many plies, where it is worth what `leaf` tells; with 0 it goes on to the end of the deal.
+    """
+    values = [
+        margin(twin, side) if is_end else leaf(twin) if leaf and plies == 1 else minimax(twin, side, plies - 1, leaf)
+        for twin, is_end in futures(reference)
+    ]
+    return max(values) if reference.turn % reference.rules.num_teams == side else min(values)

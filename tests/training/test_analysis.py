@@ -1,0 +1,358 @@
+"""Analysis: exact where nothing is hidden, blind to what is, and marks that mean what they say."""
+
+import contextlib
+import io
+import json
+from math import comb
+
+import numpy as np
+import pytest
+
+from krypenv import Game, Rules, agents
+from krypenv.game.notation import NotationError
+from krypenv.training.cli.commands import main
+from krypenv.training.evaluation.analysis.analysis import Estimate, Marks, analyze_position, analyze_record
+
+# The last cards of a game of two: 2C creeps and leaves 2 and 4 of a sum that only 6D takes, a sweep that pays 10.
+LAST = "rules: krypkasino; table: 4H; hand 0: 2C 3C; hand 1: 6D 9D; captured 1: rest"
+
+
+def best_margin(game, side):
+    """The margin that a side gets by best play of both, found by trying everything."""
+    if game.is_over:
+        scores = game.scores()
+        return scores[1 - side] - scores[side]
+    values = []
+    for move in game.legal_moves():
+        game.push(move)
+        values.append(best_margin(game, side))
+        game.pop()
+    return max(values) if game.turn == side else min(values)
+
+
+def played_game(seed=3, players=2, preset="krypkasino"):
+    """A game of the tactician against random players."""
+    game = Game(Rules.preset(preset, players=players), seed=seed)
+    rng = np.random.default_rng(seed)
+    tactician = agents.make("tactician", game.rules, seed)
+    while not game.is_over:
+        moves = game.legal_moves()
+        move = moves[rng.integers(len(moves))]
+        if game.turn == 0:
+            action = int(tactician.act(game.observation()[None], game.action_mask()[None])[0])
+            move = next((each for each in moves if each.kinds()[0] == action), move)
+        game.push(move)
+    return game
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_last_deal_of_two_is_exact(seed):
+    game = played_game(seed)
+    while len(game.moves) > 96:  # the last four plays
+        game.pop()
+    analysis = analyze_position(game)
+    assert analysis.worlds == 1
+    assert {value.move for value in analysis.moves} == {str(move) for move in game.legal_moves()}
+    for value in analysis.moves:
+        twin = game.copy()
+        twin.push(next(move for move in game.legal_moves() if str(move) == value.move))
+        assert value.margin.mean == best_margin(twin, game.turn)
+        assert value.margin.half is None
+    assert analysis.best.margin.mean == best_margin(game, game.turn)
+
+
+def test_a_sweep_that_is_set_up_is_told():
+    analysis = analyze_position(Game.from_position(LAST))
+    assert [value.move for value in analysis.moves] == ["2C", "3C"]
+    good, bad = analysis.moves
+    assert (good.sets_up, bad.sets_up) == (1, 0)
+    assert bad.behind.mean == good.margin.mean - bad.margin.mean > 0
+    assert good.behind.mean == 0
+
+
+def must_sweep(game):
+    """Whether the seat to act has nothing but sweeps."""
+    moves = game.legal_moves()
+    return bool(moves) and all(move.sweep for move in moves)
+
+
+def pushed(game, move):
+    """The game after a move."""
+    twin = game.copy()
+    twin.push(move)
+    return twin
+
+
+def cut(game, moves):
+    """The game after its first moves."""
+    twin = game.rewound()
+    for move in game.moves[:moves]:
+        twin.push(move)
+    return twin
+
+
+def test_the_chance_of_a_sweep_set_up_is_that_of_drawing_a_sweeper():
+    # Seat 0 leads a deal of four cards each, so nothing is known of the other hand: 4 cards of all that are unseen.
+    worlds, chances = 1500, []
+    for seed in range(4):
+        game = cut(played_game(seed), 84)  # the last deal but one
+        unseen = [*game.hand(1), *game.deck[-game.stock_size :]]
+        analysis = analyze_position(game, worlds=worlds)
+        for value in analysis.moves:
+            after = pushed(game, value.move)
+            ranks = {"A23456789TJQK"[rank - 1] for rank in after.sweep_ranks()}
+            sweepers = sum(card[0] in ranks for card in unseen)
+            chance = 1 - comb(len(unseen) - sweepers, 4) / comb(len(unseen), 4)
+            assert abs(value.sets_up - chance) <= 4 * (chance * (1 - chance) / worlds) ** 0.5
+            chances.append(chance)
+    assert any(0 < chance < 1 for chance in chances)
+
+
+def test_sweeps_are_sure_where_nothing_is_hidden():
+    risks = []
+    for seed in range(30):
+        game = cut(played_game(seed), 97)  # seat 1 has two cards left, and seat 0 one
+        for value in analyze_position(game, worlds=2).moves:
+            after = pushed(game, value.move)
+            assert value.sets_up == must_sweep(after)
+            outcomes = {must_sweep(pushed(after, reply)) for reply in after.legal_moves()}
+            if len(outcomes) == 1:  # whatever seat 0 takes with its card
+                assert value.risks == outcomes.pop()
+                risks.append(value.risks)
+    assert set(risks) == {0, 1}
+
+
+def test_nothing_is_swept_after_the_end():
+    for seed in range(5):
+        for value in analyze_position(cut(played_game(seed), 99), worlds=5).moves:
+            assert (value.sets_up, value.risks) == (0, 0)
+
+
+def test_a_play_that_was_begun_goes_on():
+    game = Game.from_position(
+        "rules: krypkasino; table: 4H 3C 3D JC; hand 0: 9D; hand 1: 6D 8C; pending: 7C; captured 1: rest"
+    )
+    analysis = analyze_position(game)
+    assert analysis.pending == "7C"
+    assert sorted(value.move for value in analysis.moves) == sorted(map(str, game.legal_moves()))
+    assert len(analysis.moves) == 2
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    rounds, game = 300, cut(played_game(1), 86)  # six plays before the last deal
+    agent = agents.make("search(worlds=30)", game.rules, 1)
+    seen = game.observation(), game.action_mask()
+    truth = agents.make("search(worlds=5000)", game.rules, 2).examine(*seen)[1].mean(axis=0)
+    best, worst = truth.argmax(), truth.argmin()
+    held = []
+    for _ in range(rounds):
+        margins = agent.examine(*seen)[1]
+        margin, behind = Estimate.of(margins[:, worst]), Estimate.of(margins[:, best] - margins[:, worst])
+        held.append(
+            (margin.low <= truth[worst] <= margin.high, behind.low <= truth[best] - truth[worst] <= behind.high)
+        )
+    assert truth[best] > truth[worst]
+    assert (np.abs(np.mean(held, axis=0) - 0.95) < 4 * (0.95 * 0.05 / rounds) ** 0.5).all()
+
+
+def exchanged(game, place):
+    """The game with the first card of the other hand and one of the stock exchanged."""
+    lines = game.position().splitlines()
+    keys = f"hand {1 - game.turn}: ", "stock: "
+    at = [next(number for number, line in enumerate(lines) if line.startswith(key)) for key in keys]
+    hand, stock = (lines[number].removeprefix(key).split() for number, key in zip(at, keys, strict=True))
+    hand[0], stock[place] = stock[place], hand[0]
+    for number, key, cards in zip(at, keys, (hand, stock), strict=True):
+        lines[number] = key + " ".join(cards)
+    return Game.from_position("\n".join(lines))
+
+
+def test_hidden_cards_have_no_part():
+    game = played_game()
+    while len(game.moves) > 40:
+        game.pop()
+    others = []
+    for place in range(20):
+        with contextlib.suppress(NotationError):  # the other seat can't hold that card
+            others.append(exchanged(game, place))
+    seen_alike = [other for other in others if (other.observation() == game.observation()).all()]
+    assert any(other.hand(1 - game.turn) != game.hand(1 - game.turn) for other in seen_alike)
+    for other in seen_alike:
+        assert analyze_position(other, worlds=20).to_json() == analyze_position(game, worlds=20).to_json()
+
+
+def test_regret_and_marks_of_a_game():
+    game = played_game()
+    analysis = analyze_record(game, worlds=20)
+    assert [play.number for play in analysis.plays] == list(range(1, len(game.moves) + 1))
+    assert [play.played.move for play in analysis.plays] == [str(move) for move in game.moves]
+    assert all(play.regret >= 0 for play in analysis.plays)
+    for play in analysis.plays:
+        expected = ""
+        if play.regret >= 1 and (play.played.behind.low is None or play.played.behind.low > 0):
+            expected = "??" if play.regret >= 6 else "?" if play.regret >= 3 else "?!"
+        assert play.mark == expected
+    tactician, chance = analysis.seats
+    assert tactician.mean_regret < chance.mean_regret
+    assert chance.blunders > 0
+    assert json.loads(json.dumps(analysis.to_json()))["marks"] == {"inaccuracy": 1, "mistake": 3, "blunder": 6}
+    alone = analyze_record(game, worlds=20, seat=1)
+    assert alone.plays == tuple(play for play in analysis.plays if play.seat == 1)
+    for play in analysis.plays[50:60]:
+        there = analyze_position(cut(game, play.number - 1), worlds=20)
+        assert (there.moves, there.so_far, there.seat) == (play.moves, play.so_far, play.seat)
+    for seat in analysis.seats:
+        regrets = [play.regret for play in analysis.plays if play.seat == seat.seat and len(play.moves) > 1]
+        assert seat.decisions == len(regrets)
+        assert seat.total_regret == pytest.approx(sum(regrets))
+        assert seat.mean_regret == pytest.approx(np.mean(regrets))
+        assert seat.best_rate == pytest.approx(np.mean(np.array(regrets) < 1e-9))
+
+
+def test_a_blunder_is_marked():
+    game = Game.from_position(LAST)
+    game.push("3C")
+    [play] = analyze_record(game).plays
+    assert (play.mark, play.best.move) == ("??", "2C")
+    assert play.regret == best_margin(pushed(Game.from_position(LAST), "2C"), 0) - best_margin(game, 0)
+    [play] = analyze_record(game, marks=Marks(1, 3, play.regret + 1)).plays
+    assert play.mark == "?"
+
+
+def test_best_play_of_the_last_deal_has_no_regret():
+    game = Game.from_position(LAST)
+    while not game.is_over:
+        game.push(next(m for m in game.legal_moves() if str(m) == analyze_position(game).best.move))
+    assert all(play.regret == 0 and not play.mark for play in analyze_record(game).plays)
+
+
+def test_open_hands_are_labelled():
+    game = played_game(players=3)
+    while len(game.moves) > 50:
+        game.pop()
+    analysis = analyze_position(game, worlds=5, open_hands=True)
+    assert (analysis.open_hands, analysis.worlds, analysis.agent) == (True, 1, "oracle-hand")
+    assert sorted(value.move for value in analysis.moves) == sorted(map(str, game.legal_moves()))
+    for value in analysis.moves:
+        after = pushed(game, value.move)
+        if after.deal_number == game.deal_number:
+            assert value.sets_up == must_sweep(after)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"agent": "tactician"}, "tactician can't analyse what a seat sees; of the agents with a name search can"),
+        ({"agent": "serach"}, "unknown agent 'serach'"),
+        ({"worlds": 0}, "at least two worlds, as there is no interval from 0"),
+        ({"worlds": 1}, "at least two worlds, as there is no interval from 1"),
+    ],
+)
+def test_bad_requests(options, message):
+    with pytest.raises(ValueError, match=message):
+        analyze_position(Game(Rules.preset("krypkasino"), seed=1), **options)
+
+
+def test_a_game_that_is_over_and_marks_that_fall_are_refused():
+    game = played_game(preset="mini-low")
+    with pytest.raises(ValueError, match="the game is over"):
+        analyze_position(game)
+    with pytest.raises(ValueError, match="three rising numbers of points"):
+        analyze_record(game, marks=Marks(3, 2, 1))
+    with pytest.raises(ValueError, match="there is no seat 2; the seats are 0 to 1"):
+        analyze_record(game, seat=2)
+
+
+# ---------------------------------------------------------------------- the command
+
+
+def krypenv(monkeypatch, *arguments):
+    """Run the command and return its exit code."""
+    monkeypatch.setattr("sys.argv", ["krypenv", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return ended.value.code
+
+
+def test_command_on_a_record(tmp_path, monkeypatch, capsys):
+    game = played_game()
+    path = tmp_path / "game.krk"
+    path.write_text(game.record())
+    files = {name: tmp_path / name for name in ("a.json", "a.png", "a.krk")}
+    options = ("--worlds", 10, "--json", files["a.json"], "--picture", files["a.png"], "--annotate", files["a.krk"])
+    assert krypenv(monkeypatch, "analyze", path, *options) == 0
+    assert "??" in capsys.readouterr().out
+    assert files["a.png"].read_bytes().startswith(b"\x89PNG")
+    analysis = analyze_record(game, worlds=10)
+    assert json.loads(files["a.json"].read_text()) == json.loads(json.dumps(analysis.to_json()))
+    annotated = Game.replay(files["a.krk"].read_text())
+    assert annotated.tags["Annotator"] == "search(worlds=10)"
+    assert {number: text.split()[0] for number, text in annotated.comments.items()} == {
+        play.number: play.mark for play in analysis.plays if play.mark
+    }
+    assert [str(move) for move in annotated.moves] == [str(move) for move in game.moves]
+    assert any(comment.startswith("??") for comment in annotated.comments.values())
+
+
+def test_command_on_a_position(tmp_path, monkeypatch, capsys):
+    assert krypenv(monkeypatch, "analyze", LAST, "--picture", tmp_path / "p.png") == 0
+    printed = capsys.readouterr().out
+    assert "nothing is hidden" in printed
+    assert printed.index("2C ") < printed.index("3C ")
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_all_that_open_hands_say_names_them(tmp_path, monkeypatch, capsys):
+    game = Game.from_position(LAST)
+    game.push("3C")
+    path, annotated, figures = (tmp_path / name for name in ("a.krk", "b.krk", "b.json"))
+    path.write_text(game.record())
+    assert krypenv(monkeypatch, "analyze", path, "--open", "--annotate", annotated, "--json", figures) == 0
+    assert "(cheats)" in capsys.readouterr().out
+    assert "cheats" in Game.replay(annotated.read_text()).tags["Annotator"]
+    assert json.loads(figures.read_text())["open_hands"]
+    assert krypenv(monkeypatch, "analyze", LAST, "--open") == 0
+    assert "(cheats)" in capsys.readouterr().out
+
+
+def test_a_text_is_read_wherever_it_comes_from(tmp_path, monkeypatch, capsys):
+    text = "; ".join(cut(played_game(), 98).position().splitlines())
+    assert len(text) > 255  # more than a file's name may have
+    path = tmp_path / "position"
+    path.write_text(text)
+    told = []
+    for source in (text, path, "-"):
+        monkeypatch.setattr("sys.stdin", io.StringIO(text))
+        assert krypenv(monkeypatch, "analyze", source, "--worlds", 2) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1] == told[2]
+    assert krypenv(monkeypatch, "analyze", '[Rules "mini-low"] [Seed "1"] *') == 2
+    assert "there is no move to analyse" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((LAST, "--seat", 1), "are for records"),
+        (("no-such-file",), "no-such-file: No such file"),
+        (("rules: krypkasino; table: 4H",), "krypenv: "),
+        ((LAST, "--agent", "greedy"), "greedy can't analyse"),
+        ((LAST, "--agent", "oracle-hand"), "oracle-hand can't analyse what a seat sees"),
+        ((LAST, "--open", "--agent", "search"), "search can't analyse with all hands open"),
+        ((LAST, "--worlds", 0), "at least two worlds"),
+        ((LAST, "--annotate", "a.krk"), "are for records"),
+        ((LAST, "--picture", "p.jpg"), "'p.jpg' does not"),
+        ((LAST, "--picture", "taken"), "taken: Is a directory"),
+        (("picture.png",), "picture.png is no text"),
+        (("",), "krypenv: "),
+    ],
+)
+def test_command_refuses_in_one_sentence(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    assert krypenv(monkeypatch, "analyze", *arguments, "--json", tmp_path / "out.json") == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.count("\n") == 1
+    assert {path.name for path in tmp_path.iterdir()} == {"taken", "picture.png"}

@@ -1,0 +1,139 @@
+"""Advantages are computed along each seat's own decisions: the buffer against one stream at a time, by hand."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from krypenv.agents.neural.action_features import ActionFeatures
+from krypenv.training.learn.learner.buffer import Decisions, SeatRolloutBuffer, select
+
+STEPS, ROWS, SEATS, GAMMA, LAMBDA = 24, 5, 3, 0.9, 0.8
+
+
+def filled_buffer(rng: np.random.Generator) -> tuple[SeatRolloutBuffer, np.ndarray, np.ndarray]:
+    """A buffer whose rows can be told apart by what they hold: step and row are in observations, features, hands."""
+    space = gym.spaces.Box(-128, 127, (4,), np.int8)
+    buffer = SeatRolloutBuffer(
+        STEPS, space, gym.spaces.Discrete(105), "cpu", gae_lambda=LAMBDA, gamma=GAMMA, n_envs=ROWS, seats=SEATS,
+        hidden=2,
+    )  # fmt: skip
+    for step in range(STEPS):
+        seats = rng.integers(0, SEATS, ROWS)
+        values = rng.normal(size=ROWS).astype(np.float32)
+        tags = np.stack([np.full(ROWS, step), np.arange(ROWS), seats, np.zeros(ROWS)], 1).astype(np.int8)
+        counts = np.array([legal_of(step, row) for row in range(ROWS)])
+        actions = np.concatenate([np.arange(count) + step for count in counts])
+        features = np.repeat(tags[:, :2], counts, 0)
+        decisions = Decisions(tags, ActionFeatures(counts, actions, features), tags[:, :2], seats)
+        buffer.put(decisions, np.full(ROWS, step), values, np.zeros(ROWS))
+        buffer.earned[step] = rng.normal(size=(ROWS, SEATS))
+        buffer.ends[step] = rng.random(ROWS) < 0.15
+    return buffer, rng.integers(0, SEATS, ROWS), rng.normal(size=ROWS).astype(np.float32)
+
+
+def legal_of(step: int, row: int) -> int:
+    """How many actions are legal in a decision."""
+    return 1 + (3 * step + row) % 5
+
+
+def advantages_of_stream(buffer: SeatRolloutBuffer, row: int, seat: int, last: float | None) -> dict[int, float | None]:
+    """The estimator for one seat of one row, written forwards as in the paper: sums of discounted errors."""
+    mine = [step for step in range(STEPS) if buffer.seats[step, row] == seat]
+    found: dict[int, float | None] = {}
+    errors: dict[int, tuple[float, int | None]] = {}  # step -> one-step error, next step of the same episode
+    for place, step in enumerate(mine):
+        stop = mine[place + 1] if place + 1 < len(mine) else STEPS
+        reward, after, ended = 0.0, None, False
+        for at in range(step, stop):
+            reward += float(buffer.earned[at, row, seat])
+            if buffer.ends[at, row]:
+                ended = True
+                break
+        value = float(buffer.values[step, row])
+        if ended:
+            errors[step] = reward - value, None
+        elif stop < STEPS:
+            after = stop
+            errors[step] = reward + GAMMA * float(buffer.values[stop, row]) - value, after
+        elif last is not None:
+            errors[step] = reward + GAMMA * last - value, None
+        else:
+            found[step] = None
+    for step in errors:
+        total, weight, at = 0.0, 1.0, step
+        while at is not None and at in errors:
+            total += weight * errors[at][0]
+            weight *= GAMMA * LAMBDA
+            at = errors[at][1]  # type: ignore[assignment]
+        found[step] = total
+    return found
+
+
+def test_advantages_are_those_of_each_seat_alone() -> None:
+    for seed in range(20):
+        buffer, last_seats, last_values = filled_buffer(np.random.default_rng(seed))
+        buffer.compute_seat_advantages(last_seats, last_values)
+        seen = 0
+        for row in range(ROWS):
+            for seat in range(SEATS):
+                last = float(last_values[row]) if last_seats[row] == seat else None
+                for step, advantage in advantages_of_stream(buffer, row, seat, last).items():
+                    seen += 1
+                    assert buffer.valid[step, row] == (advantage is not None)
+                    if advantage is not None:
+                        assert abs(buffer.advantages[step, row] - advantage) < 1e-4
+        assert seen == STEPS * ROWS
+
+
+@pytest.mark.parametrize("size", [None, 7, 16, 1000])
+def test_batches_hold_each_valid_decision_once_with_its_own_features(size: int | None) -> None:
+    buffer, last_seats, last_values = filled_buffer(np.random.default_rng(1))
+    buffer.compute_seat_advantages(last_seats, last_values)
+    valid = {(step, row) for step in range(STEPS) for row in range(ROWS) if buffer.valid[step, row]}
+    assert 0 < len(valid) < STEPS * ROWS
+    seen = []
+    for batch in buffer.get(size):
+        position = batch.observations
+        assert batch.action_masks is None
+        assert len(batch.actions) <= (size or STEPS * ROWS)
+        for place, tag in enumerate(position.observations.tolist()):
+            step, row = tag[:2]
+            seen.append((step, row))
+            assert int(batch.actions[place]) == step
+            mine = position.choices.row == place
+            count = legal_of(step, row)
+            assert position.choices.actions[mine].tolist() == list(range(step, step + count))
+            assert position.choices.place[mine].tolist() == list(range(count))
+            assert position.choices.features[mine].tolist() == [[step, row]] * count
+            assert position.hidden[place].tolist() == [step, row]
+            assert batch.advantages[place] == buffer.advantages[step, row]
+            assert batch.returns[place] == buffer.advantages[step, row] + buffer.values[step, row]
+            assert batch.old_values[place] == buffer.values[step, row]
+    assert len(seen) == len(set(seen))
+    assert set(seen) <= valid
+    left_out = len(valid) - len(seen)  # a rest of less than half a batch
+    assert left_out == 0 if size is None or size > len(valid) else 0 <= left_out < size / 2
+
+
+def test_batches_follow_the_random_numbers_given() -> None:
+    buffer, last_seats, last_values = filled_buffer(np.random.default_rng(1))
+    buffer.compute_seat_advantages(last_seats, last_values)
+
+    def order(seed: int) -> list[list[int]]:
+        buffer.rng = np.random.default_rng(seed)
+        return [batch.observations.observations[:, :2].tolist() for batch in buffer.get(16)]
+
+    assert order(5) == order(5) != order(6)
+
+
+def test_selected_features_are_those_of_the_rows() -> None:
+    counts = np.array([2, 0, 3, 1])
+    features = ActionFeatures(counts, np.arange(10, 16), np.arange(6, dtype=np.int8)[:, None])
+    starts = np.cumsum(counts) - counts
+    for rows, expected in (([2, 0], [12, 13, 14, 10, 11]), ([3, 3, 1], [15, 15]), ([1], []), ([], [])):
+        found = select(features, starts, np.array(rows, np.int64))
+        assert found.counts.tolist() == counts[rows].tolist()
+        assert found.actions.tolist() == expected
+        assert found.features[:, 0].tolist() == [action - 10 for action in expected]

@@ -1,0 +1,280 @@
+"""Demonstrations: the same bytes however they were made, what they replay, what is refused, and cloning."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from support.small_files import files_of
+
+from krypenv import Engine, Rules, agents
+from krypenv.agents.neural.action_features import gather_action_features
+from krypenv.rewards import running_scores
+from krypenv.training.learn.imitation import demonstrations as module
+from krypenv.training.learn.imitation.cloning import BehaviourCloning, clone_behaviour
+from krypenv.training.learn.imitation.demonstrations import (
+    KIND,
+    VERSION,
+    Plan,
+    file_of,
+    make_demonstrations,
+    play_demonstrations,
+    read_demonstrations,
+)
+from krypenv.training.learn.imitation.imitate import ImitationSettings, load_start, make_policy, save_start
+from krypenv.training.runs import Executor
+from krypenv.training.runs.artifacts import read_artifact
+from krypenv.training.runs.journal import JOURNAL
+
+torch.set_num_threads(1)
+SEARCH, ROLLOUT = "search(worlds=2, plies=1)", "rollout(worlds=1)"
+PLAN = Plan("krypkasino players=2", SEARCH, seed=3, chunk=3, temperature=1.0, epsilon=0.2)
+PLANS = [
+    PLAN,
+    Plan("krypkasino players=4 teams=2", ROLLOUT, seed=0, chunk=2, temperature=2.0, epsilon=0.5),
+    Plan("howto players=3", ROLLOUT, seed=7, chunk=2, temperature=0.5, epsilon=0.0),
+    Plan("mini-high players=2 games=2", SEARCH, seed=1, chunk=3, temperature=1.0, epsilon=0.3),
+]
+every_plan = pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.rules)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four files of demonstrations."""
+    folder = tmp_path_factory.mktemp("demonstrations") / "there"
+    assert make_demonstrations(folder, PLAN, games=10) == 4
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The files of demonstrations in a folder."""
+    return {path.name: path.read_bytes() for path in folder.glob("*.safetensors")}
+
+
+def test_the_files_depend_on_the_plan_alone(folder: Path, tmp_path: Path) -> None:
+    """One after the other, on two processes, or one file on its own: the same bytes, and no file like another."""
+    assert make_demonstrations(tmp_path / "other", PLAN, 12, Executor(workers=2)) == 4
+    assert contents(tmp_path / "other") == contents(folder)
+    assert play_demonstrations(PLAN, 2) == (folder / file_of(2)).read_bytes()
+    assert len(set(contents(folder).values())) == 4
+    assert play_demonstrations(dataclasses.replace(PLAN, seed=4), 2) not in contents(folder).values()
+
+
+def test_what_is_missing_is_made_anew_and_what_is_there_is_kept(folder: Path, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    shutil.copytree(folder, there)
+    (there / file_of(1)).unlink()
+    kept = (there / file_of(2)).stat().st_mtime_ns
+    told: list[tuple[int, int]] = []
+    assert make_demonstrations(there, PLAN, 10, progress=lambda done, games: told.append((done, games))) == 4
+    assert contents(there) == contents(folder)
+    assert (there / file_of(2)).stat().st_mtime_ns == kept
+    assert told == [(9, 12), (12, 12)]
+    assert make_demonstrations(there, PLAN, 13) == 5
+
+
+def test_a_folder_of_another_plan_is_refused_and_untouched(folder: Path) -> None:
+    before = files_of(folder)
+    for field, value in (
+        ("seed", 4),
+        ("teacher", ROLLOUT),
+        ("chunk", 5),
+        ("epsilon", 0.1),
+        ("rules", "howto players=2"),
+    ):
+        sentence = rf"holds .*demonstrations with {field} .*, not .*{re.escape(str(value))}.*; give another --out"
+        with pytest.raises(ValueError, match=sentence):
+            make_demonstrations(folder, dataclasses.replace(PLAN, **{field: value}), 10)
+    assert files_of(folder) == before
+
+
+def test_a_changed_journal_is_refused_and_untouched(folder: Path, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    shutil.copytree(folder, there)
+    data = (there / JOURNAL).read_bytes().replace(b'"seed":3', b'"seed":4')
+    (there / JOURNAL).write_bytes(data)
+    before = files_of(there)
+    with pytest.raises(ValueError, match=rf"line 1 of .*{JOURNAL} does not agree with its checksum"):
+        make_demonstrations(there, dataclasses.replace(PLAN, seed=4), 10)
+    assert files_of(there) == before
+
+
+def test_a_torn_or_changed_file_is_told_in_one_sentence(folder: Path, tmp_path: Path) -> None:
+    """Cut anywhere, or with any byte changed, a file gives one sentence."""
+    data, random = (folder / file_of(0)).read_bytes(), np.random.default_rng(0)
+    path = tmp_path / file_of(0)
+    damaged = [data[:size] for size in (0, 1, 30, len(data) // 2, len(data) - 1)]
+    for at in [*range(60), *random.integers(0, len(data), 150), *range(len(data) - 60, len(data))]:
+        damaged.append(data[:at] + bytes([data[at] ^ int(random.integers(1, 256))]) + data[at + 1 :])
+    for each in damaged:
+        path.write_bytes(each)
+        with pytest.raises(ValueError, match=rf"{path.name} (is torn|was changed).*; remove it"):
+            read_demonstrations(tmp_path, PLAN, 0, 0.9)
+
+
+@every_plan
+@pytest.mark.parametrize("gamma", [1.0, 0.8])
+def test_a_replay_shows_what_a_plain_engine_shows(plan: Plan, gamma: float, tmp_path: Path) -> None:
+    """Game after game by hand: what the seats saw and held, and their returns as slow discounted sums."""
+    make_demonstrations(tmp_path, plan, plan.chunk)
+    demonstration, rules = read_demonstrations(tmp_path, plan, 0, gamma), Rules.parse(plan.rules)
+    actions = read_artifact(tmp_path / file_of(0), KIND, VERSION).arrays["actions"]
+    dealt = plan.deal(0)
+    games = [dealt.select([row]) for row in range(plan.chunk)]
+    streams: list[list[tuple[int, int, list[float]]]] = [
+        [] for _ in games
+    ]  # a row of the demonstration, its seat, gains
+    live, row = list(range(plan.chunk)), 0
+    starts = np.cumsum(demonstration.features.counts) - demonstration.features.counts
+    while live:
+        ended = []
+        for number in live:
+            engine = games[number]
+            seat, mask = int(engine.seat[0]), engine.action_mask[0]
+            assert np.array_equal(demonstration.observations[row], engine.observation[0])
+            others = [engine.state.hands[0, (seat + place) % rules.players] for place in range(1, rules.players)]
+            assert demonstration.hidden[row].tolist() == np.concatenate(others).tolist()
+            features = gather_action_features(rules, engine.observation, engine.action_mask)
+            part = slice(starts[row], starts[row] + demonstration.features.counts[row])
+            assert demonstration.features.actions[part].tolist() == np.flatnonzero(mask).tolist()
+            assert np.array_equal(demonstration.features.features[part], features.features)
+            values = demonstration.values[part]
+            assert not np.isnan(values).any()
+            assert np.isfinite(values[list(np.flatnonzero(mask)).index(actions[row])]) or plan.epsilon
+            assert np.isfinite(values).any()
+            before = centred(rules, running_scores(rules, engine.state)[0])
+            engine.step([actions[row]])
+            if engine.finished[0]:
+                after = centred(rules, engine.final_scores[0])
+                ended.append(number)
+            else:
+                after = centred(rules, running_scores(rules, engine.state)[0])
+            streams[number].append((row, seat, [new - old for new, old in zip(after, before, strict=True)]))
+            row += 1
+        live = [number for number in live if number not in ended]
+    assert row == len(demonstration.returns) == len(actions)
+    for stream in streams:
+        for place, (row, seat, _) in enumerate(stream):
+            total, weight = 0.0, 1.0
+            for later, (_, actor, gains) in enumerate(stream[place:]):
+                if later and actor == seat:
+                    weight *= gamma
+                total += weight * gains[seat]
+            assert abs(total - demonstration.returns[row]) < 1e-4
+
+
+def centred(rules: Rules, scores: np.ndarray) -> list[float]:
+    """What each seat has won: the mean of all sides' scores less its own side's; a side's score is its seats' sum."""
+    sides = [
+        sum(int(scores[seat]) for seat in range(side, rules.players, rules.num_teams))
+        for side in range(rules.num_teams)
+    ]
+    return [sum(sides) / len(sides) - sides[seat % len(sides)] for seat in range(rules.players)]
+
+
+def test_values_are_the_teachers() -> None:
+    """Of legal actions alone, and the same as a teacher of the same seed gives."""
+    engine = Engine(Rules.preset(), 50, seed=2)
+    for _ in range(11):
+        engine.step(engine.sample_actions())
+    for name in (SEARCH, ROLLOUT):
+        teacher, twin = (agents.make(name, engine.rules, seed=5) for _ in range(2))
+        values = teacher.action_values(engine.observation, engine.action_mask)
+        assert values.shape == (50, 105)
+        assert not np.isfinite(values[engine.action_mask == 0]).any()
+        best = twin.act(engine.observation, engine.action_mask)
+        assert (values[np.arange(50), best] == values.max(1)).all()
+        assert (values[engine.action_mask.sum(1) == 1].max(1) == 0).all()
+
+
+@pytest.mark.parametrize("teacher", ["random", "greedy", "tactician", "ismcts", "oracle-deck"])
+def test_who_values_no_actions_cannot_teach(teacher: str) -> None:
+    with pytest.raises(ValueError, match="can't teach, as it does not value actions; search, rollout and guided can"):
+        dataclasses.replace(PLAN, teacher=teacher)
+    with pytest.raises(ValueError, match="can't teach"):
+        ImitationSettings.of(teacher=teacher)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "reason"),
+    [
+        ("games", 0, "games is at least 1"), ("bc_epochs", 0, "bc_epochs is at least 1"),
+        ("epsilon", 1.5, "epsilon is from 0"),
+        ("temperature", 0.0, "temperature is above 0"), ("target_temperature", 0.0, "target_temperature is above 0"),
+        ("seed", -1, "seed is at least 0"), ("workers", -1, "workers is 0"), ("gamma", 2.0, "gamma is from 0"),
+        ("teacher", "serch", "unknown agent"), ("players", 9, "not played by 9 players"),
+        ("learning_rate", float("nan"), "learning_rate is above 0"), ("temperature", float("nan"), "temperature"),
+    ],
+)  # fmt: skip
+def test_bad_settings_are_told(field: str, value: object, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        ImitationSettings.of(**{field: value})
+
+
+SETTINGS = ImitationSettings.of(rules=PLAN.rules, teacher=SEARCH, games=10, seed=3, context=16, card=8, embedding=4)
+HOW = BehaviourCloning(bc_epochs=5, batch=64, learning_rate=0.01, target_temperature=1.0, gamma=0.9)
+SEED = 1
+
+
+def test_cloning_lowers_the_regret_and_depends_on_its_arguments_alone(folder: Path) -> None:
+    first, again, other, weights = make_policy(SETTINGS), make_policy(SETTINGS), make_policy(SETTINGS), []
+    told: list[tuple[float, float]] = []
+    regret = clone_behaviour(first, folder, PLAN, 4, HOW, SEED, lambda done, regret: told.append((done, regret)))
+    assert regret == told[-1][1] < 0.7 * told[0][1]
+    assert told[-1][0] == 1
+    torch.manual_seed(99)
+    assert clone_behaviour(again, folder, PLAN, 4, HOW, SEED) == regret
+    clone_behaviour(other, folder, PLAN, 4, HOW, SEED + 1)
+    weights = [each.state_dict() for each in (first, again, other)]
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    assert not torch.equal(weights[0]["network.read.weight"], weights[2]["network.read.weight"])
+    assert all(torch.equal(value, weights[0][f"network.{name}"]) for name, value in first.ema.state_dict().items())
+
+
+def test_a_start_is_a_model_and_its_critic(tmp_path: Path) -> None:
+    policy, rules = make_policy(SETTINGS), SETTINGS.game_rules()
+    save_start(tmp_path, policy, rules, seed=3)
+    fresh = make_policy(SETTINGS.changed(seed=4))
+    load_start(fresh, tmp_path)
+    for name, value in policy.state_dict().items():
+        assert torch.equal(value, fresh.state_dict()[name])
+    assert agents.make(str(tmp_path / "model"), rules).rules == rules
+    with pytest.raises(ValueError, match="the settings ask for"):
+        load_start(make_policy(SETTINGS.changed(card=9)), tmp_path)
+    with pytest.raises(ValueError, match="for another number of players"):
+        load_start(make_policy(SETTINGS.changed(rules="krypkasino players=3")), tmp_path)
+    data = (tmp_path / "critic.safetensors").read_bytes()
+    for torn in (b"", data[:20], data[:-4], b"\x80\x04pickle"):
+        (tmp_path / "critic.safetensors").write_bytes(torn)
+        with pytest.raises(ValueError, match="is torn"):
+            load_start(fresh, tmp_path)
+    (tmp_path / "critic.safetensors").unlink()
+    load_start(fresh, tmp_path)
+
+
+def test_an_interrupted_teacher_loses_a_file_at_most(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play, played = play_demonstrations, []
+
+    def stopped(plan: Plan, number: int) -> bytes:
+        if len(played) == 2:
+            raise KeyboardInterrupt
+        played.append(number)
+        return play(plan, number)
+
+    monkeypatch.setattr(module, "play_demonstrations", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        make_demonstrations(tmp_path, PLAN, 10)
+    assert played == [0, 1]
+    assert sorted(contents(tmp_path)) == [file_of(0), file_of(1)]
+    monkeypatch.setattr(module, "play_demonstrations", play)
+    told: list[tuple[int, int]] = []
+    make_demonstrations(tmp_path, PLAN, 10, progress=lambda done, games: told.append((done, games)))
+    assert told[0] == (6, 12)
+    assert contents(tmp_path) == contents(folder)

@@ -1,0 +1,118 @@
+"""What a file says is shown on a page as it is, and makes neither markup nor HTML of it."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+from support.small_files import RULES, model, scores, scratch, tiny_protocol
+
+from krypenv import Rules
+from krypenv.agents.neural.model_file import CARD
+from krypenv.inputs.words import LONGEST_NAME, as_code, in_markdown
+from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
+from krypenv.training.evaluation.arena.model_card import model_card
+from krypenv.training.evaluation.score.board import make_board
+from krypenv.training.evaluation.score.score_file import encode
+from krypenv.training.runs import journal
+
+EVIL = (
+    "`<img src=x onerror=alert(1)>`", "``<script>alert(1)</script>``", "a|b", r"a\|b|c", "a\\", "<!-- ", "&lt;b&gt;",
+    "[x](javascript:alert(1))", "![x](http://evil.example/x.png)", "http://evil.example", "*a* _b_ ~~c~~", "# a",
+    "```", "</code><b>", "$x$", "a  b", "'`' \" ` ``", "<https://evil.example>", "|", "`", "\\`", "&#96;", "---",
+)  # fmt: skip
+
+
+class Page(HTMLParser):
+    """The elements of a page, and the text of every cell and paragraph."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[str] = []
+        self.cells: list[str] = []
+        self.text = ""
+        self.feed(MarkdownIt("gfm-like", {"linkify": False, "html": True}).disable("linkify").render(text))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append(tag)
+        self.text += "\n" * (tag in ("td", "th", "p", "li"))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    @property
+    def lines(self) -> list[str]:
+        """The texts of cells and paragraphs."""
+        return [line.strip() for line in self.text.splitlines() if line.strip()]
+
+
+def as_shown(text: str) -> str:
+    """A text on one line, as a page shows it."""
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("text", EVIL)
+@pytest.mark.parametrize("place", ["{}", "before {} after", "| a | b |\n|---|---|\n| {} | c |", "- {}"])
+def test_a_text_from_a_file_is_shown_as_it_is(text: str, place: str) -> None:
+    bare = Page(place.format("x"))
+    for escaped in (in_markdown(text), as_code(text)) if "{}" not in (place, place[2:]) else (as_code(text),):
+        page = Page(place.format(escaped))
+        assert [each for each in page.elements if each != "code"] == bare.elements
+        assert page.lines == [line.replace("x", as_shown(text)) for line in bare.lines]
+
+
+def test_a_long_text_is_cut_in_the_middle() -> None:
+    assert LONGEST_NAME - 2 <= len(as_code("y" * 10_000_000)) <= LONGEST_NAME + 2
+    assert as_code("a" * 500 + "b" * 500).endswith("b`")
+    assert len(in_markdown("<" * 1000)) < 6 * LONGEST_NAME
+
+
+def test_names_that_are_no_markup_stay_readable() -> None:
+    for name in ("tactician(shed=True)", "runs/mine_2/model", "champion(worlds=0)", "mypkg.players:Careful(way='a')"):
+        assert as_code(name) == f"`{name}`"
+
+
+@pytest.mark.parametrize("name", [*EVIL, "z" * 100_000])
+def test_a_board_shows_the_name_in_a_file(tmp_path: Path, name: str) -> None:
+    fields = json.loads(scores()[0])
+    fields["agent"]["name"] = name
+    del fields["checksum"]
+    (tmp_path / "evil.json").write_bytes(encode(fields))
+    (tmp_path / "good.json").write_bytes(scores()[2])
+    with tiny_protocol():
+        page = Page(make_board(tmp_path).read_text(encoding="utf-8"))
+    assert set(page.elements) == {"h1", "h2", "p", "code", "table", "thead", "tbody", "tr", "th", "td"}
+    assert page.elements.count("td") == 3 * 5  # two tables with one agent and two
+    shown = as_shown(name) if len(name) <= LONGEST_NAME else f"{name[:98]} … {name[-98:]}"
+    assert page.lines.count(shown) == 2
+
+
+@pytest.mark.parametrize("text", [*EVIL, "z" * 100_000])
+def test_a_model_card_shows_what_is_in_files(tmp_path: Path, text: str) -> None:
+    model()
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for path in (scratch() / "model").iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    run_arena(ArenaSettings((str(folder), "greedy", "random"), Rules.parse(RULES), tmp_path / "arena", deals=2))
+    plain = Page(model_card(folder, tmp_path / "arena", [], "A model"))
+    card = json.loads((folder / CARD).read_text())
+    (folder / CARD).write_text(json.dumps(card | {"command": text, "commit": text}))
+    path = tmp_path / "arena" / journal.JOURNAL
+    first, *lines = path.read_bytes().splitlines(keepends=True)
+    header = journal.parse(first.rstrip())
+    identity, about = header["identity"], header["about"]
+    identity["agents"][1]["name"] = identity["deals_list"] = about["command"] = text
+    path.write_bytes(journal.encode(header) + b"".join(lines))
+    figures = {"margin": 1.0, "low": 0.5, "high": 1.5}
+    found = {"kind": text, "name": text, "budget": text, **figures}
+    exploit = {"agent": text, "exploiters": [found], "best": 0, "measured": text, **figures}
+    (tmp_path / "exploit.json").write_text(json.dumps({"exploit": exploit}))
+    page = Page(model_card(folder, tmp_path / "arena", [tmp_path / "exploit.json"], "A model"))
+    assert [each for each in page.elements if each not in ("code", "pre", "p")] == [
+        each for each in plain.elements if each not in ("code", "pre", "p")
+    ]
+    assert len(page.text) < len(plain.text) + 20_000

@@ -1,0 +1,295 @@
+"""Small games solved exactly: by the sequence form of OpenSpiel's tree, by hand, and by play."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.sparse import coo_matrix, hstack
+from typer.testing import CliRunner
+
+from krypenv import Rules, agents
+from krypenv.agents.solved import FACTS, STRATEGY, StrategyError, load_strategy
+from krypenv.training import duplicate_match
+from krypenv.training.cli.commands import app
+from krypenv.training.research.exact import solving
+from krypenv.training.research.exact.counting import size_of
+from krypenv.training.research.exact.deal_tree import HISTORIES
+from krypenv.training.research.exact.growing import SOLVED, estimate_first_deal, grow
+from krypenv.training.research.exact.resuming import Kept
+from krypenv.training.research.exact.solving import measure, respond, solve
+from krypenv.training.research.exact.strategies import save
+
+SWEEP = Rules.preset("mini-sweep")
+GAP = 1e-4
+# Games that are solved both ways. In those of the second list some captures are named card by card: OpenSpiel's tree
+# has an information set for each way to name them, and ours a single one.
+BOTH_WAYS = ["mini-sweep", "mini-mulle", "mini-kasino", "mini-sweep goal=high"]
+WITH_ORDERS = ["mini-choice", "mini-copies", "mini-choice sweep_points=3"]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an equilibrium of mini-sweep."""
+    return save(tmp_path_factory.mktemp("strategies") / "sweep", solve(SWEEP, GAP, sees=True))
+
+
+def sequence_form(name: str) -> tuple[float, list[int]]:
+    """The value of a game by linear programming over OpenSpiel's tree, and each seat's number of information sets."""
+    pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is an extra")
+    from krypenv.envs.openspiel import parameters_of
+
+    rules = Rules.parse(name)
+    game = pyspiel.load_game("krypenv", {**parameters_of(rules), "sorted_deals": True})
+    sequences: list[dict] = [{None: 0}, {None: 0}]
+    infosets: list[dict] = [{}, {}]
+    payoffs: dict[tuple[int, int], float] = {}
+
+    def walk(state, own, chance) -> None:
+        if state.is_terminal():
+            payoffs[own] = payoffs.get(own, 0.0) + chance * state.returns()[0]
+        elif state.is_chance_node():
+            for action, probability in state.chance_outcomes():
+                walk(state.child(action), own, chance * probability)
+        else:
+            seat, view = state.current_player(), state.information_state_string()
+            parent, children = infosets[seat].setdefault(view, (own[seat], []))
+            assert parent == own[seat]
+            for action in state.legal_actions():
+                if (view, action) not in sequences[seat]:
+                    sequences[seat][view, action] = len(sequences[seat])
+                    children.append(sequences[seat][view, action])
+                after = sequences[seat][view, action]
+                walk(state.child(action), (after, own[1]) if seat == 0 else (own[0], after), chance)
+
+    walk(game.new_initial_state(), (0, 0), 1.0)
+
+    def constraints(seat: int):
+        entries = [(0, 0, 1.0)]
+        for row, (parent, children) in enumerate(infosets[seat].values(), 1):
+            entries += [(row, parent, -1.0), *((row, child, 1.0) for child in children)]
+        rows, columns, values = zip(*entries, strict=True)
+        return coo_matrix((values, (rows, columns)), (len(infosets[seat]) + 1, len(sequences[seat]))).tocsr()
+
+    own, other = constraints(0), constraints(1)
+    matrix = coo_matrix((list(payoffs.values()), tuple(zip(*payoffs, strict=True))), (own.shape[1], other.shape[1]))
+    cost = np.zeros(own.shape[1] + other.shape[0])
+    cost[own.shape[1]] = -1.0
+    first = np.zeros(own.shape[0])
+    first[0] = 1.0
+    found = linprog(
+        cost,
+        A_ub=hstack([-matrix.tocsr().T, other.T]).tocsr(), b_ub=np.zeros(other.shape[1]),
+        A_eq=hstack([own, coo_matrix((own.shape[0], other.shape[0]))]).tocsr(), b_eq=first,
+        bounds=[(0, None)] * own.shape[1] + [(None, None)] * other.shape[0],
+    )  # fmt: skip
+    return -found.fun, [len(each) for each in infosets]
+
+
+@pytest.mark.parametrize("name", [*BOTH_WAYS, *WITH_ORDERS])
+def test_the_value_is_that_of_the_sequence_form(name: str) -> None:
+    value, infosets = sequence_form(name)
+    rules = Rules.parse(name)
+    assert solve(rules, GAP).value == pytest.approx(value, abs=GAP)
+    own, other = size_of(grow(rules, keeps_all=True)).infosets
+    if name in BOTH_WAYS:
+        assert [own, other] == infosets
+    else:
+        assert own < infosets[0]
+        assert other < infosets[1]
+
+
+@pytest.mark.parametrize("name", [name for name in SOLVED if name != "mini-count"])
+def test_nobody_gains_on_an_equilibrium(name: str) -> None:
+    solved = solve(Rules.preset(name), GAP)
+    assert -1e-9 <= solved.exploitability <= GAP
+    own, other = solved.best
+    assert -other - 1e-9 <= solved.value <= own + 1e-9
+
+
+def test_a_game_of_one_card_each_is_worth_what_can_be_counted_by_hand() -> None:
+    """Two aces and two twos; a hand of one card, and two cards on the table: nobody has a choice."""
+    rules = Rules(name="mini-low", ranks=(1, 2), suits=(1, 3), packs=1, first_deal=((1, 2),), later_deal=((1, 0),))
+    found = solve(rules, GAP)
+    totals = []
+    for deck in {tuple(np.random.default_rng(seed).permutation(4)) for seed in range(400)}:
+        kinds = [13, 14, 39, 40]  # AD 2D AS 2S
+        totals.append(_played_out(rules, [kinds[at] for at in deck]))
+    assert len(totals) == 24
+    assert found.value == pytest.approx(np.mean(totals))
+
+
+def _played_out(rules: Rules, deck: list[int]) -> float:
+    from support.reference import Reference
+
+    game = Reference(rules, deck)
+    while not game.over:
+        legal = game.legal_actions()
+        assert len(legal) == 1
+        game.act(legal[0])
+    own, other = game.scores()
+    return other - own
+
+
+def test_a_policy_that_is_known_is_answered() -> None:
+    """Who always plays the first legal card is exploited; a best response beats it by what was computed."""
+    solved = solve(SWEEP, GAP)
+    for forest, solution in zip(solved.trees.forests, solved.solutions, strict=True):
+        solution.policy[:] = 0.0
+        solution.policy[forest.choice[:-1]] = 1.0
+    respond(solved)
+    assert solved.exploitability > 0.5
+
+
+def test_agents_are_ranked_by_their_exploitability() -> None:
+    found = {name: measure(name, SWEEP, 4).exploitability for name in ("random", "tactician", "search(worlds=30)")}
+    assert found["random"] > found["tactician"] > found["search(worlds=30)"] >= 0
+
+
+def test_a_saved_equilibrium_is_an_agent_and_hardly_exploited(saved: Path) -> None:
+    player = agents.make(str(saved), SWEEP)
+    assert agents.rules_of(str(saved)) == SWEEP
+    assert measure(str(saved), SWEEP).exploitability <= GAP
+    assert duplicate_match(player, "random", SWEEP, deals=400, seed=1).low > 0
+
+
+def test_a_saved_best_response_wins_what_was_computed(tmp_path: Path) -> None:
+    measured = measure("tactician", SWEEP, seeds=100)  # it draws between equal plays
+    folder = save(tmp_path / "response", measured, best_response=True)
+    match = duplicate_match(str(folder), "tactician", SWEEP, deals=4000, seed=2)
+    assert match.low - 0.02 <= measured.exploitability <= match.high + 0.02
+
+
+def test_an_agent_that_needs_the_history_says_so(saved: Path) -> None:
+    player = agents.make(str(saved), SWEEP)
+    with pytest.raises(ValueError, match="make the environment with history=True"):
+        player.act(np.zeros((1, SWEEP.observation_size), np.int8), np.ones((1, 105), np.int8))
+
+
+def test_a_strategy_that_is_torn_or_for_other_rules_is_refused(saved: Path, tmp_path: Path) -> None:
+    with pytest.raises(StrategyError, match="can't play 'mini-mulle players=2'"):
+        agents.make(str(saved), Rules.preset("mini-mulle"))
+    torn = tmp_path / "torn"
+    torn.mkdir()
+    (torn / FACTS).write_bytes((saved / FACTS).read_bytes())
+    with pytest.raises(StrategyError, match="holds no strategy"):
+        load_strategy(torn)
+    (torn / STRATEGY).write_bytes((saved / STRATEGY).read_bytes()[:-9])
+    with pytest.raises(StrategyError, match="torn or was changed"):
+        load_strategy(torn)
+    facts = json.loads((saved / FACTS).read_text())
+    (torn / FACTS).write_text(json.dumps({**facts, "format": 9}))
+    with pytest.raises(StrategyError, match="of format 9; this version reads format 1"):
+        load_strategy(torn)
+
+
+@pytest.mark.parametrize(
+    ("rules", "sentence"),
+    [
+        ("krypkasino players=3", "for two players, and these rules have 3"),
+        ("mini-low later_deal=((2,1),)", "later deals put cards on the table"),
+        ("mini-low games=2", "one game, and these rules have games=2"),
+        ("mini-low", r"its first deal alone has about [\d.]+e\+14 histories, which would take [\d,]+ GiB"),
+        ("krypkasino", "the deck has 52 kinds of cards"),
+        ("mulle-glimne", "games with builds are not solved yet"),
+    ],
+)
+def test_rules_that_cannot_be_solved_are_refused(rules: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        solve(Rules.parse(rules))
+
+
+@pytest.mark.parametrize("name", ["mini-choice", "mini-last", "mini-hidden"])
+def test_how_large_a_first_deal_is_can_be_told_before(name: str) -> None:
+    rules = Rules.preset(name)
+    counted = grow(rules).forests[0].counts[HISTORIES]
+    assert estimate_first_deal(rules) == pytest.approx(counted, rel=0.1)
+
+
+class Killed(Exception):
+    """What stands for the end of the process."""
+
+
+def test_a_solve_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is killed again and again, each time before it can keep more, and ends with the same bytes."""
+    run = CliRunner().invoke
+    monkeypatch.setattr(solving, "NODES_AT_ONCE", 200)
+    monkeypatch.setattr(solving, "DEALS_AT_ONCE", 1)
+    write = Kept.write
+    calls: list[int] = []
+
+    def kill(kept: Kept, *rest: Any) -> None:
+        kept.pause = 0.0
+        calls.append(rest[0])
+        if len(calls) % 4 == 0:
+            raise Killed
+        write(kept, *rest)
+
+    def solve_in(folder: Path) -> int:
+        """Solve by the same command line, in a folder; return how often it was killed."""
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "argv", ["krypenv", "solve", "mini-last", "--out", "last"])
+        for killed in range(50):
+            result = run(app, sys.argv[1:])
+            if not isinstance(result.exception, Killed):
+                assert result.exit_code == 0, result.output
+                return killed
+        raise AssertionError("it never ends")
+
+    for name in ("unbroken", "broken"):
+        (tmp_path / name).mkdir()
+    assert solve_in(tmp_path / "unbroken") == 0
+    monkeypatch.setattr(Kept, "write", kill)
+    assert solve_in(tmp_path / "broken") > 2
+    assert set(calls) == {0, 1}  # the deals of both numbers
+    for name in (STRATEGY, FACTS):
+        assert (tmp_path / "broken/last" / name).read_bytes() == (tmp_path / "unbroken/last" / name).read_bytes()
+    assert not list((tmp_path / "broken/last").glob("solved-*"))
+
+
+def test_what_was_kept_by_another_solve_or_is_torn_is_refused(tmp_path: Path) -> None:
+    kept = Kept(tmp_path, SWEEP, GAP, 1000)
+    solve(SWEEP, GAP, 1000, keep=kept)
+    path = kept.path(0)
+    for other in (Kept(tmp_path, SWEEP, 1e-3, 1000), Kept(tmp_path, Rules.parse("mini-sweep goal=high"), GAP, 1000)):
+        with pytest.raises(ValueError, match=r"belongs to another solve, of 'mini-sweep players=2' with --gap 0\.0001"):
+            solve(SWEEP, keep=other)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"mini-sweep", b"mini-s\x7feep"))
+    with pytest.raises(ValueError, match="belongs to another solve") as refused:
+        solve(SWEEP, GAP, 1000, keep=kept)
+    assert str(refused.value).isprintable()
+    for torn in (data[:-9], data[:-1] + bytes([data[-1] ^ 1]), b"", b"nothing"):
+        path.write_bytes(torn)
+        with pytest.raises(ValueError, match=r"solved-deals-1.safetensors is torn or was changed.*remove it"):
+            solve(SWEEP, GAP, 1000, keep=kept)
+    path.unlink()
+    kept.remove()
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_commands(tmp_path: Path) -> None:
+    run = CliRunner(env={"COLUMNS": "150"}).invoke
+    out = str(tmp_path / "sweep")
+    first = run(app, ["solve", "mini-sweep", "--out", out])
+    assert first.exit_code == 0, first.output
+    assert "the first seat can expect -3.4889 points" in first.stdout
+    exact = run(app, ["exploit", "greedy", "--rules", "mini-sweep", "--exact", "--json", str(tmp_path / "greedy.json")])
+    assert exact.exit_code == 0, exact.output
+    assert json.loads((tmp_path / "greedy.json").read_text())["exploitability"] > 0
+    assert "name one preset" in run(app, ["solve"]).stderr
+
+
+def test_the_list_says_what_an_information_set_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("krypenv.training.research.exact.growing.SOLVED", ("mini-choice",))
+    listed = CliRunner(env={"COLUMNS": "150"}).invoke(app, ["solve", "--list"])
+    assert listed.exit_code == 0, listed.output
+    assert "2,858 + 3,736" in listed.stdout  # with the orders they are 3,282 + 4,624
+    assert listed.stdout.splitlines()[-1] == (
+        "information sets: of each seat, without the order in which the cards of a capture were named"
+    )

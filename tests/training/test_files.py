@@ -1,0 +1,303 @@
+"""Files that are read back, and folders that two processes write to: every field, every type, nothing by half."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import safetensors.numpy
+from support.arenas import HIGH, LOW, arena, same_games
+from support.fuzzing import NASTY_VALUES, REFUSED, attempt
+from support.games import some_arrays
+from support.places import MODELS
+from support.small_files import checkpoint, dumped, files_of, model, scratch, tiny_protocol
+
+from krypenv import Engine, Rules, agents
+from krypenv.agents.neural.model_file import CARD, WEIGHTS, ModelError, load_model, save_model
+from krypenv.agents.neural.network import MAX_UNITS, Shape
+from krypenv.agents.neural.weights import check_reach
+from krypenv.inputs.files import parse_json, read_json
+from krypenv.inputs.schema import a_list, a_record, number, text, whole
+from krypenv.training import load_games
+from krypenv.training.evaluation.score.playing import ScoreSettings, journal_of, play_score
+from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
+from krypenv.training.learn.selfplay.selfplay import train
+from krypenv.training.learn.selfplay.settings import Settings
+from krypenv.training.runs.journal import JOURNAL
+
+# ---------------------------------------------------------------------- every field, every type
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path to every value within a value, itself included; of a long list the first two items."""
+    yield path
+    if isinstance(value, dict):
+        for key in value:
+            yield from places(value[key], (*path, key))
+    elif isinstance(value, list):
+        for at in range(min(2, len(value))):
+            yield from places(value[at], (*path, at))
+
+
+def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    """A value with another one at a path within it; without it where that is `REFUSED`."""
+    if not path:
+        return new
+    key, *rest = path
+    copy = list(value) if isinstance(value, list) else dict(value)
+    if rest:
+        copy[key] = replaced(value[key], tuple(rest), new)
+    elif new is REFUSED:
+        del copy[key]
+    else:
+        copy[key] = new
+    return copy
+
+
+def every_change(value: Any) -> Iterator[Any]:
+    """A value with each of its places gone, and with each strange value in each of its places."""
+    for path in places(value):
+        if path:
+            yield replaced(value, path, REFUSED)
+        for new in NASTY_VALUES:
+            yield replaced(value, path, new)
+
+
+def test_every_field_of_a_model_card() -> None:
+    weights, card = model()
+    folder, tally = scratch() / "model", Counter[str]()
+    for changed in every_change(card):
+        (folder / CARD).write_bytes(dumped(changed))
+        found = attempt(partial(load_model, folder), tally, changed)
+        if found is not REFUSED:
+            assert all(np.array_equal(weights[name], each) for name, each in found[0].items())
+    (folder / CARD).write_bytes(dumped(card))
+    assert tally["refused"] > tally["right"] > 0
+
+
+# ---------------------------------------------------------------------- JSON and schemas
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"[" * 100_000 + b"]" * 100_000, "values within values"), (b"[" * 60 + b"]" * 60, "values within values"),
+        (b'{"a":' * 200 + b"1" + b"}" * 200, "values within values"), (b"", "not JSON"), (b"\xff\xfe", "not JSON"),
+        (b"{", "not JSON"), (b"NaN", "not finite"), (b"[Infinity]", "not finite"), (b"-Infinity", "not finite"),
+        (b"1e999", "not finite"), (b"[-1e400]", "not finite"),
+    ],
+)  # fmt: skip
+def test_no_json_is_told_with_the_name_of_its_file(tmp_path: Path, data: bytes, reason: str) -> None:
+    path = tmp_path / "some.json"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=rf"some\.json .*{reason}"):
+        read_json(path)
+    path.write_bytes(b'{"a": [1, 1e300, "\xc3\xa9"], "a": 2}')
+    assert read_json(path) == {"a": 2}
+    assert parse_json("[1, -Infinity]", infinite=True) == [1, float("-inf")]
+
+
+def test_a_schema_names_the_place() -> None:
+    check = a_record({"scores": a_list(whole(0, 9), 2, 4)}, {"name": text, "share": number(0, 1)}, more=False)
+    check({"scores": [1, 2, 9], "share": 0.5}, "")
+    for value, sentence in (
+        ({"scores": [1, 2, 3, 10]}, r"scores\[3\] is to be a whole number from 0 to 9, not 10"),
+        ({"scores": [1, True]}, r"scores\[1\] is to be .* not True"),
+        ({"scores": [1]}, "scores is to be a list of 2 to 4 items"),
+        ({}, "scores is missing"),
+        ({"scores": [1, 2], "share": float("nan")}, "share is to be a number from 0 to 1, not nan"),
+        ({"scores": [1, 2], "names": 3}, "'names' is not known; the keys are scores, name, share"),
+        (3, "all of it is to be an object, not 3"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            check(value, "")
+
+
+# ---------------------------------------------------------------------- models
+
+
+SMALL = Shape(8, 4, 2)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return save_model(tmp_path / "model", some_arrays(SMALL), Rules.preset())
+
+
+def with_weights(folder: Path, data: bytes) -> None:
+    """Write a model anew with a file of other weights, whose hash is right."""
+    save_model(folder, some_arrays(SMALL), Rules.preset())
+    (folder / WEIGHTS).write_bytes(data)
+    card = json.loads((folder / CARD).read_text())
+    (folder / CARD).write_text(json.dumps({**card, "weights_sha256": hashlib.sha256(data).hexdigest()}))
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (float("nan"), "not finite"), (float("inf"), "not finite"), (-float("inf"), "not finite"),
+        (3e38, "weights so large"), (-1e37, "weights so large"), (1e36, "weights so large"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["score.bias", "hidden.weight", "value.weight", "read.bias", "kinds.weight"])
+def test_weights_without_end_are_no_model(folder: Path, name: str, value: float, reason: str) -> None:
+    weights = some_arrays(SMALL)
+    weights[name].reshape(-1)[-1] = value
+    with_weights(folder, safetensors.numpy.save(weights))
+    for agent in (str(folder), f"guided(model={str(folder)!r})"):
+        with pytest.raises(ModelError, match=rf"don't fit the network .* {reason}"):
+            agents.make(agent, Rules.preset())
+
+
+@pytest.mark.parametrize("factor", [1.0, 10.0, 100.0])
+def test_weights_of_a_long_training_are_a_model(folder: Path, factor: float) -> None:
+    weights = {name: np.float32(factor) * each for name, each in some_arrays(SMALL).items()}
+    with_weights(folder, safetensors.numpy.save(weights))
+    engine = Engine(Rules.preset(), 16, seed=1)
+    for agent in (str(folder), f"guided(model={str(folder)!r},worlds=2)"):
+        actions = agents.make(agent, Rules.preset()).act(engine.observation, engine.action_mask)
+        assert engine.action_mask[np.arange(16), actions].all()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int64", "complex64", "bool"])
+def test_weights_of_another_type_are_no_model(folder: Path, dtype: str) -> None:
+    weights = some_arrays(SMALL)
+    with_weights(folder, safetensors.numpy.save({**weights, "judge.weight": weights["judge.weight"].astype(dtype)}))
+    reason = rf"tensor 'judge.weight' of {dtype} \(4, 12\), and it is to be of float32 \(4, 12\)"
+    with pytest.raises(ModelError, match=reason):
+        load_model(folder)
+
+
+def test_weights_of_a_type_that_numpy_does_not_know_are_no_model(folder: Path) -> None:
+    data = safetensors.numpy.save({name: each.astype(np.float16) for name, each in some_arrays(SMALL).items()})
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = data[8:end].replace(b'"F16"', b'"BF16"')
+    with_weights(folder, len(header).to_bytes(8, "little") + header + data[end:])
+    with pytest.raises(ModelError, match="has a tensor of the type 'BF16', which NumPy does not know"):
+        load_model(folder)
+
+
+def test_a_network_without_end_is_refused_before_it_is_made(folder: Path) -> None:
+    card = json.loads((folder / CARD).read_text())
+    for size, reason in (
+        (10**12, "is to be a whole number"),
+        (MAX_UNITS, "don't fit"),
+        (MAX_UNITS + 1, "is to be a whole number"),
+        (-1, "is to be"),
+        (True, "is to be"),
+    ):
+        (folder / CARD).write_text(json.dumps({**card, "network": {"context": size, "card": size, "embedding": 2}}))
+        with pytest.raises(ModelError, match=reason):
+            load_model(folder)
+
+
+def test_what_is_in_place_of_a_model_card(folder: Path) -> None:
+    path = folder / CARD
+    for data in (b"", b"\xff", b"[" * 100_000, b'{"format": 2', b"2", b"null"):
+        path.write_bytes(data)
+        with pytest.raises(ModelError):
+            load_model(folder)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(ModelError, match="is no model"):
+        load_model(folder)
+    path.rmdir()
+    os.mkfifo(path)  # reading it would never end
+    with pytest.raises(ModelError, match="is no model"):
+        load_model(folder)
+
+
+def test_models_that_come_with_the_package_are_far_from_the_bound() -> None:
+    for name in ("two", "four", "pairs"):
+        arrays, _ = load_model(MODELS / name)
+        check_reach({key: array * 100 for key, array in arrays.items()})
+        with pytest.raises(ValueError, match="weights so large"):
+            check_reach({key: array * 1e7 for key, array in arrays.items()})
+
+
+# ---------------------------------------------------------------------- results of an arena
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda texts: [texts[0], texts[1].replace(b'"scores":[[', b'"scores":[[1'), *texts[2:]], "line 2 .* checksum"),
+        (lambda texts: [texts[0].replace(b'"seed":0', b'"seed":1'), *texts[1:]], "line 1 .* checksum"),
+        (lambda texts: [*texts[:3], texts[3].partition(b',"crc"')[0] + b"}", *texts[4:]], "line 4 .* no checksum"),
+        (lambda texts: [texts[0] + texts[1], *texts[2:]], "line 1 .* checksum"),
+        (lambda texts: [*texts[:2], b"", *texts[2:]], "line 3 .* no checksum"),
+        (lambda texts: [*texts, *texts], "line 10 .* no result"),
+        (lambda texts: [texts[1], texts[0], *texts[2:]], "an arena in format 1 is wanted"),
+        (lambda texts: texts[1:], "an arena in format 1 is wanted"),
+    ],
+)  # fmt: skip
+def test_a_journal_that_was_changed_is_refused(
+    tmp_path: Path, change: Callable[[list[bytes]], list[bytes]], reason: str
+) -> None:
+    arena(tmp_path, LOW, HIGH, deals=8, chunk=1)
+    texts = (tmp_path / JOURNAL).read_bytes().split(b"\n")[:-1]
+    data = b"\n".join(change(texts)) + b"\n"
+    (tmp_path / JOURNAL).write_bytes(data)
+    for read in (load_games, lambda folder: arena(folder, LOW, HIGH, deals=20, chunk=1)):
+        with pytest.raises(ValueError, match=reason):
+            read(tmp_path)
+    assert (tmp_path / JOURNAL).read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda texts: [*texts[:3], texts[2], *texts[3:]],
+        lambda texts: [texts[0], *reversed(texts[1:])],
+        lambda texts: texts[:2] + texts[3:],
+        lambda texts: texts[:1],
+    ],
+)
+def test_lines_that_were_moved_or_lost_come_to_the_same_results(
+    tmp_path: Path, change: Callable[[list[bytes]], list[bytes]]
+) -> None:
+    whole = arena(tmp_path, LOW, HIGH, deals=8, chunk=1)
+    texts = (tmp_path / JOURNAL).read_bytes().split(b"\n")[:-1]
+    (tmp_path / JOURNAL).write_bytes(b"\n".join(change(texts)) + b"\n")
+    assert same_games(arena(tmp_path, LOW, HIGH, deals=8, chunk=1), whole)
+    assert same_games(load_games(tmp_path), whole)
+
+
+# ---------------------------------------------------------------------- scores
+
+
+def test_a_score_killed_while_its_journal_was_removed_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "score.json"
+    with tiny_protocol():
+        play_score(ScoreSettings("tactician", path, (), 2))
+        journal_of(path).mkdir()
+        before = files_of(tmp_path)
+        with pytest.raises(ValueError, match="is there already, and a score is not overwritten"):
+            play_score(ScoreSettings("greedy", path, (), 2))
+        assert files_of(tmp_path) == before
+        assert play_score(ScoreSettings("tactician", path, (), 2)).agent == "tactician"
+    assert files_of(tmp_path) == before
+    assert not journal_of(path).exists()
+
+
+# ---------------------------------------------------------------------- checkpoints
+
+
+def test_a_changed_byte_of_a_checkpoint_is_told_and_nothing_is_changed(tmp_path: Path) -> None:
+    folder, data = tmp_path / "run", bytearray(checkpoint())
+    folder.mkdir()
+    data[-3] ^= 1
+    (folder / CHECKPOINT).write_bytes(data)
+    with pytest.raises(ValueError, match=r"checkpoint\.safetensors was changed: it does not agree with its digest"):
+        read_checkpoint(folder)
+    with pytest.raises(ValueError, match=r"checkpoint\.safetensors was changed"):
+        train(Settings.of(resume=str(folder)), quiet=True)
+    assert files_of(folder) == {CHECKPOINT: bytes(data)}

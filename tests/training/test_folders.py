@@ -1,0 +1,239 @@
+"""Folders that two processes write to, full disks, and what can't be a folder: one sentence, and nothing by half."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+from fuzz.scores import SETUP, STUDY, two_numbers
+from fuzz.threads import many_at_once
+from support.commands import krypenv
+from support.small_files import TINY, checkpoint, files_of, tiny_protocol
+
+from krypenv import Rules
+from krypenv.agents.neural.model_file import load_model
+from krypenv.agents.solved import is_strategy
+from krypenv.inputs.files import append_whole, write_whole
+from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
+from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
+from krypenv.training.evaluation.score.score_file import read_score
+from krypenv.training.learn.imitation.imitate import ImitationSettings
+from krypenv.training.learn.imitation.imitate import run as imitate
+from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
+from krypenv.training.learn.selfplay.selfplay import train
+from krypenv.training.learn.selfplay.settings import Settings
+from krypenv.training.research.ablation import AblationSettings, ablate
+from krypenv.training.research.exact.solving import solve
+from krypenv.training.research.exact.strategies import save, solve_into
+from krypenv.training.research.exploit import exploiting as exploiting
+from krypenv.training.research.exploit.best_response import response_settings, train_response
+from krypenv.training.research.exploit.exploiting import ExploitSettings
+from krypenv.training.research.lab.studying import RESULT, run_study
+from krypenv.training.runs import Task
+from krypenv.training.runs.folders import LOCK, is_empty, writing_to
+from krypenv.training.runs.journal import JOURNAL
+from krypenv.training.runs.parts import Length, Network
+
+# ---------------------------------------------------------------------- two processes and one folder
+
+HELD = "another run is writing to .*; wait for its end"
+
+
+@pytest.mark.parametrize(
+    "what", ["train", "resume", "imitate", "exploit", "ablate", "response", "score", "study", "solve", "arena"]
+)
+def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, what: str) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    if what == "resume":
+        (folder / CHECKPOINT).write_bytes(checkpoint())
+    rules = Rules.parse(TINY["rules"])
+    starts: dict[str, Callable[[], Any]] = {
+        "train": lambda: train(Settings.of(**TINY, out=str(folder)), quiet=True),
+        "resume": lambda: train(Settings(resume=str(folder)), quiet=True),
+        "imitate": lambda: imitate(ImitationSettings(out=str(folder), network=Network(4, 3, 2)), ""),
+        "exploit": lambda: exploiting.exploit(
+            ExploitSettings.of(agent="greedy", seeds=1, frames=1, out=str(folder)), None
+        ),  # type: ignore[arg-type]
+        "ablate": lambda: ablate(AblationSettings(out=str(folder))),
+        "score": lambda: play_score(ScoreSettings("greedy", folder / "score.json", ("two",)), ""),
+        "study": lambda: run_study(STUDY, SETUP, folder, "krypenv study"),
+        "solve": lambda: solve_into(folder, Rules.preset("mini-sweep")),
+        "arena": lambda: run_arena(ArenaSettings(("greedy", "random"), rules, folder, deals=2)),
+        "response": lambda: train_response(response_settings("greedy", rules, folder, Length(frames=1)), None),  # type: ignore[arg-type]
+    }
+    locked = folder / "score.json.part" if what == "score" else folder
+    locked.mkdir(exist_ok=True)
+    with FileLock(locked / LOCK):
+        before = files_of(folder)
+        with pytest.raises(ValueError, match=HELD):
+            starts[what]()
+        assert files_of(folder) == before
+
+
+TRAINS = """
+import json, sys
+from krypenv.training.learn.selfplay.selfplay import train
+from krypenv.training.learn.selfplay.settings import Settings
+settings = json.loads(sys.argv[1])
+try:
+    train(Settings.from_json(settings), quiet=True)
+except ValueError as error:
+    sys.exit(str(error))
+"""
+
+
+@pytest.mark.slow
+def test_of_two_trainings_into_one_folder_one_is_refused(tmp_path: Path) -> None:
+    settings = {**TINY, "frames": 640, "out": str(tmp_path / "run")}
+    command = [sys.executable, "-c", TRAINS, json.dumps(settings)]
+    both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [process.communicate(timeout=240)[1] for process in both]
+    assert sorted(process.returncode for process in both) == [0, 1], said
+    lost = said[0] if both[0].returncode else said[1]
+    assert "another run is writing to" in lost or "is not empty" in lost
+    assert read_checkpoint(tmp_path / "run").progress["frames"] >= 640
+    load_model(tmp_path / "run" / "model")
+
+
+def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; from krypenv.training.runs.folders import writing_to\n"
+        "with writing_to(Path(sys.argv[1])):\n    os.kill(os.getpid(), 9)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run")], check=False)
+    assert done.returncode == -9
+    assert (tmp_path / "run" / LOCK).exists()
+    assert is_empty(tmp_path / "run")
+    with writing_to(tmp_path / "run"), pytest.raises(ValueError, match=HELD), writing_to(tmp_path / "run"):
+        pass
+
+
+def test_a_strategy_is_saved_by_one_at_a_time(tmp_path: Path) -> None:
+    solved = solve(Rules.preset("mini-sweep"), gap=1.0, sees=True)
+    with writing_to(tmp_path), pytest.raises(ValueError, match=HELD):
+        save(tmp_path, solved)
+    assert is_empty(tmp_path)
+    assert is_strategy(save(tmp_path, solved))
+
+
+def test_of_two_threads_with_one_study_one_is_refused(tmp_path: Path) -> None:
+    other: list[str] = []
+
+    def begin_another(number: int) -> list[float]:
+        if not other:
+            other.append(ask_other())
+        return two_numbers(number)
+
+    def ask_other() -> str:
+        with pytest.raises(ValueError, match=HELD) as error:
+            many_at_once([lambda: run_study(STUDY, SETUP, tmp_path, "krypenv study")])
+        return str(error.value)
+
+    tasks = [Task(f"{number}", begin_another, {"number": number}) for number in range(SETUP.deals)]
+    first = dataclasses.replace(STUDY, tasks=lambda setup: tasks)
+    answer = run_study(first, SETUP, tmp_path, "krypenv study")
+    assert other == [f"another run is writing to {tmp_path}; wait for its end, or give another --out"]
+    results = (tmp_path / JOURNAL).read_bytes().partition(b"\n")[2]
+    assert results.count(b"\n") == SETUP.deals
+    assert run_study(STUDY, SETUP, tmp_path, "krypenv study").figures == answer.figures
+    assert (tmp_path / JOURNAL).read_bytes().partition(b"\n")[2] == results
+    assert json.loads((tmp_path / RESULT).read_bytes())["figures"] == answer.figures
+
+
+# ---------------------------------------------------------------------- no room, no leave
+
+
+def full(*arguments: Any) -> Any:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("name", ["fsync", "replace"])
+def test_a_full_disk_names_the_file_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = tmp_path / "figures.json"
+    write_whole(path, b"old")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, name, full)
+        with pytest.raises(OSError, match="No space left on device") as error:
+            write_whole(path, b"new")
+    assert (error.value.filename, error.value.errno) == (str(path), errno.ENOSPC)
+    assert files_of(tmp_path) == {"figures.json": b"old"}
+
+
+def test_an_arena_on_a_full_disk_keeps_whole_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fsync, calls = os.fsync, []
+
+    def filling(number: int) -> None:
+        calls.append(number)
+        return fsync(number) if len(calls) < 4 else full()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", filling)
+        done = krypenv("arena", "greedy", "random", "--deals", "12", "--chunk", "3", "--out", str(tmp_path))
+    assert (done.exit_code, done.stderr) == (2, f"krypenv: {tmp_path / JOURNAL}: No space left on device\n")
+    assert (tmp_path / JOURNAL).read_bytes().count(b"\n") == 1 + 2
+    assert (tmp_path / JOURNAL).read_bytes().endswith(b"\n")
+
+
+@pytest.mark.parametrize("calls", [1, 2, 4])
+def test_a_score_on_a_full_disk_goes_on_where_it_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    fsync, left = os.fsync, [calls]
+
+    def filling(number: int) -> None:
+        left[0] -= 1
+        return fsync(number) if left[0] > 0 else full()
+
+    words = ["score", "tactician", "--quick", "--out"]
+    with tiny_protocol():
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", filling)
+            done = krypenv(*words, str(tmp_path / "a.json"))
+        journal = tmp_path / "a.json.part" / JOURNAL
+        assert (done.exit_code, done.stderr) == (2, f"krypenv: {journal}: No space left on device\n")
+        lines = journal.read_bytes().count(b"\n") if journal.exists() else 0
+        assert lines == calls - 1  # the header, and whole chunks
+        for name in ("a", "b"):
+            assert krypenv(*words, str(tmp_path / f"{name}.json")).exit_code == 0
+        one, other = (read_score(tmp_path / f"{name}.json").tables for name in ("a", "b"))
+        assert all((one[name].margins == other[name].margins).all() for name in one)
+    assert not (tmp_path / "a.json.part").exists()
+
+
+def test_an_append_that_does_not_fit_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"one\n")
+    with path.open("ab", buffering=0) as file:
+        append_whole(file, b"two\n")
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space left") as error:
+            append_whole(file, b"three\n")
+    assert error.value.filename == str(path)
+    assert path.read_bytes() == b"one\ntwo\n"
+
+
+def test_what_cannot_be_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file" / "x.json", tmp_path / ("n" * 300) / "x.json", tmp_path / ("n" * 300)):
+        with pytest.raises(OSError, match=r".") as error:
+            write_whole(path, b"")
+        assert error.value.filename == str(path)
+    for path in (tmp_path / "file" / "run", tmp_path / ("n" * 300)):
+        with pytest.raises(OSError, match=r".") as error, writing_to(path):
+            pass
+        assert str(error.value.filename).startswith(str(path))
+    name = "n" * 250 + ".json"  # as long as a name may be: the partial file's is not longer
+    write_whole(tmp_path / name, b"{}")
+    assert files_of(tmp_path)[name] == b"{}"

@@ -1,0 +1,299 @@
+"""The network and the policy around it: rows on their own, agreeing answers, a critic that sees more, an EMA policy."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from sb3_contrib import MaskablePPO
+
+from krypenv import Engine, Rules
+from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
+from krypenv.agents.neural.network import ILLEGAL, Shape
+from krypenv.cards import NUM_ACTIONS, NUM_KINDS
+from krypenv.envs.sb3 import KrypkasinoVecEnv
+from krypenv.envs.vector import observation_space
+from krypenv.kernels.observation import SIZE
+from krypenv.training.learn.learner.buffer import Decisions
+from krypenv.training.learn.learner.policy import CardPolicy
+from krypenv.training.learn.learner.torch_network import CardNetwork, Choices, NetworkAgent
+
+torch.set_num_threads(1)
+TABLES = [Rules.preset(), Rules.preset(players=3), Rules.preset(players=4, teams=2), Rules.preset("howto", players=2)]
+TABLES += [Rules.preset(players=5), Rules.preset(players=6, teams=3)]
+any_table = pytest.mark.parametrize("rules", TABLES, ids=str)
+
+
+def positions(rules: Rules, games: int = 100, plies: int = 37, seed: int = 5) -> Engine:
+    """Games up to some plies on, with takes pending in some rows."""
+    engine, last = Engine(rules, games, seed=seed), np.random.default_rng(seed).integers(0, plies + 1, games)
+    for ply in range(plies):
+        rows = np.flatnonzero(ply < last)
+        engine.step(engine.sample_actions(rows), rows)
+    return engine
+
+
+def hidden_hands(engine: Engine) -> np.ndarray:
+    """The others' hands, the seat to the left first, (B, (P - 1) * 52), one card list at a time."""
+    players = engine.rules.players
+    rows = [
+        [engine.state.hands[row, (engine.seat[row] + place) % players] for place in range(1, players)]
+        for row in range(engine.num_games)
+    ]
+    return np.array(rows, np.int8).reshape(engine.num_games, -1)
+
+
+def decisions_of(engine: Engine) -> Decisions:
+    features = gather_action_features(engine.rules, engine.observation, engine.action_mask)
+    return Decisions(engine.observation.copy(), features, hidden_hands(engine), engine.seat.copy())
+
+
+def make_policy(rules: Rules, critic: bool = True) -> CardPolicy:
+    """A policy whose logits and values are far from 0 everywhere."""
+    torch.manual_seed(0)
+    policy = CardPolicy(
+        observation_space(SIZE), gym.spaces.Discrete(NUM_ACTIONS), lambda left: 1e-3, rules=rules,
+        shape=Shape(16, 8, 4), hidden=(rules.players - 1) * NUM_KINDS * critic,
+    )  # fmt: skip
+    with torch.no_grad():
+        for parameter in policy.network.parameters():
+            parameter.mul_(2)
+    policy.ema = policy.make_ema_policy()
+    return policy
+
+
+@any_table
+@torch.no_grad()
+def test_rows_of_the_network_are_independent(rules: Rules) -> None:
+    """One network plays any table, and no row's scores depend on another's."""
+    torch.manual_seed(1)
+    network, engine = CardNetwork(Shape(16, 8, 4)), positions(rules)
+    observations = torch.from_numpy(engine.observation.copy())
+    choices = Choices.of(gather_action_features(rules, engine.observation, engine.action_mask))
+    scores = network(observations, choices)
+    legal = engine.action_mask.sum(1)
+    assert ((scores.logits > ILLEGAL / 2).sum(1).numpy() == legal).all()
+    assert len(set(legal.tolist())) > 2
+    assert torch.isfinite(scores.values).all()
+    for row in range(0, 100, 7):
+        one = slice(row, row + 1)
+        alone = network(
+            observations[one],
+            Choices.of(gather_action_features(rules, engine.observation[one], engine.action_mask[one])),
+        )
+        assert alone.logits.shape == (1, legal[row])
+        assert torch.allclose(alone.logits[0], scores.logits[row, : legal[row]], atol=1e-5)
+        assert torch.allclose(alone.values[0], scores.values[row], atol=1e-5)
+
+
+def test_choices_are_the_legal_actions_row_after_row() -> None:
+    features = ActionFeatures(np.array([2, 1, 3]), np.array([4, 9, 7, 0, 60, 104]), np.zeros((6, 87), np.int8))
+    choices = Choices.of(features)
+    assert choices.row.tolist() == [0, 0, 1, 2, 2, 2]
+    assert choices.place.tolist() == [0, 1, 0, 0, 1, 2]
+    assert choices.spread(choices.actions, 3, -1).tolist() == [[4, 9, -1], [7, -1, -1], [0, 60, 104]]
+
+
+@any_table
+@torch.no_grad()
+def test_what_the_policy_is_asked_in_different_ways_agrees(rules: Rules) -> None:
+    policy, engine = make_policy(rules), positions(rules)
+    decisions, masks = decisions_of(engine), engine.action_mask.copy()
+    position, plain = decisions.tensors("cpu"), torch.from_numpy(engine.observation.copy())
+    for deterministic in (False, True):
+        actions, values, log_probs = policy(position, deterministic)
+        assert (masks[np.arange(100), actions.numpy()] == 1).all()
+        again, taken, _ = policy.evaluate_actions(position, actions)
+        assert torch.allclose(again, values, atol=1e-5)
+        assert torch.allclose(taken, log_probs, atol=1e-5)
+        distribution = policy.get_distribution(plain, masks)
+        assert torch.allclose(distribution.log_prob(actions), log_probs, atol=1e-5)
+        of_arrays = policy.evaluate_actions(plain, actions, torch.from_numpy(masks))[1]
+        assert torch.allclose(of_arrays, log_probs, atol=1e-5)
+        if deterministic:
+            assert torch.equal(distribution.mode(), actions)
+            assert torch.equal(
+                torch.from_numpy(NetworkAgent(policy.network, rules, "it", solver=False).act(plain.numpy(), masks)),
+                actions,
+            )
+    assert torch.allclose(policy.predict_values(position), values, atol=1e-5)
+    assert torch.allclose(policy.predict_values(plain), policy(plain, action_masks=masks)[1], atol=1e-5)
+
+
+@any_table
+@torch.no_grad()
+def test_probabilities_of_the_legal_actions_sum_to_one(rules: Rules) -> None:
+    policy, engine = make_policy(rules), positions(rules, 40)
+    masks, position = engine.action_mask.copy(), decisions_of(engine).tensors("cpu")
+    sums, entropy = np.zeros(40), np.zeros(40)
+    for action in range(NUM_ACTIONS):
+        log_probs = policy.evaluate_actions(position, torch.full((40,), action))[1].double().numpy()
+        probability = np.where(masks[:, action], np.exp(log_probs), 0)
+        sums += probability
+        entropy -= np.where(masks[:, action], probability * log_probs, 0)
+    assert np.allclose(sums, 1, atol=1e-5)
+    assert np.allclose(
+        policy.get_distribution(torch.from_numpy(engine.observation.copy()), masks).entropy(), entropy, atol=1e-4
+    )
+
+
+@torch.no_grad()
+def test_actions_are_drawn_by_their_probabilities() -> None:
+    policy, engine, draws = make_policy(TABLES[0]), positions(TABLES[0]), 20_000
+    row = [engine.action_mask.sum(1).argmax()]
+    masks = engine.action_mask[row].repeat(draws, 0)
+    plain = torch.from_numpy(engine.observation[row].repeat(draws, 0))
+    torch.manual_seed(3)
+    actions = policy(plain, action_masks=masks)[0].numpy()
+    expected = policy.get_distribution(plain[:1], masks[:1]).distribution.probs[0].double().numpy() * draws
+    legal = np.flatnonzero(masks[0])
+    assert len(legal) > 2
+    counts = np.bincount(actions, minlength=NUM_ACTIONS)
+    chi2 = ((counts - expected)[legal] ** 2 / expected[legal]).sum()
+    assert chi2 < len(legal) + 5 * np.sqrt(2 * len(legal)) + 10
+
+
+@torch.no_grad()
+def test_entropies_and_divergences_from_the_ema_policy() -> None:
+    """Against sums over all actions by hand."""
+    rules = TABLES[1]
+    policy = make_policy(rules)
+    for parameter in policy.ema.parameters():
+        parameter.mul_(0.8)
+    engine = positions(rules, 40)
+    position = decisions_of(engine).tensors("cpu")
+    plain, masks = torch.from_numpy(engine.observation.copy()), engine.action_mask.copy()
+    actions = torch.from_numpy(masks.argmax(1))
+    found = policy.evaluate(position, actions)
+    new = policy.get_distribution(plain, masks).distribution.probs.double()
+    policy.network, network = policy.ema, policy.network
+    old = policy.get_distribution(plain, masks).distribution.probs.double()
+    policy.network = network
+    for row in range(40):
+        p, q = ([float(each[row, a]) for a in np.flatnonzero(masks[row])] for each in (new, old))
+        assert abs(float(found.entropies[row]) + sum(x * np.log(x) for x in p)) < 1e-4
+        assert abs(float(found.divergences[row]) - sum(x * np.log(x / y) for x, y in zip(p, q, strict=True))) < 1e-4
+        assert abs(float(found.log_probs[row]) - np.log(float(new[row, actions[row]]))) < 1e-4
+    assert torch.equal(found.own_values, network(position.observations, position.choices).values)
+    values, log_probs, entropies = policy.evaluate_actions(position, actions)
+    assert torch.equal(values, found.values)
+    assert torch.equal(log_probs, found.log_probs)
+    assert torch.equal(entropies, found.entropies)
+
+
+def test_the_loss_of_an_update_is_the_one_that_is_written() -> None:
+    """One minibatch, one epoch: the logged parts add up to the logged loss, and each weight counts."""
+    from stable_baselines3.common.logger import configure
+
+    from krypenv.training.learn.learner.ppo import SelfPlayPPO
+
+    logged = {}
+    for name, coefs in {"plain": (0.0, 0.0), "entropy": (0.5, 0.0), "divergence": (0.0, 2.0)}.items():
+        model = SelfPlayPPO(
+            [KrypkasinoVecEnv(TABLES[0], 16, seat="all", seed=3)], True, {"shape": Shape(16, 8, 4)}, ent_coef=coefs[0],
+            kl_coef=coefs[1], n_steps=8, batch_size=128, n_epochs=1, device="cpu", seed=1,
+        )  # fmt: skip
+        with torch.no_grad():
+            for parameter in model.policy.ema.parameters():
+                parameter.mul_(0.5)
+        model.set_logger(configure(None, []))
+        model.collect_rollouts()
+        model.train()
+        its = {key.removeprefix("train/"): value for key, value in model.logger.name_to_value.items()}
+        told = its["policy_loss"] - coefs[0] * its["entropy"] + coefs[1] * its["divergence"]
+        assert abs(its["loss"] - told - 0.5 * its["value_loss"] - 0.5 * its["own_value_loss"]) < 1e-4
+        assert its["own_value_loss"] > 0
+        logged[name] = its
+    assert logged["entropy"]["loss"] < logged["plain"]["loss"] < logged["divergence"]["loss"]
+
+
+@any_table
+@torch.no_grad()
+def test_the_critic_sees_hidden_hands_and_the_network_does_not(rules: Rules) -> None:
+    policy, engine = make_policy(rules), positions(rules, 60, plies=6)
+    decisions = decisions_of(engine)
+    position = decisions.tensors("cpu")
+    other = decisions._replace(hidden=np.roll(decisions.hidden, 1, axis=0)).tensors("cpu")
+    differ = (decisions.hidden != np.roll(decisions.hidden, 1, axis=0)).any(1)
+    assert differ.sum() > 40
+    actions = torch.from_numpy(engine.action_mask.argmax(1))
+    (values, log_probs, _), (others, same, _) = (policy.evaluate_actions(each, actions) for each in (position, other))
+    assert torch.equal(log_probs, same)
+    assert ((values != others).numpy()[differ]).mean() > 0.9
+    scores, own = (policy.network(each.observations, each.choices) for each in (position, other))
+    assert torch.equal(scores.values, own.values)
+    assert not any(name.startswith("critic") for name in policy.network.state_dict())
+
+
+@torch.no_grad()
+def test_without_a_critic_or_with_hands_that_nobody_has() -> None:
+    """A run without a critic gets hidden hands of no width; one for more players, narrower ones from demonstrations."""
+    engine = positions(TABLES[0], 20)
+    position, actions = decisions_of(engine).tensors("cpu"), torch.from_numpy(engine.action_mask.argmax(1))
+    plain = make_policy(TABLES[0], critic=False)
+    scores = plain.network(position.observations, position.choices)
+    for hidden in (position.hidden, position.hidden[:, :0]):
+        assert torch.equal(plain.evaluate_actions(position._replace(hidden=hidden), actions)[0], scores.values)
+    wide = make_policy(TABLES[1])
+    padded = torch.cat([position.hidden, torch.zeros(20, NUM_KINDS, dtype=torch.int8)], 1)
+    values = wide.evaluate_actions(position, actions)[0]
+    assert torch.equal(values, wide.evaluate_actions(position._replace(hidden=padded), actions)[0])
+    assert not torch.equal(values, wide.network(position.observations, position.choices).values)
+
+
+def test_gradients_of_the_critic_do_not_reach_the_own_value_and_the_ema_policy_has_none() -> None:
+    policy, engine = make_policy(TABLES[0]), positions(TABLES[0], 20)
+    position = decisions_of(engine).tensors("cpu")
+    found = policy.evaluate(position, torch.from_numpy(engine.action_mask.argmax(1)))
+    found.values.sum().backward(retain_graph=True)
+    assert policy.network.value.weight.grad is None
+    (found.log_probs.sum() + found.divergences.sum() + found.own_values.sum()).backward()
+    trained = {id(each) for group in policy.optimizer.param_groups for each in group["params"]}
+    for name, parameter in policy.named_parameters():
+        assert (parameter.grad is not None) == (not name.startswith("ema.")), name
+        assert (id(parameter) in trained) == (not name.startswith("ema.")), name
+
+
+@pytest.mark.parametrize("ema_decay", [0.0, 0.9, 1.0])
+def test_the_ema_policy_follows_as_told(ema_decay: float) -> None:
+    policy = make_policy(TABLES[0])
+    start = copy.deepcopy(policy.ema.state_dict())
+    with torch.no_grad():
+        for parameter in policy.network.parameters():
+            parameter.add_(1.0)
+    for step in range(1, 4):
+        policy.update_ema(ema_decay)
+        for name, value in policy.ema.state_dict().items():
+            assert torch.allclose(value, start[name] + 1 - ema_decay**step, atol=1e-5)
+
+
+def test_plain_maskable_ppo_learns_with_it() -> None:
+    """The policy alone, without the collector of this package."""
+    env = KrypkasinoVecEnv(TABLES[0], 16, features=False, dense=True)
+    model = MaskablePPO(
+        CardPolicy, env, n_steps=8, batch_size=64, n_epochs=2, device="cpu", seed=1,
+        policy_kwargs={"rules": TABLES[0], "shape": Shape(16, 8, 4)},
+    )  # fmt: skip
+    before = copy.deepcopy(model.policy.network.state_dict())
+    model.learn(400)
+    after = model.policy.network.state_dict()
+    assert all(torch.isfinite(value).all() for value in after.values())
+    assert all(not torch.equal(before[name], after[name]) for name in after)
+    actions, _ = model.predict(env.reset(), action_masks=env.action_masks(), deterministic=True)
+    assert (env.action_masks()[np.arange(16), actions] == 1).all()
+    with pytest.raises(ValueError, match="pass action_masks"):
+        model.predict(env.reset())
+
+
+def test_values_without_masks_work_out_the_legal_actions() -> None:
+    """MaskablePPO asks for values without masks at the end of a rollout; pending takes are seen too."""
+    for rules, plies in itertools.product(TABLES[:4], (0, 21, 44)):
+        policy, engine = make_policy(rules, critic=False), positions(rules, 30, plies)
+        plain = torch.from_numpy(engine.observation.copy())
+        with torch.no_grad():
+            told = policy(plain, action_masks=engine.action_mask.copy())[1]
+            assert torch.allclose(policy.predict_values(plain), told, atol=1e-6)

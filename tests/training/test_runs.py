@@ -1,0 +1,285 @@
+"""Runs: tasks whose results survive a kill, are the same wherever they are done, and are told apart from others."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.places import TESTS
+
+from krypenv.training.runs import HERE, Executor, Header, Task, open_run
+from krypenv.training.runs.artifacts import digest_of, encode_artifact, read_artifact, write_artifact
+from krypenv.training.runs.folders import writing_to
+from krypenv.training.runs.journal import JOURNAL, encode, parse, read_journal
+
+HEADER = Header("sum", {"rules": "krypkasino players=2", "seed": 3}, {"command": "krypenv sum"})
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def mortal(number: int, file: Path) -> int:
+    """Square a number; the first process that is asked for 3 dies of it."""
+    if number == 3:
+        try:
+            file.touch(exist_ok=False)
+        except FileExistsError:
+            return number * number
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.01)
+    return number * number
+
+
+def deadly(number: int) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def wrong(number: int) -> int:
+    raise ValueError(f"{number} is no number")
+
+
+def some_bytes(number: int) -> bytes:
+    return bytes([number] * 5)
+
+
+def squares(count: int = 6) -> list[Task]:
+    return [Task(f"number {number}", square, {"number": number}) for number in range(count)]
+
+
+def sums(folder: Path, tasks: list[Task], executor: Executor = HERE) -> dict[str, Any]:
+    with open_run(folder, HEADER, executor) as run:
+        return run.do_all(tasks)
+
+
+RIGHT = {f"number {number}": number * number for number in range(6)}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_are_the_same_wherever_tasks_are_done(tmp_path: Path, workers: int) -> None:
+    seen: list[tuple[int, int]] = []
+    tasks = [Task(each.key, each.function, each.arguments, size=10) for each in squares()]
+    with open_run(tmp_path, HEADER, Executor(workers)) as run:
+        assert run.do_all(tasks, lambda done, of: seen.append((done, of))) == RIGHT
+    assert seen == [(10 * done, 60) for done in range(7)]
+    assert read_journal(tmp_path, "sum").results == RIGHT
+    assert read_journal(tmp_path, "sum").header == HEADER
+
+
+def test_what_is_finished_is_not_done_again(tmp_path: Path) -> None:
+    sums(tmp_path, squares(3))
+    with open_run(tmp_path, HEADER) as run:
+        assert [task.key for task in run.do(squares())] == ["number 3", "number 4", "number 5"]
+        assert run.results == RIGHT
+    failing = [Task(each.key, wrong, each.arguments) for each in squares()]
+    assert sums(tmp_path, failing) == RIGHT
+
+
+@pytest.mark.parametrize("cut", range(1, 46, 4))
+def test_a_torn_last_line_is_done_again(tmp_path: Path, cut: int) -> None:
+    sums(tmp_path, squares())
+    journal = tmp_path / JOURNAL
+    journal.write_bytes(journal.read_bytes()[:-cut])
+    assert len(read_journal(tmp_path, "sum").results) in (4, 5)
+    assert sums(tmp_path, squares()) == RIGHT
+    assert read_journal(tmp_path, "sum").results == RIGHT
+
+
+def test_a_changed_line_is_named_and_nothing_is_written(tmp_path: Path) -> None:
+    sums(tmp_path, squares())
+    journal = tmp_path / JOURNAL
+    good = journal.read_bytes()
+    lines = good.split(b"\n")
+    for number, line, reason in (
+        (3, lines[2].replace(b":1,", b":7,"), "does not agree with its checksum"),
+        (2, lines[1].partition(b',"crc"')[0] + b"}", "has no checksum"),
+        (5, b"", "has no checksum"),
+        (1, lines[0].replace(b'"seed":3', b'"seed":4'), "does not agree with its checksum"),
+    ):
+        data = b"\n".join([*lines[: number - 1], line, *lines[number:]])
+        journal.write_bytes(data)
+        with pytest.raises(ValueError, match=rf"line {number} of .*{JOURNAL} {reason}"):
+            sums(tmp_path, squares())
+        assert journal.read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    ("header", "sentence"),
+    [
+        (
+            HEADER._replace(identity={**HEADER.identity, "seed": 4}),
+            "holds a sum with seed 3, not 4; give another --out",
+        ),
+        (HEADER._replace(kind="product"), "is of 'sum' in format 1, and a product in format 1 is wanted"),
+    ],
+)
+def test_another_run_is_refused_and_left_as_it_is(tmp_path: Path, header: Header, sentence: str) -> None:
+    sums(tmp_path, squares())
+    before = (tmp_path / JOURNAL).read_bytes()
+    with pytest.raises(ValueError, match=sentence), open_run(tmp_path, header):
+        pass
+    assert (tmp_path / JOURNAL).read_bytes() == before
+
+
+def test_a_run_without_results_gives_way_to_another(tmp_path: Path) -> None:
+    sums(tmp_path, [])
+    other = HEADER._replace(identity={"seed": 9})
+    with open_run(tmp_path, other) as run:
+        run.do_all(squares())
+    assert read_journal(tmp_path, "sum").header == other
+
+
+def test_what_readers_are_told_is_brought_up_to_date(tmp_path: Path) -> None:
+    sums(tmp_path, squares(2))
+    later = HEADER._replace(about={"command": "krypenv sum --workers 2"})
+    with open_run(tmp_path, later):
+        pass
+    found = read_journal(tmp_path, "sum")
+    assert found.header == later
+    assert found.results == {"number 0": 0, "number 1": 1}
+
+
+def test_only_one_process_writes(tmp_path: Path) -> None:
+    with writing_to(tmp_path), pytest.raises(ValueError, match="another run is writing to"):
+        sums(tmp_path, squares())
+    assert not (tmp_path / JOURNAL).exists()
+    sums(tmp_path, squares())
+
+
+def test_a_dead_worker_s_task_is_done_again(tmp_path: Path) -> None:
+    file = tmp_path / "killed"
+    tasks = [Task(f"number {n}", mortal, {"number": n, "file": file}) for n in range(6)]
+    assert sums(tmp_path / "run", tasks, Executor(2)) == RIGHT
+    assert file.exists()
+
+
+def test_workers_that_always_die_end_the_run_and_keep_what_is_finished(tmp_path: Path) -> None:
+    tasks = [*squares(2), Task("deadly", deadly, {"number": 1})]
+    with pytest.raises(ChildProcessError, match=r"worker processes have died .* the same command resumes"):
+        sums(tmp_path, tasks, Executor(2))
+    assert set(read_journal(tmp_path, "sum").results) <= {"number 0", "number 1"}
+    assert sums(tmp_path, squares()) == RIGHT
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_in_a_task_is_raised_as_it_is(tmp_path: Path, workers: int) -> None:
+    with pytest.raises(ValueError, match="7 is no number"):
+        sums(tmp_path, [Task("seven", wrong, {"number": 7})], Executor(workers))
+
+
+def test_files_are_kept_with_their_hash_and_made_again_where_they_are_gone(tmp_path: Path) -> None:
+    tasks = [Task(f"file {n}", some_bytes, {"number": n}, file=f"{n}.bin") for n in range(3)]
+    first = sums(tmp_path, tasks)
+    assert (tmp_path / "2.bin").read_bytes() == bytes([2] * 5)
+    (tmp_path / "1.bin").unlink()
+    with open_run(tmp_path, HEADER) as run:
+        assert [task.key for task in run.do(tasks)] == ["file 1"]
+    assert sums(tmp_path, tasks) == first
+
+
+KILLED = """
+import os, signal, sys, time
+from pathlib import Path
+import test_runs
+from krypenv.training.runs import Executor, Task, open_run
+
+def slow(number):
+    time.sleep(0.02)
+    return number * number
+
+if __name__ == "__main__":
+    with open_run(Path(sys.argv[1]), test_runs.HEADER, Executor(int(sys.argv[2]))) as run:
+        for _ in run.do([Task(f"number {n}", slow, {"number": n}) for n in range(400)]):
+            print(len(run.results), flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_at_any_moment_nothing_finished_is_lost(tmp_path: Path, workers: int) -> None:
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED)
+    folder, told = tmp_path / "run", 0
+    paths = {"PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])}
+    for lines in (1, 7, 20):
+        command = [sys.executable, str(script), str(folder), str(workers)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **paths}) as process:
+            assert process.stdout
+            for _ in range(lines):
+                told = int(process.stdout.readline())
+            process.kill()
+        assert len(read_journal(folder, "sum").results) >= told
+    with open_run(folder, HEADER) as run:
+        assert len(run.do_all(squares(400))) == 400
+        assert run.results == {f"number {n}": n * n for n in range(400)}
+
+
+# ---------------------------------------------------------------------- lines and artifacts
+
+
+def test_a_line_agrees_with_its_checksum() -> None:
+    values = {"key": "å", "result": [1.5, None, {"a": "b"}]}
+    line = encode(values)
+    assert parse(line[:-1]) == values
+    for at in range(len(line) - 1):
+        changed = bytearray(line[:-1])
+        changed[at] ^= 1
+        with pytest.raises(ValueError, match="checksum"):
+            parse(bytes(changed))
+
+
+ARRAYS = {
+    "weights": np.linspace(0, 1, 6, dtype=np.float32).reshape(2, 3), "seeds": np.array([2**63], np.uint64),
+    "one": np.array(3.0), "none": np.zeros((0, 2), np.int8),
+}  # fmt: skip
+ABOUT = {"rules": "krypkasino players=2", "curve": [1.0, float("inf")], "names": ["a"]}
+
+
+def test_an_artifact_gives_back_what_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "some.safetensors"
+    write_artifact(path, "model", 3, ARRAYS, ABOUT)
+    arrays, about = read_artifact(path, "model", 3)
+    assert about == ABOUT
+    assert arrays.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        assert (arrays[name].dtype, arrays[name].shape) == (array.dtype, array.shape)
+        assert (arrays[name] == array).all()
+
+
+def test_the_same_contents_are_the_same_bytes() -> None:
+    turned = dict(reversed(ARRAYS.items()))
+    assert encode_artifact("model", 3, ARRAYS, ABOUT) == encode_artifact("model", 3, turned, ABOUT)
+    assert digest_of(ARRAYS, ABOUT) != digest_of({**ARRAYS, "one": np.array(3)}, ABOUT)
+
+
+def test_a_changed_byte_of_an_artifact_is_told(tmp_path: Path) -> None:
+    path, good = tmp_path / "some.safetensors", encode_artifact("model", 3, ARRAYS, ABOUT)
+    random = np.random.default_rng(1)
+    for at in random.choice(len(good), 150, replace=False):
+        data = bytearray(good)
+        data[at] ^= 1 << int(random.integers(8))
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=r"some\.safetensors (was changed|is torn)|some\.safetensors is a"):
+            read_artifact(path, "model", 3)
+    for size in (0, 7, 100, len(good) - 1):
+        path.write_bytes(good[:size])
+        with pytest.raises(ValueError, match="is torn"):
+            read_artifact(path, "model", 3)
+
+
+def test_an_artifact_of_another_kind_or_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "some.safetensors"
+    write_artifact(path, "model", 3, ARRAYS, ABOUT)
+    for kind, version in (("checkpoint", 3), ("model", 4)):
+        with pytest.raises(ValueError, match=f"a {kind!r} of version {version} is wanted"):
+            read_artifact(path, kind, version)
+    assert json.loads(json.dumps(read_artifact(path, "model", 3).about["names"])) == ["a"]

@@ -1,0 +1,402 @@
+"""Standings: intervals cover known margins, figures done by hand, equilibria and ratings whose truth is known."""
+
+import dataclasses
+import itertools
+import json
+import math
+import sys
+
+import numpy as np
+import pytest
+
+from krypenv import Rules
+from krypenv.training.evaluation.arena.games import Games
+from krypenv.training.evaluation.arena.payoffs import payoffs
+from krypenv.training.evaluation.arena.ratings import alpha_rank, find_cycles, nash_average, rate
+from krypenv.training.evaluation.arena.standings import (
+    NEEDS_OPEN_SPIEL,
+    NOT_ALL_MET,
+    cycle_sentence,
+    format_milliseconds,
+    print_standings,
+    standings,
+)
+from krypenv.training.evaluation.matches.duplicate import confidence_interval
+
+ROCK_PAPER_SCISSORS = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
+
+
+def make_games(names, rows, forfeit=None, milliseconds=None):
+    """Games from rows of (deal, agents of the sides, their scores)."""
+    deal, agents, scores = zip(*rows, strict=True)
+    return Games(
+        names=tuple(names),
+        rules=Rules.preset("krypkasino", players=len(agents[0])),
+        deal=np.array(deal, np.int64),
+        agents=np.array(agents, np.int64),
+        scores=np.array(scores, np.float64),
+        forfeit=np.full(len(deal), -1) if forfeit is None else np.array(forfeit),
+        milliseconds=np.full(len(names), math.nan) if milliseconds is None else np.array(milliseconds),
+        forfeits=(),
+    )
+
+
+def simulate(skills, sides, deals, rng):
+    """Games of agents whose margins are the differences of their skills, with luck that the games of a deal share."""
+    luck = rng.normal(0.0, 10.0, (deals, len(skills)))
+    seatings = [
+        np.roll(lineup, turn) for lineup in itertools.combinations(range(len(skills)), sides) for turn in range(sides)
+    ]
+    scores = [(luck - skills)[:, seating] + rng.normal(0.0, 5.0, (deals, sides)) for seating in seatings]
+    return Games(
+        names=tuple(f"agent {number}" for number in range(len(skills))),
+        rules=Rules.preset("krypkasino", players=sides),
+        deal=np.tile(np.arange(deals), len(seatings)),
+        agents=np.repeat(seatings, deals, axis=0),
+        scores=np.concatenate(scores),
+        forfeit=np.full(deals * len(seatings), -1),
+        milliseconds=np.full(len(skills), math.nan),
+        forfeits=(),
+    )
+
+
+def duels(wins, deals=20):
+    """Games of two sides with clear margins: `wins` maps pairs of names to the points by which the first one wins."""
+    names = sorted({name for pair in wins for name in pair})
+    rng = np.random.default_rng(0)
+    rows = []
+    for deal, (pair, points) in itertools.product(range(deals), wins.items()):
+        one, other = map(names.index, pair)
+        noise = rng.integers(-2, 3)
+        rows.append((deal, (one, other), (21 - points, 21 + noise)))
+        rows.append((deal, (other, one), (21 + noise, 21 - points)))
+    return make_games(names, rows)
+
+
+def by_name(games):
+    return {agent.agent: agent for agent in standings(games).agents}
+
+
+# ---------------------------------------------------------------------- margins and their intervals
+
+
+@pytest.mark.parametrize("sides", [2, 4])
+def test_intervals_cover_known_margins_in_95_of_100_arenas_and_unclustered_ones_do_not(sides):
+    skills = np.array([6.0, 3.0, 0.0, -1.0, -8.0])[: sides + 1]
+    truth = skills[:, None] - skills
+    field_truth = (len(skills) * skills - skills.sum()) / (len(skills) - 1)
+    pairs = np.triu_indices(len(skills), 1)
+    rng = np.random.default_rng(1)
+    covered, field_covered, unclustered = [], [], []
+    for _ in range(1000):
+        games = simulate(skills, sides, deals=25, rng=rng)
+        table = payoffs(games)
+        covered.append(((table.low <= truth) & (truth <= table.high))[pairs])
+        field_covered.append((table.field_low <= field_truth) & (field_truth <= table.field_high))
+        both = (games.agents == 0).any(axis=1) & (games.agents == 1).any(axis=1)
+        own, other = (games.scores[both][games.agents[both] == agent] for agent in (0, 1))
+        _, low, high = confidence_interval(other - own)
+        unclustered.append(low <= truth[0, 1] <= high)
+    assert 0.93 <= np.mean(covered) <= 0.97
+    assert 0.93 <= np.mean(field_covered) <= 0.97
+    assert np.mean(unclustered) < 0.90
+
+
+def test_margins_of_two_sides_done_by_hand():
+    games = make_games(
+        ["A", "B"],
+        [(4, (0, 1), (10, 32)), (4, (1, 0), (22, 20)), (9, (0, 1), (30, 12)), (9, (1, 0), (24, 18))],
+    )
+    table = payoffs(games)
+    half = 12.706205 * 9  # deal 4: (22 + 2) / 2 = 12, deal 9: (-18 + 6) / 2 = -6; the standard error of 12 and -6 is 9
+    assert table.margin[0, 1] == 3
+    assert (table.low[0, 1], table.high[0, 1]) == pytest.approx((3 - half, 3 + half))
+    assert table.deals.tolist() == [[0, 2], [2, 0]]
+    assert (table.field_margin.tolist(), table.win_rate.tolist()) == ([3, -3], [0.75, 0.25])
+    assert table.widest == pytest.approx(half)
+
+
+def test_margins_of_four_sides_done_by_hand():
+    games = make_games(
+        "ABCDE",
+        [(0, (0, 1, 2, 3), (5, 10, 15, 12)), (0, (4, 0, 1, 2), (20, 8, 8, 6)), (1, (0, 1, 2, 3), (10, 10, 12, 10))],
+    )
+    table = payoffs(games)
+    assert table.margin[0, 1] == ((5 + 0) / 2 + 0) / 2
+    assert table.margin[2, 0] == ((-10 + 2) / 2 - 2) / 2
+    assert table.margin[3, 0] == (-7 + 0) / 2
+    assert table.margin[4, 2] == -14
+    assert np.isnan(table.margin[3, 4])
+    assert table.deals[0].tolist() == [0, 2, 2, 2, 1]
+    with_d = ((10 + 15 + 12) / 3 - 5 + (10 + 12 + 10) / 3 - 10) / 2  # A, B, C and D in two deals
+    with_e = (20 + 8 + 6) / 3 - 8  # A, B, C and E in one
+    assert table.field_margin[0] == pytest.approx((with_d + with_e) / 2)
+    assert table.win_rate.tolist() == [0.25, 0, 0.5, 0, 0]
+    assert table.tie_rate.tolist() == [0.25, 0.25, 0, 0.5, 0]
+
+
+def test_the_field_weighs_opponents_alike_however_many_deals_they_played():
+    rng = np.random.default_rng(3)
+    covered = []
+    for _ in range(400):
+        luck = rng.normal(0, 6, 40)  # of the deals, shared by what is played in them
+        rows = []
+        for other, deals, truth in ((1, 40, 5.0), (2, 10, -1.0)):
+            rows += [(deal, (0, other), (0, truth + luck[deal] + rng.normal(0, 3))) for deal in range(deals)]
+        table = payoffs(make_games("ABC", rows))
+        covered.append(table.field_low[0] <= (5.0 - 1.0) / 2 <= table.field_high[0])
+    assert 0.92 <= np.mean(covered) <= 0.98
+
+
+def test_an_agent_on_several_sides_counts_by_their_mean():
+    games = make_games("ABC", [(0, (0, 0, 1, 2), (4, 8, 10, 20)), (0, (0, 1, 1, 1), (9, 9, 12, 15))])
+    table = payoffs(games)
+    assert table.margin[0, 1] == pytest.approx(((10 - 6) + (12 - 9)) / 2)
+    assert table.margin[1, 2] == 10
+    assert table.field_margin[0] == pytest.approx(((10 + 20) / 2 - 6 + 12 - 9) / 2)
+    assert table.win_rate[0] == (1 / 2 + 0) / 2  # one of two sides in the first game
+    assert table.tie_rate[1] == pytest.approx((0 + 1 / 3) / 2)
+
+
+def test_the_matrix_is_antisymmetric_and_storage_does_not_matter():
+    rng = np.random.default_rng(2)
+    games = simulate(np.array([2.0, 1.0, 0.0, 0.0, -3.0]), sides=4, deals=30, rng=rng)
+    table = payoffs(games)
+    off_diagonal = ~np.eye(5, dtype=bool)
+    np.testing.assert_array_equal(table.margin[off_diagonal], -table.margin.T[off_diagonal])
+    np.testing.assert_array_equal(table.low[off_diagonal], -table.high.T[off_diagonal])
+    assert np.isnan(np.diag(table.margin)).all()
+
+    order = rng.permutation(len(games.deal))
+    fields = {name: getattr(games, name)[order] for name in ("deal", "agents", "scores", "forfeit")}
+    shuffled = payoffs(dataclasses.replace(games, **fields))
+    np.testing.assert_allclose(shuffled.margin, table.margin)
+    np.testing.assert_allclose(shuffled.field_low, table.field_low)
+
+
+def test_duplicate_deals_cancel_what_a_seat_gives():
+    rows = [
+        (deal, seating, [21 - skill[agent] + gift * (side == 0) for side, agent in enumerate(seating)])
+        for skill in [(4, 1)]
+        for deal, gift in enumerate([-30, 0, 50, 7])
+        for seating in [(0, 1), (1, 0)]
+    ]
+    table = payoffs(make_games("AB", rows))
+    assert (table.margin[0, 1], table.low[0, 1], table.high[0, 1]) == (3, 3, 3)
+    assert table.widest == 0
+
+
+def test_a_single_deal_has_no_bounds():
+    result = standings(make_games("AB", [(0, (0, 1), (10, 12)), (0, (1, 0), (20, 12))]))
+    assert result.widest == math.inf
+    assert (result.agents[0].low, result.agents[0].high) == (-math.inf, math.inf)
+    assert result.to_json()["agents"][0]["low"] is None
+    assert result.to_json()["widest"] is None
+
+
+# ---------------------------------------------------------------------- OpenSkill
+
+
+def test_one_result_moves_two_new_ratings_as_openskill_documents():
+    mu, sigma = rate(make_games("AB", [(0, (0, 1), (10, 12)), (0, (1, 0), (20, 12))]))
+    assert mu.tolist() == pytest.approx([27.63523138347365, 22.36476861652635])
+    assert sigma.tolist() == pytest.approx([8.065506316323548] * 2)
+
+
+def test_a_deal_is_rated_by_the_mean_of_its_seatings():
+    mu, _ = rate(make_games("AB", [(0, (0, 1), (10, 12)), (0, (1, 0), (12, 30))]))
+    assert mu[0] < mu[1]  # A wins by 2 and loses by 18
+
+
+def test_ties_leave_two_agents_level():
+    mu, _ = rate(make_games("AB", [(deal, (0, 1), (10, 10)) for deal in range(50)]))
+    assert mu[0] == mu[1]
+
+
+def test_a_lead_in_rating_is_a_share_of_wins():
+    rng = np.random.default_rng(5)
+    rows = [(deal, (0, 1), (10, 20) if rng.random() < 0.75 else (20, 10)) for deal in range(10_000)]
+    mu, sigma = rate(make_games("AB", rows))
+    lead = math.sqrt(2) * 25 / 6 * math.log(0.75 / 0.25)  # the model's logistic, of scale sqrt(2) beta
+    assert mu[0] - mu[1] == pytest.approx(lead, abs=3 * math.hypot(*sigma))
+
+
+@pytest.mark.parametrize("sides", [2, 4])
+def test_ratings_follow_skill(sides):
+    skills = np.array([-8.0, 12.0, 0.0, 6.0, -16.0])
+    mu, _ = rate(simulate(skills, sides, deals=100, rng=np.random.default_rng(3)))
+    assert np.argsort(mu).tolist() == np.argsort(skills).tolist()
+
+
+# ---------------------------------------------------------------------- Nash averaging
+
+
+def test_nash_of_a_transitive_matrix_is_the_best_agent():
+    skills = np.array([1.0, 5.0, 2.0])
+    weights, margins = nash_average(skills[:, None] - skills)
+    assert weights.tolist() == pytest.approx([0, 1, 0])
+    assert margins.tolist() == pytest.approx([-4, 0, -3])
+
+
+def test_nash_of_rock_paper_scissors_is_uniform_and_of_a_skewed_one_known():
+    weights, margins = nash_average(ROCK_PAPER_SCISSORS)
+    assert weights.tolist() == pytest.approx([1 / 3] * 3)
+    assert margins.tolist() == pytest.approx([0, 0, 0])
+    a, b, c = 2.0, 3.0, 5.0
+    weights, _ = nash_average(np.array([[0, a, -b], [-a, 0, c], [b, -c, 0]]))
+    assert weights.tolist() == pytest.approx([c / 10, b / 10, a / 10])
+
+
+def test_nash_shares_a_weight_among_equal_agents():
+    twice = ROCK_PAPER_SCISSORS[np.ix_([0, 0, 1, 2], [0, 0, 1, 2])]
+    assert nash_average(twice)[0].tolist() == pytest.approx([1 / 6, 1 / 6, 1 / 3, 1 / 3])
+    assert nash_average(np.zeros((4, 4)))[0].tolist() == pytest.approx([1 / 4] * 4)
+
+
+def test_nash_has_the_greatest_entropy_that_no_outsider_can_beat():
+    # The first two are level; the third loses 1 to the first and wins 3 from the second, so these may play at most 1/4.
+    weights, margins = nash_average(np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -3.0], [-1.0, 3.0, 0.0]]))
+    assert weights.tolist() == pytest.approx([3 / 4, 1 / 4, 0], abs=1e-6)
+    assert margins.tolist() == pytest.approx([0, 0, 0], abs=1e-6)
+
+
+def test_nobody_wins_from_nash():
+    rng = np.random.default_rng(4)
+    for size in range(2, 12):
+        matrix = np.triu(rng.normal(0, 10, (size, size)), 1)
+        weights, margins = nash_average(matrix - matrix.T)
+        assert weights.sum() == pytest.approx(1)
+        assert weights.min() >= 0
+        assert margins.max() <= 1e-5
+        assert weights @ margins == pytest.approx(0, abs=1e-5)
+
+
+# ---------------------------------------------------------------------- alpha-rank and cycles
+
+
+def clear_bounds(matrix):
+    return matrix, matrix - 0.5 * np.sign(matrix) ** 2, matrix + 0.5 * np.sign(matrix) ** 2
+
+
+def test_alpha_rank_of_known_matrices():
+    pytest.importorskip("open_spiel")
+    skills = np.array([1.0, 5.0, 2.0])
+    assert alpha_rank(*clear_bounds(skills[:, None] - skills)) == pytest.approx([0, 1, 0], abs=1e-4)
+    with_a_loser = np.zeros((4, 4))
+    with_a_loser[:3, :3] = ROCK_PAPER_SCISSORS
+    with_a_loser[:3, 3], with_a_loser[3, :3] = 9.0, -9.0
+    assert alpha_rank(*clear_bounds(with_a_loser)) == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0], abs=1e-4)
+
+
+def test_alpha_rank_takes_an_undecided_pair_for_even():
+    pytest.importorskip("open_spiel")
+    margin = np.array([[0.0, 0.3], [-0.3, 0.0]])
+    assert alpha_rank(margin, margin - 1, margin + 1) == pytest.approx([0.5, 0.5])
+    assert alpha_rank(margin, margin - 0.2, margin + 0.2) == pytest.approx([1, 0], abs=1e-4)
+
+
+def test_cycles_of_three_are_found():
+    margin, low, _ = clear_bounds(ROCK_PAPER_SCISSORS)
+    cycles = find_cycles(margin, low)
+    assert (cycles.triples, cycles.cyclic, cycles.clear) == (1, 1, 1)
+    one, two, three = cycles.example
+    assert margin[one, two] > 0
+    assert margin[two, three] > 0
+    assert margin[three, one] > 0
+
+    unclear = find_cycles(margin, low - 1)
+    assert (unclear.cyclic, unclear.clear, unclear.example) == (1, 0, None)
+    skills = np.array([1.0, 5.0, 2.0, 0.0])
+    ordered = find_cycles(skills[:, None] - skills, skills[:, None] - skills)
+    assert (ordered.triples, ordered.cyclic) == (4, 0)
+
+
+# ---------------------------------------------------------------------- the whole
+
+
+def test_standings_of_a_cycle_with_a_loser():
+    beats = {("rock", "scissors"): 10, ("scissors", "paper"): 10, ("paper", "rock"): 10}
+    result = standings(duels(beats | {(name, "well"): 20 for name in ("rock", "paper", "scissors")}))
+    assert result.agents[-1].agent == "well"
+    for agent in result.agents[:3]:
+        assert agent.nash_weight == pytest.approx(1 / 3, abs=0.1)
+        assert agent.nash_margin == pytest.approx(0, abs=1e-5)
+    assert result.agents[-1].nash_weight == 0
+    assert (result.cycles.triples, result.cycles.cyclic, result.cycles.clear) == (4, 1, 1)
+    circle = result.cycle_names()
+    assert all((one, other) in beats for one, other in zip(circle, [*circle[1:], circle[0]], strict=True))
+    assert cycle_sentence(result).endswith(f"1 of 4, 1 of them clear, as in {' beats '.join([*circle, circle[0]])}.")
+
+
+def test_standings_are_sorted_and_their_json_is_plain():
+    games = duels({("A", "B"): -5, ("B", "C"): 5, ("A", "C"): 2})
+    result = standings(dataclasses.replace(games, milliseconds=np.array([0.5, math.nan, 2.0])))
+    assert [agent.agent for agent in result.agents] == ["B", "A", "C"]
+    figures = json.loads(json.dumps(result.to_json(), allow_nan=False))
+    assert (figures["deals"], figures["games"]) == (20, 120)
+    assert [agent["milliseconds"] for agent in figures["agents"]] == [None, 0.5, 2.0]
+    assert figures["payoffs"]["names"] == ["A", "B", "C"]
+    assert figures["payoffs"]["margin"][0][0] is None
+    assert figures["payoffs"]["margin"][1][0] == pytest.approx(5, abs=1)
+    assert figures["agents"][0]["ordinal"] == figures["agents"][0]["mu"] - 3 * figures["agents"][0]["sigma"]
+
+
+def test_forfeits_are_counted():
+    rows = [(deal, seating, (0, 42)) for deal in range(3) for seating in [(0, 1), (1, 0)]]
+    agents = by_name(make_games("AB", rows, forfeit=[1, -1, 1, -1, -1, 0]))
+    assert (agents["A"].forfeits, agents["B"].forfeits) == (1, 2)
+
+
+def test_agents_that_never_met_have_no_payoff_and_the_figures_of_all_pairs_are_left_out():
+    result = standings(duels({("A", "B"): 5, ("B", "C"): 5}))
+    assert np.isnan(result.payoffs.margin[0, 2])
+    assert math.isfinite(result.widest)
+    assert {agent.nash_weight for agent in result.agents} == {None}
+    assert result.notes == (NOT_ALL_MET,)
+    assert (result.cycles.triples, result.cycles.cyclic, result.cycles.clear) == (0, 0, 0)
+    assert result.cycle_names() == []
+
+
+def test_an_agent_that_has_not_played_comes_last_without_figures():
+    games = duels({("A", "B"): 5})
+    result = standings(dataclasses.replace(games, names=("A", "B", "C"), milliseconds=np.full(3, math.nan)))
+    assert result.agents[-1].agent == "C"
+    assert math.isnan(result.agents[-1].margin)
+    assert result.to_json()["agents"][-1]["margin"] is None
+    assert result.cycles.clear == 0
+
+
+def test_without_openspiel_a_note_names_the_extra(monkeypatch, capsys):
+    for module in [name for name in sys.modules if name.startswith("open_spiel")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "open_spiel", None)
+    result = standings(duels({("A", "B"): 5}))
+    assert result.agents[0].alpha_rank is None
+    assert result.agents[0].nash_weight == pytest.approx(1)
+    assert result.notes == (NEEDS_OPEN_SPIEL,)
+    print_standings(result)
+    assert 'pip install -c constraints.txt -e ".[metagame]"' in capsys.readouterr().out
+
+
+def test_printed_tables_cut_no_figure_off(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    skills = np.linspace(40, -40, 12)
+    games = simulate(skills, sides=2, deals=10, rng=np.random.default_rng(6))
+    names = tuple(f"search(worlds={number}, value=[table])" for number in range(12))
+    result = standings(dataclasses.replace(games, names=names))
+    print_standings(result)
+    out = capsys.readouterr().out
+    for value in result.payoffs.margin[~np.eye(12, dtype=bool)]:
+        assert f"{value:+.2f}" in out
+    for agent in result.agents:
+        assert f"{agent.margin:+.2f} ±{(agent.high - agent.low) / 2:.2f}" in out
+        assert f"{agent.mu:.1f}" in out
+    assert max(map(len, [line for line in out.splitlines() if line[:1] in "┏┃┡│└"])) <= 80
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.00071, "0.00071"), (0.5, "0.50"), (1.26, "1.3"), (12.3, "12"), (340.2, "340"), (math.nan, "–")],
+)
+def test_milliseconds_have_two_digits_that_count(value, text):
+    assert format_milliseconds(value) == text

@@ -1,0 +1,159 @@
+"""Studies: what is run, resumed and refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.sampled import STRONG, TWO
+from typer.testing import CliRunner
+
+from krypenv import Rules
+from krypenv.training.cli.commands import app
+from krypenv.training.research.lab import chunks
+from krypenv.training.research.lab.chunks import by_deal, match_tasks
+from krypenv.training.research.lab.habits import with_habit
+from krypenv.training.research.lab.studying import FIGURE, RESULT, Answer, Setup, Study, run_study
+from krypenv.training.research.studies import creep, small
+from krypenv.training.research.studies.registry import STUDIES, study_of
+from krypenv.training.runs import Executor, Task
+from krypenv.training.runs.journal import JOURNAL
+
+
+def square(number: int, fail: bool = False) -> int:
+    if fail:
+        raise RuntimeError("stopped")
+    return number * number
+
+
+def squares(stop: int) -> Study:
+    """A study of four tasks, of which those from `stop` on fail."""
+    tasks = [Task(f"{number}", square, {"number": number, "fail": number >= stop}) for number in range(4)]
+
+    def answer(setup: Setup, results: dict[str, Any]) -> Answer:
+        total = sum(results.values())
+        return Answer(f"{total}.", ("what", "sum"), [("squares", f"{total}")], {"sum": total}, lambda axes: None)
+
+    return Study("squares", "What is the sum?", lambda setup: tasks, answer, deals=1)
+
+
+class TestRunning:
+    SETUP = Setup(TWO, "greedy", 1)
+
+    @pytest.mark.parametrize("stop", [0, 1, 3])
+    def test_a_stopped_study_is_resumed(self, stop: int, tmp_path: Path) -> None:
+        with pytest.raises(RuntimeError):
+            run_study(squares(stop), self.SETUP, tmp_path, "")
+        assert not (tmp_path / RESULT).exists()
+        with (tmp_path / JOURNAL).open("ab") as file:
+            file.write(b'{"key":"9","resu')  # what a kill within a line leaves
+        told: list[tuple[int, int]] = []
+        assert run_study(squares(9), self.SETUP, tmp_path, "it", progress=lambda *of: told.append(of)).sentence == "14."
+        assert told == [(done, 4) for done in range(stop, 5)]
+        fields = json.loads((tmp_path / RESULT).read_text())
+        assert (fields["answer"], fields["figures"], fields["command"]) == ("14.", {"sum": 14}, "it")
+        assert (tmp_path / FIGURE).read_bytes().startswith(b"\x89PNG")
+        again = run_study(squares(0), self.SETUP, tmp_path, "it")  # nothing is done twice
+        assert again.sentence == "14."
+
+    def test_another_setup_is_refused_and_nothing_changed(self, tmp_path: Path) -> None:
+        run_study(squares(9), self.SETUP, tmp_path, "")
+        before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+        for setup, other in (
+            (Setup(TWO, "greedy", 2), "deals 1, not 2"),
+            (Setup(TWO, "random", 1), "agent 'greedy', not 'random'"),
+            (Setup(TWO, "greedy", 1, 5), "seed 0, not 5"),
+        ):
+            with pytest.raises(ValueError, match=f"holds a study with {other}; give another --out"):
+                run_study(squares(9), setup, tmp_path, "")
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+        (tmp_path / JOURNAL).write_bytes(b"no\n" + before[JOURNAL])
+        with pytest.raises(ValueError, match=r"line 1 of .* has no checksum; remove the file to begin anew"):
+            run_study(squares(9), self.SETUP, tmp_path, "")
+        (tmp_path / JOURNAL).unlink()
+        with pytest.raises(ValueError, match=r"has a result without its journal\.jsonl, which is not overwritten"):
+            run_study(squares(9), self.SETUP, tmp_path, "")
+
+    def test_workers_do_not_change_the_answer(self, tmp_path: Path) -> None:
+        answers = [
+            run_study(STUDIES["seat"], Setup(TWO, "random", 4), tmp_path / f"{workers}", "", Executor(workers))
+            for workers in (1, 2)
+        ]
+        assert answers[0].figures == answers[1].figures
+
+    def test_a_match_in_chunks_has_a_margin_for_each_deal(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(chunks, "CHUNK", 3)
+        setup = Setup(TWO, STRONG, 7, 4)
+        tasks = match_tasks("x", setup, with_habit(creep.creep_always))
+        results = {task.key: task.function(**task.arguments) for task in tasks}
+        assert [len(each) for each in results.values()] == [3, 3, 1]
+        assert len(by_deal(results, "x", setup)) == 7
+
+    def test_names(self) -> None:
+        assert study_of("creep") is STUDIES["creep"]
+        with pytest.raises(ValueError, match=r"there is no study 'crep' \(did you mean 'creep'\?\); they are creep,"):
+            study_of("crep")
+
+
+@pytest.mark.parametrize("name", sorted(set(STUDIES) - {"small"}))  # which has a test of its own
+def test_every_study_answers_in_small(name: str, tmp_path: Path) -> None:
+    """From the command line, with what it needs at least; again, the same answer without work."""
+    out = str(tmp_path / "out")
+    words = ["study", name, "--deals", "6", "--out", out]
+    first = CliRunner(env={"COLUMNS": "120"}).invoke(app, words)
+    assert first.exit_code == 0, first.output
+    fields = json.loads((tmp_path / "out" / RESULT).read_text())
+    assert fields["answer"] in first.stdout
+    assert fields["question"] == STUDIES[name].question
+    assert len(fields["rows"]) > 1
+    assert fields["deals"] == 6
+    assert CliRunner(env={"COLUMNS": "120"}).invoke(app, words).stdout == first.stdout
+    other = CliRunner().invoke(app, [*words[:2], "--deals", "7", "--out", out])
+    assert other.exit_code != 0
+    assert "holds a study with deals 6, not 7; give another --out" in other.stderr
+
+
+CLONED = ("exploitability", "exploitability of the teacher")
+
+
+def test_small_games_are_answered_in_a_smaller_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ladder of agents and PPO in mini-sweep; what takes longer is made up."""
+    game = "mini-sweep"
+    for name, value in (
+        ("HIDDEN", game), ("SOLVED", (game,)), ("FRAMES", (0, 512)), ("LEARNERS", 1), ("GAMES", 8),
+        ("ASKED", dict.fromkeys(small.ASKED, 4)),
+    ):  # fmt: skip
+        monkeypatch.setattr(small, name, value)
+    monkeypatch.setattr(small, "train_clone", lambda seed: {"teacher": "search", **dict.fromkeys(CLONED, 0.5)})
+    monkeypatch.setattr(small, "train_champion", lambda seed: {"network": 0.5, "with search": 0.25})
+    monkeypatch.setattr(small, "bound", lambda agent, deals, seed: {"margin": 1.0, "low": 0.5, "high": 1.5})
+    study = dataclasses.replace(small.STUDY, sets={game: game})
+    found = run_study(study, Setup(Rules.preset(game), "tactician", 6), tmp_path / "out", "krypenv study small")
+    agents = found.figures["exploitability"][game]
+    assert found.figures["values"][game]["value"] == pytest.approx(-3.4889, abs=1e-3)
+    assert agents["random"] > agents["tactician"] > agents["search(worlds=30)"] >= -1e-9
+    for name in ("PPO", "PPO with history"):  # which begins as one that plays at random
+        assert found.figures["ppo"][name][0] == pytest.approx([agents["random"]], rel=0.05)
+    assert {row[0]: row[4] for row in found.rows}["random"] == f"{1 / agents['random']:.0%}"
+    assert (tmp_path / "out" / FIGURE).read_bytes().startswith(b"\x89PNG")
+
+
+def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
+    for words, reason in (
+        (["crep"], "there is no study 'crep'"),
+        (["creep", "--players", "3"], "the study creep is for 2, 4 players, not 3"),
+        (["partners", "--players", "6"], "the study partners is for 4 players, not 6"),
+        (["creep", "--rules", "howto", "--agent", "champion(worlds=0)"], "no network for 'howto players=2'"),
+        (["memory", "--rules", "howto"], "search(worlds=10) is no network, which this study needs"),
+        (["creep", "--rule", "ranks=3"], "ranks"),
+        (["creep", "--deals", "-1"], "deals is"),
+        (["creep", "--agent", "greedy"], "greedy does not value its actions"),
+        (["creep", "--agent", "gredy"], "unknown agent 'gredy'"),
+    ):
+        done = CliRunner().invoke(app, ["study", *words, "--out", str(tmp_path / "out")])
+        assert done.exit_code != 0
+        assert reason in done.stderr
+        assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,307 @@
+"""Runs: their settings, what they leave behind, the rules that they learn, and models on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from support.games import SMALL, some_arrays
+from typer.testing import CliRunner
+
+from krypenv import Engine, Rules, agents
+from krypenv.agents.neural.model_file import ModelError, load_model, save_model
+from krypenv.agents.neural.network import Shape
+from krypenv.training.cli.commands import app
+from krypenv.training.learn.imitation.imitate import ImitationSettings, make_policy, save_start
+from krypenv.training.learn.learner.torch_network import tensors_of
+from krypenv.training.learn.selfplay import selfplay
+from krypenv.training.learn.selfplay.selfplay import open_run, train
+from krypenv.training.learn.selfplay.settings import PRESETS, Settings
+from krypenv.training.runs.parts import Length, Network
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "small"
+    results = train(Settings.of(out=str(folder), **SMALL), command="krypenv train --frames 640")
+    assert [result.opponent for result in results] == list(Settings().evaluation.against)
+    return folder
+
+
+def test_a_run_leaves_model_log_pictures_and_evaluation(finished: Path) -> None:
+    card = json.loads((finished / "model" / "model.json").read_text())
+    assert card["rules"] == "krypkasino players=2"
+    assert card["command"] == "krypenv train --frames 640"
+    assert card["frames"] == 640
+    assert set(card) >= {"seed", "commit", "observation_version", "features_version", "network", "settings", "seconds"}
+    for name in ("curve.png", "metagame.png"):
+        assert (finished / name).read_bytes().startswith(b"\x89PNG")
+    names = json.loads((finished / "metagame.json").read_text())["names"]
+    assert names == [*Settings().games.opponents, "update 3", "update 6", "update 9"]
+    assert any((finished / "tensorboard").iterdir())
+    assert len(json.loads((finished / "evaluation.json").read_text())["matches"]) == len(Settings().evaluation.against)
+    assert not list(finished.rglob("*.part"))
+    assert not [path for path in finished.rglob("*") if path.suffix in (".pkl", ".zip", ".pt", ".pth")]
+
+
+def test_the_model_is_an_agent_by_its_path(finished: Path) -> None:
+    rules = Rules.preset()
+    agent = agents.make(str(finished / "model"), rules)
+    engine = Engine(rules, 64, seed=1, features=True)
+    base = Engine(rules, 64, seed=1)
+    for _ in range(60):
+        actions = agent.act(engine.observation, engine.action_mask)
+        assert (actions == agent.act(base.observation, base.action_mask)).all()
+        engine.step(actions)
+        base.step(actions)
+
+
+def test_the_same_settings_make_the_same_weights(finished: Path, tmp_path: Path) -> None:
+    train(Settings.of(out=str(tmp_path / "again"), **SMALL), quiet=True)
+    train(Settings.of(out=str(tmp_path / "other"), **SMALL, seed=1), quiet=True)
+    first, again, other = (
+        (folder / "model" / "weights.safetensors").read_bytes()
+        for folder in (finished, tmp_path / "again", tmp_path / "other")
+    )
+    assert first == again != other
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"players": 4, "teams": 2},
+        {"players": 3, "rules": "howto"},
+        {"players": 6, "teams": 3, "envs": 0},
+        {"rule": ("games=2",), "opponent_envs": 0},
+        {"rule": ("games=0", "threshold=60"), "dense": False},
+        {"reward": "win", "players": 3},
+        {"reward": "win", "dense": False, "critic": False, "kl_coef": 0.0},
+        {"also": ("krypkasino players=3", "krypkasino players=4 teams=2")},
+        {"snapshots": 0, "opponents": ()},
+        {"demonstrations": 2, "teacher": "rollout(worlds=1)", "critic": False},
+        {"demonstrations": 2, "teacher": "rollout(worlds=1)", "also": ("krypkasino players=3",)},
+    ],
+    ids=str,
+)
+@pytest.mark.usefixtures("no_pictures")
+def test_other_rules_and_settings_train_too(tmp_path: Path, fields: dict[str, Any]) -> None:
+    """A few updates change all weights, with opponents, snapshots and a resumed checkpoint."""
+    folder = tmp_path / "run"
+    settings = Settings.of(out=str(folder), **{**SMALL, "frames": 400, "against": ("random",), **fields})
+    before = {name: value.clone() for name, value in open_run(settings).model.network.state_dict().items()}
+    train(settings, quiet=True)
+    again = open_run(Settings(resume=str(folder)))
+    assert again.done == 1
+    after = again.model.network.state_dict()
+    assert all(torch.isfinite(value).all() for value in after.values())
+    changed = [name for name in after if not torch.equal(before[name], after[name])]
+    assert changed == list(after)
+    for rules in (settings.game_rules(), *settings.other_rules()):
+        agents.make(str(folder / "model"), rules)
+
+
+def test_parts_of_a_run_play_their_own_rules(tmp_path: Path) -> None:
+    also = ("krypkasino players=3", "krypkasino players=4 teams=2")
+    session = open_run(Settings.of(out=str(tmp_path / "run"), **SMALL, also=also))
+    assert [str(part.rules) for part in session.model.parts] == [*["krypkasino players=2"] * 2, *also]
+    decisions = session.model.decisions()
+    assert decisions.hidden.shape == (8 * 4, 3 * 52)
+    assert (decisions.hidden[:16, 52:] == 0).all()  # two players: there are no more hands
+    held = decisions.hidden.reshape(32, 3, 52).sum(2)
+    assert (held[16:24, :2] > 0).all()
+    assert (held[24:] > 0).all()
+
+
+def test_optimizer_and_snapshots_are_all_there(finished: Path) -> None:
+    session = open_run(Settings(resume=str(finished)))
+    states = session.model.policy.optimizer.state_dict()["state"]
+    trained = [each for each in session.model.policy.parameters() if each.requires_grad]
+    assert (
+        len(states)
+        == len(trained)
+        == len(list(session.model.policy.parameters())) - len(list(session.model.policy.ema.parameters()))
+    )
+    assert all(float(state["step"]) > 0 for state in states.values())
+    assert list(session.pool.snapshots) == ["update 3", "update 9"]
+    assert abs(sum(weight for _, weight in session.pool.drawn) - 1) < 1e-9
+
+
+def test_a_warm_start_begins_with_the_weights_of_a_model(finished: Path, tmp_path: Path) -> None:
+    weights = tensors_of(load_model(finished / "model")[0])
+    session = open_run(Settings.of(out=str(tmp_path / "one"), **SMALL, init_from=str(finished / "model")))
+    for start in (session.model.network, session.model.policy.ema):
+        assert all(torch.equal(value, start.state_dict()[name]) for name, value in weights.items())
+    policy = make_policy(ImitationSettings(network=Network(16, 8, 4), seed=7))
+    save_start(tmp_path / "start", policy, session.rules)
+    session = open_run(Settings.of(out=str(tmp_path / "two"), **SMALL, init_from=str(tmp_path / "start")))
+    assert all(
+        torch.equal(value, session.model.policy.state_dict()[name]) for name, value in policy.state_dict().items()
+    )
+    with pytest.raises(ValueError, match="the settings ask for"):
+        open_run(Settings.of(out=str(tmp_path / "three"), **{**SMALL, "card": 9}, init_from=str(finished / "model")))
+    with pytest.raises(ValueError, match="is no model"):
+        open_run(Settings.of(out=str(tmp_path / "three"), **SMALL, init_from=str(tmp_path / "nothing")))
+    assert not (tmp_path / "three").exists()
+
+
+def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) -> None:
+    for fields, reason in (
+        ({"steps": 0}, "steps is at least 1"),
+        ({"envs": -1}, "envs is at least 0"),
+        ({"envs": 0, "opponent_envs": 0}, "envs and opponent_envs can't both be 0"),
+        ({"minutes": 0.0}, "minutes is above 0"),
+        ({"learning_rate": float("nan")}, "learning_rate is above 0"),
+        ({"gamma": 1.5}, "gamma is from 0 to 1"),
+        ({"ema_decay": -0.1}, "ema_decay is from 0 to 1"),
+        ({"players": 9}, "not played by 9 players"),
+        ({"rules": "krypcasino"}, "unknown preset"),
+        ({"also": ("krypkasino players=9",)}, "not played by 9 players"),
+        ({"reward": "money"}, "unknown reward"),
+        ({"device": "abacus"}, "device is auto, cpu or cuda"),
+        ({"against": ()}, "at least one opponent"),
+        ({"preset": "slow"}, "preset is quick, good, strong, long or not given, not 'slow'"),
+        ({"init_from": "model", "demonstrations": 5}, "init_from and demonstrations are two ways to begin"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            Settings.of(**{"preset": "", **fields})
+    with pytest.raises(ValueError, match="is not empty"):
+        open_run(Settings(out=str(finished)))
+    with pytest.raises(ValueError, match="no run to resume"):
+        open_run(Settings(resume=str(tmp_path)))
+    other = {**SMALL, "out": str(tmp_path / "other")}
+    for fields, reason in (
+        ({"opponents": ("tactican",)}, "unknown agent"),
+        ({"demonstrations": 4, "teacher": "tactician"}, "can't teach"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            train(Settings.of(**{**other, **fields}))
+        assert not (tmp_path / "other").exists()
+
+
+class TestPresets:
+    """A preset decides what is not given, and nothing else."""
+
+    @pytest.mark.parametrize("preset", PRESETS)
+    def test_every_preset_fills_what_is_not_given(self, preset: str) -> None:
+        assert Settings.of(preset=preset).flat() == {**Settings().flat(), **PRESETS[preset], "preset": preset}
+        assert Settings.of(preset=preset, frames=7, card=3, envs=1) == Settings().changed(
+            **{**PRESETS[preset], "preset": preset, "frames": 7, "card": 3, "envs": 1}
+        )
+
+    def test_a_length_in_minutes_and_a_warm_start_are_heard(self) -> None:
+        """They would be silently lost, or refused, beside the preset's own length and demonstrations."""
+        settings = Settings.of(preset="quick", minutes=1.0, init_from="model")
+        assert settings.length == Length(minutes=1.0, frames=0)
+        assert (settings.start.init_from, settings.start.demonstrations) == ("model", 0)
+        assert Settings.of(preset="quick", minutes=1.0, frames=9).length.frames == 9
+        assert Settings.of() == Settings.of(preset="quick")
+
+    @pytest.mark.parametrize(
+        ("options", "given"),
+        [
+            ([], {}),
+            (["--preset", "good"], {"preset": "good"}),
+            (["--preset", "strong", "--card", "64", "--opponents", "greedy"], {
+                "preset": "strong", "card": 64, "opponents": ("greedy",)  # 64 is the default: given all the same
+            }),
+        ],
+    )  # fmt: skip
+    def test_on_the_command_line(
+        self, monkeypatch: pytest.MonkeyPatch, options: list[str], given: dict[str, Any]
+    ) -> None:
+        seen: list[Settings] = []
+        monkeypatch.setattr(selfplay, "run", seen.append)
+        done = CliRunner().invoke(app, ["train", *options])
+        assert done.exit_code == 0, done.output
+        assert seen == [Settings.of(**given)]
+
+    def test_an_unknown_one_is_told_in_one_sentence(self) -> None:
+        done = CliRunner().invoke(app, ["train", "--preset", "slow"])
+        assert done.exit_code == 2
+        assert done.stderr == "krypenv: preset is quick, good, strong, long or not given, not 'slow'\n"
+
+
+class TestModelFiles:
+    """A model is a folder of weights and JSON; whatever is wrong with it is told in one sentence."""
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        return save_model(tmp_path / "model", some_arrays(Shape(16, 8, 4)), Rules.preset(), seed=3)
+
+    def test_round_trip(self, folder: Path) -> None:
+        arrays = some_arrays(Shape(16, 8, 4))
+        save_model(folder, arrays, Rules.preset(), seed=5)
+        loaded, card = load_model(folder)
+        assert card["seed"] == 5
+        assert card["network"] == {"context": 16, "card": 8, "embedding": 4}
+        assert loaded.keys() == arrays.keys()
+        for name, array in arrays.items():
+            assert np.array_equal(array, loaded[name])
+
+    def test_tampered_weights_are_refused(self, folder: Path) -> None:
+        data = bytearray((folder / "weights.safetensors").read_bytes())
+        data[-1] ^= 1
+        (folder / "weights.safetensors").write_bytes(bytes(data))
+        with pytest.raises(ModelError, match=r"torn or was changed"):
+            load_model(folder)
+
+    def test_a_pickle_is_not_executed(self, folder: Path, tmp_path: Path) -> None:
+        trap = tmp_path / "trapped"
+        payload = b"cos\nsystem\n(S'touch " + str(trap).encode() + b"'\ntR."
+        (folder / "weights.safetensors").write_bytes(payload)
+        card = json.loads((folder / "model.json").read_text())
+        card["weights_sha256"] = hashlib.sha256(payload).hexdigest()
+        (folder / "model.json").write_text(json.dumps(card))
+        with pytest.raises(ModelError, match="don't fit"):
+            load_model(folder)
+        assert not trap.exists()
+
+    @pytest.mark.parametrize(
+        ("key", "value", "reason"),
+        [
+            ("observation_version", 0, "observations of version 0"),
+            ("features_version", 0, "action features of version 0"),
+            ("features_version", None, "action features of version None"),
+            ("format", 99, "format 99"),
+            ("network", {"context": 32, "card": 8, "embedding": 4}, "don't fit"),
+            ("network", {"layers": 3}, "network.context is missing"),
+        ],
+    )
+    def test_another_version_is_refused(self, folder: Path, key: str, value: object, reason: str) -> None:
+        card = json.loads((folder / "model.json").read_text())
+        (folder / "model.json").write_text(json.dumps({**card, key: value}))
+        with pytest.raises(ModelError, match=reason):
+            load_model(folder)
+
+    def test_other_rules_are_refused(self, folder: Path) -> None:
+        assert agents.make(str(folder), Rules.preset(games=4)).rules.games == 4
+        for rules in (Rules.preset(players=3), Rules.preset("howto"), Rules.preset(last_capture_points=1)):
+            with pytest.raises(ModelError, match=r"was trained for 'krypkasino players=2' and can't play"):
+                agents.make(str(folder), rules)
+
+    def test_a_model_of_several_rules_plays_each_of_them(self, tmp_path: Path) -> None:
+        also = ["krypkasino players=3", "howto players=4 teams=2"]
+        folder = save_model(tmp_path / "model", some_arrays(Shape(16, 8, 4)), Rules.preset(), also=also)
+        for text in also:
+            assert agents.make(str(folder), Rules.parse(text)).rules == Rules.parse(text)
+        with pytest.raises(ModelError, match="and can't play 'krypkasino players=4'"):
+            agents.make(str(folder), Rules.preset(players=4))
+        card = json.loads((folder / "model.json").read_text())
+        for junk in (["whist"], [3], 3):
+            (folder / "model.json").write_text(json.dumps({**card, "also": junk}))
+            with pytest.raises(
+                ModelError, match=r"model\.json: also.* (names no rules|is to be a text|is to be a list)"
+            ):
+                agents.make(str(folder), Rules.preset(players=4))
+
+    def test_no_model_and_no_json_are_refused(self, folder: Path, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match="no model"):
+            agents.make(str(tmp_path / "nothing"), Rules.preset())
+        (folder / "model.json").write_text("{")
+        with pytest.raises(ModelError, match="is not JSON"):
+            load_model(folder)

@@ -1,0 +1,378 @@
+"""What is asked for is checked before any work: numbers, files, arguments, agents; and how commands end."""
+
+import dataclasses
+import importlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import typing
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fuzz.agents import NAMES, ODD_PARTS, every_deed, make_odd, play_odd
+from fuzz.cli import (
+    COMMANDS,
+    GIVEN,
+    SETTINGS,
+    clear,
+    every_number,
+    folder_with_games,
+    run_line,
+    settings_command,
+    tiny_work,
+)
+from fuzz.environments import ENVIRONMENTS, WORDS, every_argument, make_env, refuse_keyword
+from support.fuzzing import Tally
+from typer.testing import CliRunner
+
+from krypenv import Rules
+from krypenv.training.cli.commands import app
+from krypenv.training.cli.outputs import MOST_TEXT, check_files, check_folder, read_text
+from krypenv.training.evaluation.arena.games import Games
+from krypenv.training.evaluation.arena.lineups import matches
+from krypenv.training.evaluation.arena.payoffs import payoffs
+from krypenv.training.evaluation.matches import duplicate as evaluation
+from krypenv.training.evaluation.matches.duplicate import duplicate_match
+from krypenv.training.runs import limits
+from krypenv.training.runs.processes import process_map
+
+ALWAYS_REFUSED = ("-1", "1" + "0" * 30, "nan", "inf", "x", "")
+
+
+def krypenv(*arguments, **options):
+    """Run the command with some arguments."""
+    runner = CliRunner(env={"COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb"})
+    return runner.invoke(app, list(map(str, arguments)), **options)
+
+
+def python(*words, **options):
+    """Run an interpreter."""
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=600, check=False, **options)
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+def test_every_number_of_every_command_is_bounded():
+    tally, ran = Tally(), []
+    with tiny_work(), folder_with_games() as folder:
+        for words, option in every_number():
+            number = words[words.index(option) + 1]
+            if number in ALWAYS_REFUSED and run_line(words, tally):
+                ran.append((words[0], option, number))
+            clear(folder)
+    assert not ran
+    assert tally["refused"] > 300
+
+
+def test_the_legal_command_lines_are_legal():
+    needs_more = {"arena teams", "arena ray", "card"}
+    with tiny_work(), folder_with_games() as folder:
+        lines = {name: words for name, words in COMMANDS.items() if name not in needs_more}
+        for words in [*lines.values(), *map(settings_command, SETTINGS)]:
+            assert run_line(words, Tally()), words
+            clear(folder)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_number_of_the_settings_has_bounds(name):
+    module, kind = SETTINGS[name]
+    settings = getattr(importlib.import_module(module), kind)
+    hints = typing.get_type_hints(settings)
+    numbers = {field.name for field in dataclasses.fields(settings) if hints[field.name] in (int, float)}
+    assert numbers
+    assert numbers == {field.name for field in dataclasses.fields(settings) if field.metadata.get("bounds")}
+
+
+def test_every_number_of_every_command_is_tried():
+    number = r"(--[a-z-]+)\s+(?:<int>|<float>|INTEGER|FLOAT)"  # as later and earlier versions of typer show it
+    shown = {name: set(re.findall(number, krypenv(name, "--help").stdout)) for name in SHOWN}
+    for name, options in shown.items():
+        tried = {word for words in [*COMMANDS.values(), *map(settings_command, SETTINGS)] for word in words}
+        assert options, name
+        assert options - tried <= {"--players", "--teams", "--demonstrations"}, name
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "sentence"),
+    [
+        ("--players", 0, "is not played by 0 players"),
+        ("--deals", 0, "deals is at least 1, not 0"),
+        ("--workers", 0, "workers is at least 1, not 0"),
+        ("--agent", "", "'' names no agent"),
+    ],
+)
+def test_nothing_is_not_the_default_of_a_study(tmp_path, option, value, sentence):
+    done = krypenv("study", "seat", option, value, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert sentence in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_a_study_that_was_stopped_or_refused_before_its_first_result_leaves_room_for_one(tmp_path):
+    words = ["study", "seat", "--agent", "greedy", "--deals", 2, "--out", tmp_path]
+    refused = krypenv("study", "creep", *words[2:])
+    assert refused.exit_code == 2
+    assert "greedy does not value its actions" in refused.stderr
+    done = krypenv(*words)
+    assert done.exit_code == 0, done.output
+    journal = tmp_path / "journal.jsonl"
+    whole = journal.read_bytes()
+    for size in (0, 1, 50, whole.index(b"\n"), len(whole) - 1):
+        journal.write_bytes(whole[:size])
+        assert krypenv(*words).stdout == done.stdout
+        assert journal.read_bytes().partition(b"\n")[2] == whole.partition(b"\n")[2]
+    header, results = whole[: whole.index(b"\n") + 1], whole[whole.index(b"\n") + 1 :]
+    journal.write_bytes(header)
+    other = krypenv("study", "seat", "--agent", "greedy", "--deals", 3, "--out", tmp_path)
+    assert other.exit_code == 0, other.output
+    assert "holds a study with deals 3, not 2; give another --out" in krypenv(*words).stderr
+    for data, sentence in (
+        (header.replace(b'"deals":2', b'"deals":3') + results, "line 1 of"),
+        (whole.replace(b"[[", b"[[1", 1), "line 2 of"),
+        (b"my notes\n" + results, "line 1 of"),
+        (results + results, "a study in format 1 is wanted"),
+    ):
+        journal.write_bytes(data)
+        refused = krypenv(*words)
+        assert refused.exit_code == 2
+        assert sentence in refused.stderr
+        assert len(refused.stderr.splitlines()) == 1
+        assert journal.read_bytes() == data
+
+
+SHOWN = ("evaluate", "arena", "bench", "analyze", "score", "study", "compare", "train", "imitate", "ablate", "exploit")
+
+
+@pytest.mark.parametrize(
+    ("limits", "value", "sentence"),
+    [
+        (limits.DEALS, 0, "it is at least 1, not 0"),
+        (limits.DEALS, 10**12, "it is at most 1,000,000, whose scores fit into memory"),
+        (limits.DEALS, 1.0, "it is a whole number, not 1.0"),
+        (limits.DEALS, True, "it is a whole number, not True"),
+        pytest.param(limits.DEALS, 10**5000, "it is at most 1,000,000, .* not <a number of 16610 bits>", id="long"),
+        (limits.MINUTES, 0.0, "it is above 0, not 0.0"),
+        (limits.MINUTES, float("nan"), "it is above 0, not nan"),
+        (limits.MINUTES, float("inf"), "it is at most 1e.06, .* not inf"),
+        (limits.MINUTES, None, "it is a number, not None"),
+        (limits.SHARE, 1.5, "it is from 0 to 1, not 1.5"),
+        (limits.SHARE, float("nan"), "it is from 0 to 1, not nan"),
+    ],
+)
+def test_bounds(limits, value, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        limits.check("it", value, limits)
+    limits.check("it", limits.high, limits)
+
+
+def test_more_matches_than_can_be_played_are_refused():
+    assert len(matches(100, 2)) == 4950
+    with pytest.raises(ValueError, match="more than 10,000 matches"):
+        matches(50, 6)
+
+
+# ---------------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize("place", ["folder", "taken/below.json", "full/x", "n" * 300, "", "none/../taken/x"])
+def test_a_file_that_can_not_be_written_is_told_before_the_work(tmp_path, monkeypatch, place):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "taken").touch()
+    (tmp_path / "full").symlink_to("nowhere/at/all")
+    monkeypatch.setattr(evaluation, "duplicate_match", lambda *_: pytest.fail("it began"))
+    before = sorted(tmp_path.rglob("*"))
+    done = krypenv("evaluate", "greedy", "--against", "random", "--deals", 1, "--json", place)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("krypenv: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("words", [*COMMANDS.values(), *map(settings_command, SETTINGS)], ids=lambda words: words[0])
+def test_every_output_of_every_command_is_tried_before_the_work(words):
+    outputs = {"--json", "--out", "--picture", "--annotate", "--board"}
+    with folder_with_games() as folder:
+        (folder / "taken").touch()
+        for at in [at + 1 for at, word in enumerate(words) if word in outputs]:
+            place = "taken/below.png" if words[at - 1] == "--picture" else "taken/below"
+            done = krypenv(*words[:at], place, *words[at + 1 :])
+            assert done.exit_code == 2, words[at - 1]
+            assert "taken/below" in done.stderr
+            assert len(done.stderr.splitlines()) == 1
+            assert {path.name for path in folder.iterdir()} == GIVEN | {"taken"}
+
+
+def test_what_can_be_written_is_left_alone(tmp_path):
+    file = tmp_path / "there.json"
+    file.write_text("kept")
+    check_files(file, tmp_path / "new" / "folder" / "x.json", None)
+    check_folder(tmp_path / "other" / "folder")
+    assert file.read_text() == "kept"
+    assert list(tmp_path.iterdir()) == [file]
+    with pytest.raises(ValueError, match="is named twice"):
+        check_files(file, tmp_path / "." / "there.json")
+    with pytest.raises(ValueError, match="is what is read"):
+        check_files(file, source=file)
+    with pytest.raises(ValueError, match="plain file"):
+        check_files("/dev/null")
+    with pytest.raises(NotADirectoryError, match=r"there\.json"):
+        check_folder(file)
+
+
+@pytest.mark.parametrize("command", ["show", "analyze"])
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"\xff\xfe", "is no text"),
+        (b"", "krypenv: "),
+        (b"[" + b"x" * MOST_TEXT, "has more than 1,000,000 characters"),
+        (b"\0" * 100, "krypenv: "),
+        (None, "Is a directory"),
+    ],
+    ids=["no text", "empty", "long", "zeros", "folder"],
+)
+def test_odd_files_to_read(tmp_path, command, content, sentence):
+    path = tmp_path / "game.krk"
+    path.mkdir() if content is None else path.write_bytes(content)
+    done = krypenv(command, path)
+    assert done.exit_code == 2, done.output
+    assert sentence in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_closed_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(ValueError, match="the standard input is closed"):
+        read_text("-")
+
+
+# ---------------------------------------------------------------------- how commands end
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+def test_a_full_disk_is_told_and_a_torn_pipe_is_not(tmp_path):
+    words = [sys.executable, "-m", "krypenv", "evaluate", "greedy", "--against", "random", "--deals", "2"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=600, check=False)
+    assert (done.returncode, done.stderr) == (2, "krypenv: the standard output: No space left on device\n")
+    reading, writing = os.pipe()
+    os.close(reading)
+    file = tmp_path / "match.json"
+    done = subprocess.run(
+        [*words, "--json", file], stdout=writing, stderr=subprocess.PIPE, text=True, timeout=600, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert file.exists()
+
+
+def test_an_interruption_while_modules_are_loaded_is_one_line(tmp_path):
+    (tmp_path / "pettingzoo.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    script = tmp_path / "krypenv"
+    script.write_text("from krypenv.training.cli.commands import main\nmain()\n")
+    own = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    for words in (("-m", "krypenv", "bench"), ("-P", str(script), "bench")):
+        done = python(*words, env=own)
+        assert (done.returncode, done.stderr) == (130, "krypenv: stopped\n")
+    done = python("-c", "import krypenv", env=own)  # to whom it is a library an interruption is an exception
+    assert "KeyboardInterrupt" in done.stderr
+
+
+def test_an_interruption_of_a_command_is_one_line(monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(evaluation, "duplicate_match", stop)
+    done = krypenv("evaluate", "greedy", "--against", "random")
+    assert (done.exit_code, done.stderr) == (130, "krypenv: stopped\n")
+
+
+def test_workers_say_nothing_of_an_interruption(capfd):
+    def wait_for_it():
+        with process_map(2) as work:
+            list(work(partial(os.kill, os.getpid()), [0, signal.SIGINT, 0]))
+            signal.pause()
+
+    with pytest.raises(KeyboardInterrupt):
+        wait_for_it()
+    assert capfd.readouterr().err == ""
+
+
+def test_a_lack_of_memory_is_one_sentence(monkeypatch):
+    def ask_too_much(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(evaluation, "duplicate_match", ask_too_much)
+    done = krypenv("evaluate", "greedy", "--against", "random")
+    assert (done.exit_code, done.stderr) == (2, "krypenv: there is not enough memory for this\n")
+
+
+def test_all_opponents_are_known_before_the_first_match(monkeypatch):
+    monkeypatch.setattr(evaluation, "duplicate_match", lambda *_: pytest.fail("it began"))
+    done = krypenv("evaluate", "greedy", "--against", "random", "--against", "greddy")
+    assert done.exit_code == 2
+    assert "unknown agent 'greddy'" in done.stderr
+
+
+def test_the_package_is_a_command():
+    done = python("-m", "krypenv", "show", "no-such-file")
+    assert (done.returncode, done.stderr) == (2, "krypenv: no-such-file: No such file or directory\n")
+
+
+# ---------------------------------------------------------------------- arguments and agents
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_every_argument_of_every_environment(name):
+    tally = Tally()
+    for environment, changes in every_argument():
+        if environment == name:
+            make_env(name, changes, tally)
+    for word in WORDS:
+        refuse_keyword(name, word, tally)
+    assert tally["refused"] > tally["right"] > 0
+
+
+@pytest.mark.parametrize("often", [1.0, 0.3])
+def test_every_misbehaviour_of_an_agent(often):
+    tally = Tally()
+    for deed, is_right in every_deed():
+        play_odd(deed, is_right, often, 5, tally)
+    assert tally["refused"] > tally["right"] > 0
+
+
+def test_what_is_no_agent():
+    tally = Tally()
+    for part, value in ODD_PARTS:
+        make_odd(part, value, tally)
+    assert tally["refused"] > tally["right"] > 0
+
+
+def test_a_match_of_more_deals_than_memory_holds():
+    with pytest.raises(ValueError, match="deals is at most 1,000,000"):
+        duplicate_match("greedy", "random", Rules.preset("mini-low"), deals=10**12)
+
+
+def test_games_that_can_not_be():
+    right = Games(
+        NAMES[:2], Rules.preset(), np.zeros(2, int), np.array([[0, 1], [1, 0]]), np.zeros((2, 2)), np.full(2, -1),
+        np.zeros(2), (),
+    )  # fmt: skip
+    assert payoffs(right).margin[0, 1] == 0
+    for changes, sentence in (
+        ({"agents": np.array([[0, 1], [1, 1]])}, "two agents at least"),
+        ({"agents": np.array([[0, 2], [1, 0]])}, "0 to 1"),
+        ({"scores": np.full((2, 2), np.nan)}, "finite"),
+        ({"scores": np.zeros((1, 2))}, "of shape"),
+        ({"milliseconds": np.array([0.0, np.inf])}, "milliseconds"),
+        ({"deal": np.zeros(0, int)}, "no games"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            payoffs(dataclasses.replace(right, **changes))

@@ -1,0 +1,371 @@
+"""Games in the terminal are never lost: saved as they go, whatever ends them, each in a file of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import random
+import re
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from fuzz.play import fuzz_kills, fuzz_lines
+from support.small_files import files_of
+from support.terminals import krypenv_in_a_terminal, sitting, some_lines
+from typer.testing import CliRunner
+
+from krypenv import Game, Rules
+from krypenv.agents.scripted import Greedy
+from krypenv.training.cli import play
+from krypenv.training.cli.commands import app
+from krypenv.ui import terminal as terminals
+from krypenv.ui.table import PERSON, Table
+from krypenv.ui.terminal import Leave
+
+HELD = "is being played already; go on with it there"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "inner")
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+def some_table(text="krypkasino players=2", seed=1, seat=0):
+    return Table(Game(Rules.parse(text), seed=seed), seat, ["random"], seed)
+
+
+def krypenv(*words, typed=""):
+    return CliRunner(env={"COLUMNS": "80"}).invoke(app, ["play", *map(str, words)], input=typed)
+
+
+def saved(name="game.krk"):
+    return Game.replay(Path(name).read_text(encoding="utf-8"))
+
+
+def finished():
+    """The record of a person's game that is over."""
+    table = some_table("mini-low players=2")
+    while not table.game.is_over:
+        table.game.push(table.game.legal_moves()[0])
+    return table.game.record()
+
+
+# ---------------------------------------------------------------------- the command save
+
+
+@pytest.mark.parametrize("name", [".", "/", "..", "folder", "link", "/dev/null", "there/x", "n" * 300, "a\0b", "\ud800",
+                                  "~", "there", "nowhere", "x\x1b[2J/.."])  # fmt: skip
+def test_where_a_game_can_t_be_saved_a_sentence_says_so_and_it_goes_on(name, tmp_path):
+    Path("folder").mkdir()
+    Path("link").symlink_to("folder")
+    Path("there").write_text("a shopping list", encoding="utf-8")
+    Path("nowhere").symlink_to("nothing")
+    table = some_table()
+    terminal, out = sitting(table, ["1", f"save {name}", "1", "quit"])
+    terminal.run()
+    answer = out.getvalue().partition(f"save {name}\n")[2].splitlines()[0]
+    assert re.search(r"(there already; give the copy another name|directory|file|name|too long)[^.]*\.$", answer)
+    assert answer.isprintable()
+    assert len(answer) <= 300
+    assert len(table.game.moves) >= 3, "the game went on"
+    assert saved().moves == table.game.moves
+    assert Path("there").read_text(encoding="utf-8") == "a shopping list"
+    assert sorted(path.name for path in Path().iterdir()) == ["folder", "game.krk", "link", "nowhere", "there"]
+    assert [path.name for path in tmp_path.iterdir()] == ["inner"]
+
+
+def test_copies_are_new_files_that_are_saved_again():
+    table = some_table()
+    terminal, out = sitting(
+        table, ["save", "save other.krk", "1", "save other.krk", "save ./game.krk", "save ~/here.krk", "1", "q"]
+    )
+    terminal.run()
+    assert out.getvalue().count("The game is saved in ") == 6
+    moves = table.game.moves
+    assert saved().moves == moves
+    assert saved("other.krk").moves == saved("../here.krk").moves == moves[: len(saved("other.krk").moves)]
+    assert 2 <= len(saved("other.krk").moves) < len(moves)
+
+
+# ---------------------------------------------------------------------- as it goes
+
+
+@pytest.mark.parametrize("text", ["krypkasino players=3", "mini-low players=2 games=3", "kasino-sweden players=2",
+    "mini-low players=3 first_deal=((2,0),) later_deal=((1,1),)", "mulle-glimne players=2"])  # fmt: skip
+def test_at_every_question_the_game_is_on_the_disk(text):
+    table = some_table(text, seat=1)
+
+    def lines():
+        for line in some_lines(table, 1):
+            assert Path("game.krk").read_bytes() == table.record()
+            yield line
+
+    sitting(table, lines())[0].run()
+    assert table.game.session_over
+    assert saved().scores() == table.game.scores()
+
+
+def test_a_person_s_move_is_on_the_disk_before_the_others_answer(monkeypatch):
+    table = some_table()
+    plain = Table.play_others
+
+    def looking(self):
+        assert Path("game.krk").read_bytes() == self.record()
+        return plain(self)
+
+    monkeypatch.setattr(Table, "play_others", looking)
+    sitting(table, ["1", "1", "1"])[0].run()
+    assert len(table.game.moves) >= 5
+
+
+@pytest.mark.parametrize("error", [RuntimeError, ValueError, MemoryError, RecursionError, SystemExit, GeneratorExit,
+                                   KeyboardInterrupt, BrokenPipeError])  # fmt: skip
+@pytest.mark.parametrize("where", ["agent", "input", "screen"])
+def test_whatever_ends_it_the_game_is_saved_and_where_is_said(error, where, monkeypatch):
+    table, moves = some_table(), []
+
+    def fail(*_, **__):
+        if len(table.game.moves) >= 4:
+            moves[:] = table.game.moves
+            raise error("something")
+
+    def failing(plain):
+        def call(*arguments, **named):
+            fail()
+            return plain(*arguments, **named)
+
+        return call
+
+    terminal, out = sitting(table, some_lines(table, 1))
+    if where == "agent":
+        monkeypatch.setattr(type(table._agents[1]), "act", failing(type(table._agents[1]).act))
+    elif where == "input":
+        monkeypatch.setattr(terminal, "_read", failing(terminal._read))
+    else:
+        monkeypatch.setattr(terminal, "_show", failing(terminal._show))
+    with contextlib.suppress(error):
+        terminal.run()
+    assert moves
+    assert saved().moves == moves
+    assert "The game is saved in game.krk; to go on: krypenv play --load game.krk" in out.getvalue()
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_a_signal_saves_the_game_though_an_agent_catches_every_exception(number, monkeypatch):
+    table, plain = some_table(), Greedy.act
+    table._agents[1] = Greedy(table.game.rules)
+
+    def stubborn(self, *seen):
+        with contextlib.suppress(Exception):
+            if len(table.game.moves) >= 3:
+                os.kill(os.getpid(), number)
+                os.kill(os.getpid(), number)  # a second one does not keep it from saving
+        return plain(self, *seen)
+
+    monkeypatch.setattr(Greedy, "act", stubborn)
+    before = signal.getsignal(number)
+    terminal, out = sitting(table, some_lines(table, 1))
+    terminal.run()
+    assert signal.getsignal(number) is before
+    assert saved().moves == table.game.moves
+    assert len(table.game.moves) == 3
+    assert "The game is saved in game.krk" in out.getvalue()
+
+
+def test_a_full_disk_is_told_once_and_asked_about_when_leaving(monkeypatch):
+    table, plain, is_full = some_table(), terminals.write_whole, []
+
+    def full(path, data):
+        if is_full:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "game.krk")
+        plain(path, data)
+
+    def lines():
+        yield "1"
+        is_full.append(True)
+        yield from ("1", "1", "quit", "save other.krk", "1", "quit")
+
+    monkeypatch.setattr(terminals, "write_whole", full)
+    terminal, out = sitting(table, lines())
+    with pytest.raises(OSError, match="No space left"):
+        terminal.run()
+    assert out.getvalue().count("The game can't be saved: game.krk: No space left on device") == 1
+    assert out.getvalue().count("The game is not saved: game.krk: No space left on device") == 1
+    assert len(saved().moves) < len(saved("other.krk").moves) < len(table.game.moves)
+
+
+def test_the_file_stays_where_it_is_though_an_agent_goes_elsewhere(monkeypatch, tmp_path):
+    table, plain = some_table(), Table.play_others
+
+    def wander(self):
+        os.chdir(tmp_path)
+        return plain(self)
+
+    monkeypatch.setattr(Table, "play_others", wander)
+    sitting(table, ["1", "1", "q"])[0].run()
+    assert not (tmp_path / "game.krk").exists()
+    assert saved("inner/game.krk").moves == table.game.moves
+
+
+# ---------------------------------------------------------------------- whose file
+
+
+def test_games_that_begin_at_once_have_files_of_their_own():
+    Path("game-2.krk").symlink_to("nowhere")
+    records = [some_table(seed=seed).record() for seed in range(5)]
+
+    def begin(record):
+        held = contextlib.ExitStack()
+        return play._own_name(record, held), held
+
+    with ThreadPoolExecutor(5) as pool:
+        begun = list(pool.map(begin, records))
+    names = [path.name for path, _ in begun]
+    assert sorted(names) == ["game-3.krk", "game-4.krk", "game-5.krk", "game-6.krk", "game.krk"]
+    assert [path.read_bytes() for path, _ in begun] == records
+    for path, _ in begun:
+        assert HELD in krypenv("--load", path).stderr
+    for _, held in begun:
+        held.close()
+    for path, _ in begun:
+        assert krypenv("--load", path, typed="1\n").exit_code == 0
+
+
+def test_a_link_that_is_named_stays_a_link(tmp_path):
+    target, link = tmp_path / "target.krk", Path("link.krk")
+    link.symlink_to(target)
+    done = krypenv("--save", link, "--against", "random", typed="1\n")
+    assert (done.exit_code, target.exists()) == (2, False), "it leads nowhere, and so it is said"
+    target.write_bytes(b"")
+    for words in (["--save", link, "--against", "random"], ["--load", link]):
+        before = target.stat().st_size
+        assert krypenv(*words, typed="1\n").exit_code == 0
+        assert target.stat().st_size > before
+        assert link.is_symlink()
+        assert link.readlink() == target
+    assert len(saved(target).moves) >= 4
+
+
+def test_what_is_there_is_never_overwritten():
+    Path("list.txt").write_text("eggs", encoding="utf-8")
+    Path("over.krk").write_text(finished(), encoding="utf-8")
+    Path("on.krk").write_bytes(some_table().record())
+    before = files_of(Path())
+    for words in (("--save", "list.txt"), ("--save", "over.krk"), ("--load", "on.krk", "--save", "list.txt"),
+                  ("--load", "on.krk", "--save", "over.krk")):  # fmt: skip
+        done = krypenv(*words, "--against", "random", typed="1\n")
+        assert done.exit_code == 2
+        assert "there is something in" in done.stderr
+    done = krypenv("--load", "over.krk", typed="1\n")
+    assert (done.exit_code, done.stderr) == (2, "krypenv: the game of over.krk is over; krypenv show prints it\n")
+    assert {name: data for name, data in files_of(Path()).items() if not name.endswith(".lock")} == before
+
+
+def test_a_game_is_played_by_one_process_at_a_time():
+    Path("game.krk").write_bytes(some_table().record())
+    Path("link.krk").symlink_to("game.krk")
+    with play._alone(Path("game.krk")):
+        for words in (("--load", "game.krk"), ("--load", "link.krk"), ("--save", "game.krk")):
+            done = krypenv(*words, typed="1\n")
+            assert done.exit_code == 2
+            assert done.stderr == f"krypenv: the game of {words[1]} {HELD}\n"
+        assert "unfinished" not in krypenv(typed="").stdout
+    assert not saved().moves
+
+
+# ---------------------------------------------------------------------- going on
+
+
+def test_an_unfinished_game_is_mentioned_where_nobody_can_be_asked():
+    Path("over.krk").write_text(finished(), encoding="utf-8")
+    Path("watched.krk").write_text(Game(Rules.preset(), seed=1).record(), encoding="utf-8")
+    Path("torn.krk").write_bytes(b"\xff")
+    Path("folder.krk").mkdir()
+    os.mkfifo("pipe.krk")
+    assert "unfinished" not in krypenv("--against", "random").stdout
+    assert "game.krk has an unfinished game; to go on: krypenv play --load game.krk\n" in krypenv().stdout
+    Path("a b.krk").write_bytes(some_table().record())
+    assert "a b.krk has an unfinished game; to go on: krypenv play --load 'a b.krk'\n" in krypenv().stdout
+
+
+def test_an_unfinished_game_is_offered_and_goes_on(tmp_path):
+    options = ["--rules", "kasino-finland", "--against", "greedy", "--seat", "1", "--seed", "3"]
+    code, shown = krypenv_in_a_terminal(["play", *options], ["1", signal.SIGKILL])
+    assert code == -signal.SIGKILL, shown
+    before = saved()
+    assert len(before.moves) >= 2
+    code, shown = krypenv_in_a_terminal(["play"], ["what", "n", b"\x04"])
+    assert code == 0, shown
+    assert f"game.krk has an unfinished game: {before.rules}, deal 1 of " in shown
+    assert saved("game-2.krk").rules == Rules.preset()
+    Path("game-2.krk").unlink()
+    code, shown = krypenv_in_a_terminal(["play"], ["", "1", "q"])
+    assert code == 0, shown
+    after = saved()
+    assert after.moves[: len(before.moves)] == before.moves
+    assert len(after.moves) > len(before.moves)
+    assert (after.tags["Seat0"], after.tags["Seat1"]) == ("greedy", PERSON)
+    assert not Path("game-2.krk").exists()
+
+
+@pytest.mark.slow
+def test_three_games_begun_at_once_are_three_files():
+    def begin(seed):
+        return krypenv_in_a_terminal(["play", "--seed", str(seed), "--against", "random"], ["1", "1"])
+
+    with ThreadPoolExecutor(3) as pool:
+        done = list(pool.map(begin, range(3)))
+    assert [code for code, _ in done] == [0, 0, 0]
+    games = [saved(name) for name in ("game.krk", "game-2.krk", "game-3.krk")]
+    assert {game.seed for game in games} == {0, 1, 2}
+    assert all(len(game.moves) >= 4 for game in games)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_a_killed_game_lacks_at_most_a_move(seed):
+    """A real kill, at a random moment within the answer to the last line."""
+    rng = random.Random(seed)
+    typed = rng.randrange(1, 25)
+
+    def kill(process, own):
+        os.write(own, b"1\n")
+        time.sleep(rng.random() * rng.choice((0, 0.02, 0.2)))
+        process.kill()
+
+    rules = rng.choice(("krypkasino", "kasino-sweden", "mini-low"))
+    words = ["play", "--rules", rules, "--seed", str(seed), "--against", "random"]
+    code, shown = krypenv_in_a_terminal(words, ["1"] * typed + [kill])
+    assert code == -signal.SIGKILL, shown
+    before = saved()
+    assert not [path for path in Path().iterdir() if path.suffix == ".krk" and path.name != "game.krk"]
+    own = sum(1 for seat in seats_of(before) if seat == 0)
+    assert own >= shown.count("You played")
+    code, shown = krypenv_in_a_terminal(["play"], [""])
+    assert code == 0, shown
+    assert saved().moves[: len(before.moves)] == before.moves
+
+
+def seats_of(game):
+    """Who made the moves of a game."""
+    twin = game.rewound()
+    for move in game.moves:
+        yield twin.turn
+        twin.push(move)
+
+
+def test_leaving_is_no_error_that_agents_catch():
+    assert not issubclass(Leave, Exception)
+
+
+@pytest.mark.parametrize(("fuzz", "mutants"), [(fuzz_lines, 100), (fuzz_kills, 40)])
+def test_what_is_typed_and_when_the_power_fails_loses_no_game(fuzz, mutants):
+    tally = fuzz(2, mutants)
+    assert tally["right"] > 0
+    assert tally["refused"] > 0

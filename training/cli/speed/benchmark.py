@@ -1,0 +1,211 @@
+"""The benchmark: steps a second of the engine, the environments, the agents and their peers, in the same run."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fnmatch
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from krypenv.inputs.words import shown
+from krypenv.training.cli.speed.lines import (
+    AEC,
+    CONNECT_FOUR,
+    ENGINE,
+    HEARTS,
+    HEARTS_SEEN,
+    PEERS,
+    THREADS,
+    Block,
+    lines,
+)
+from krypenv.training.runs import limits
+from krypenv.training.runs.machine import machine
+
+ROUNDS = 3  # each figure is their median
+Rates = tuple[float, float]  # steps per CPU second, steps per second on the clock
+
+ON_THE_CLOCK = ", on the clock"
+RATIOS = (
+    ("several threads / one" + ON_THE_CLOCK, THREADS, ENGINE),
+    ("engine / hearts, moves", ENGINE, HEARTS),
+    ("engine / hearts, observed", ENGINE, HEARTS_SEEN),
+    ("AEC env() / connect_four", AEC, CONNECT_FOUR),
+)
+FIRST_STEP = "first step, not cached"
+FIRST_STEP_CACHED = "first step, cached"
+IMPORT = "import krypenv"
+NEW_PROCESSES = (FIRST_STEP, FIRST_STEP_CACHED, IMPORT)
+_FIRST_STEP = """
+import time; began = time.perf_counter()
+from krypenv import Engine, Rules
+engine = Engine(Rules.preset("krypkasino"), 1)
+engine.step(engine.sample_actions())
+print(time.perf_counter() - began)
+"""
+_IMPORT = "import time; began = time.perf_counter(); import krypenv; print(time.perf_counter() - began)"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A median of the benchmark: two rates of steps, a time, or a ratio of two rates."""
+
+    what: str
+    per_cpu_second: float | None = None  # steps per second of CPU time, all threads together
+    per_second: float | None = None  # steps per second of wall-clock time
+    seconds: float | None = None
+    ratio: float | None = None
+    batch: int | None = None  # games at once
+    threads: int | None = None
+
+
+def benchmark(
+    games: int = 4096,
+    seconds: float = 1.0,
+    threads: int = 2,
+    peers: bool = False,
+    progress: Callable[[str], None] | None = None,
+    only: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Measure lines and return them with the machine, as plain JSON values.
+
+    The rates are measured in three rounds, each over all lines, so that a ratio compares measurements close in time.
+
+    Args:
+        games: games B of the batch engine.
+        seconds: seconds to measure each rate in a round.
+        threads: threads of the multi-threaded line.
+        peers: also measure OpenSpiel's hearts and PettingZoo's connect_four, if installed.
+        progress: called with the name of the next measurement.
+        only: patterns, as in `engine*`, of the lines to measure; all without patterns.
+
+    Raises ValueError for numbers out of bounds, and for a pattern that fits no line.
+    """
+    limits.check("games", games, limits.GAMES)
+    limits.check("seconds", seconds, limits.SECONDS)
+    limits.check("threads", threads, limits.THREADS)
+    makers = {name: make for name, make in lines(games, threads).items() if peers or name not in PEERS}
+    return _measure(makers, chosen([*makers, *NEW_PROCESSES], only), seconds, progress or (lambda _: None))
+
+
+def _measure(
+    makers: dict[str, Callable[[], Block]], names: Sequence[str], seconds: float, tell: Callable[[str], None]
+) -> dict[str, Any]:
+    blocks = _make(makers, [name for name in names if name in makers], tell)
+    rounds: dict[str, list[Rates]] = {name: [] for name in blocks}
+    for number in range(1, ROUNDS + 1):
+        for name, block in blocks.items():
+            tell(f"round {number}: {name}")
+            rounds[name].append(_rates(block, seconds))
+    table = [_rate_line(name, block, rounds[name]) for name, block in blocks.items()]
+    table += [
+        _ratio_line(what, rounds[one], rounds[other]) for what, one, other in RATIOS if {one, other} <= set(rounds)
+    ]
+    table += [
+        Line("self-play, share of games and opponents", ratio=block.share()) for block in blocks.values() if block.share
+    ]
+    if new_processes := [name for name in names if name in NEW_PROCESSES]:
+        tell("new processes")
+        table += _process_lines(new_processes)
+    return {"machine": machine(), "rounds": ROUNDS, "lines": [dataclasses.asdict(line) for line in table]}
+
+
+# ---------------------------------------------------------------------- rates of steps
+
+
+def chosen(names: Iterable[str], only: Sequence[str]) -> list[str]:
+    """Return the names that fit any of some shell patterns (`engine*`); all names without patterns.
+
+    Raises ValueError for a pattern that fits no name.
+    """
+    names = list(names)
+    for pattern in only:
+        if not any(_fits(name, pattern) for name in names):
+            raise ValueError(f"no line of the benchmark fits {shown(pattern)}; the lines are {'; '.join(names)}")
+    return [name for name in names if not only or any(_fits(name, pattern) for pattern in only)]
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return fnmatch.fnmatchcase(name.lower(), pattern.lower())
+
+
+def _make(
+    makers: dict[str, Callable[[], Block]], names: Sequence[str], tell: Callable[[str], None]
+) -> dict[str, Block]:
+    """Make lines and run each once to compile its kernels; skip lines that need something not installed."""
+    blocks = {}
+    for name in names:
+        tell(f"getting ready: {name}")
+        with contextlib.suppress(ImportError):
+            blocks[name] = makers[name]()
+            blocks[name].run()
+    return blocks
+
+
+def _rates(block: Block, seconds: float) -> Rates:
+    """Run a block repeatedly; return its steps per CPU second and per second."""
+    steps, began, began_cpu = 0, time.perf_counter(), time.process_time()
+    while time.perf_counter() - began < seconds:
+        steps += block.run()
+    return steps / (time.process_time() - began_cpu), steps / (time.perf_counter() - began)
+
+
+def _rate_line(what: str, block: Block, rounds: list[Rates]) -> Line:
+    per_cpu_second, per_second = (statistics.median(rates) for rates in zip(*rounds, strict=True))
+    return Line(what, per_cpu_second, per_second, batch=block.batch, threads=block.threads)
+
+
+def _ratio_line(what: str, rounds: list[Rates], base: list[Rates]) -> Line:
+    """Return the ratio of two rates: of wall-clock time if `what` says so, else of CPU time."""
+    clock = int(what.endswith(ON_THE_CLOCK))
+    return Line(
+        what, ratio=statistics.median(one[clock] / other[clock] for one, other in zip(rounds, base, strict=True))
+    )
+
+
+# ---------------------------------------------------------------------- new processes
+
+
+def _process_lines(names: Sequence[str]) -> list[Line]:
+    """Time the first step, with and without cached kernels, and the import, in new processes."""
+    with tempfile.TemporaryDirectory() as cache:
+        not_cached = _timed(_FIRST_STEP, cache)  # always measured, as it fills the cache for the others
+        seconds = {
+            FIRST_STEP: lambda: not_cached,
+            FIRST_STEP_CACHED: lambda: statistics.median(_timed(_FIRST_STEP, cache) for _ in range(ROUNDS)),
+            IMPORT: lambda: statistics.median(_timed(_IMPORT, cache) for _ in range(ROUNDS)),
+        }
+        return [Line(name, seconds=seconds[name]()) for name in names]
+
+
+def _timed(code: str, cache: str) -> float:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"NUMBA_CACHE_DIR": cache},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return float(done.stdout)
+
+
+# ---------------------------------------------------------------------- tables
+
+COLUMNS = ("what", "steps/CPU s", "steps/s", "value", "batch", "threads")
+
+
+def table_row(line: Line) -> tuple[str, ...]:
+    """Return a line as texts under `COLUMNS`."""
+    value = (
+        f"{line.seconds:.2f} s" if line.seconds is not None else f"{line.ratio:.2f} x" if line.ratio is not None else ""
+    )
+    rates = [f"{rate:,.0f}" if rate is not None else "" for rate in (line.per_cpu_second, line.per_second)]
+    return (line.what, *rates, value, *(str(number or "") for number in (line.batch, line.threads)))

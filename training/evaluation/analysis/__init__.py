@@ -1,0 +1,26 @@
+"""The value of each move in a position or a recorded game.
+
+analysis  positions and records
+sweeps    sweeps that a move sets up and risks
+comments  tables, and comments in records
+picture   pictures
+"""
+
+from typing import TYPE_CHECKING
+
+from krypenv.runtime.lazy import importer
+
+if TYPE_CHECKING:
+    from krypenv.training.evaluation.analysis.analysis import analyze_position, analyze_record
+else:
+    __getattr__ = importer(
+        __name__,
+        {
+            "analysis": (
+                "analyze_position",
+                "analyze_record",
+            ),
+        },
+    )
+
+__all__ = ["analyze_position", "analyze_record"]

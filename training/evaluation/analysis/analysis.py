@@ -1,0 +1,374 @@
+"""Analysis: the expected margin of each legal move in a position, and the regret of each move of a recorded game."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv import agents
+from krypenv.agents import Agent, format_spec, parse_spec
+from krypenv.agents.search.search import Kinds
+from krypenv.game.game import Game
+from krypenv.game.history import bits
+from krypenv.game.moves import Move
+from krypenv.inputs.words import shown
+from krypenv.kernels.compiled import lead_sign
+from krypenv.kernels.state import allocate
+from krypenv.rules import Rules
+from krypenv.training.evaluation.analysis.sweeps import sample_worlds, sweep_chances
+from krypenv.training.evaluation.matches.duplicate import Progress, confidence_interval, make_player
+from krypenv.training.runs import limits
+
+WORLDS = 200  # default number of worlds
+SYMBOLS = ("?!", "?", "??")  # inaccuracy, mistake, blunder
+TIE = 1e-9  # margins closer than this are equal
+
+
+class Marks(NamedTuple):
+    """The points of margin behind the best move from which a move gets each mark."""
+
+    inaccuracy: float = 1.0  # ?!
+    mistake: float = 3.0  # ?
+    blunder: float = 6.0  # ??
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over worlds and its 95% interval (Student's t), whose bounds are None if nothing is hidden: one world."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+    @classmethod
+    def of(cls, samples: npt.NDArray[np.float64]) -> Estimate:
+        """Return the estimate from one value per world, (worlds,) float64."""
+        mean, low, high = confidence_interval(samples)
+        return cls(mean, low, high) if len(samples) > 1 else cls(mean, None, None)
+
+    @property
+    def half(self) -> float | None:
+        """Half the width of the interval."""
+        return None if self.high is None else self.high - self.mean
+
+    @property
+    def is_above_zero(self) -> bool:
+        """Whether the mean and its whole interval are above zero."""
+        return self.mean > TIE and (self.low is None or self.low > 0)
+
+
+@dataclass(frozen=True)
+class MoveValue:
+    """The expected results of one legal move for the side of the seat that makes it."""
+
+    move: str  # as records write it
+    margin: Estimate  # of the whole game, points scored so far included
+    behind: Estimate  # the best move's margin minus this one's, world by world; 0 for the best
+    sweeps: int  # own sweeps that the move makes: 0, 1 or 2
+    # Where sweeps are not forced, "must" is "can" in the next two.
+    sets_up: float  # probability that the next seat must sweep what the move leaves
+    risks: float  # probability that this seat must sweep at its next turn, if the others play like the tactician
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The moves of a seat, best first, and what it sees: all that are legal, or those that were looked at."""
+
+    seat: int
+    deal: int
+    so_far: float  # margin of its side from the points scored so far
+    hand: tuple[str, ...]
+    table: tuple[str, ...]
+    pending: str | None  # the card whose capture is being chosen
+    worlds: int  # number of worlds behind each margin; 1 if nothing is hidden
+    legal: int | None  # number of legal moves; None for more than `krypenv.game.core.MOST_MOVES`
+    was_cut: bool  # some that were not looked at might be better; the others are no better than one of `moves`
+    moves: tuple[MoveValue, ...]
+
+    @property
+    def best(self) -> MoveValue:
+        """The move with the highest margin."""
+        return self.moves[0]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures as plain JSON values."""
+        return dataclasses.asdict(self)
+
+
+@dataclass(frozen=True)
+class PositionAnalysis(Decision):
+    """The analysis of one position."""
+
+    rules: str
+    agent: str
+    open_hands: bool  # the agent was shown all hands: cheating
+    seed: int
+
+
+@dataclass(frozen=True)
+class Play(Decision):
+    """A move of a recorded game among the legal ones."""
+
+    number: int  # of the move in the game, 1 for the first
+    played: MoveValue
+    mark: str  # one of SYMBOLS, or nothing
+
+    @property
+    def had_choice(self) -> bool:
+        """Whether another move was legal."""
+        return len(self.moves) > 1
+
+    @property
+    def regret(self) -> float:
+        """The expected margin of the best move minus that of the move played, in points."""
+        return self.played.behind.mean
+
+
+@dataclass(frozen=True)
+class SeatSummary:
+    """How a seat played, over its decisions with more than one legal move; means over none are None."""
+
+    seat: int
+    plays: int
+    decisions: int
+    best_rate: float | None  # share of decisions in which no move had a higher expected margin
+    mean_regret: float | None
+    total_regret: float
+    inaccuracies: int
+    mistakes: int
+    blunders: int
+
+
+@dataclass(frozen=True)
+class RecordAnalysis:
+    """The analysis of all moves of a game, or of the moves of one seat."""
+
+    rules: str
+    agent: str
+    open_hands: bool  # the agent was shown all hands: cheating
+    seed: int
+    marks: Marks
+    is_over: bool
+    scores: tuple[int, ...]  # by seat, so far or final
+    plays: tuple[Play, ...]
+    seats: tuple[SeatSummary, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures as plain JSON values."""
+        return dataclasses.asdict(self) | {"marks": self.marks._asdict()}
+
+
+def analyze_position(
+    game: Game,
+    agent: Agent | str | None = None,
+    worlds: int | None = None,
+    seed: int = 0,
+    open_hands: bool = False,
+) -> PositionAnalysis:
+    """Return the expected results of each legal move of the seat to act, best first.
+
+    Where captures are optional, those that are no better than another one are left out, and of very many all but those
+    that win most at once (`Decision.legal`, `Decision.was_cut`).
+
+    An agent evaluates the moves in many worlds: deals of the unseen cards that agree with what the seat sees. Nothing
+    else in the game plays a part, unless `open_hands` shows the agent all hands, which is cheating and is noted in the
+    result.
+
+    Args:
+        game: a game that is not over.
+        agent: an agent with a method `examine`, as an object or a string; by default "search", or "oracle-hand" with
+            `open_hands`.
+        worlds: number of worlds, at least 2; by default that of the agent's string, or 200.
+        seed: the same seed gives the same figures.
+        open_hands: show the agent all hands.
+
+    Raises ValueError for a game that is over, fewer than two worlds, an unknown agent, an agent that can't analyse, or
+    one made for other rules.
+
+    >>> game = Game.from_position("rules: krypkasino; table: 4H; hand 0: 2C 3C; hand 1: 6D 9D; captured 1: rest")
+    >>> [(value.move, value.margin.mean) for value in analyze_position(game).moves]
+    [('2C', 52.0), ('3C', 40.0)]
+    """
+    if game.is_over:
+        raise ValueError("the game is over, so there is no move to analyse")
+    limits.check("seed", seed, limits.SEED)
+    agent, worlds = _choose_agent(agent, game.rules, worlds, open_hands)
+    player = make_player(agent, game.rules, seed)
+    decision = _decide(game, player, worlds, seed, open_hands)
+    return PositionAnalysis(
+        **vars(decision), rules=str(game.rules), agent=player.name, open_hands=open_hands, seed=seed
+    )
+
+
+def analyze_record(
+    game: Game,
+    agent: Agent | str | None = None,
+    worlds: int | None = None,
+    seed: int = 0,
+    open_hands: bool = False,
+    seat: int | None = None,
+    marks: Marks = Marks(),  # noqa: B008  # immutable
+    progress: Progress | None = None,
+) -> RecordAnalysis:
+    """Return the regret of each move made so far in a game, for all seats or for one.
+
+    Each move is analysed as in `analyze_position`, with the same seed. It is marked if it is enough points behind the
+    best move (`marks`) and the interval of the difference excludes zero.
+
+    Raises ValueError as `analyze_position` does, and for a game without moves of the seat, an unknown seat, or marks
+    that do not rise. `progress` is called with the number of moves done and of all moves.
+    """
+    players = range(game.rules.players)
+    if seat is not None and seat not in players:
+        raise ValueError(f"there is no seat {shown(seat)}; the seats are 0 to {game.rules.players - 1}")
+    check_marks(marks)
+    limits.check("seed", seed, limits.SEED)
+    agent, worlds = _choose_agent(agent, game.rules, worlds, open_hands)
+    twin, moves, plays, name = game.rewound(), game.moves, [], ""
+    for number, move in enumerate(moves, start=1):
+        if seat in (None, twin.turn):
+            player = make_player(agent, game.rules, seed)
+            name = player.name
+            decision = _decide(twin, player, worlds, seed, open_hands, move)
+            played = next(value for value in decision.moves if value.move == str(move))
+            plays.append(Play(**vars(decision), number=number, played=played, mark=_mark(played.behind, marks)))
+        twin.push(move)
+        if progress:
+            progress(number, len(moves))
+    if not plays:
+        raise ValueError(f"there is no move{'' if seat is None else f' of seat {seat}'} to analyse in this game")
+    return RecordAnalysis(
+        rules=str(game.rules),
+        agent=name,
+        open_hands=open_hands,
+        seed=seed,
+        marks=marks,
+        is_over=game.is_over,
+        scores=tuple(game.scores()),
+        plays=tuple(plays),
+        seats=tuple(_sum_up(each, plays) for each in players if seat in (None, each)),
+    )
+
+
+def check_marks(marks: Marks) -> Marks:
+    """Return marks; raises ValueError unless they are three rising numbers of points above 0."""
+    for name, points in zip(Marks._fields, marks, strict=True):
+        if isinstance(points, (int, float)) and not points <= 0:
+            limits.check(name, points, limits.POINTS)
+    if not 0 < marks.inaccuracy <= marks.mistake <= marks.blunder:
+        raise ValueError(f"the marks are three rising numbers of points above 0, not {tuple(marks)}")
+    return marks
+
+
+def _choose_agent(
+    agent: Agent | str | None, rules: Rules, worlds: int | None, open_hands: bool
+) -> tuple[Agent | str, int]:
+    """Return an agent that can analyse, as a string with the number of worlds if it was one, and that number."""
+    chosen = ("oracle-hand" if open_hands else "search") if agent is None else agent
+    player = make_player(chosen, rules, 0)
+    method = "examine_on" if open_hands else "examine"
+    if not hasattr(player, method):
+        able = [name for name in agents.names() if hasattr(agents.make(name, rules), method)]
+        what = "with all hands open" if open_hands else "what a seat sees"
+        raise ValueError(f"{player.name} can't analyse {what}; of the agents with a name {', '.join(able)} can")
+    if isinstance(chosen, str) and not open_hands:
+        name, options = parse_spec(chosen)
+        worlds = options.get("worlds", WORLDS) if worlds is None else worlds
+        chosen = format_spec(name, options | {"worlds": worlds})
+    worlds = WORLDS if worlds is None else worlds
+    if isinstance(worlds, int) and worlds < 2:
+        raise ValueError(f"an analysis needs at least two worlds, as there is no interval from {shown(worlds)}")
+    limits.check("worlds", worlds, limits.WORLDS)
+    return chosen, worlds
+
+
+def _decide(game: Game, player: Any, worlds: int, seed: int, open_hands: bool, played: Move | None = None) -> Decision:
+    """Return the moves of the seat to act with their values; the one that was `played` is among them."""
+    also = () if game.rules.capture == "maximal" or played is None else (_listed(played),)
+    if open_hands:
+        state = allocate(1)
+        state[0] = game.state
+        listed, margins = player.examine_on(state, *also)
+    else:
+        listed, margins = player.examine(game.observation(), game.action_mask(), *also)
+    moves = [_made(game, row) for row in listed]
+    legal = _count_legal(game)
+    chances = sweep_chances(game, moves, sample_worlds(game, worlds, seed, open_hands), seed)
+    means = margins.mean(axis=0)
+    order = np.argsort(-means, kind="stable").tolist()
+    behind = margins[:, order[:1]] - margins
+    return Decision(
+        seat=game.turn,
+        deal=game.deal_number,
+        so_far=margin_so_far(game, game.turn),
+        hand=tuple(game.hand(game.turn)),
+        table=tuple(game.table),
+        pending=game.pending,
+        worlds=len(margins),
+        legal=legal,
+        was_cut=bool(getattr(player, "was_cut", False)),
+        moves=tuple(
+            MoveValue(
+                str(moves[at]), Estimate.of(margins[:, at]), Estimate.of(behind[:, at]), moves[at].sweep, *chances[at]
+            )
+            for at in order
+        ),
+    )
+
+
+def _listed(move: Move) -> Kinds:
+    """Return a move as a search lists it."""
+    card, takes, _, build, builds = move.kinds()
+    return card, takes, build, next((value for value in builds if value != build), 0)
+
+
+def _made(game: Game, row: np.void) -> Move:
+    """Return a move of `krypenv.agents.search.scratch.MOVE` with the sweeps that it makes."""
+    twin = game.copy()
+    takes = sorted([*bits(int(row["once"])), *bits(int(row["twice"]))])
+    build, taken = int(row["build"]), int(row["taken"])
+    joined = {build} & {value for value, *_ in game.builds}
+    twin.push(Move.of_kinds(int(row["card"]), takes, 0, build, tuple(sorted(joined | {taken} - {0}))))
+    return twin.moves[-1]
+
+
+def _count_legal(game: Game) -> int | None:
+    """Return the number of legal moves, or None if there are more than `Game.legal_moves` lists."""
+    try:
+        return len(game.legal_moves())
+    except ValueError:
+        return None
+
+
+def margin_so_far(game: Game, seat: int) -> float:
+    """Return the margin of a seat's side from the scores of the game so far (R14, R16); majorities come at the end."""
+    scores, sides = game.scores(), game.rules.num_teams
+    own = sum(scores[seat % sides :: sides])
+    return lead_sign(game.rules) * ((sum(scores) - own) / (sides - 1) - own) + 0.0  # no -0.0
+
+
+def _mark(behind: Estimate, marks: Marks) -> str:
+    if not behind.is_above_zero:
+        return ""
+    reached = [symbol for symbol, least in zip(SYMBOLS, marks, strict=True) if behind.mean >= least]
+    return reached[-1] if reached else ""
+
+
+def _sum_up(seat: int, plays: Sequence[Play]) -> SeatSummary:
+    own = [play for play in plays if play.seat == seat]
+    regrets = [play.regret for play in own if play.had_choice]
+    counts = [sum(play.mark == symbol for play in own) for symbol in SYMBOLS]
+    return SeatSummary(
+        seat,
+        len(own),
+        len(regrets),
+        float(np.mean([regret <= TIE for regret in regrets])) if regrets else None,
+        float(np.mean(regrets)) if regrets else None,
+        sum(regrets),
+        *counts,
+    )

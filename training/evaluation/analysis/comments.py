@@ -1,0 +1,117 @@
+"""Analyses as tables, and as comments in a record."""
+
+from __future__ import annotations
+
+from krypenv.game.core import MOST_MOVES
+from krypenv.game.game import Game
+from krypenv.rules import Rules
+from krypenv.training.evaluation.analysis.analysis import (
+    SYMBOLS,
+    TIE,
+    Estimate,
+    MoveValue,
+    Play,
+    PositionAnalysis,
+    RecordAnalysis,
+    SeatSummary,
+)
+from krypenv.training.runs.tables import print_table
+
+MOVE_COLUMNS = ("move", "margin", "behind the best", "sweeps", "sets up", "risks")
+PLAY_COLUMNS = ("play", "seat", "played", "mark", "regret", "best", "margin", "so far")
+SEAT_COLUMNS = ("seat", "decisions", "best move", "regret a decision", "in all", "?!", "?", "??")
+
+
+def print_position(analysis: PositionAnalysis) -> None:
+    """Print the moves of a position, best first."""
+    print(f"{analysis.rules}: seat {analysis.seat} in deal {analysis.deal}, margin so far {analysis.so_far:+g}")
+    print(f"hand {' '.join(analysis.hand)}; table {' '.join(analysis.table) or 'empty'}{_pending(analysis)}")
+    print(f"{describe(analysis)}, seed {analysis.seed}")
+    print_table(MOVE_COLUMNS, [_move_row(value) for value in analysis.moves])
+    if looked_at := _looked_at(analysis):
+        print(looked_at)
+    rules = Rules.parse(analysis.rules)
+    verb = "must" if rules.forced_sweep or rules.capture == "maximal" else "can"
+    print(f"margin: expected at the end of the game, in points; sets up: probability that the next seat {verb} sweep;")
+    print(f"risks: probability that this seat {verb} sweep at its next turn")
+
+
+def _looked_at(analysis: PositionAnalysis) -> str:
+    """Return which of the legal moves are listed; nothing if all are."""
+    if analysis.legal == len(analysis.moves):
+        return ""
+    legal = f"more than {MOST_MOVES:,}" if analysis.legal is None else f"{analysis.legal:,}"
+    why = "the others are no better than one of these"
+    if analysis.was_cut:
+        why += ", or win less at once with the same card"
+    return f"{len(analysis.moves)} of {legal} moves looked at: {why}"
+
+
+def _pending(analysis: PositionAnalysis) -> str:
+    return f"; taking with {analysis.pending}" if analysis.pending else ""
+
+
+def describe(analysis: PositionAnalysis | RecordAnalysis) -> str:
+    """Return the agent's name, whether it saw hidden cards and, for a position, whether anything is hidden."""
+    if analysis.open_hands:
+        return f"{analysis.agent}, shown all hands (cheats)"
+    is_known = isinstance(analysis, PositionAnalysis) and analysis.worlds == 1
+    return f"{analysis.agent}, nothing is hidden" if is_known else analysis.agent
+
+
+def _move_row(value: MoveValue) -> tuple[str, ...]:
+    return (
+        value.move,
+        plus_minus(value.margin, "+"),
+        plus_minus(value.behind) if value.behind.mean > TIE else "-",
+        str(value.sweeps or "-"),
+        f"{value.sets_up:.0%}",
+        f"{value.risks:.0%}",
+    )
+
+
+def plus_minus(estimate: Estimate, sign: str = "") -> str:
+    """Return a mean with half its interval, as in ``+3.1 ± 0.4``; with the sign ``+``, positive means show it."""
+    width = "" if estimate.half is None else f" ± {estimate.half:.1f}"
+    return f"{estimate.mean:{sign}.1f}{width}"
+
+
+def print_record(analysis: RecordAnalysis) -> None:
+    """Print every decision of a record that had a choice, and a summary of each seat."""
+    scores = "-".join(map(str, analysis.scores))
+    print(
+        f"{analysis.rules}: {scores}{'' if analysis.is_over else ' so far'}; {describe(analysis)}, seed {analysis.seed}"
+    )
+    print_table(PLAY_COLUMNS, [_play_row(play) for play in analysis.plays if play.had_choice])
+    print_table(SEAT_COLUMNS, [_seat_row(seat) for seat in analysis.seats])
+    marks = (f"{mark} from {least:g}" for mark, least in zip(SYMBOLS, analysis.marks, strict=True))
+    print(f"regret: points behind the best move; marks: {', '.join(marks)} points, where the interval excludes 0")
+    print("margin: expected for the seat's side with the best move; so far: its margin by the scores so far")
+
+
+def _play_row(play: Play) -> tuple[str, ...]:
+    lost, best = (plus_minus(play.played.behind), play.best.move) if play.regret > TIE else ("-", "-")
+    margins = f"{play.best.margin.mean:+.1f}", f"{play.so_far:+.1f}"
+    return str(play.number), str(play.seat), play.played.move, play.mark, lost, best, *margins
+
+
+def _seat_row(seat: SeatSummary) -> tuple[str, ...]:
+    rate = "-" if seat.best_rate is None else f"{seat.best_rate:.0%}"
+    mean = "-" if seat.mean_regret is None else f"{seat.mean_regret:.2f}"
+    counts = (str(count) for count in (seat.inaccuracies, seat.mistakes, seat.blunders))
+    return str(seat.seat), str(seat.decisions), rate, mean, f"{seat.total_regret:.1f}", *counts
+
+
+def annotate(game: Game, analysis: RecordAnalysis) -> str:
+    """Return the record of the game with a comment after each marked move, and the agent in the tag `Annotator`.
+
+    It reads back as the same game.
+    """
+    twin = game.copy()
+    twin.tags["Annotator"] = describe(analysis)
+    for play in analysis.plays:
+        if play.mark:
+            text = f"{play.mark} {play.regret:.1f} behind {play.best.move}"
+            before = twin.comments.get(play.number)
+            twin.comments[play.number] = f"{before}; {text}" if before else text
+    return twin.record()

@@ -1,0 +1,123 @@
+"""Pictures of analyses: the moves of a position as bars, or the course of a game."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from krypenv.inputs.files import write_whole
+from krypenv.rules import Rules
+from krypenv.training.evaluation.analysis.analysis import (
+    SYMBOLS,
+    TIE,
+    MoveValue,
+    Play,
+    PositionAnalysis,
+    RecordAnalysis,
+)
+from krypenv.training.evaluation.analysis.comments import describe, plus_minus
+
+MOST_BARS = 24  # moves of a position that are drawn, at most
+LINE = 24  # characters of a move in a line of its label
+LONGEST = 14  # characters of a move next to its mark
+MARK_COLOURS = dict(zip(("", *SYMBOLS), ("0.55", "tab:olive", "tab:orange", "tab:red"), strict=True))
+SWEEPS = ("", "a sweep, ", "a double sweep, ")
+
+
+def draw_position(path: Path, analysis: PositionAnalysis) -> None:
+    """Draw the margin of every move as a bar that starts at the margin so far, with its interval, best on top."""
+    moves = analysis.moves[:MOST_BARS]
+    labels = [textwrap.fill(value.move, LINE) for value in moves]
+    heights = np.array([0.6 + 0.4 * (label.count("\n") + 1) for label in labels])
+    places = heights / 2 - np.cumsum(heights)
+    figure = Figure(figsize=(10, 1.6 + 0.4 * heights.sum()), layout="constrained")
+    axes = figure.subplots()
+    for place, value in zip(places, moves, strict=True):
+        axes.barh(
+            place, value.margin.mean - analysis.so_far, 0.7, analysis.so_far, xerr=value.margin.half,
+            color="tab:blue" if value.behind.mean > TIE else "tab:green", alpha=0.75, ecolor="0.2", capsize=3,
+        )  # fmt: skip
+    axes.set_ylim(-heights.sum(), 0)
+    axes.set_yticks(places, labels, parse_math=False)
+    notes = axes.secondary_yaxis("right")
+    notes.set_yticks(places, [_note(value) for value in moves])
+    notes.tick_params(length=0)
+    axes.axvline(analysis.so_far, color="black", linewidth=0.8)
+    interval = "" if analysis.worlds == 1 else ", with its 95% interval"
+    axes.set_xlabel(f"expected margin, points{interval}; bars start at the margin so far")
+    of_all = f", the best {len(moves)} of {len(analysis.moves)} moves" if len(moves) < len(analysis.moves) else ""
+    cards = f"hand {' '.join(analysis.hand) or '-'}; table {' '.join(analysis.table) or '-'}"
+    if analysis.pending:
+        cards += f"; taking with {analysis.pending}"
+    title = [f"{analysis.rules}: seat {analysis.seat} in deal {analysis.deal}{of_all}", cards, describe(analysis)]
+    figure.suptitle("\n".join(textwrap.fill(line, 110) for line in title), fontsize=10, parse_math=False)
+    axes.grid(axis="x", alpha=0.3)
+    _save(path, figure)
+
+
+def _note(value: MoveValue) -> str:
+    """Return how far a move is behind the best one, and its sweeps."""
+    behind = f"{plus_minus(value.behind)} behind" if value.behind.mean > TIE else "best"
+    return f"{behind}; {SWEEPS[value.sweeps]}sets up {value.sets_up:.0%}, risks {value.risks:.0%}"
+
+
+def draw_record(path: Path, analysis: RecordAnalysis) -> None:
+    """Draw each side's expected margin over the game, with marked moves, and the regret of every move by seat."""
+    seats = [seat.seat for seat in analysis.seats]
+    sides = Rules.parse(analysis.rules).num_teams
+    figure = Figure(figsize=(10, 4 + 1.1 * len(seats)), layout="constrained")
+    upper, *lower = figure.subplots(1 + len(seats), sharex=True, gridspec_kw={"height_ratios": [3] + [1] * len(seats)})
+    for side in sorted({seat % sides for seat in seats}):
+        own = [play for play in analysis.plays if play.seat % sides == side]
+        name = " and ".join(str(seat) for seat in seats if seat % sides == side)
+        label = f"seat{'s' if ' ' in name else ''} {name}"
+        numbers, margins = [play.number for play in own], [play.best.margin.mean for play in own]
+        upper.plot(numbers, margins, color=f"C{side}", label=label, linewidth=1.5)
+        if sides == 2:
+            upper.plot(numbers, [play.so_far for play in own], color=f"C{side}", linewidth=0.8, linestyle=":")
+    for play in analysis.plays:
+        if play.mark in SYMBOLS[1:]:
+            _draw_mark(upper, play)
+    most = max(play.regret for play in analysis.plays)
+    for seat, axes in zip(seats, lower, strict=True):
+        _draw_regrets(axes, seat, [play for play in analysis.plays if play.seat == seat], most)
+    upper.margins(y=0.25)
+    upper.axhline(0, color="black", linewidth=0.8)
+    so_far = "\n(dotted: margin so far)" if sides == 2 else ""
+    upper.set_ylabel(f"expected margin of the best move{so_far}", fontsize=9)
+    upper.legend(fontsize=8, ncols=3)
+    upper.grid(alpha=0.3)
+    upper.set_title(f"{analysis.rules}: {describe(analysis)}", fontsize=10, parse_math=False)
+    lower[-1].set_xlabel("play")
+    _save(path, figure)
+
+
+def _draw_mark(axes: Axes, play: Play) -> None:
+    """Write a marked move next to the line of its side."""
+    at, colour = (play.number, play.best.margin.mean), MARK_COLOURS[play.mark]
+    move = play.played.move if len(play.played.move) <= LONGEST else f"{play.played.move[: LONGEST - 1]}…"
+    axes.plot(*at, "o", color=colour, markersize=4)
+    axes.annotate(
+        f"{play.mark} {move}", at, fontsize=7, rotation=60, xytext=(0, 6), textcoords="offset points", color=colour,
+        parse_math=False, bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
+    )  # fmt: skip
+
+
+def _draw_regrets(axes: Axes, seat: int, plays: list[Play], most: float) -> None:
+    for play in plays:
+        if play.regret > TIE:
+            axes.bar(play.number, play.regret, color=MARK_COLOURS[play.mark])
+    axes.set_ylim(0, 1.1 * most or 1)
+    axes.set_ylabel(f"seat {seat}\nregret", fontsize=8)
+    axes.grid(alpha=0.3)
+
+
+def _save(path: Path, figure: Figure) -> None:
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=120)
+    write_whole(path, picture.getvalue())

@@ -1,0 +1,265 @@
+"""The arena: every agent against every other over duplicate deals, with results in a folder that can be resumed."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from krypenv.agents import Agent, is_known, parse_spec
+from krypenv.agents.neural.model_file import read_card
+from krypenv.agents.own import is_own, refuse_import, typed
+from krypenv.inputs.words import shown
+from krypenv.rules import Rules
+from krypenv.training.evaluation.arena.games import Games
+from krypenv.training.evaluation.arena.lineups import Seating, matches
+from krypenv.training.evaluation.arena.shards import AgentSource, Shard, check_sendable, make_agent, name_of, play_shard
+from krypenv.training.evaluation.arena.stored_games import KIND, chunks_of, games_of, num_games, read_results
+from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
+from krypenv.training.evaluation.matches.duplicate import Progress
+from krypenv.training.runs import Header, Run, Task, executor_of, limits, open_run
+from krypenv.training.runs.machine import machine
+
+MOST_AT_ONCE = 1_000_000  # games of a chunk
+MOST_SHARDS = 200_000  # chunks of all matches
+MANY_ENOUGH = 200  # deals before which `precision` ends no match
+
+
+@dataclass(frozen=True)
+class ArenaSettings:
+    """All settings of an arena. A new instance checks itself and raises ValueError with the reason.
+
+    >>> ArenaSettings(("greedy", "random"), Rules.preset("krypkasino"), "runs/arena", deals=50).num_games
+    100
+    """
+
+    agents: tuple[AgentSource, ...]  # strings for `krypenv.agents.make`, pairs of a name and maker(rules, seed), agents
+    rules: Rules
+    out: Path | str  # folder of the results; an arena in this folder is resumed
+    deals: int = 1000  # deals of each match, each played in all seatings
+    deals_from: str | int = "dev"  # list of the deals, "dev" or "test", or a seed
+    seed: int = 0  # of the agents' random choices
+    chunk: int = 100  # deals to play and write at a time
+    pairs: bool = False  # with more than 2 sides: tables of one agent against S - 1 copies of another
+    first: int = 0  # only matches with one of the first `first` agents; 0 for all matches
+    precision: float | None = None  # points: end a match once its pairs' intervals are at most ± this wide
+    cheaters: bool = False  # allow agents that see hidden cards
+    workers: int = 1  # processes
+    ray: bool = False  # play on a Ray cluster
+    ray_address: str | None = None  # of the cluster; None for the one that Ray finds, else a new one on this machine
+
+    def __post_init__(self) -> None:
+        for name, bounds in (
+            ("deals", limits.DEALS),
+            ("chunk", limits.DEALS),
+            ("workers", limits.WORKERS),
+            ("seed", limits.SEED),
+        ):
+            limits.check(name, getattr(self, name), bounds)
+        if not isinstance(self.first, int) or not 0 <= self.first <= len(self.agents):
+            raise ValueError(f"first is a number of the {len(self.agents)} agents, or 0, not {shown(self.first)}")
+        if self.precision is not None and not self.precision > 0:
+            raise ValueError(f"precision is above 0 points, not {shown(self.precision)}")
+        if self.precision is not None:
+            limits.check("precision", self.precision, limits.POINTS)
+        object.__setattr__(
+            self, "agents", tuple(each if not isinstance(each, str) else typed(each) for each in self.agents)
+        )
+        if len(self.agents) < 2:
+            raise ValueError(f"an arena needs at least two agents, not {len(self.agents)}")
+        if Path(self.out).exists() and not Path(self.out).is_dir():
+            raise ValueError(f"{self.out} is a file; --out is a folder for the results")
+        deal_seeds(self.deals_from, 1)
+        self._check_size()
+
+    def _check_size(self) -> None:
+        """Raise ValueError for chunks that are too large or too many for memory."""
+        matches, deals = self.matches, min(self.chunk, self.deals)
+        seatings, chunks = max(map(len, matches), default=0), -(-self.deals // self.chunk) * len(matches)
+        if deals * seatings > MOST_AT_ONCE:
+            raise ValueError(
+                f"a chunk is at most {MOST_AT_ONCE:,} games, which fit into memory, not {deals:,} deals in {seatings} "
+                "seatings"
+            )
+        if chunks > MOST_SHARDS:
+            raise ValueError(
+                f"an arena has at most {MOST_SHARDS:,} chunks over all its matches, not {chunks:,}; "
+                "give a chunk more deals"
+            )
+
+    @classmethod
+    def of_folder(cls, folder: Path | str, **changes: Any) -> ArenaSettings:
+        """Return the settings of the arena in a folder, with some changed; raises ValueError if there is no arena."""
+        header = read_results(Path(folder)).header
+        if "agents" not in changes:
+            _check_names(folder, header)
+        it = header.identity
+        fields: dict[str, Any] = {
+            "agents": tuple(agent["name"] for agent in it["agents"]),
+            "rules": Rules.parse(it["rules"]),
+            "out": folder,
+            **{name: it[name] for name in ("seed", "chunk", "pairs", "first")},
+            **{name: header.about[name] for name in ("deals", "deals_from", "precision")},
+            "cheaters": any(agent["cheats"] for agent in it["agents"]),
+        }
+        return cls(**{**fields, **changes})
+
+    @property
+    def matches(self) -> list[list[Seating]]:
+        """The seatings of each match; see `krypenv.training.evaluation.arena.lineups`."""
+        everyone = matches(len(self.agents), self.rules.num_teams, self.pairs)
+        return [seatings for seatings in everyone if not self.first or min(seatings[0]) < self.first]
+
+    @property
+    def num_games(self) -> int:
+        """The number of games: deals x seatings of all matches."""
+        return self.deals * sum(map(len, self.matches))
+
+    @property
+    def command(self) -> str:
+        """The command that runs this arena."""
+        words = ["krypenv", "arena", *map(name_of, self.agents), "--rules", str(self.rules)]
+        for name in ("deals", "deals_from", "seed", "chunk"):
+            words += [f"--{name.replace('_', '-')}", str(getattr(self, name))]
+        words += ["--first", str(self.first)] if self.first else []
+        words += ["--precision", f"{self.precision:g}"] if self.precision else []
+        words += [f"--{name}" for name in ("pairs", "cheaters") if getattr(self, name)]
+        return shlex.join([*words, "--out", str(self.out)])
+
+
+def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: None) -> Games:
+    """Play an arena, or resume the one in the same folder, and return all its games.
+
+    No finished chunk is lost if the process is killed. The games, apart from their times, depend only on `agents`,
+    `rules`, `deals`, `deals_from`, `seed`, `chunk`, `pairs`, `first` and `precision`. More deals than before extend an
+    arena; with fewer deals, existing games stay and count.
+
+    Raises ValueError, and writes nothing, for agents that can't be made, play other rules, are named twice or cheat
+    without `cheaters`, and for a folder that holds another arena or that another run is writing to.
+    """
+    header, executor = make_header(settings), executor_of(settings.workers, settings.ray, settings.ray_address)
+    if dumps := executor.dumps():
+        for source in settings.agents:
+            check_sendable(source, dumps)
+    with open_run(Path(settings.out), header, executor) as run:
+        played = num_games(run.results)
+        progress(played, settings.num_games)
+        for tasks in _rounds(settings, header, run):
+            for done in run.do(tasks):
+                played += done.size
+                progress(played, settings.num_games)
+        return games_of(header, run.results)
+
+
+def _missing(settings: ArenaSettings, run: Run) -> list[Task]:
+    """Return the tasks of all chunks and matches that are not played yet; the last chunk may be smaller."""
+    seeds, matches, size = deal_seeds(settings.deals_from, settings.deals), settings.matches, settings.chunk
+    played = chunks_of(run.results)
+    found = []
+    for chunk, first in enumerate(range(0, settings.deals, size)):
+        its_seeds = seeds[first : first + size]
+        for match, seatings in enumerate(matches):
+            if (match, chunk) in played and len(played[match, chunk]["scores"]) >= len(its_seeds):
+                continue
+            members = {index: settings.agents[index] for index in sorted(set(chain(*seatings)))}
+            shard = Shard(match, chunk, first, its_seeds, tuple(seatings), members, settings.rules, settings.seed)
+            key = f"match {match}, {len(its_seeds)} deals from {first}"
+            found.append(Task(key, play_shard, {"shard": shard}, shard.num_games))
+    return found
+
+
+def _rounds(settings: ArenaSettings, header: Header, run: Run) -> Iterator[list[Task]]:
+    """Yield rounds of tasks, until the intervals are narrow enough; all matches advance together.
+
+    Without `precision` one round holds everything. With it, each chunk is a round, and a match ends for good once the
+    intervals of all its pairs are narrow enough. This depends only on earlier chunks, so a resumed arena plays exactly
+    what an uninterrupted one does.
+    """
+    missing = _missing(settings, run)
+    if settings.precision is None:
+        yield missing
+        return
+    from krypenv.training.evaluation.arena.payoffs import payoffs
+
+    awake = dict(enumerate(settings.matches))
+    for chunk in range(-(-settings.deals // settings.chunk)):
+        shards = [(task, task.arguments["shard"]) for task in missing]
+        yield [task for task, shard in shards if shard.chunk == chunk and shard.match in awake]
+        if (chunk + 1) * settings.chunk >= MANY_ENOUGH:
+            found = payoffs(games_of(header, run.results, chunk))
+            wide = found.high - found.low > 2 * settings.precision
+            awake = {
+                match: seats for match, seats in awake.items() if wide[np.ix_(*2 * [sorted({*chain(*seats)})])].any()
+            }
+            if not awake:
+                return
+
+
+# ---------------------------------------------------------------------- the header
+
+
+def make_header(settings: ArenaSettings) -> Header:
+    """Return the header of the results; raises ValueError for agents that can't play in this arena."""
+    rules = settings.rules
+    made = [make_agent(source, rules, settings.seed) for source in settings.agents]
+    names = [
+        agent.name if isinstance(source, str) and not is_own(source) else name_of(source)
+        for agent, source in zip(made, settings.agents, strict=True)
+    ]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name} is named twice; an agent plays once in an arena")
+    cheats = [bool(getattr(agent, "cheats", False)) for agent in made]
+    if any(cheats) and not settings.cheaters:
+        raise ValueError(f"{names[cheats.index(True)]} sees what is hidden; --cheaters lets it play")
+    identity = {
+        "rules": str(rules),
+        "agents": [
+            {"name": name, "cheats": cheat, "weights_sha256": weights_of(source, agent)}
+            for name, cheat, source, agent in zip(names, cheats, settings.agents, made, strict=True)
+        ],
+        "deals_list": describe_list(settings.deals_from),
+        **{name: getattr(settings, name) for name in ("seed", "chunk", "pairs", "first")},
+    }
+    about = {
+        **{name: getattr(settings, name) for name in ("deals", "deals_from", "precision")},
+        "command": settings.command, "machine": _machine(),
+    }  # fmt: skip
+    return Header(KIND, identity, about)
+
+
+def _machine() -> dict[str, Any]:
+    """Return the processor and the package versions, as information for readers."""
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        return {**machine(), "torch": metadata.version("torch")}
+    return machine()
+
+
+def _check_names(folder: Path | str, header: Header) -> None:
+    """Raise ValueError if an arena has agents that can't be made from the names in its results."""
+    names = [agent["name"] for agent in header.identity["agents"]]
+    for name in names:
+        if is_own(name):
+            again = shlex.join(["krypenv", "arena", *names, "--out", str(folder)])
+            refuse_import(name, f"to resume the arena, name its agents again: {again}, with the options that it had")
+        if not is_known(name):
+            raise ValueError(
+                f"{folder} has the agent {shown(name)}, an object passed from Python and not a known name; resume it "
+                "there, with run_arena and the same settings"
+            )
+
+
+def weights_of(source: AgentSource, agent: Agent) -> list[str]:
+    """Return the SHA-256 of the weights of the models that an agent uses or its string names."""
+    words = list(getattr(agent, "models", ()))
+    if isinstance(source, str):
+        words += [source] if Path(source).is_dir() else parse_spec(source)[1].values()
+    cards = [Path(word) / "model.json" for word in words if isinstance(word, str)]
+    return [read_card(card.parent)["weights_sha256"] for card in cards if card.is_file()]

@@ -1,0 +1,106 @@
+"""The results of an arena: a journal with the games of each match in each chunk of deals, folded into `Games`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from krypenv.rules import Rules
+from krypenv.training.evaluation.arena.games import Games
+from krypenv.training.evaluation.matches.mixed_table import milliseconds
+from krypenv.training.runs.journal import Header, Journal, read_journal
+
+KIND = "arena"
+TOLD = 10  # forfeits listed in `Games`, at most
+
+Place = tuple[int, int]  # match and chunk
+Chunk = dict[str, Any]  # the games of a match in a chunk, as `play_shard` returns them
+
+
+def read_results(folder: Path) -> Journal:
+    """Return the journal in the folder of an arena; raises ValueError if there is none or if it was changed."""
+    return read_journal(folder, KIND)
+
+
+def load_games(folder: Path | str) -> Games:
+    """Return the games in the folder of an arena, even one that is running or was interrupted.
+
+    Raises ValueError if there are none.
+    """
+    journal = read_results(Path(folder))
+    return games_of(journal.header, journal.results)
+
+
+def chunks_of(results: Mapping[str, Chunk]) -> dict[Place, Chunk]:
+    """Return the chunks by match and chunk, in that order; where one was played twice, the one with more deals."""
+    found: dict[Place, Chunk] = {}
+    for chunk in results.values():
+        place = chunk["match"], chunk["chunk"]
+        if place not in found or len(chunk["scores"]) > len(found[place]["scores"]):
+            found[place] = chunk
+    return dict(sorted(found.items()))
+
+
+def num_games(results: Mapping[str, Chunk]) -> int:
+    """Return the number of games in some results."""
+    return sum(len(chunk["scores"]) * len(chunk["seats"]) for chunk in chunks_of(results).values())
+
+
+def games_of(header: Header, results: Mapping[str, Chunk], last_chunk: int | None = None) -> Games:
+    """Return all games, up to a chunk if given, in the order of matches and deals; ValueError without games."""
+    chunks = [each for (_, number), each in chunks_of(results).items() if last_chunk is None or number <= last_chunk]
+    if not chunks:
+        raise ValueError("the arena has played no games yet")
+    names = tuple(label(agent) for agent in header.identity["agents"])
+    times = np.zeros((2, len(names)))
+    deals, agents, scores, forfeit, ties, told = [], [], [], [], [], []
+    for chunk in chunks:
+        seats, its_scores = np.array(chunk["seats"]), np.array(chunk["scores"], float)  # (K, S), (n, K, S)
+        n, k, sides = its_scores.shape
+        deals.append(np.repeat(chunk["first_deal"] + np.arange(n), k))
+        agents.append(np.tile(seats, (n, 1)))
+        scores.append(its_scores.reshape(-1, sides))
+        at_fault = np.full((n, k), -1)
+        for deal, seating, agent, reason in chunk["forfeits"]:
+            at_fault[deal - chunk["first_deal"], seating] = agent
+            table = ", ".join(names[each] for each in seats[seating])
+            told.append(f"{names[agent]} {reason} (deal {deal}: {table})")
+        forfeit.append(at_fault.ravel())
+        times[:, chunk["agents"]] += chunk["seconds"], chunk["decisions"]
+        if "tie_breaks" in chunk:
+            ties.append(np.array(chunk["tie_breaks"], np.int64).reshape(-1, sides))
+    return Games(
+        names=names,
+        rules=Rules.parse(header.identity["rules"]),
+        deal=np.concatenate(deals),
+        agents=np.concatenate(agents),
+        scores=np.concatenate(scores),
+        forfeit=np.concatenate(forfeit),
+        milliseconds=milliseconds(times[0], times[1].astype(np.int64)),
+        forfeits=tuple(told[:TOLD]),
+        tie_breaks=np.concatenate(ties) if ties else None,
+    )
+
+
+def label(agent: dict[str, Any]) -> str:
+    """Return the name of an agent in the header as tables show it."""
+    return f"{agent['name']} (cheats)" if agent["cheats"] else agent["name"]
+
+
+def facts(header: Header) -> dict[str, str]:
+    """Return the entries of a header that `Games` lacks, as texts for a report."""
+    it = header.identity
+    return {
+        "deals": it["deals_list"],
+        "seed of the agents": str(it["seed"]),
+        "deals in a chunk": str(it["chunk"]),
+        **{name: str(value) for name, value in header.about["machine"].items()},
+        **{
+            f"weights of {agent['name']}": ", ".join(hashes)
+            for agent in it["agents"]
+            if (hashes := agent["weights_sha256"])
+        },
+    }

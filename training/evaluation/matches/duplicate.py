@@ -1,0 +1,281 @@
+"""Evaluation: duplicate matches between agents, with a confidence interval clustered by deal."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from krypenv import agents
+from krypenv.agents import Agent
+from krypenv.engine import Engine
+from krypenv.kernels.scoring import are_best, leads, points_of_sweeps
+from krypenv.rules import Rules
+from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
+from krypenv.training.evaluation.matches.margins import margin_cells
+from krypenv.training.evaluation.matches.mixed_table import (
+    Played,
+    by_side,
+    check_agent,
+    milliseconds,
+    play_table,
+    want_history,
+)
+from krypenv.training.runs import limits
+
+CHUNK = 8192  # games in play at once, at most
+Progress = Callable[[int, int], None]  # called with the number of finished games and of all games
+
+
+@dataclass(frozen=True)
+class Points:
+    """The components of a side's score, in points a game; under rules with sessions, in points a session."""
+
+    cards: float  # of the cards captured
+    sweeps_taken: float  # for the side's own sweeps (R9)
+    sweeps_set_up: float  # deducted for sweeps of the next seat; zero or negative
+    bonus: float  # all else: initial match (H5), last capture (V2, S3), majorities (K5, O1) and mulles (M2)
+
+    @property
+    def score(self) -> float:
+        """The score, their sum; `Rules.goal` says which end is good."""
+        return self.cards + self.sweeps_taken + self.sweeps_set_up + self.bonus
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """A match of two agents over duplicate deals. Under rules with sessions (R15), games are sessions."""
+
+    agent: str
+    opponent: str
+    rules: str
+    deals: int
+    games: int  # deals x rotations of the seats
+    seed: int
+    deals_from: str  # the list of deals
+    margin: float  # by how much the own score is better than the mean of the other sides', points a game
+    low: float  # of the 95% interval of the margin; infinite after a single deal
+    high: float
+    win_rate: float  # share of games in which the own score alone is best, after any tie break (K6, F7)
+    tie_rate: float  # share of games in which it is tied for best
+    own: Points
+    opponents: Points  # mean of the other sides
+    own_ms: float  # milliseconds per decision; nan if not measured
+    opponent_ms: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures as plain JSON values; infinite bounds and unmeasured times are None."""
+        figures = dataclasses.asdict(self)
+        for name in ("low", "high", "own_ms", "opponent_ms"):
+            if not math.isfinite(figures[name]):
+                figures[name] = None
+        return figures
+
+    def __str__(self) -> str:
+        """Return the match as plain text tables."""
+        return format_table([self])
+
+
+def duplicate_match(
+    agent: Agent | str,
+    opponent: Agent | str,
+    rules: Rules,
+    deals: int = 1000,
+    seed: int = 0,
+    threads: int = 1,
+    progress: Progress | None = None,
+    deals_from: str | int | None = None,
+) -> MatchResult:
+    """Play each deal once from every side of the table, and return the agent's results against the opponent.
+
+    In rotation k the agent plays side k (a seat, or all seats of a team, R16) and the opponent plays all others. The
+    margins of a deal's rotations are averaged, and the 95% interval is over deals (Student's t). Agents are objects, or
+    strings for `krypenv.agents.make`. The deals are those of `seed`, or of the list named by `deals_from` ("dev",
+    "test" or a seed; see `deal_seeds`). All figures but the times depend only on the arguments, and not on `threads`.
+
+    Raises ValueError for fewer than one deal, a negative seed, an unknown list or agent, or an agent made for other
+    rules; `Fault` (`mixed_table`) for an agent that raises or returns an illegal action.
+    """
+    source = seed if deals_from is None else deals_from
+    players = check_match(agent, opponent, rules, deals, seed, threads, deals_from)
+    seeds = deal_seeds(source, deals)
+    sides = rules.num_teams
+    lineup = np.tile(1 - np.eye(sides, dtype=np.int64), (deals, 1))
+    games = deals * sides
+    all_seeds = np.repeat(seeds, sides)
+    size = max(1, CHUNK // sides) * sides
+    parts = []
+    for start in range(0, games, size):
+        part = slice(start, start + size)
+        engine = Engine(rules, len(lineup[part]), all_seeds[part], threads=threads, history=want_history(players))
+        parts.append(play_table(engine, players, lineup[part]))
+        if progress:
+            progress(start + engine.num_games, games)
+    return _summarize(parts, players, rules, deals, seed, describe_list(source))
+
+
+def evaluate(
+    agent: Agent | str,
+    opponents: Sequence[Agent | str],
+    rules: Rules,
+    deals: int = 1000,
+    seed: int = 0,
+    threads: int = 1,
+    deals_from: str | int | None = None,
+) -> list[MatchResult]:
+    """Return the duplicate matches of an agent against each opponent, all over the same deals."""
+    return [
+        duplicate_match(agent, opponent, rules, deals, seed, threads, deals_from=deals_from) for opponent in opponents
+    ]
+
+
+def check_match(
+    agent: Agent | str,
+    opponent: Agent | str,
+    rules: Rules,
+    deals: int = 1000,
+    seed: int = 0,
+    threads: int = 1,
+    deals_from: str | int | None = None,
+) -> list[Agent]:
+    """Return the two agents of a `duplicate_match`; raises ValueError if it can't be played."""
+    limits.check("deals", deals, limits.MATCH_DEALS)
+    deal_seeds(seed if deals_from is None else deals_from, 1)
+    limits.check("seed", seed, limits.SEED)
+    limits.check("threads", threads, limits.THREADS_OR_ALL)
+    return [make_player(agent, rules, seed), make_player(opponent, rules, seed + 1)]
+
+
+def make_player(agent: Agent | str, rules: Rules, seed: int) -> Agent:
+    """Return the agent for a string, or an agent object unchanged.
+
+    Raises ValueError if it is not an agent, or made for other rules.
+    """
+    if isinstance(agent, str):
+        return agents.make(agent, rules, seed)
+    return check_agent(agent, rules)
+
+
+def _summarize(
+    parts: list[Played], players: list[Agent], rules: Rules, deals: int, seed: int, deals_from: str
+) -> MatchResult:
+    names = ("scores", "points", "sweeps", "tie_breaks")
+    seats = [np.concatenate([getattr(part, name) for part in parts]) for name in names]
+    scores, cards, taken, set_up = (
+        _from_own_side(each, rules.num_teams) for each in (*seats[:2], *points_of_sweeps(rules, seats[2]))
+    )
+    tie_breaks = _from_own_side(seats[3], rules.num_teams)  # those of partners are equal
+    seconds, decisions = np.sum([(part.seconds, part.decisions.sum(axis=0)) for part in parts], axis=0)
+    own_ms, opponent_ms = milliseconds(seconds, decisions).tolist()
+    margins = leads(rules, scores[:, 0], scores[:, 1:].mean(axis=1))
+    margin, low, high = confidence_interval(margins.reshape(deals, -1).mean(axis=1))
+    best = are_best(rules, scores, tie_breaks)
+    is_alone = best.sum(axis=1) == 1
+    kinds = [cards, taken, set_up, scores - cards - taken - set_up]
+    return MatchResult(
+        agent=players[0].name,
+        opponent=players[1].name,
+        rules=str(rules),
+        deals=deals,
+        games=len(scores),
+        seed=seed,
+        deals_from=deals_from,
+        margin=margin,
+        low=low,
+        high=high,
+        win_rate=float((best[:, 0] & is_alone).mean()),
+        tie_rate=float((best[:, 0] & ~is_alone).mean()),
+        own=Points(*(float(kind[:, 0].mean()) for kind in kinds)),
+        opponents=Points(*(float(kind[:, 1:].mean()) for kind in kinds)),
+        own_ms=own_ms,
+        opponent_ms=opponent_ms,
+    )
+
+
+def _from_own_side(seats: np.ndarray, sides: int) -> np.ndarray:
+    """Return the sums of the sides, (games, P) to (games, S), starting at the agent's side: i mod S in game i."""
+    turned = (np.arange(sides) + np.arange(len(seats))[:, None]) % sides
+    return np.take_along_axis(by_side(seats, sides), turned, axis=1)
+
+
+# ---------------------------------------------------------------------- statistics
+
+
+def confidence_interval(samples: np.ndarray, level: float = 0.95) -> tuple[float, float, float]:
+    """Return the mean of independent samples, (n,) floats, and its Student-t interval, infinite for one sample."""
+    mean = float(np.mean(samples))
+    if len(samples) == 1:
+        return mean, -math.inf, math.inf
+    error = float(np.std(samples, ddof=1)) / math.sqrt(len(samples))
+    half = student_quantile(0.5 + level / 2, len(samples) - 1) * error
+    return mean, mean - half, mean + half
+
+
+def student_quantile(probability: float, freedom: int) -> float:
+    """Return a quantile of Student's t distribution for probabilities from 0.5 to 0.99.
+
+    Exact for 1 and 2 degrees of freedom. From 3 on it uses the expansion of Abramowitz and Stegun 26.7.5, whose error
+    at 0.975 is below 0.13% for 3 degrees and below 0.001% from 10 on.
+    """
+    if freedom == 1:
+        return math.tan(math.pi * (probability - 0.5))
+    if freedom == 2:
+        return (2 * probability - 1) / math.sqrt(2 * probability * (1 - probability))
+    x = NormalDist().inv_cdf(probability)
+    terms = (
+        x,
+        (x**3 + x) / 4,
+        (5 * x**5 + 16 * x**3 + 3 * x) / 96,
+        (3 * x**7 + 19 * x**5 + 17 * x**3 - 15 * x) / 384,
+        (79 * x**9 + 776 * x**7 + 1482 * x**5 - 1920 * x**3 - 945 * x) / 92160,
+    )
+    return sum(term / freedom**power for power, term in enumerate(terms))
+
+
+# ---------------------------------------------------------------------- tables
+
+MATCH_COLUMNS = ("agent", "against", "margin", "95% interval", "win", "tie")
+POINTS_COLUMNS = ("points a game", "cards", "sweeps taken", "set up", "bonus", "score", "ms/decision")
+
+
+def match_rows(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
+    """Return a row of texts for each match, under `MATCH_COLUMNS`."""
+    return [
+        (
+            result.agent,
+            result.opponent,
+            *margin_cells(result.margin, result.low, result.high),
+            f"{result.win_rate:.1%}",
+            f"{result.tie_rate:.1%}",
+        )
+        for result in results
+    ]
+
+
+def points_rows(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
+    """Return two rows of texts for each match, one per agent, under `POINTS_COLUMNS`."""
+    rows = []
+    for result in results:
+        for name, points, ms in (
+            (result.agent, result.own, result.own_ms),
+            (f"  {result.opponent}", result.opponents, result.opponent_ms),
+        ):
+            kinds = (points.cards, points.sweeps_taken, points.sweeps_set_up, points.bonus, points.score)
+            rows.append((name, *(f"{kind:.1f}" for kind in kinds), f"{ms:.4f}"))
+    return rows
+
+
+def format_table(results: Sequence[MatchResult]) -> str:
+    """Return matches as two plain text tables: the margins, and the components of the scores."""
+    pages = ((MATCH_COLUMNS, match_rows(results)), (POINTS_COLUMNS, points_rows(results)))
+    return "\n\n".join(_format_rows([columns, *rows]) for columns, rows in pages)
+
+
+def _format_rows(rows: list[tuple[str, ...]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)

@@ -1,0 +1,260 @@
+"""Playing for a score, a task for each chunk against each opponent; and checking one."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from krypenv import agents
+from krypenv.agents.own import is_own, typed
+from krypenv.inputs.words import shown
+from krypenv.training.evaluation.arena.arena import weights_of
+from krypenv.training.evaluation.arena.shards import AgentSource, Shard, check_sendable, make_agent, name_of, play_shard
+from krypenv.training.evaluation.score.protocol import CHUNK, DEALS, TABLES, VERSION, Table, deals_of, table_of
+from krypenv.training.evaluation.score.score_file import FORMAT, Score, read_score, write_score
+from krypenv.training.runs import HERE, Executor, Header, Progress, Task, limits, open_run
+from krypenv.training.runs.machine import machine
+
+Chunk = dict[str, Any]  # what was played against an opponent in a chunk of deals; see `play_chunk`
+
+
+@dataclass(frozen=True)
+class ScoreSettings:
+    """Everything that determines a score. Raises ValueError for what can't be scored."""
+
+    agent: AgentSource  # a string for `krypenv.agents.make`, a pair of a name and maker(rules, seed), or an agent
+    out: Path
+    tables: tuple[str, ...] = ()  # names of tables; none stands for all that the agent can play
+    deals: int = DEALS  # a table; a multiple of CHUNK
+    executor: Executor = HERE  # where to play; the score does not depend on it
+
+    def __post_init__(self) -> None:
+        if isinstance(self.agent, str):
+            object.__setattr__(self, "agent", typed(self.agent))
+        else:
+            _check_name(self.agent)
+        if self.deals % CHUNK or not 0 < self.deals <= DEALS:
+            raise ValueError(f"deals is a multiple of {CHUNK} up to {DEALS}, not {self.deals}")
+        if len(set(self.tables)) < len(self.tables):
+            raise ValueError(f"a table is named twice in {', '.join(self.tables)}")
+
+    def chosen(self) -> list[Table]:
+        """Return the tables to play; raises ValueError for an agent that can't play one of them."""
+        named = [table_of(name) for name in self.tables]
+        for table in named:
+            _check_plays(self.agent, table)
+        if named:
+            return named
+        found = [table for table in TABLES.values() if _plays(self.agent, table)]
+        _check_plays(self.agent, (found or list(TABLES.values()))[0])  # raises what is wrong with it
+        return found
+
+
+def play_score(settings: ScoreSettings, command: str = "", progress: Progress = lambda done, games: None) -> Score:
+    """Play an agent at the official tables, write the file of its score, and return what it says.
+
+    `command` is kept in the file. Killed, the same call resumes where it stopped, from the journal beside the file.
+    Raises ValueError, and writes nothing, for an agent that can't play a table or be sent to the workers, and where the
+    file is there already.
+    """
+    path = Path(settings.out)
+    journal = journal_of(path)
+    if path.exists() and not journal.exists():
+        raise _there_already(path)
+    tables = settings.chosen()
+    if dumps := settings.executor.dumps():
+        check_sendable(settings.agent, dumps)
+    agent, about = _described(settings.agent, tables), {"command": command, "machine": machine()}
+    identity = {
+        "protocol": VERSION, "agent": agent, "deals": settings.deals, "tables": [table.name for table in tables],
+    }  # fmt: skip
+    if path.exists():
+        _check_same(path, identity)  # written just before a kill
+    with open_run(journal, Header("score", identity, about), settings.executor) as run:
+        if not path.exists():
+            tasks = [task for table in tables for task in tasks_of(settings.agent, table, settings.deals)]
+            done = run.do_all(tasks, progress)
+            played = {table.name: _table_fields(table, done, settings.deals) for table in tables}
+            write_score(path, {"format": FORMAT, "protocol": VERSION, "agent": agent, **about, "tables": played})
+    shutil.rmtree(journal)
+    return read_score(path)
+
+
+def _check_same(path: Path, identity: dict[str, Any]) -> None:
+    """Raise ValueError unless a file is the score that is to be played."""
+    score = read_score(path)
+    played = {"name": score.agent, "weights_sha256": list(score.weights)}
+    if played != identity["agent"] or list(score.tables) != identity["tables"]:
+        raise _there_already(path)
+
+
+def _there_already(path: Path) -> ValueError:
+    return ValueError(f"{path} is there already, and a score is not overwritten; give another --out")
+
+
+def journal_of(path: Path) -> Path:
+    """Return the folder of the run that a score's file is made of, which goes once the file is there."""
+    return path.with_name(path.name + ".part")
+
+
+def check_score(
+    path: Path,
+    share: float = 0.05,
+    seed: int = 0,
+    agent: AgentSource = "",
+    progress: Progress = lambda done, games: None,
+) -> tuple[int, int]:
+    """Replay a random part of a score file; return how many deals were replayed, and of how many.
+
+    At least one chunk of each table is replayed. An agent of one's own is named again, for nothing that a file names is
+    imported; one that was made in Python is passed again. Raises ValueError with the first deal that differs.
+    """
+    limits.check("share", share, limits.SHARE)
+    limits.check("seed", seed, limits.SEED)
+    score = read_score(path)
+    player = _player_of(path, score, agent)
+    random = np.random.default_rng(seed)
+    chosen: list[tuple[str, Shard]] = []
+    for name, table in score.tables.items():
+        shards = [task.arguments["shard"] for task in tasks_of(player, TABLES[name], table.deals)]
+        count = max(1, round(share * len(shards)))
+        chosen += [(name, shards[at]) for at in sorted(random.choice(len(shards), count, replace=False))]
+    games, played = sum(shard.num_games for _, shard in chosen), 0
+    forfeits = dict.fromkeys(score.tables, 0)
+    progress(played, games)
+    for name, shard in chosen:
+        chunk, opponent, number = play_chunk(shard), TABLES[name].opponents[shard.match], shard.chunk
+        points = score.points[name][opponent][number * CHUNK : (number + 1) * CHUNK]
+        for deal, (own, there) in enumerate(zip(chunk["points"], points.tolist(), strict=True)):
+            if own != there:
+                raise ValueError(
+                    f"{path} differs from a replay: table {name}, against {opponent}, "
+                    f"deal {number * CHUNK + deal} has {there[0]} to {there[1]} points and not {own[0]} to {own[1]}"
+                )
+        forfeits[name] += chunk["forfeits"]
+        played += shard.num_games
+        progress(played, games)
+    total = sum(table.deals * len(TABLES[name].opponents) for name, table in score.tables.items())
+    for name, found in forfeits.items():
+        told = score.tables[name].forfeits
+        if found > told or (found < told and CHUNK * len(chosen) == total):
+            raise ValueError(
+                f"{path} differs from a replay: table {name} has {told} forfeited games, and the replay {found}"
+            )
+    return CHUNK * len(chosen), total
+
+
+def _player_of(path: Path, score: Score, agent: AgentSource) -> AgentSource:
+    """Return the agent to replay a score with, where one may be named; raises ValueError if it is not the score's."""
+    if is_own(score.agent) and agent != score.agent:
+        raise ValueError(
+            f"{path} is of the agent {score.agent}; to have it imported, name it: "
+            f"krypenv score {score.agent!r} --check {path}"
+        )
+    if not agent and not agents.is_known(score.agent):
+        raise ValueError(
+            f"{path} is of the agent {shown(score.agent)}, which is neither in the package nor a folder here; "
+            "pass it as check_score's agent"
+        )
+    player = (typed(agent) if isinstance(agent, str) else agent) if agent else score.agent
+    tables = [TABLES[name] for name in score.tables]
+    for table in tables:
+        _check_plays(player, table)
+    described = _described(player, tables)
+    if list(score.weights) != described["weights_sha256"]:
+        raise ValueError(f"{path} was made with other weights than {name_of(player)} has here")
+    if not score.weights and described["name"] != score.agent:
+        raise ValueError(f"{path} is of the agent {score.agent}, not of {described['name']}")
+    return player
+
+
+def tasks_of(agent: AgentSource, table: Table, deals: int) -> Iterator[Task]:
+    """Yield what an agent plays at a table: for each opponent, chunk by chunk."""
+    seeds = deals_of(deals)
+    number = list(TABLES).index(table.name)
+    for first in range(0, deals, CHUNK):
+        for at, opponent in enumerate(table.opponents):
+            shard = Shard(
+                at, first // CHUNK, first, seeds[first : first + CHUNK], table.seatings, {0: agent, 1: opponent},
+                table.rules, number,
+            )  # fmt: skip
+            yield Task(_key(table, at, first), play_chunk, {"shard": shard}, shard.num_games)
+
+
+def _key(table: Table, opponent: int, first: int) -> str:
+    return f"{table.name}, opponent {opponent}, deals from {first}"
+
+
+def play_chunk(shard: Shard) -> Chunk:
+    """Play an agent, 0, against an opponent, 1, in a chunk of deals; return plain JSON values.
+
+    `points` holds for each deal, over its seatings, the agent's points and those of all others.
+    """
+    played = play_shard(shard)
+    own = np.array(played["seats"]) == 0  # (K, S)
+    scores = np.array(played["scores"])  # (n, K, S)
+    points = np.stack([(scores * own).sum(axis=(1, 2)), (scores * ~own).sum(axis=(1, 2))], axis=1)
+    return {
+        "points": points.tolist(),
+        "forfeits": sum(agent == 0 for _, _, agent, _ in played["forfeits"]),
+        "decisions": played["decisions"][0],
+        "seconds": played["seconds"][0],
+    }
+
+
+def _table_fields(table: Table, done: dict[str, Chunk], deals: int) -> dict[str, Any]:
+    chunks = {
+        opponent: [done[_key(table, at, first)] for first in range(0, deals, CHUNK)]
+        for at, opponent in enumerate(table.opponents)
+    }
+    every = [chunk for played in chunks.values() for chunk in played]
+    total = {name: sum(chunk[name] for chunk in every) for name in ("seconds", "decisions", "forfeits")}
+    return {
+        "deals": deals,
+        "milliseconds": round(1000 * total["seconds"] / max(1, total["decisions"]), 6),
+        "forfeits": total["forfeits"],
+        "opponents": {
+            name: [points for chunk in played for points in chunk["points"]] for name, played in chunks.items()
+        },
+    }
+
+
+def _described(agent: AgentSource, tables: Sequence[Table]) -> dict[str, Any]:
+    made = make_agent(agent, tables[0].rules, 0)
+    name = made.name if isinstance(agent, str) and not is_own(agent) else name_of(agent)
+    weights = {each for table in tables for each in weights_of(agent, make_agent(agent, table.rules, 0))}
+    return {"name": name, "weights_sha256": sorted(weights)}
+
+
+def _check_name(agent: AgentSource) -> None:
+    """Raise ValueError for an agent made in Python that has no name of its own."""
+    name = agent[0] if isinstance(agent, (tuple, list)) and agent else getattr(agent, "name", None)
+    if not isinstance(name, str) or not name or not name.isprintable():
+        raise ValueError(
+            "an agent is a string, a pair of a name and maker(rules, seed), or an object with act, name and rules, "
+            f"not {shown(agent)}"
+        )
+    if agents.is_known(name) or is_own(name):
+        raise ValueError(f"{shown(name)} names another agent, or a folder here; give the agent a name of its own")
+
+
+def _plays(agent: AgentSource, table: Table) -> bool:
+    try:
+        make_agent(agent, table.rules, 0)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_plays(agent: AgentSource, table: Table) -> None:
+    try:
+        made = make_agent(agent, table.rules, 0)
+    except ValueError as error:
+        raise ValueError(f"{name_of(agent)} can't play table {table.name}: {error}") from None
+    if getattr(made, "cheats", False):
+        raise ValueError(f"{name_of(agent)} sees what is hidden; a score is for agents that don't")

@@ -1,0 +1,191 @@
+"""`krypenv imitate`: train a network to imitate a search, as initial weights for self-play."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import safetensors.numpy
+import torch
+from rich.console import Console
+
+from krypenv.agents.neural.model_file import load_model, rules_in, save_model
+from krypenv.agents.neural.network import inputs_of
+from krypenv.agents.neural.weights import Spec, check_arrays, parse_arrays
+from krypenv.cards import NUM_KINDS
+from krypenv.envs.vector import observation_space
+from krypenv.inputs.files import read_file, write_whole
+from krypenv.rules import Rules
+from krypenv.training.evaluation.matches.duplicate import MatchResult, evaluate
+from krypenv.training.learn.imitation.cloning import BehaviourCloning, clone_behaviour
+from krypenv.training.learn.imitation.demonstrations import Plan, header_of, make_demonstrations
+from krypenv.training.learn.ladder import KRYPKASINO, ladder_of
+from krypenv.training.learn.learner.policy import CardPolicy
+from krypenv.training.learn.learner.torch_network import CardNetwork, NetworkAgent, arrays_of, tensors_of
+from krypenv.training.runs import check_run, executor_of, limits, panels
+from krypenv.training.runs.fields import Command, Part, part, setting
+from krypenv.training.runs.folders import writing_to
+from krypenv.training.runs.parts import Evaluation, GameRules, Network, a_seed, some_threads
+from krypenv.training.runs.progress import compiling, progress
+
+MODEL, CRITIC, DEMONSTRATIONS = "model", "critic.safetensors", "demonstrations"
+CHUNK = 250  # games in a file of demonstrations
+
+
+@dataclass(frozen=True)
+class Demonstrating(Part):
+    """Which demonstrations to make."""
+
+    panel: ClassVar[str] = panels.DEMONSTRATIONS
+    teacher: str = setting(KRYPKASINO.teacher, "agent to imitate; it plays every seat and values every legal action")
+    games: int = setting(4000, "games to demonstrate", limits.DEMONSTRATIONS._replace(low=1))
+    temperature: float = setting(
+        1.5, "in points: the teacher samples actions from softmax(value / temperature)", limits.POINTS
+    )
+    epsilon: float = setting(0.03, "probability of a random action instead, for more varied positions", limits.SHARE)
+    workers: int = setting(0, "processes that play demonstrations; 0 for one per processor", limits.WORKERS_OR_ALL)
+    ray: bool = setting(False, "play demonstrations on a Ray cluster", panel=panels.RAY)
+    ray_address: str = setting(
+        "", "address of the cluster; implies --ray [default: what Ray finds, or a new one]", panel=panels.RAY
+    )
+
+
+@dataclass(frozen=True)
+class ImitationSettings(Command):
+    """The settings of `krypenv imitate`. Raises ValueError if one is out of bounds."""
+
+    game: GameRules = part(GameRules())
+    out: str = setting(
+        "runs/imitation",
+        "folder for the demonstrations and the model; demonstrations that it already holds are reused",
+        panel=panels.OUTPUT,
+    )
+    demonstrating: Demonstrating = part(Demonstrating())
+    cloning: BehaviourCloning = part(BehaviourCloning())
+    network: Network = part(Network())
+    seed: int = a_seed()
+    threads: int = some_threads()
+    evaluation: Evaluation = part(Evaluation())
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.plan()
+
+    @classmethod
+    def of(cls, **given: Any) -> ImitationSettings:
+        """Return settings from options by name; agents that are not given are those of the rules' ladder."""
+        settings = cls().changed(**given)
+        ladder = ladder_of(settings.game_rules())
+        its = {
+            "teacher": ladder.teacher,
+            "against": ladder.against[:2],
+            "temperature": ladder.temperature,
+            "target_temperature": ladder.temperature,
+            "gamma": ladder.gamma,
+        }
+        return settings.changed(**{name: value for name, value in its.items() if name not in given})
+
+    def game_rules(self) -> Rules:
+        """Return the rules that the teacher plays."""
+        return self.game.parse()
+
+    def plan(self) -> Plan:
+        """Return what determines the demonstrations."""
+        it = self.demonstrating
+        return Plan(str(self.game_rules()), it.teacher, self.seed, min(CHUNK, it.games), it.temperature, it.epsilon)
+
+
+def imitate(settings: ImitationSettings, policy: CardPolicy, folder: Path, console: Console) -> float:
+    """Make the demonstrations that a folder lacks, train the policy on all of them, and return its regret."""
+    with progress(console) as show:
+
+        def played(done: int, games: int) -> None:
+            show(done / games, f"demonstrations: {done:,} of {games:,} games")
+
+        it, plan = settings.demonstrating, settings.plan()
+        where = executor_of(it.workers or os.cpu_count() or 1, it.ray, it.ray_address or None)
+        files = make_demonstrations(folder, plan, it.games, where, played)
+
+        def learned(done: float, regret: float) -> None:
+            show(done, f"cloning: regret {regret:.2f} points a decision")
+
+        return clone_behaviour(policy, folder, plan, files, settings.cloning, settings.seed, learned)
+
+
+def make_policy(settings: ImitationSettings) -> CardPolicy:
+    """Return a fresh policy with a critic."""
+    torch.manual_seed(settings.seed)
+    rules, rate = settings.game_rules(), settings.cloning.learning_rate
+    return CardPolicy(
+        observation_space(rules.observation_size), gym.spaces.Discrete(rules.num_actions), lambda left: rate,
+        rules=rules, shape=settings.network.shape, hidden=(rules.players - 1) * NUM_KINDS,
+    )  # fmt: skip
+
+
+def save_start(folder: Path, policy: CardPolicy, rules: Rules, **facts: Any) -> None:
+    """Write a policy as initial weights: its network as a model, and its critic beside it."""
+    write_whole(folder / CRITIC, safetensors.numpy.save(arrays_of(policy.critic.state_dict())))
+    save_model(folder / MODEL, policy.network.arrays(), rules, **facts)
+
+
+def load_start(policy: CardPolicy, folder: Path) -> None:
+    """Load initial weights into a policy: the network of a model, or what `save_start` wrote, with its critic.
+
+    Raises ValueError if the sizes differ.
+    """
+    arrays, card = load_model(folder / MODEL if (folder / MODEL).is_dir() else folder)
+    network = CardNetwork.of(arrays, inputs_of(rules_in(card)))
+    if network.inputs != policy.network.inputs:
+        raise ValueError(
+            f"the network in {folder} was trained for '{rules_in(card)}', which shows other entries or features than "
+            "the rules of this run; start from a model of the same game"
+        )
+    if network.shape != policy.network.shape:
+        raise ValueError(
+            f"the network in {folder} has {network.shape}, and the settings ask for {policy.network.shape}"
+        )
+    policy.network.load_state_dict(network.state_dict())
+    policy.ema.load_state_dict(network.state_dict())
+    path = folder / CRITIC
+    if hasattr(policy, "critic") and path.exists():
+        specs = {name: Spec(tuple(tensor.shape)) for name, tensor in policy.critic.state_dict().items()}
+        try:
+            critic = parse_arrays(read_file(path))
+            check_arrays(critic, specs)
+        except ValueError as error:
+            raise ValueError(
+                f"{path} is torn, or a critic for another number of players or other sizes: it {error}"
+            ) from None
+        policy.critic.load_state_dict(tensors_of(critic))
+
+
+def _rehearse(settings: ImitationSettings, console: Console) -> None:
+    """Imitate two games in a temporary folder so that all kernels are compiled; say so if any are."""
+    small = settings.changed(games=2, bc_epochs=1, workers=1)
+    with compiling(console), tempfile.TemporaryDirectory() as folder:
+        imitate(small, make_policy(small), Path(folder), Console(quiet=True))
+
+
+def run(settings: ImitationSettings, command: str) -> list[MatchResult]:
+    """Make demonstrations, train a network on them, write the model, and return its evaluation.
+
+    Raises ValueError if the folder holds other demonstrations, or another run is writing to it.
+    """
+    console = Console()
+    torch.set_num_threads(settings.threads)
+    folder, rules = Path(settings.out), settings.game_rules()
+    console.print(f"Imitating {settings.demonstrating.teacher} at '{rules}' in {folder}")
+    with writing_to(folder):
+        check_run(folder / DEMONSTRATIONS, header_of(settings.plan()))
+        _rehearse(settings, console)
+        policy = make_policy(settings)
+        regret = imitate(settings, policy, folder / DEMONSTRATIONS, console)
+        facts = {"settings": settings.flat(), "command": command, "seed": settings.seed, "regret": regret}
+        save_start(folder, policy, rules, **facts)
+    console.print(f"Regret of the clone: {regret:.2f} points a decision. The model: {folder / MODEL}", highlight=False)
+    learner = NetworkAgent(policy.network, rules, "clone", settings.seed)
+    return evaluate(learner, settings.evaluation.against, rules, settings.evaluation.deals, seed=settings.seed + 1)

@@ -1,0 +1,118 @@
+"""A rollout buffer for games in which several seats act: advantages are computed along each seat's own decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
+
+from krypenv.agents.neural.action_features import ActionFeatures
+from krypenv.training.learn.learner.policy import Position
+from krypenv.training.learn.learner.torch_network import Choices
+
+
+class Decisions(NamedTuple):
+    """What the seats to act in B games decide on."""
+
+    observations: np.ndarray  # (B, N) int8
+    features: ActionFeatures  # of their legal actions
+    hidden: np.ndarray  # (B, H) int8, the others' hands
+    seats: np.ndarray  # (B,) ints, the seat to act
+
+    def tensors(self, device: torch.device | str) -> Position:
+        """Return the policy's input as tensors."""
+        observations, hidden = (torch.as_tensor(each, device=device) for each in (self.observations, self.hidden))
+        return Position(observations, Choices.of(self.features, device), hidden)
+
+
+class SeatRolloutBuffer(MaskableRolloutBuffer):
+    """T steps of B games; in each step of a game one of P seats decides.
+
+    Each seat has its own stream: a decision is followed by the same seat's next decision in the game, and what the seat
+    earns until then is the decision's reward. The streams never mix. Advantages are estimated along them as in Schulman
+    et al. 2016. The last decision of a seat that is not to act when the rollout ends has no successor yet and is left
+    out of training.
+
+    Extra arrays: `hidden` (T, B, H) int8, the others' hands; `features`, those of each step; `seats` (T, B) ints, who
+    decided; `earned` (T, B, P) float32, what each seat earned from that step on to the next; `ends` (T, B) bool,
+    whether the step ended the episode.
+    """
+
+    def __init__(self, *args: Any, seats: int = 2, hidden: int = 0, **kwargs: Any) -> None:
+        self.num_seats, self.num_hidden = seats, hidden
+        self.rng = np.random.default_rng(0)  # of the batches
+        super().__init__(*args, **kwargs)
+
+    def reset(self) -> None:
+        """Empty the buffer."""
+        steps, rows = self.buffer_size, self.n_envs
+        self.pos, self.full = 0, False
+        self.observations = np.zeros((steps, rows, *self.obs_shape), np.int8)
+        self.actions = np.zeros((steps, rows, 1), np.int64)
+        self.values, self.log_probs, self.advantages, self.returns = np.zeros((4, steps, rows), np.float32)
+        self.hidden = np.zeros((steps, rows, self.num_hidden), np.int8)
+        self.features: list[ActionFeatures] = []
+        self.seats = np.zeros((steps, rows), np.int64)
+        self.earned = np.zeros((steps, rows, self.num_seats), np.float32)
+        self.ends = np.zeros((steps, rows), np.bool_)
+        self.valid = np.ones((steps, rows), np.bool_)
+
+    def put(self, decisions: Decisions, actions: np.ndarray, values: np.ndarray, log_probs: np.ndarray) -> None:
+        """Add one decision for each game; the caller writes `earned` and `ends` after playing the step."""
+        at = self.pos
+        self.observations[at], self.hidden[at], self.seats[at] = (
+            decisions.observations, decisions.hidden, decisions.seats,
+        )  # fmt: skip
+        self.features.append(decisions.features)
+        self.actions[at, :, 0], self.values[at], self.log_probs[at] = actions, values, log_probs
+        self.pos += 1
+        self.full = self.pos == self.buffer_size
+
+    def compute_seat_advantages(self, last_seats: np.ndarray, last_values: np.ndarray) -> None:
+        """Fill `advantages` and `returns`, given the seat to act in each game now, (B,), and its state value, (B,)."""
+        rows = np.arange(self.n_envs)
+        shape = (self.n_envs, self.num_seats)
+        reward, next_value, next_advantage = (np.zeros(shape, np.float32) for _ in range(3))
+        known = np.zeros(shape, np.bool_)  # the seat's next decision, or the end, is in sight
+        next_value[rows, last_seats] = last_values
+        known[rows, last_seats] = True
+        for at in reversed(range(self.buffer_size)):
+            ended = self.ends[at]
+            reward[ended], next_value[ended], next_advantage[ended], known[ended] = 0, 0, 0, True
+            reward += self.earned[at]
+            mine = rows, self.seats[at]
+            value = self.values[at]
+            delta = reward[mine] + self.gamma * next_value[mine] - value
+            advantage = delta + self.gamma * self.gae_lambda * next_advantage[mine]
+            self.valid[at] = known[mine]
+            self.advantages[at] = np.where(self.valid[at], advantage, 0)
+            next_value[mine], next_advantage[mine], reward[mine], known[mine] = value, self.advantages[at], 0, True
+        self.returns = self.advantages + self.values
+
+    def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:  # type: ignore[override]
+        """Yield random minibatches of the valid decisions; a remainder of less than half a batch is left out."""
+        indices = self.rng.permutation(np.flatnonzero(self.valid))
+        features = ActionFeatures(*(np.concatenate(parts) for parts in zip(*self.features, strict=True)))
+        starts = np.cumsum(features.counts) - features.counts
+        arrays = (
+            self.actions, self.values, self.log_probs, self.advantages, self.returns, self.observations, self.hidden
+        )  # fmt: skip
+        flat = [array.reshape(array.shape[0] * array.shape[1], *array.shape[2:]) for array in arrays]
+        size = batch_size or len(indices)
+        for start in range(0, max(len(indices) - size // 2, 1), size):
+            chosen = indices[start : start + size]
+            *targets, observations, hidden = (torch.as_tensor(array[chosen], device=self.device) for array in flat)
+            choices = Choices.of(select(features, starts, chosen), self.device)
+            position: Any = Position(observations, choices, hidden)  # needs no masks: it holds the legal actions
+            yield MaskableRolloutBufferSamples(position, *targets, None)  # type: ignore[call-arg]
+
+
+def select(features: ActionFeatures, starts: np.ndarray, rows: np.ndarray) -> ActionFeatures:
+    """Return the features of some rows, in their order; `starts`, (B,), is where each row's actions begin."""
+    counts = features.counts[rows]
+    ends = np.cumsum(counts)
+    at = np.repeat(starts[rows] - ends + counts, counts) + np.arange(ends[-1] if len(ends) else 0)
+    return ActionFeatures(counts, features.actions[at], features.features[at])

@@ -1,0 +1,28 @@
+"""Self-play: from settings to a trained model.
+
+settings           the settings of a run
+selfplay           a run
+rehearsal          compiling before its clock starts
+checkpoint         its state on disk
+league             who plays against the learner
+metagame           its snapshots against each other
+curve              its learning curve, as a picture
+"""
+
+from typing import TYPE_CHECKING
+
+from krypenv.runtime.lazy import importer
+
+if TYPE_CHECKING:
+    from krypenv.training.learn.selfplay.selfplay import Run, open_run, train
+    from krypenv.training.learn.selfplay.settings import Settings
+else:
+    __getattr__ = importer(
+        __name__,
+        {
+            "selfplay": ("Run", "open_run", "train"),
+            "settings": ("Settings",),
+        },
+    )
+
+__all__ = ["Run", "Settings", "open_run", "train"]

@@ -1,0 +1,51 @@
+"""A rehearsal: a small throwaway run that compiles every kernel before the clock starts."""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from krypenv.training.learn.selfplay.settings import Settings
+from krypenv.training.runs.progress import compiling
+
+if TYPE_CHECKING:
+    from krypenv.training.learn.selfplay.selfplay import Run
+
+Make = Callable[[Settings, Path], "Run"]  # a class of runs
+PLAYED = ("rules", "players", "teams", "rule", "also", "device", "threads", "teacher", "opponents", "against")
+SMALL: dict[str, Any] = {
+    "workers": 1, "bc_epochs": 1, "epochs": 1, "steps": 16, "batch": 64, "context": 8, "card": 8, "embedding": 2,
+    "snapshot_every": 0.5, "curve_deals": 2, "metagame_deals": 2, "curve_every": 1e9, "checkpoint_every": 1e9,
+}  # fmt: skip
+
+
+def rehearse(kind: Make, settings: Settings, console: Console) -> None:
+    """Do in small what a run of these settings will do, once per process; say so if that compiles kernels.
+
+    The run itself, its folder and its random numbers are not touched.
+    """
+    with compiling(console):
+        _rehearse(kind, in_small(settings))
+
+
+@functools.cache
+def _rehearse(kind: Make, settings: Settings) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        kind(settings, Path(folder)).play(Console(quiet=True))
+
+
+def in_small(settings: Settings) -> Settings:
+    """Return settings for two short updates with a snapshot between them, by the same agents.
+
+    Only settings that decide which kernels are called are kept.
+    """
+    its = settings.flat()
+    taken = {name: its[name] for name in PLAYED}
+    least = {name: min(its[name], most) for name, most in (("envs", 4), ("opponent_envs", 4), ("demonstrations", 2))}
+    small = Settings().changed(**taken, **least, **SMALL)
+    return small.changed(frames=small.decisions + 1)

@@ -1,0 +1,360 @@
+"""A training run: initial weights, self-play, snapshots, checkpoints, learning curve, and the final evaluation."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from rich.console import Console
+from stable_baselines3.common.logger import configure
+
+from krypenv import __version__, agents
+from krypenv.agents.neural.model_file import save_model
+from krypenv.envs.sb3 import KrypkasinoVecEnv
+from krypenv.rules import Rules
+from krypenv.training.evaluation.matches.duplicate import MatchResult, duplicate_match, evaluate
+from krypenv.training.evaluation.matches.match_tables import print_matches
+from krypenv.training.learn.imitation.cloning import BehaviourCloning
+from krypenv.training.learn.imitation.imitate import Demonstrating, ImitationSettings, imitate, load_start
+from krypenv.training.learn.ladder import ladder_of
+from krypenv.training.learn.learner.ppo import SelfPlayPPO
+from krypenv.training.learn.learner.torch_network import NetworkAgent
+from krypenv.training.learn.selfplay.checkpoint import (
+    CHECKPOINT,
+    Kept,
+    load_checkpoint,
+    load_games,
+    read_checkpoint,
+    save_checkpoint,
+)
+from krypenv.training.learn.selfplay.curve import CurvePoint, draw_curve
+from krypenv.training.learn.selfplay.league import OpponentPool, seed_of
+from krypenv.training.learn.selfplay.metagame import Metagame
+from krypenv.training.learn.selfplay.rehearsal import rehearse
+from krypenv.training.learn.selfplay.settings import Settings
+from krypenv.training.runs.folders import is_empty, writing_to
+from krypenv.training.runs.progress import progress
+from krypenv.training.runs.tables import write_json
+
+IMITATION = "imitation"  # folder of the demonstrations within that of a run
+LAST_RATE = 0.05  # part of the learning rate at the end
+
+
+class Run:
+    """A run in a folder: new, or resumed from its last checkpoint, `kept`.
+
+    Each update draws its random numbers from its own stream, which follows from the seed and the number of the update.
+    So with a length in frames, and on one thread, a resumed run ends with the same weights, bit by bit, as an unbroken
+    one.
+    """
+
+    def __init__(self, settings: Settings, folder: Path, kept: Kept | None = None) -> None:
+        self.settings, self.folder, self.rules = settings, folder, settings.game_rules()
+        for name in (*settings.games.opponents, *settings.evaluation.against):
+            agents.make_known(name, self.rules)  # refuse unknown ones now, not after the training
+        if settings.start.demonstrations:
+            self._imitation()
+        torch.set_num_threads(settings.threads)
+        past: dict[str, Any] = kept.progress if kept else {}
+        self.seconds: float = past.get("seconds", 0.0)  # of training in earlier processes
+        self._began: float | None = None  # when this process began to train, with everything compiled
+        self.curve = [CurvePoint(**point) for point in past.get("curve", [])]
+        self.updates: int = past.get("updates", 0)
+        self.is_warm: bool = past.get("is_warm", not (settings.start.init_from or settings.start.demonstrations))
+        self.model = model = self._make_model()
+        metagame = Metagame.from_json(past.get("metagame", {}))
+        self.pool = OpponentPool(settings, self.rules, model.network, model.parts, metagame)
+        if kept:
+            self.pool.snapshots = load_checkpoint(kept, model)
+            model.num_timesteps, model.games_played, model.num_epochs = past["frames"], past["games"], past["epochs"]
+        elif settings.start.init_from:
+            load_start(model.policy, Path(settings.start.init_from))
+            self.is_warm = True
+        self.pool.choose(self.updates)
+        if kept:
+            load_games(kept, model)
+        self._start = model.num_timesteps, self.seconds  # of this process
+        self._snapshots_due = self._count_due()
+
+    def _make_games(self, rules: Rules, rows: int, seat: str, seed: int) -> KrypkasinoVecEnv:
+        """Return games in which all seats learn, or one random seat."""
+        it = self.settings.rewards
+        return KrypkasinoVecEnv(rules, rows, seat=seat, reward=it.reward, dense=it.dense, seed=seed)
+
+    def _make_model(self) -> SelfPlayPPO:
+        """Return a fresh learner with its environments."""
+        settings, it = self.settings, self.settings.ppo
+        parts = [(at, part) for at, part in enumerate(settings.parts) if part.envs]
+        return SelfPlayPPO(
+            [self._make_games(*part, seed_of(settings.seed, 0, at)) for at, part in parts],
+            it.critic,
+            {"shape": settings.network.shape},
+            kl_coef=it.kl_coef, ema_decay=it.ema_decay, ent_coef=it.ent_coef,
+            n_steps=it.steps, batch_size=it.batch, n_epochs=it.epochs, gamma=it.gamma, gae_lambda=it.gae_lambda,
+            learning_rate=lambda left: it.learning_rate * max(left, LAST_RATE), clip_range=it.clip,
+            vf_coef=it.vf_coef, seed=settings.seed, device=settings.device,
+        )  # fmt: skip
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds of training in all processes of the run, without the time to compile kernels."""
+        return self.seconds + (0.0 if self._began is None else time.perf_counter() - self._began)
+
+    @property
+    def done(self) -> float:
+        """The part of the self-play that is over, 0 to 1."""
+        length = self.settings.length
+        if length.frames:
+            return min(self.model.num_timesteps / length.frames, 1.0)
+        return min(self.elapsed / (60 * length.minutes), 1.0)
+
+    def train(self, console: Console) -> None:
+        """Train to the end of the budget, whose clock starts when everything is compiled.
+
+        Raises FloatingPointError if the learner diverges.
+        """
+        if not self.curve:
+            self.save()
+        rehearse(type(self), self.settings, console)
+        self.play(console)
+
+    def play(self, console: Console) -> None:
+        """Train as `train` does, but start the clock now."""
+        self._began = time.perf_counter()
+        if not self.is_warm:
+            self._warm_up(console)
+        self.model.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
+        if not self.curve:
+            self._add_point()
+        last_point = self.curve[-1].seconds
+        last_saved, records = self.elapsed, self.settings.records
+        with progress(console) as show:
+            while self.done < 1:
+                self.model.set_done(self.done)
+                self._update()
+                past, self._snapshots_due = self._snapshots_due, self._count_due()
+                if self._snapshots_due > past and self.done < 1:
+                    self._take_snapshot()
+                if self.elapsed - last_point >= records.curve_every:
+                    last_point = self.elapsed
+                    self._add_point()
+                if self.elapsed - last_saved >= records.checkpoint_every:
+                    last_saved = self.elapsed
+                    self.save()
+                show(self.done, self._status())
+        self._add_point()
+        self.save()
+
+    def _count_due(self) -> int:
+        """Return how many snapshots have been due so far."""
+        return math.floor(self.done / self.settings.games.snapshot_every)
+
+    def _imitation(self) -> ImitationSettings:
+        """Return the settings of the imitation; raises ValueError if the teacher does not value actions."""
+        it, start = self.settings, self.settings.start
+        heat = ladder_of(self.rules).temperature
+        return ImitationSettings(
+            game=it.game,
+            demonstrating=Demonstrating(start.teacher, start.demonstrations, heat, workers=start.workers),
+            cloning=BehaviourCloning(start.bc_epochs, target_temperature=heat, gamma=it.ppo.gamma),
+            network=it.network,
+            seed=it.seed,
+        )
+
+    def _warm_up(self, console: Console) -> None:
+        """Imitate the teacher. After an interruption this starts over, but keeps the demonstrations made so far."""
+        imitate(self._imitation(), self.model.policy, self.folder / IMITATION, console)
+        self.is_warm = True
+        self.pool.choose(self.updates)
+        self.save()
+
+    def _update(self) -> None:
+        """Collect one rollout, learn from it and log."""
+        model = self.model
+        self.updates += 1
+        torch.manual_seed(seed_of(self.settings.seed, self.updates, 0))
+        model.rollout_buffer.rng = np.random.default_rng(seed_of(self.settings.seed, self.updates, 1))
+        self.pool.refresh(self.updates)
+        began, frames, environment = time.perf_counter(), model.num_timesteps, model.environment_seconds
+        model.collect_rollouts()
+        collected = time.perf_counter()
+        model.train()
+        if not all(bool(torch.isfinite(weight).all()) for weight in model.policy.parameters()):
+            raise FloatingPointError("the weights are no longer finite numbers; try a smaller --learning-rate")
+        seconds = time.perf_counter() - began
+        model.logger.record("time/frames_per_second", (model.num_timesteps - frames) / seconds)
+        model.logger.record("time/collecting_share", (collected - began) / seconds)
+        model.logger.record("time/environment_share", (model.environment_seconds - environment) / seconds)
+        model.logger.record("rollout/games", model.games_played)
+        model.logger.record("rollout/margin_against_opponents", model.opponent_margin())
+        model.logger.dump(model.num_timesteps)
+
+    def _add_point(self) -> None:
+        """Evaluate the learner as it is now for the learning curve."""
+        learner, seed, deals = self.agent(), self.settings.seed, self.settings.records.curve_deals
+        point = CurvePoint(seconds=self.elapsed, frames=self.model.num_timesteps, margins={})
+        for opponent in self.settings.evaluation.against:
+            player = agents.make_known(opponent, self.rules, seed + 1)
+            result = duplicate_match(learner, player, self.rules, deals, seed=seed)
+            point.margins[opponent] = [result.margin, result.low, result.high]
+            self.model.logger.record(f"margin/{opponent}", result.margin)
+        self.model.logger.dump(self.model.num_timesteps)
+        self.curve.append(point)
+
+    def _take_snapshot(self) -> None:
+        """Add a snapshot of the learner to the opponents, and log its margins over the earlier ones."""
+        for other, margin in self.pool.add_snapshot(self.updates).items():
+            self.model.logger.record(f"metagame/{other}", margin)
+        self.pool.metagame.write(self.folder)
+
+    def agent(self) -> NetworkAgent:
+        """Return the learner as it is now, playing its best actions."""
+        return NetworkAgent(self.model.network, self.rules, "learner", seed=self.settings.seed)
+
+    def save(self) -> None:
+        """Write the checkpoint."""
+        state = {
+            "settings": self.settings.flat(),
+            "seconds": self.elapsed,
+            "frames": self.model.num_timesteps,
+            "games": self.model.games_played,
+            "updates": self.updates,
+            "epochs": self.model.num_epochs,
+            "is_warm": self.is_warm,
+            "snapshots": list(self.pool.snapshots),
+            "metagame": dataclasses.asdict(self.pool.metagame),
+            "curve": [dataclasses.asdict(point) for point in self.curve],
+        }
+        save_checkpoint(self.folder, self.model, list(self.pool.snapshots.values()), state)
+
+    def _status(self) -> str:
+        frames, seconds = self._start
+        rate = (self.model.num_timesteps - frames) / max(self.elapsed - seconds, 1e-6)
+        length = self.settings.length
+        if length.frames:
+            left = int((length.frames - self.model.num_timesteps) / max(rate, 1e-6))
+        else:
+            left = int(60 * length.minutes - self.elapsed)
+        left = max(left, 0)
+        opponent, (margin, *_) = list(self.curve[-1].margins.items())[-1]
+        return (
+            f"{left // 60}:{left % 60:02d} left  {self.model.games_played:,} games  {rate / 1000:.1f}k frames/s  "
+            f"margin {margin:+.1f} ({opponent})"
+        )
+
+    def finish(self, command: str) -> list[MatchResult]:
+        """Write the model and the learning curve, and return the evaluation against all opponents."""
+        self.write_model(command)
+        learner = NetworkAgent(self.model.network, self.rules, "model")
+        it, seed = self.settings.evaluation, self.settings.seed
+        opponents = [agents.make_known(name, self.rules, seed + 2) for name in it.against]
+        return evaluate(learner, opponents, self.rules, it.deals, seed=seed + 1)
+
+    def write_model(self, command: str) -> None:
+        """Write the model and the learning curve."""
+        save_model(
+            self.folder / "model",
+            self.model.network.arrays(),
+            self.rules,
+            also=[str(rules) for rules in self.settings.other_rules()],
+            settings=self.settings.flat(),
+            command=command,
+            seed=self.settings.seed,
+            frames=self.model.num_timesteps,
+            seconds=round(self.elapsed, 1),
+            version=__version__,
+            commit=_commit(),
+            created=datetime.now().astimezone().isoformat(timespec="seconds"),
+        )
+        draw_curve(self.folder / "curve.png", self.curve, self.rules)
+        self.pool.metagame.write(self.folder)
+
+
+def _commit() -> str | None:
+    """Return the commit of the checkout that the package runs from, if it runs from one; "-dirty" if it was changed."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        found = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return found.stdout.strip() or None
+
+
+def open_run(settings: Settings) -> Run:
+    """Return a new run, or the one to resume; raises ValueError if the folder does not fit."""
+    if settings.resume:
+        folder = Path(settings.resume)
+        kept = read_checkpoint(folder)
+        return Run(kept.settings.with_own_of(settings), folder, kept)
+    folder = Path(settings.out or f"runs/{datetime.now():%Y-%m-%d-%H%M%S}")
+    _check_empty(folder)
+    new = Run(settings, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    return new
+
+
+def _check_empty(folder: Path) -> None:
+    if not is_empty(folder):
+        raise ValueError(f"{folder} is not empty; resume that run with --resume {folder}, or choose another --out")
+
+
+@contextlib.contextmanager
+def _opened(settings: Settings) -> Iterator[Run]:
+    """Yield a run, with its folder locked against other runs. If the run is refused, nothing is written."""
+    if settings.resume:
+        read_checkpoint(Path(settings.resume))
+        with writing_to(Path(settings.resume)):
+            yield open_run(settings)
+    else:
+        new = open_run(settings)
+        with writing_to(new.folder):
+            _check_empty(new.folder)  # another run may have written to it in the meantime
+            yield new
+
+
+def train(settings: Settings, command: str = "", quiet: bool = False) -> list[MatchResult]:
+    """Train as the settings say, print the evaluation and the paths of the results, and return the evaluation.
+
+    Raises ValueError if the folder does not fit, another run is writing to it, or training stops early.
+    """
+    with _opened(settings) as session:
+        return _train(session, command, quiet)
+
+
+def _train(session: Run, command: str, quiet: bool) -> list[MatchResult]:
+    console = Console(quiet=quiet)
+    rules: Rules = session.rules
+    kept = session.folder / CHECKPOINT
+    console.print(f"Training on '{rules}' in {session.folder}")
+    try:
+        session.train(console)
+    except KeyboardInterrupt:  # in the middle of an update, so the state is not saved
+        console.print(f"Stopped. Resume from the last checkpoint with: krypenv train --resume {session.folder}")
+        raise SystemExit(130) from None
+    except FloatingPointError as error:
+        raise ValueError(f"training has diverged: {error}; the last good checkpoint is {kept}") from None
+    except OSError as error:
+        reason = f"{error.strerror or error}{f' ({error.filename})' if error.filename else ''}"
+        raise ValueError(
+            f"training has stopped: {reason}; the last good checkpoint is {kept}; "
+            f"resume with: krypenv train --resume {session.folder}"
+        ) from None
+    results = session.finish(command or shlex.join(["krypenv", *sys.argv[1:]]))
+    write_json(session.folder / "evaluation.json", {"matches": [result.to_json() for result in results]})
+    if quiet:
+        return results
+    print_matches(results)
+    for name, what in (("model", "model"), ("tensorboard", "TensorBoard log"), ("curve.png", "learning curve")):
+        console.print(f"{what:>15}: {session.folder / name}", highlight=False, soft_wrap=True)
+    return results

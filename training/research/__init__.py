@@ -1,0 +1,12 @@
+"""Questions about the game and about agents.
+
+studies   the studies
+lab       what studies share
+exact     small games solved exactly
+exploit   how much an agent loses to one that knows it
+ablation  what each part of training is worth
+"""
+
+from krypenv.runtime.lazy import importer
+
+__getattr__ = importer(__name__, {})

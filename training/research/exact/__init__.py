@@ -1,0 +1,15 @@
+"""Small games solved exactly, deal by deal: equilibria, and the exploitability of any agent.
+
+solving     equilibria, best responses, an agent's exploitability
+growing     the trees of a game's deals
+deal_tree   one deal as a tree of nodes, leaves and information sets
+walking     the walk through it, every pair of hands and every play
+between_deals  what tells two positions between deals apart
+equilibrium predictive CFR+, minimax and best responses over a tree
+asking      an agent as a behaviour strategy
+resuming    what a solve keeps, to go on after it was killed
+looking     what a strategy does in one decision, and why
+counting    how large a game is
+beliefs     what a search with open hands loses, with uniform beliefs and exact ones
+strategies  strategies and best responses as files
+"""

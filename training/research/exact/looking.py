@@ -1,0 +1,228 @@
+"""What a strategy does in one information set, and why: its moves, what they lead to, and what it believes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.agents.solved import StrategyError, deciding, load_strategy
+from krypenv.cards import card_names
+from krypenv.families.layout import HISTORY_COLUMNS, history_shape
+from krypenv.game.game import Game
+from krypenv.rules import Rules
+from krypenv.training.research.exact import deal_tree as tree
+from krypenv.training.research.exact.asking import policy_of
+from krypenv.training.research.exact.between_deals import MOST_KINDS
+from krypenv.training.research.exact.deal_tree import Forest
+from krypenv.training.research.exact.equilibrium import Work, evaluate_deals, look_at_deal
+from krypenv.training.research.exact.growing import grow
+from krypenv.training.research.exact.solving import Solved, blank, run_kernel, work_for
+
+IntArray = npt.NDArray[np.int64]
+Hand = tuple[int, ...]  # copies of each kind
+
+
+class MoveLook(NamedTuple):
+    """A whole move."""
+
+    move: str
+    probability: float
+    margin: float  # of the seat, expected from the beginning of this deal on if both play the strategy after it
+
+
+class Belief(NamedTuple):
+    """A hand that the other seat may hold, and how likely it is to whom the strategy is known."""
+
+    hand: tuple[str, ...]
+    probability: float
+
+
+class Look(NamedTuple):
+    """What a strategy does at a position."""
+
+    seat: int  # to act
+    moves: list[MoveLook]  # the most probable one first; a single one where there is no choice, with margin nan
+    beliefs: list[Belief]  # the most probable one first; none where there is no choice
+    histories: int  # sequences of plays in this deal that lead to the position; the likeliest is looked at
+    comes_here: bool  # whether the seat's own strategy ever leads here
+    is_explained: bool  # whether the other's strategy does; if not, all deals that fit count alike
+
+    @property
+    def margin(self) -> float:
+        """What the seat can expect from the beginning of this deal on."""
+        return sum(each.probability * each.margin for each in self.moves)
+
+
+def load_facts(folder: str | Path) -> dict[str, Any]:
+    """Return the contents of the strategy.json of an equilibrium; raise what `load_solved` raises."""
+    _, facts = load_strategy(folder)
+    if facts.get("points"):
+        raise StrategyError(
+            f"{folder} holds best responses to an agent, which tell nothing of beliefs; name the folder of an "
+            "equilibrium, as krypenv solve --out writes it"
+        )
+    return facts
+
+
+def check_position(rules: Rules, game: Game) -> None:
+    """Raise ValueError for a game of other rules than a strategy's, or one that is over."""
+    if game.rules != rules:
+        raise ValueError(f"the position is one of '{game.rules}', and the strategy is for '{rules}'")
+    if game.is_over:
+        raise ValueError("the game is over, so there is nothing to decide; give a position before its end")
+
+
+def load_solved(folder: str | Path) -> Solved:
+    """Return the game and the strategy that `krypenv solve --out` has saved, with the values of its deals.
+
+    Raises StrategyError for a folder that holds none, or best responses to an agent in its place.
+    """
+    rules = Rules.parse(load_facts(folder)["rules"])
+    trees = grow(rules, sees=True)
+    solved = Solved(trees, [blank(forest) for forest in trees.forests])
+    for forest, solution in zip(trees.forests, solved.solutions, strict=True):
+        for seat in range(2):
+            solution.policy[:] += policy_of(str(folder), rules, forest, seat)
+    to_come = np.zeros(0)
+    for forest, solution in zip(reversed(trees.forests), reversed(solved.solutions), strict=True):
+        run_kernel(evaluate_deals, forest, 1, to_come, solution)
+        to_come = solution.values
+    return solved
+
+
+def look(solved: Solved, game: Game, knows_plays: bool = True) -> Look:
+    """Return what a strategy does where a game stands; the trees must have been grown with observations (`sees`).
+
+    Args:
+        solved: the strategy, with the values of its deals.
+        game: the game; only what the seat to act sees of it counts.
+        knows_plays: whether the game was played from the beginning of the deal on. If not, the plays that led to its
+            position are unknown, and the likeliest ones are taken.
+
+    Raises ValueError for a game that is over, has other rules, or can't be in the trees.
+    """
+    rules = solved.trees.rules
+    check_position(rules, game)
+    assert game.turn is not None
+    game = game.copy()
+    seat, number = game.turn, game.deal_number - 1
+    while len(game.legal_actions()) == 1:
+        game.act(game.legal_actions()[0])
+        if game.pending is None:
+            return Look(seat, [MoveLook(str(game.last_move), 1.0, np.nan)], [], 1, True, True)
+    forest, solution = solved.trees.forests[number], solved.solutions[number]
+    found = _find(rules, forest, game, knows_plays)
+    to_come = solved.solutions[number + 1].values if number + 1 < len(solved.solutions) else np.zeros(0)
+    views = [_View(forest, solution.policy, to_come, int(infoset)) for infoset in found]
+    view = max(views, key=lambda each: (each.likelihood, each.reach.sum()))
+    ways: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)  # to name a move's cards
+    for move, *way in view.moves(game, view.nodes, 1.0):
+        ways[move].append((way[0], way[1]))
+    moves = []
+    for move, found_ways in ways.items():
+        chances, margins = np.array(found_ways).T
+        weights = chances if chances.any() else None
+        moves.append(MoveLook(move, float(chances.sum()), float(np.average(margins, weights=weights))))
+    return Look(
+        seat,
+        sorted(moves, key=lambda each: (-each.probability, -each.margin)),
+        view.beliefs(rules, solved.trees.roots[number][view.deal]),
+        len(found), view.own > 0, view.is_explained,
+    )  # fmt: skip
+
+
+def _find(rules: Rules, forest: Forest, game: Game, knows_plays: bool) -> IntArray:
+    """Return the information sets that a game may be in."""
+    size = rules.observation_size
+    row = np.zeros(forest.seen.shape[1], np.int8)
+    row[: size if not knows_plays else len(row)] = game.observation(history=knows_plays)
+    decides = deciding(rules)
+    if not knows_plays:
+        decides[size:] = False
+    found = np.arange(len(forest.seen))
+    for block in (*rules.layout.values(), slice(size, len(row))):
+        columns = np.flatnonzero(decides[block]) + block.start
+        found = found[(forest.seen[np.ix_(found, columns)] == row[columns]).all(axis=1)]
+    if not len(found):
+        raise ValueError(f"no game of '{rules}' comes to this position; check its table, its piles and its deal")
+    return found
+
+
+class _View:
+    """An information set, and the histories that may have led to it."""
+
+    def __init__(self, forest: Forest, policy: np.ndarray, to_come: np.ndarray, infoset: int) -> None:
+        self.forest, self.policy, self.infoset = forest, policy, infoset
+        self.seat = int(forest.seat[infoset])
+        self.sign = 1.0 if self.seat == 0 else -1.0
+        self.deal = int(np.searchsorted(forest.starts[:, tree.INFOSETS], infoset, "right")) - 1
+        starts = forest.starts[self.deal]
+        self.first_node, self.first_leaf = int(starts[tree.NODES]), int(starts[tree.LEAVES])
+        self.work: Work = work_for(forest)
+        look_at_deal(forest, self.deal, to_come, policy, self.seat, self.work)
+        stop = int(forest.starts[self.deal + 1, tree.NODES])
+        self.nodes = self.first_node + np.flatnonzero(forest.infoset[self.first_node : stop] == infoset)
+        own, self.reach = self.work.reach[:, self.nodes - self.first_node]
+        self.own = float(own.max())
+        self.likelihood = float((own * self.reach).sum())
+        self.is_explained = bool(self.reach.sum() > 0)
+        self.hands = self._hands()
+        if not self.is_explained:
+            self.reach = forest.chance[self.hands]
+        self.weight = np.zeros(stop - self.first_node)
+        self.weight[self.nodes - self.first_node] = self.reach / self.reach.sum()
+
+    def _hands(self) -> IntArray:
+        """Return the pair of hands that each node belongs to: the nodes of a pair lie one after another."""
+        low, high = self.forest.starts[self.deal : self.deal + 2, tree.HANDS]
+        pairs = low + np.flatnonzero(self.forest.first[low:high] >= 0)
+        found: IntArray = pairs[np.searchsorted(self.forest.first[pairs], self.nodes, "right") - 1]
+        return found
+
+    def moves(self, game: Game, nodes: IntArray, probability: float) -> list[tuple[str, float, float]]:
+        """Return the moves that some nodes of one information set allow, each way to name their cards by itself."""
+        forest, found = self.forest, []
+        infoset = forest.infoset[nodes[0]]
+        weights = self.weight[nodes - self.first_node]
+        for place, choice in enumerate(range(forest.choice[infoset], forest.choice[infoset + 1])):
+            after = game.copy()
+            after.act(int(forest.actions[choice]))
+            while after.pending is not None and len(after.legal_actions()) == 1:
+                after.act(after.legal_actions()[0])
+            children, chance = forest.children[forest.edge[nodes] + place], probability * float(self.policy[choice])
+            if after.pending is None:
+                found.append((str(after.last_move), chance, self.sign * float(weights @ self._values(children))))
+            else:
+                self.weight[children - self.first_node] = weights
+                found += self.moves(after, children, chance)
+        return found
+
+    def _values(self, children: IntArray) -> np.ndarray:
+        """Return the margins of seat 0 that some children lead to."""
+        is_node = children >= 0
+        values = np.zeros(len(children))
+        values[is_node] = self.work.value[children[is_node] - self.first_node]
+        values[~is_node] = self.work.leaf[-1 - children[~is_node] - self.first_leaf]
+        return values
+
+    def beliefs(self, rules: Rules, root: np.record) -> list[Belief]:
+        """Return the hands that the other seat may hold now."""
+        kinds = np.flatnonzero(rules.deck_counts.astype(int) - root.seen > 0)
+        assert len(kinds) <= MOST_KINDS
+        plays = self.forest.seen[self.infoset, rules.observation_size :].reshape(history_shape(rules))
+        theirs = plays[:, HISTORY_COLUMNS["who"]][:, 1] == 1
+        played = plays[theirs][:, HISTORY_COLUMNS["card"]].sum(axis=0)[kinds]
+        sums: defaultdict[Hand, float] = defaultdict(float)
+        for pair, reach in zip(self.hands, self.reach / self.reach.sum(), strict=True):
+            held = (int(self.forest.dealt[pair, 1 - self.seat]) >> 2 * np.arange(len(kinds)) & 3) - played
+            sums[tuple(held.tolist())] += float(reach)
+        counts = np.zeros(len(rules.deck_counts), np.int64)
+        found = []
+        for held, probability in sums.items():
+            counts[kinds] = held
+            found.append(Belief(tuple(card_names(counts)), probability))
+        return sorted(found, key=lambda each: -each.probability)

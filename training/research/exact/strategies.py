@@ -1,0 +1,61 @@
+"""Strategies that leave the room as files: `save` and `solve_into`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from krypenv.agents.solved import keys_of, save_strategy, strategy_of
+from krypenv.rules import Rules
+from krypenv.training.research.exact.resuming import Kept
+from krypenv.training.research.exact.solving import Solved, solve
+from krypenv.training.runs.folders import writing_to
+
+
+def solve_into(
+    folder: str | Path, rules: Rules, gap: float = 1e-4, most: int = 20_000, threads: int = 0, **facts: Any
+) -> Solved:
+    """Solve a game, save the strategy in a folder, and return the solution; the arguments are those of `solve`.
+
+    Killed, the same call goes on where it was. Raises ValueError as `solve` does, and if another run is writing to the
+    folder.
+    """
+    with writing_to(Path(folder)):
+        keep = Kept(folder, rules, gap, most)
+        solved = solve(rules, gap, most, threads, sees=True, keep=keep)
+        _write(folder, solved, False, facts)
+        keep.remove()
+    return solved
+
+
+def save(folder: str | Path, solved: Solved, best_response: bool = False, **facts: Any) -> Path:
+    """Write the policy of a solved game, or the best responses to an agent's, as a folder that names an agent.
+
+    The trees must have been grown with observations (`sees`), and those of `measure` tell points apart. Raises
+    ValueError if another run is writing to the folder.
+    """
+    with writing_to(Path(folder)):
+        return _write(folder, solved, best_response, facts)
+
+
+def _write(folder: str | Path, solved: Solved, best_response: bool, facts: dict[str, Any]) -> Path:
+    if best_response:
+        facts["points"] = True
+    keys, sizes, actions, policies = [], [], [], []
+    rules = solved.trees.rules
+    for forest, solution in zip(solved.trees.forests, solved.solutions, strict=True):
+        keys.append(keys_of(rules, forest.seen, best_response))
+        sizes.append(np.diff(forest.choice))
+        actions.append(forest.actions)
+        policy = solution.policy
+        if best_response:
+            policy = np.zeros(len(forest.actions))
+            policy[forest.choice[:-1] + solution.response] = 1.0
+        policies.append(policy)
+    choice = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
+    strategy = strategy_of(np.concatenate(keys), choice, np.concatenate(actions), np.concatenate(policies))
+    return save_strategy(
+        folder, strategy, rules, value=solved.value, exploitability=max(solved.exploitability, 0.0), **facts
+    )

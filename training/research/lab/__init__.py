@@ -1,0 +1,21 @@
+"""What studies share: a player with one thing changed, positions from strong play, and the runner.
+
+studying  what every study is, and the runner
+chunks  chunks of deals, duplicate matches, one agent in every seat
+habits  an agent with one habit changed
+strong_positions  positions from strong play, with every card played out
+comparison  studies of changed players against themselves
+rulesets  rule sets compared on the same footing
+intervals  samples as tables, figures and words
+"""
+
+from typing import TYPE_CHECKING
+
+from krypenv.runtime.lazy import importer
+
+if TYPE_CHECKING:
+    from krypenv.training.research.lab.studying import Answer, Setup, Study, Task, run_study
+else:
+    __getattr__ = importer(__name__, {"studying": ("Answer", "Setup", "Study", "Task", "run_study")})
+
+__all__ = ["Answer", "Setup", "Study", "Task", "run_study"]

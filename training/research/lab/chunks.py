@@ -1,0 +1,136 @@
+"""Play that studies have in common: work in chunks of deals, duplicate matches, and one agent in every seat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv import agents
+from krypenv.agents import Agent
+from krypenv.agents.champion import shipped_model
+from krypenv.engine import Engine
+from krypenv.inputs.words import describe_error
+from krypenv.kernels.scoring import leads
+from krypenv.kernels.state import State
+from krypenv.rules import Rules
+from krypenv.training.evaluation.arena.shards import AgentSource, Shard, play_shard
+from krypenv.training.evaluation.matches.deal_lists import deal_seeds
+from krypenv.training.research.lab.studying import Setup, Task
+
+CHUNK = 100  # deals of a task
+Change = Callable[[str, Rules, int], Agent]  # makes a changed agent from the string of one, rules and a seed
+
+
+def strong_agent(rules: Rules) -> str:
+    """Return the string of a strong agent that is quick: the package's network for the rules, or a small search."""
+    return "champion(worlds=0)" if shipped_model(rules) else "search(worlds=10, plies=0)"
+
+
+def chunk_tasks(key: str, setup: Setup, function: Callable[..., list[Any]], **more: Any) -> list[Task]:
+    """Return tasks over the deals of a setup, in chunks.
+
+    Each calls `function(rules, agent, first, deals, seed, **more)`, which returns a list with an item for each deal.
+    """
+    return [
+        Task(
+            f"{key} {first}", function,
+            {
+                "rules": str(setup.rules), "agent": setup.agent, "first": first,
+                "deals": min(CHUNK, setup.deals - first), "seed": setup.seed, **more,
+            },
+        )
+        for first in range(0, setup.deals, CHUNK)
+    ]  # fmt: skip
+
+
+def by_deal(results: dict[str, Any], key: str, setup: Setup) -> list[Any]:
+    """Return the items of all deals from the results of `chunk_tasks`."""
+    return [item for first in range(0, setup.deals, CHUNK) for item in results[f"{key} {first}"]]
+
+
+def match_tasks(key: str, setup: Setup, change: Change) -> list[Task]:
+    """Return the tasks of a duplicate match of the setup's agent, changed, against itself as it is."""
+    return chunk_tasks(key, setup, play_chunk, change=change)
+
+
+def play_chunk(rules: str, agent: str, first: int, deals: int, seed: int, change: Change) -> list[float]:
+    """Return the margins of a changed agent against the agent as it is on all other sides, by deal."""
+    game = Rules.parse(rules)
+    sides = game.num_teams
+    seatings = tuple(tuple(int(side != own) for side in range(sides)) for own in range(sides))
+    members: dict[int, AgentSource] = {0: ("changed", partial(change, agent)), 1: agent}
+    seeds = deal_seeds(seed, first + deals)[first:]
+    played = play_shard(Shard(0, first // CHUNK, first, seeds, seatings, members, game, seed))
+    if played["forfeits"]:
+        raise ValueError(f"a player {played['forfeits'][0][3]}")
+    return own_margins(game, np.array(played["scores"], float)).mean(axis=1).round(9).tolist()
+
+
+def own_margins(rules: Rules, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return by how much an agent that is on side k in seating k is ahead of the others' mean.
+
+    `scores` is (deals, sides, sides), by seating and side; the result is (deals, sides).
+    """
+    own = np.arange(rules.num_teams)
+    return leads_over_others(rules, scores)[:, own, own]
+
+
+def leads_over_others(rules: Rules, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return by how much each side is ahead of the mean of the others, (..., S) to (..., S)."""
+    others = (scores.sum(axis=-1, keepdims=True) - scores) / (rules.num_teams - 1)
+    ahead: npt.NDArray[np.float64] = leads(rules, scores, others)
+    return ahead
+
+
+def instead(other: str) -> Change:
+    """Return the change of an agent that puts another one in its place."""
+    return partial(_instead, other)
+
+
+def _instead(other: str, agent: str, rules: Rules, seed: int) -> Agent:
+    return agents.make_known(other, rules, seed)
+
+
+class Round(NamedTuple):
+    """A decision in each of some games, just made; a game that it has finished is in the engine no more."""
+
+    engine: Engine  # after the decision
+    rows: npt.NDArray[np.int64]  # (M,) the games that are not over
+    before: State  # (M,) what they were before
+    ended: npt.NDArray[np.int64]  # (K,) the games that it has ended
+    ends: State  # (K,) what they were before
+
+
+def watch(rules: str, agent: str, first: int, deals: int, seed: int) -> Iterator[Round]:
+    """Play deals with an agent in every seat, and yield each round of decisions."""
+    game = Rules.parse(rules)
+    engine = Engine(game, deals, deal_seeds(seed, first + deals)[first:])
+    player = agents.make_known(agent, game, stream(seed, first))
+    rows = np.arange(deals)
+    while len(rows):
+        before = _some(engine.state, rows)
+        step(engine, player, rows)
+        over = engine.finished[rows]
+        yield Round(engine, rows[~over], _some(before, ~over), rows[over], _some(before, over))
+        rows = rows[~over]
+
+
+def step(engine: Engine, player: Agent, rows: npt.NDArray[Any]) -> None:
+    """Play a decision in some games; raises ValueError for an agent that fails."""
+    try:
+        engine.step(player.act(engine.observation[rows], engine.action_mask[rows]), rows)
+    except Exception as error:
+        raise ValueError(f"{player.name} {describe_error(error)}") from None
+
+
+def _some(state: State, rows: npt.NDArray[Any]) -> State:
+    return state[rows].view(np.recarray)
+
+
+def stream(*numbers: int) -> int:
+    """Return the seed of an agent's random choices in one piece of work."""
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0])

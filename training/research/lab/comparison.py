@@ -1,0 +1,42 @@
+"""Studies that change one thing about a player and let it meet itself unchanged: what does each change cost?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from krypenv.rules import Rules
+from krypenv.training.research.lab.chunks import Change, by_deal, match_tasks
+from krypenv.training.research.lab.intervals import Samples, bars, figures_of, interval, rows_of
+from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+
+LABEL = "points a game against the same player unchanged"
+
+
+def comparison(
+    name: str,
+    question: str,
+    changes: Callable[[Rules], dict[str, Change]],
+    sentence: Callable[[Samples], str],
+    deals: int = 2000,
+    **more: Any,
+) -> Study:
+    """Return a study of some changes, each in a duplicate match of the changed player against the unchanged one.
+
+    `sentence` makes the answer from the margins by deal of each change. `more` goes to `Study`.
+    """
+
+    def tasks(setup: Setup) -> list[Task]:
+        return [task for label, change in changes(setup.rules).items() for task in match_tasks(label, setup, change)]
+
+    def answer(setup: Setup, results: dict[str, Any]) -> Answer:
+        margins = {label: np.array(by_deal(results, label, setup)) for label in changes(setup.rules)}
+        intervals = {label: interval(each) for label, each in margins.items()}
+        return Answer(
+            sentence(margins), ("what", "margin", "95% interval"), rows_of(margins), figures_of(intervals),
+            bars(intervals, LABEL),
+        )  # fmt: skip
+
+    return Study(name, question, tasks, answer, deals, **more)

@@ -1,0 +1,125 @@
+"""Samples by name, as a study's answer shows them: rows of a table, plain figures, bars with intervals, words."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from scipy.stats import ttest_1samp
+
+from krypenv.training.evaluation.matches.duplicate import confidence_interval
+from krypenv.training.evaluation.matches.margins import format_margin, margin_cells
+
+FloatArray = npt.NDArray[np.float64]
+Samples = Mapping[str, FloatArray]  # independent samples, (n,), such as margins by deal
+Interval = tuple[float, float, float]  # mean, and the bounds of its 95% interval
+
+WIDEST_LABEL = 40  # characters
+LEVEL = 0.05  # of all tests of an answer together
+
+
+def interval(samples: Sequence[float] | FloatArray) -> Interval:
+    """Return the mean of independent samples and its 95% interval (Student's t); nan where there are none."""
+    found = np.asarray(samples, float)
+    return confidence_interval(found) if len(found) else (np.nan, np.nan, np.nan)
+
+
+def cells(found: Interval) -> tuple[str, str]:
+    """Return a margin and its interval as two cells of a table."""
+    return ("-", "-") if np.isnan(found[0]) else margin_cells(*found)
+
+
+def amounts(found: Interval) -> tuple[str, str]:
+    """Return an amount, which has no sign, and its interval as two cells of a table."""
+    mean, low, high = found
+    return ("-", "-") if np.isnan(mean) else (f"{mean:.2f}", f"{low:.2f} to {high:.2f}")
+
+
+def rows_of(samples: Samples) -> list[tuple[str, ...]]:
+    """Return a row for each name: the name, the mean and its interval."""
+    return [(name, *cells(interval(each))) for name, each in samples.items()]
+
+
+def figures_of(intervals: Mapping[str, Interval]) -> dict[str, dict[str, float]]:
+    """Return intervals as plain JSON values, without those that there are no samples for."""
+    return {
+        name: {"mean": mean, "low": low, "high": high}
+        for name, (mean, low, high) in intervals.items()
+        if np.isfinite((mean, low, high)).all()
+    }
+
+
+def bars(intervals: Mapping[str, Interval], label: str) -> Callable[[Axes], None]:
+    """Return what draws a horizontal bar with its interval for each name."""
+
+    def draw(axes: Axes) -> None:
+        finite = {name: each for name, each in intervals.items() if np.isfinite(each).all()}
+        if finite:
+            means = np.array(list(finite.values()))
+            errors = [means[:, 0] - means[:, 1], means[:, 2] - means[:, 0]]
+            axes.barh(
+                [textwrap.fill(name, WIDEST_LABEL) for name in finite],
+                means[:, 0],
+                xerr=errors,
+                capsize=4,
+                color="#6b8fb5",
+            )
+        axes.axvline(0, color="black", linewidth=0.8)
+        axes.invert_yaxis()
+        axes.tick_params(axis="y", labelsize=9)
+        axes.set_xlabel(label)
+
+    return draw
+
+
+def p_value(samples: Sequence[float] | FloatArray) -> float:
+    """Return the p value of a mean other than zero, by the two-sided t test of independent samples."""
+    found = np.asarray(samples, float)
+    if len(found) < 2:
+        return 1.0
+    if not found.std():
+        return float(not found.any())
+    return float(ttest_1samp(found, 0.0).pvalue)
+
+
+def holm(p_values: Sequence[float]) -> FloatArray:
+    """Return p values adjusted for the number of tests, by Holm's step-down method (Holm 1979).
+
+    Where those below 0.05 are taken for certain, one error or more among all tests has a probability of 5% at most.
+    """
+    found = np.asarray(p_values, float)
+    order = found.argsort()
+    adjusted = np.empty_like(found)
+    adjusted[order] = np.maximum.accumulate(found[order] * np.arange(len(found), 0, -1)).clip(max=1)
+    return adjusted
+
+
+def points(*samples: Sequence[float] | FloatArray) -> list[str]:
+    """Return margins in words, as in `+1.3 points a game (+1.1 to +1.5)`.
+
+    Each interval is one of 95% by itself. A note tells which margins can't be told apart from zero if all of them are
+    tested together (Holm).
+    """
+    return [
+        format_margin(*interval(each), 1, " points a game", "" if p < LEVEL else "; not told apart from zero")
+        for each, p in zip(samples, holm(list(map(p_value, samples))), strict=True)
+    ]
+
+
+def ratio_interval(hits: FloatArray, times: FloatArray) -> Interval:
+    """Return the ratio of two sums over deals and its 95% interval, by the delta method; nan where there were none."""
+    total = times.sum()
+    if not total:
+        return np.nan, np.nan, np.nan
+    ratio = hits.sum() / total
+    error = np.sqrt(((hits - ratio * times) ** 2).sum()) / total
+    return float(ratio), float(max(ratio - 1.96 * error, 0)), float(min(ratio + 1.96 * error, 1))
+
+
+def percents(found: Interval) -> tuple[str, str]:
+    """Return a share and its interval as two cells of a table, in percent."""
+    share, low, high = np.clip(found, 0, 1)
+    return ("-", "-") if np.isnan(share) else (f"{share:.1%}", f"{low:.1%} to {high:.1%}")

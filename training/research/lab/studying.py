@@ -1,0 +1,137 @@
+"""What every study is: a list of tasks, and an answer folded from all their results: a table, a sentence, a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from krypenv import agents
+from krypenv.agents import Agent
+from krypenv.agents.base import check_krypkasino
+from krypenv.agents.neural.model_file import read_card
+from krypenv.inputs.files import write_whole
+from krypenv.rules import Rules
+from krypenv.training.evaluation.arena.arena import weights_of
+from krypenv.training.runs import HERE, Executor, Header, Progress, Task, open_run
+from krypenv.training.runs.journal import JOURNAL
+from krypenv.training.runs.machine import machine
+from krypenv.training.runs.tables import write_json
+
+RESULT, FIGURE = "result.json", "figure.png"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a study is run with: whose play, by which rules, how much, from which seed."""
+
+    rules: Rules
+    agent: str  # who plays in general; interventions change one habit of it
+    deals: int
+    seed: int = 0
+    models: tuple[str, ...] = ()  # folders, for a study that compares rule sets
+
+    def __post_init__(self) -> None:
+        agents.make_known(self.agent, self.rules)  # raises ValueError where there is none
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        return {"rules": str(self.rules), "agent": self.agent, "deals": self.deals, "seed": self.seed}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came out."""
+
+    sentence: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    figures: dict[str, Any]  # the numbers behind it, as plain JSON values
+    draw: Callable[[Axes], None]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A question, the work that it takes, and how the results answer it."""
+
+    name: str
+    question: str
+    tasks: Callable[[Setup], Sequence[Task]]
+    answer: Callable[[Setup, dict[str, Any]], Answer]  # from the tasks' results by their keys
+    deals: int  # by default
+    players: tuple[int, ...] = (2, 4)  # numbers of players for which it makes sense, the default first
+    teams: int | None = None  # by default; a study with teams needs them
+    fewest: int = 1  # deals
+    needs: Callable[[Agent], Any] = lambda agent: None  # raises ValueError for an agent that can't be studied
+    sets: Mapping[str, str] = field(default_factory=dict)  # rules by label, of a study that compares rule sets
+    agent: str = ""  # whose play is studied, where the study says it
+
+    @property
+    def rules(self) -> Rules | None:
+        """The first of the rule sets that are compared, None if the study is about any rules."""
+        return Rules.parse(next(iter(self.sets.values()))) if self.sets else None
+
+    def check(self, setup: Setup) -> None:
+        """Raise ValueError for rules for which the study makes no sense, and for an agent that it can't change."""
+        if self.sets and (setup.rules, setup.agent) != (self.rules, self.agent):
+            raise ValueError(f"the study {self.name} has its own rules and agents; give neither")
+        if setup.models and not self.sets:
+            raise ValueError(f"the study {self.name} has no use for trained models; those that compare rules have")
+        if not self.sets:
+            check_krypkasino(setup.rules, f"the study {self.name}")
+        if setup.rules.players not in self.players:
+            players = ", ".join(map(str, self.players))
+            raise ValueError(f"the study {self.name} is for {players} players, not {setup.rules.players}")
+        if self.teams and not setup.rules.teams:
+            raise ValueError(f"the study {self.name} is for teams; give --teams {self.teams}")
+        if setup.deals < self.fewest:
+            raise ValueError(f"the study {self.name} needs at least {self.fewest} deals, not {setup.deals}")
+        self.needs(agents.make_known(setup.agent, setup.rules))
+
+
+def run_study(
+    study: Study, setup: Setup, folder: Path, command: str, executor: Executor = HERE,
+    progress: Progress = lambda done, tasks: None,
+) -> Answer:  # fmt: skip
+    """Run a study, or resume one in the same folder, write its files, and return its answer.
+
+    Raises ValueError, and changes nothing, where the study can't use the setup, or the folder has another setup or is
+    being written to.
+    """
+    study.check(setup)
+    if not (folder / JOURNAL).exists() and (folder / RESULT).exists():
+        raise ValueError(f"{folder} has a result without its {JOURNAL}, which is not overwritten; give another --out")
+    weights = weights_of(setup.agent, agents.make_known(setup.agent, setup.rules))
+    identity: dict[str, Any] = {"study": study.name, **setup.to_json(), "weights_sha256": weights}
+    if study.sets:
+        trained = {str(agents.rules_of(model)): read_card(model)["weights_sha256"] for model in setup.models}
+        identity |= {"sets": dict(study.sets), "models_sha256": trained}
+    about = {"command": command, "machine": machine()}
+    with open_run(folder, Header("study", identity, about), executor) as run:
+        answer = study.answer(setup, run.do_all(study.tasks(setup), progress))
+        figures = {
+            **identity, "question": study.question, "answer": answer.sentence, "columns": answer.columns,
+            "rows": answer.rows, "figures": answer.figures, **about,
+        }  # fmt: skip
+        write_json(folder / RESULT, figures)
+        write_whole(folder / FIGURE, picture(study, answer))
+    return answer
+
+
+def picture(study: Study, answer: Answer) -> bytes:
+    """Return the figure of an answer as PNG."""
+    import io
+
+    figure = Figure(figsize=(8, 4.5), dpi=110, layout="constrained")
+    axes = figure.subplots()
+    answer.draw(axes)
+    if axes.patches or len(study.sets) > 1:  # rows: as high as their labels need
+        figure.set_figheight(max(4.5, 0.4 * len(axes.get_yticks())))
+    figure.suptitle(study.question, fontsize=11)
+    data = io.BytesIO()
+    figure.savefig(data, format="png", metadata={"Software": None})
+    return data.getvalue()

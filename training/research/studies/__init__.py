@@ -1,0 +1,28 @@
+"""Studies: questions about good play, each a small file to copy and change.
+
+registry  studies by name
+creep  creep or capture
+setups  what is left to the next player
+example  example M of the rulebook
+shed   high cards and aces
+last   the cards set aside and the last capture
+seat   the lead and the seat
+memory  what forgetting costs
+partners  pairs of one kind and of strangers
+variants  house rules
+misere  low scores or high
+luck   luck and skill
+advice  the rulebooks' advice
+small  agents against perfect play, where it is known
+"""
+
+from typing import TYPE_CHECKING
+
+from krypenv.runtime.lazy import importer
+
+if TYPE_CHECKING:
+    from krypenv.training.research.studies.registry import STUDIES, study_of
+else:
+    __getattr__ = importer(__name__, {"registry": ("STUDIES", "study_of")})
+
+__all__ = ["STUDIES", "study_of"]

@@ -1,0 +1,258 @@
+"""Small games: how far are agents from perfect play, where it is known exactly?"""
+
+from __future__ import annotations
+
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from krypenv.agents import Agent
+from krypenv.rules import Rules
+from krypenv.training.research.exact.beliefs import BELIEFS, lost_to_equilibrium
+from krypenv.training.research.exact.growing import SOLVED, Trees
+from krypenv.training.research.exact.solving import grow_for_agents, measure, solve
+from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+
+HIDDEN = "mini-hidden"  # the game in which learners are trained
+TOO_LARGE = ("mini-count",)  # to ask agents everywhere
+WORLDS = (1, 3, 10, 30, 100, 300)
+SEARCHES = tuple(f"search(worlds={worlds})" for worlds in WORLDS)
+ASKED = {  # agents, and the seeds whose answers make up their probabilities
+    "random": 1, "greedy": 32, "tactician": 32, **dict.fromkeys(SEARCHES, 8), "rollout": 4, "ismcts": 4,
+}  # fmt: skip
+BOUNDED = ("random", "greedy", "tactician", "search(worlds=30)")
+FRAMES = (0, 50_000, 100_000, 200_000, 400_000, 800_000)  # decisions of PPO at which it is measured
+LEARNERS = 2  # runs of PPO, with and without the history
+GAMES = 256  # of PPO at once
+DEMONSTRATIONS = 10_000  # games that the clone imitates
+EXPLOITED = 100_000  # decisions that an exploiter is trained for
+
+
+@lru_cache(1)
+def trees_of(preset: str) -> Trees:
+    """Return the trees in which agents are asked; the last ones are kept."""
+    return grow_for_agents(Rules.preset(preset))
+
+
+def exploitability(agent: str | Agent, preset: str, seeds: int = 1) -> float:
+    """Return what best responses win against an agent, in points a game."""
+    return measure(agent, Rules.preset(preset), seeds, 1, trees_of(preset)).exploitability
+
+
+def value_of(preset: str) -> dict[str, float]:
+    """Return the value of a game for the first seat, and how far its equilibrium can be exploited."""
+    solved = solve(Rules.preset(preset), threads=1)
+    return {"value": solved.value, "exploitability": max(solved.exploitability, 0.0)}
+
+
+def lost_by_beliefs(preset: str) -> dict[str, float]:
+    """Return what a search with open hands loses to an equilibrium, by its beliefs."""
+    solved = solve(Rules.preset(preset), threads=1)
+    return {beliefs: max(lost_to_equilibrium(solved, beliefs), 0.0) for beliefs in BELIEFS}
+
+
+def train_ppo(history: bool, seed: int) -> list[tuple[int, float]]:
+    """Train PPO by self-play; return its decisions so far and its exploitability, along the training."""
+    import numpy as np
+    import torch
+    from stable_baselines3.common.logger import configure
+
+    from krypenv.envs.sb3 import KrypkasinoVecEnv
+    from krypenv.training.learn.learner.ppo import SelfPlayPPO
+    from krypenv.training.learn.learner.torch_network import NetworkPolicy
+    from krypenv.training.learn.selfplay.league import seed_of
+    from krypenv.training.learn.selfplay.settings import Ppo
+
+    torch.set_num_threads(1)
+    rules, it = Rules.preset(HIDDEN), Ppo()
+    model = SelfPlayPPO(
+        [KrypkasinoVecEnv(rules, GAMES, seat="all", dense=True, seed=seed_of(seed, 0, 0), history=history)],
+        it.critic,
+        {"history": history}, kl_coef=it.kl_coef, ema_decay=it.ema_decay, ent_coef=it.ent_coef,
+        n_steps=it.steps, batch_size=it.batch, n_epochs=it.epochs, gamma=1.0, gae_lambda=it.gae_lambda,
+        learning_rate=lambda left: it.learning_rate * max(left, 0.05), clip_range=it.clip, vf_coef=it.vf_coef,
+        seed=seed, device="cpu",
+    )  # fmt: skip
+    model.set_logger(configure(None, []))
+    found: list[tuple[int, float]] = []
+    while True:
+        if model.num_timesteps >= FRAMES[len(found)]:
+            player = NetworkPolicy(model.network, rules, "ppo")
+            found.append((model.num_timesteps, exploitability(player, HIDDEN)))
+            if len(found) == len(FRAMES):
+                return found
+        update = model.num_timesteps // (GAMES * it.steps)
+        torch.manual_seed(seed_of(seed, update + 1, 0))
+        model.rollout_buffer.rng = np.random.default_rng(seed_of(seed, update + 1, 1))
+        model.set_done(model.num_timesteps / FRAMES[-1])
+        model.collect_rollouts()
+        model.train()
+
+
+def train_clone(seed: int) -> dict[str, Any]:
+    """Imitate a search as `krypenv imitate` does; return the teacher, and the exploitability of both."""
+    import torch
+    from rich.console import Console
+
+    from krypenv.training.learn.imitation.imitate import ImitationSettings, imitate, make_policy
+    from krypenv.training.learn.learner.torch_network import NetworkPolicy
+
+    torch.set_num_threads(1)
+    settings = ImitationSettings.of(rules=HIDDEN, games=DEMONSTRATIONS, seed=seed, workers=1)
+    policy = make_policy(settings)
+    with tempfile.TemporaryDirectory() as folder:
+        imitate(settings, policy, Path(folder), Console(quiet=True))
+    player = NetworkPolicy(policy.network, settings.game_rules(), "clone")
+    teacher = settings.demonstrating.teacher
+    return {
+        "teacher": teacher,
+        "exploitability": exploitability(player, HIDDEN),
+        "exploitability of the teacher": exploitability(teacher, HIDDEN, ASKED[SEARCHES[0]]),
+    }
+
+
+def train_champion(seed: int) -> dict[str, float]:
+    """Train a model as `krypenv train` does by default; return the exploitability of its network, and of its search."""
+    from rich.console import Console
+
+    from krypenv.training.learn.selfplay.selfplay import Run
+    from krypenv.training.learn.selfplay.settings import Settings
+
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings.of(rules=HIDDEN, seed=seed, out=folder, threads=1, workers=1, curve_every=1e9, device="cpu")
+        run = Run(settings, Path(folder))
+        run.play(Console(quiet=True))
+        run.write_model("")
+        model = str(Path(folder) / "model")
+        guided = f"guided(model={model!r}, worlds=30)"
+        return {"network": exploitability(model, HIDDEN), "with search": exploitability(guided, HIDDEN)}
+
+
+def bound(agent: str, deals: int, seed: int) -> dict[str, Any]:
+    """Return the lower bound that `krypenv exploit` finds for an agent."""
+    import torch
+    from rich.console import Console
+
+    from krypenv.training.research.exploit.exploiting import ExploitSettings, exploit
+
+    torch.set_num_threads(1)
+    settings = ExploitSettings.of(agent=agent, rules=HIDDEN, seeds=1, frames=EXPLOITED, deals=deals, seed=seed)
+    found = exploit(settings, Console(quiet=True))
+    best = found.exploiters[found.best]
+    return {"margin": found.margin, "low": found.low, "high": found.high, "by": f"{best.kind} {best.name}"}
+
+
+def tasks(setup: Setup) -> list[Task]:
+    """Return all that is solved, asked, trained and bounded."""
+    found = [Task(f"value {preset}", value_of, {"preset": preset}) for preset in setup_games()]
+    for preset in setup_games():
+        if preset not in TOO_LARGE:
+            for agent, seeds in ASKED.items():
+                arguments = {"agent": agent, "preset": preset, "seeds": seeds}
+                found.append(Task(f"{preset} {agent}", exploitability, arguments))
+            found.append(Task(f"beliefs {preset}", lost_by_beliefs, {"preset": preset}))
+    for history in (False, True):
+        for run in range(LEARNERS):
+            arguments = {"history": history, "seed": setup.seed + run}
+            found.append(Task(f"ppo {history} {run}", train_ppo, arguments))
+    found.append(Task("clone", train_clone, {"seed": setup.seed}))
+    found.append(Task("champion", train_champion, {"seed": setup.seed}))
+    for agent in BOUNDED:
+        arguments = {"agent": agent, "deals": setup.deals, "seed": setup.seed}
+        found.append(Task(f"bound {agent}", bound, arguments))
+    return found
+
+
+def setup_games() -> tuple[str, ...]:
+    """Return the games, the one in which learners are trained last, so that its trees are still there."""
+    return (*(name for name in SOLVED if name != HIDDEN), HIDDEN)
+
+
+def answer(setup: Setup, results: dict[str, Any]) -> Answer:
+    """Tell how far each agent is from perfect play, what more search and training bring, and what bounds find."""
+    asked = {
+        preset: {agent: results[f"{preset} {agent}"] for agent in ASKED}
+        for preset in setup_games()
+        if preset not in TOO_LARGE
+    }
+    here = asked[HIDDEN]
+    ppo = {
+        name: [[results[f"ppo {history} {run}"][at][1] for run in range(LEARNERS)] for at in range(len(FRAMES))]
+        for name, history in (("PPO", False), ("PPO with history", True))
+    }
+    clone, champion = results["clone"], results["champion"]
+    trained = {
+        f"{clone['teacher']}, the teacher": clone["exploitability of the teacher"],
+        "its clone": clone["exploitability"],
+        "krypenv train, the network": champion["network"],
+        "krypenv train, with search": champion["with search"],
+    }
+    bounds = {agent: results[f"bound {agent}"] for agent in BOUNDED}
+    shares = {agent: max(bounds[agent]["margin"], 0.0) / here[agent] for agent in BOUNDED if here[agent] > 0}
+    last = {name: sum(runs[-1]) / LEARNERS for name, runs in ppo.items()}
+    fused = {preset: each[SEARCHES[-1]] for preset, each in asked.items()}
+    beliefs = {preset: results[f"beliefs {preset}"] for preset in asked}
+    sentence = (
+        f"In {HIDDEN} a best response wins {here['tactician']:.2f} points a game from tactician, "
+        f"{here[SEARCHES[0]]:.2f} from search with 1 world, {here['search(worlds=30)']:.2f} with 30 and "
+        f"{here[SEARCHES[-1]]:.2f} with 300. With 300 it is exploited by more than a hundredth of a point in "
+        f"{sum(each > 0.01 for each in fused.values())} of {len(fused)} games. "
+        f"To an equilibrium a search with open hands loses {beliefs[HIDDEN]['uniform']:.2f} with uniform beliefs and "
+        f"{beliefs[HIDDEN]['exact']:.2f} with exact ones. "
+        f"PPO comes down to {last['PPO']:.2f} in {FRAMES[-1]:,} decisions, and to {last['PPO with history']:.2f} if it "
+        f"sees the plays of the deal; what krypenv train makes to {champion['network']:.2f}, and to "
+        f"{champion['with search']:.2f} with its search. The lower bounds of krypenv exploit find "
+        f"{min(shares.values(), default=0):.0%} to {max(shares.values(), default=0):.0%} of the true figures."
+    )
+    bars = dict(here)
+    for name, runs in ppo.items():
+        bars |= {f"{name}, {frames:,}": sum(each) / LEARNERS for frames, each in zip(FRAMES[1:], runs[1:], strict=True)}
+    bars |= trained
+    rows = []
+    for name, figure in bars.items():
+        found = (f"{bounds[name]['margin']:+.2f}", f"{shares[name]:.0%}") if name in shares else ("", "")
+        rows.append((name, f"{figure:.2f}", str(ASKED.get(name, "")), *found))
+    figures = {
+        "values": {preset: results[f"value {preset}"] for preset in SOLVED}, "exploitability": asked, "ppo": ppo,
+        "trained": trained, "bounds": bounds, "beliefs": beliefs, "frames": FRAMES,
+    }  # fmt: skip
+
+    def draw(axes: Axes) -> None:
+        names = list(bars)[::-1]
+        places = range(len(names))
+        axes.barh(places, [bars[name] for name in names], color=[_colour(name) for name in names])
+        for place, name in enumerate(names):
+            axes.annotate(
+                f"{bars[name]:.2f}", (bars[name], place), (3, 0), textcoords="offset points", va="center", fontsize=8
+            )
+        found = [(names.index(agent), max(bounds[agent]["margin"], 0.0)) for agent in BOUNDED]
+        label = "lower bound that krypenv exploit finds"
+        axes.plot([each for _, each in found], [place for place, _ in found], "D", color="black", ms=5, label=label)
+        axes.set_yticks(places, names)
+        axes.margins(x=0.1)
+        axes.set_ylim(-0.6, len(names) - 0.4)
+        axes.set_xlabel(f"exploitability in {HIDDEN}, points a game; an equilibrium has 0")
+        axes.legend(loc="lower right")
+
+    return Answer(sentence, ("agent", "exploitability", "seeds", "lower bound", "found"), rows, figures, draw)
+
+
+def _colour(name: str) -> str:
+    """Return the colour of a kind of agent."""
+    kinds = {"search": "C0", "ismcts": "C0", "rollout": "C0", "PPO with": "C2", "PPO": "C1", "krypenv": "C3"}
+    return next((colour for kind, colour in kinds.items() if name.startswith(kind)), "C7")
+
+
+STUDY = Study(
+    "small",
+    "How far from perfect play are agents in games that are solved?",
+    tasks,
+    answer,
+    deals=1000,
+    players=(2,),
+    sets={name: name for name in setup_games()[::-1]},
+    agent="tactician",
+)
