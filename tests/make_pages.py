@@ -1,4 +1,4 @@
-"""Write the pages of the environments: `make pages`. `tests/test_pages.py` holds that they are up to date.
+"""Write the pages of the environments: `make pages`. `tests/docs/test_pages.py` holds that they are up to date.
 
 The pages of Kasino and Mulle are made here as a whole. That of Krypkasino is written by hand but for its tables.
 """

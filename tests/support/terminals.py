@@ -84,7 +84,7 @@ def krypenv_in_a_terminal(arguments, lines, columns=80, **environment):
     try:
         while time.monotonic() < end:
             if not select.select([own], [], [], 1)[0]:
-                if sent and process.poll() is None and b"The game is saved" not in shown:
+                if sent and process.poll() is None and b"; to go on: krypenv play" not in shown:
                     process.send_signal(sent)  # it came just before the process began to read
                 continue
             try:
@@ -104,7 +104,7 @@ def krypenv_in_a_terminal(arguments, lines, columns=80, **environment):
                 else:
                     os.write(own, line if isinstance(line, bytes) else f"{line}\n".encode())
                 shown += b"\n"
-        code = process.wait(timeout=300)  # it may compile on a busy machine
+        code = process.wait(timeout=60)
     finally:
         process.kill()
         process.wait()

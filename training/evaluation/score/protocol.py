@@ -1,7 +1,7 @@
 """The protocol of the score: its tables, the panel of opponents at each, and the deals. Frozen under a version.
 
 A change of any of them, or of code that changes how the panel plays, makes scores incomparable: it needs a new version.
-`tests/test_score.py` holds the panel's play bit by bit.
+`tests/training/test_score.py` holds the panel's play bit by bit.
 """
 
 from __future__ import annotations
