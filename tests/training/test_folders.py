@@ -26,8 +26,7 @@ from krypenv.inputs.files import append_whole, write_whole
 from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
 from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
 from krypenv.training.evaluation.score.score_file import read_score
-from krypenv.training.learn.imitation.imitate import ImitationSettings
-from krypenv.training.learn.imitation.imitate import run as imitate
+from krypenv.training.learn.imitation.imitate import ImitationSettings, run_imitation
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.learn.selfplay.selfplay import train
 from krypenv.training.learn.selfplay.settings import Settings
@@ -60,7 +59,7 @@ def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, what: st
     starts: dict[str, Callable[[], Any]] = {
         "train": lambda: train(Settings.of(**TINY, out=str(folder)), quiet=True),
         "resume": lambda: train(Settings(resume=str(folder)), quiet=True),
-        "imitate": lambda: imitate(ImitationSettings(out=str(folder), network=Network(4, 3, 2)), ""),
+        "imitate": lambda: run_imitation(ImitationSettings(out=str(folder), network=Network(4, 3, 2)), ""),
         "exploit": lambda: exploiting.exploit(
             ExploitSettings.of(agent="greedy", seeds=1, frames=1, out=str(folder)), None
         ),  # type: ignore[arg-type]

@@ -245,9 +245,10 @@ def imitate(ctx: typer.Context) -> None:
         """Record games of a search against itself with the values of all moves, and train a network to imitate it."""
         from krypenv.training.cli.outputs import check_folder
         from krypenv.training.evaluation.matches.match_tables import print_matches
+        from krypenv.training.learn.imitation.imitate import run_imitation
 
         check_folder(settings.out)
-        print_matches(train(settings, shlex.join(["krypenv", *sys.argv[1:]])))
+        print_matches(run_imitation(settings, shlex.join(["krypenv", *sys.argv[1:]])))
 
     hand_over(ctx, command_of(ImitationSettings, start), "Example: krypenv imitate --games 4000 --out runs/imitation")
 

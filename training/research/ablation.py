@@ -19,8 +19,7 @@ from krypenv.inputs.files import write_whole
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.evaluation.matches.margins import margin_cells
-from krypenv.training.learn.imitation.imitate import ImitationSettings
-from krypenv.training.learn.imitation.imitate import run as imitate
+from krypenv.training.learn.imitation.imitate import ImitationSettings, run_imitation
 from krypenv.training.learn.ladder import KRYPKASINO, ladder_of
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.learn.selfplay.selfplay import train
@@ -163,7 +162,7 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
     header = Header("ablation", whole, {"command": command, "machine": machine()})
     with open_run(out, header, executor_of(settings.workers, settings.ray, settings.ray_address or None)) as journal:
         if not (out / IMITATION / MODEL).is_file():
-            imitate(imitation, command)
+            run_imitation(imitation, command)
         with progress(console) as show:
             journal.do_all(trainings, lambda done, of: show(done / of, f"{done} of {of} runs trained"))
             margins = journal.do_all([*matches.values()], lambda done, of: show(done / of, f"{done} of {of} matches"))

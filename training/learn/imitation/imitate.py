@@ -170,7 +170,7 @@ def _rehearse(settings: ImitationSettings, console: Console) -> None:
         imitate(small, make_policy(small), Path(folder), Console(quiet=True))
 
 
-def run(settings: ImitationSettings, command: str) -> list[MatchResult]:
+def run_imitation(settings: ImitationSettings, command: str) -> list[MatchResult]:
     """Make demonstrations, train a network on them, write the model, and return its evaluation.
 
     Raises ValueError if the folder holds other demonstrations, or another run is writing to it.
