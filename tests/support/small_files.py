@@ -177,7 +177,7 @@ def scores() -> list[bytes]:
     made = []
     with tiny_protocol(), same_everywhere():
         for number, (agent, tables, deals) in enumerate(
-            (("tactician", (), 4), ("small_files:Failing", ("two",), 2), ("greedy", ("three",), 2))
+            (("tactician", (), 4), ("support.small_files:Failing", ("two",), 2), ("greedy", ("three",), 2))
         ):
             path = scratch() / "scores" / f"{number}.json"
             run.play_score(run.ScoreSettings(agent, path, tables, deals), "krypenv score")

@@ -215,7 +215,7 @@ class TestPresets:
         self, monkeypatch: pytest.MonkeyPatch, options: list[str], given: dict[str, Any]
     ) -> None:
         seen: list[Settings] = []
-        monkeypatch.setattr(selfplay, "run", seen.append)
+        monkeypatch.setattr(selfplay, "train", seen.append)
         done = CliRunner().invoke(app, ["train", *options])
         assert done.exit_code == 0, done.output
         assert seen == [Settings.of(**given)]
