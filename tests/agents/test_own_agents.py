@@ -29,7 +29,6 @@ from krypenv.training.runs.journal import JOURNAL, encode, parse
 RULES = Rules.preset("krypkasino")
 PLAYERS = '''
 import numpy as np
-from support.places import ROOT
 
 class Careful:
     """Plays the legal action of some rank among all; says what it was made of."""
@@ -263,9 +262,8 @@ def test_a_run_that_a_file_describes_imports_nothing(here):
 
 def test_only_what_is_typed_is_made_by_make():
     """In `training/` and `agents/` strings are made agents by `make_known`, but where a person gives them."""
-    root = ROOT
     found, importers = set(), set()
-    for path in [path for room in ("training", "agents", "krypenv") for path in root.glob(f"{room}/**/*.py")]:
+    for path in [path for room in ("training", "agents", "krypenv") for path in ROOT.glob(f"{room}/**/*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
             if name in ("agents.make", "typed", "agents.typed", "Typed") or name.endswith("('krypenv.agents').make"):
@@ -284,17 +282,17 @@ def test_only_what_is_typed_is_made_by_make():
         "own.py",  # typed itself
         "opponents.py",  # opponents of an environment
         "play.py",  # who sits at the table in the terminal
-        "matches.py",  # duplicate_match and what is like it
+        "duplicate.py",  # duplicate_match and what is like it
         "analysis.py",  # names that stand in it
         "sweeps.py",  # likewise
         "arena.py",  # ArenaSettings, whose of_folder refuses what must not be imported
         "settings.py",  # Settings.of, and with_own_of after its check
         "exploiting.py",  # ExploitSettings
         "options.py",  # the values of options
-        "run.py",  # ScoreSettings, and the agent that check_score is given
+        "playing.py",  # ScoreSettings, and the agent that check_score is given
         "study.py",  # the command's agent
         "compare.py",  # likewise
-        "bench_lines.py",  # names that stand in it
+        "lines.py",  # names that stand in it
         "first_use.py",  # likewise
     }
 

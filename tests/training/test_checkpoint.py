@@ -189,10 +189,10 @@ def test_a_full_disk_stops_a_run_with_a_sentence(
 def test_weights_that_are_no_numbers_stop_a_run_with_a_sentence(
     unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, train, calls = tmp_path / "run", SelfPlayPPO.train, []
+    folder, learn, calls = tmp_path / "run", SelfPlayPPO.train, []
 
     def diverge(self: SelfPlayPPO) -> None:
-        train(self)
+        learn(self)
         calls.append(1)
         if len(calls) == 4:
             list(self.policy.parameters())[3].data.view(-1)[0] = float("nan")

@@ -375,12 +375,18 @@ class TestScores:
             ("--check forfeits.json --share 1", "table two has 1 forfeited games, and the replay 0"),
             ("--check oracle.json", "oracle-hand sees what is hidden"),
             ("--check gone.json", "of the agent 'gone', which is neither"),
-            ("--check own.json", "to have it imported, name it: krypenv score 'support.small_files:Failing' --check own.json"),
+            (
+                "--check own.json",
+                "to have it imported, name it: krypenv score 'support.small_files:Failing' --check own.json",
+            ),
             (
                 "support.small_files:Absent --check own.json",
                 "own.json is of the agent support.small_files:Failing; to have it imported",
             ),
-            ("--check own_forfeits.json support.small_files:Failing", "table two has 1 forfeited games, and the replay 4"),
+            (
+                "--check own_forfeits.json support.small_files:Failing",
+                "table two has 1 forfeited games, and the replay 4",
+            ),
         ],
     )
     def test_bad_input_to_the_command(

@@ -150,7 +150,7 @@ SHOWN = ("evaluate", "arena", "bench", "analyze", "score", "study", "compare", "
 
 
 @pytest.mark.parametrize(
-    ("limits", "value", "sentence"),
+    ("bounds", "value", "sentence"),
     [
         (limits.DEALS, 0, "it is at least 1, not 0"),
         (limits.DEALS, 10**12, "it is at most 1,000,000, whose scores fit into memory"),
@@ -165,10 +165,10 @@ SHOWN = ("evaluate", "arena", "bench", "analyze", "score", "study", "compare", "
         (limits.SHARE, float("nan"), "it is from 0 to 1, not nan"),
     ],
 )
-def test_bounds(limits, value, sentence):
+def test_bounds(bounds, value, sentence):
     with pytest.raises(ValueError, match=sentence):
-        limits.check("it", value, limits)
-    limits.check("it", limits.high, limits)
+        limits.check("it", value, bounds)
+    limits.check("it", bounds.high, bounds)
 
 
 def test_more_matches_than_can_be_played_are_refused():
