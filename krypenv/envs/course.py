@@ -14,6 +14,7 @@ import numpy.typing as npt
 from krypenv.cards import BUILD, NO_CARD, NO_SEAT, NUM_KINDS, STOP, TAKE, TAKE_BUILD, action_name, card_name
 from krypenv.engine import IllegalMove
 from krypenv.envs.chance import TABLE, Draw, Plan, draw_weights
+from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.game.history import Play, play_of
 from krypenv.game.moves import Move
 from krypenv.game.stack import (
@@ -30,9 +31,9 @@ from krypenv.game.stack import (
 from krypenv.inputs.words import is_whole, listed, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.scoring import leads, side_scores
-from krypenv.kernels.state import allocate
-from krypenv.rules import MAX_PLAYERS, Rules
+from krypenv.rules import Rules
 from krypenv.runtime.jit import handle
+from krypenv.state import allocate
 from krypenv.worlds.invariants import check_state
 
 CHANCE, TERMINAL = -1, -4  # in `Course.turn`; OpenSpiel has the same numbers
@@ -145,7 +146,7 @@ class Course:
 
     @property
     def state(self) -> np.ndarray:
-        """The record of the present state (`krypenv.kernels.state.GAME`); while chance deals, without new cards."""
+        """The record of the present state (`krypenv.state.GAME`); while chance deals, without new cards."""
         return self._states[0]
 
     def observation(self, seat: int) -> npt.NDArray[np.int8]:

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from krypenv.cards import BUILD, NO_CARD, NO_SEAT, action_name, card_name, card_names, parse_card
 from krypenv.engine import IllegalMove
+from krypenv.features import width_of
 from krypenv.game.history import History, Int8Array, spades_in
 from krypenv.game.moves import Move
-from krypenv.game.plays import legal_plays, push_play, take_kinds
 from krypenv.game.starts import check_session, parse_deck
+from krypenv.game.whole_plays import legal_plays, push_play, take_kinds
 from krypenv.inputs.words import is_whole, listed, shown, unquoted
-from krypenv.kernels.features import width_of
 from krypenv.rules import Rules, check_rules
 
 AnyGame = TypeVar("AnyGame", bound="Core")
@@ -130,7 +130,7 @@ class Core:
 
     @property
     def state(self) -> np.ndarray:
-        """The record of the present state (`krypenv.kernels.state.GAME`); don't write to it."""
+        """The record of the present state (`krypenv.state.GAME`); don't write to it."""
         return self._history.state
 
     @property

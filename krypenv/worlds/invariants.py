@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,17 @@ import numpy.typing as npt
 from krypenv.cards import BUILD, MAX_BUILD, NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.kernels.builds import LIES_IN, NUM_PAIRS, copies_built, copies_in, held_values, ranks_of_build
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.checks import (
+from krypenv.kernels.compiled import (
+    NIBBLE,
+    TABLE,
+    bit_index,
+    compile_rules,
+    hand_value_of,
+    kinds_of_values,
+    sum_of,
+)
+from krypenv.kernels.deals import leader_of
+from krypenv.kernels.decision_checks import (
     BUILDS,
     CARDS,
     HANDS,
@@ -29,24 +39,12 @@ from krypenv.kernels.checks import (
     fault_of_table,
     tell_fault,
 )
-from krypenv.kernels.compiled import (
-    NIBBLE,
-    TABLE,
-    bit_index,
-    compile_rules,
-    hand_value_of,
-    kinds_of_values,
-    sum_of,
-)
-from krypenv.kernels.deals import leader_of
 from krypenv.kernels.play import prepare
 from krypenv.kernels.scoring import ends_at_once, settled_bonus
-from krypenv.kernels.state import GAME, MAY_STOP, State, allocate
 from krypenv.kernels.unions import is_union
+from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, rare_kernel
-
-if TYPE_CHECKING:
-    from krypenv.rules import Rules
+from krypenv.state import GAME, MAY_STOP, State, allocate
 
 MOST_POINTS = 1_000_000  # of a seat in one game, in a state from outside
 _BUILDS = (2 << MAX_BUILD) - 2  # bits of the values that a build may have

@@ -15,7 +15,7 @@ from krypenv.agents.neural.action_features import ActionFeatures, gather_action_
 from krypenv.agents.neural.learned import NetworkPlayer
 from krypenv.agents.neural.network import ILLEGAL, MAIN, Arrays, Inputs, Shape, inputs_of, layers_of
 from krypenv.agents.neural.weights import shape_of
-from krypenv.families.layout import history_size
+from krypenv.observation import history_size
 from krypenv.rules import Rules
 
 
