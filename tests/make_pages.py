@@ -10,10 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from krypenv import agents
-from krypenv.envs import whole_state
+from krypenv import agents, features, observation, whole_state
 from krypenv.families.variants import KASINO, MULLE, Family
-from krypenv.kernels import features, observation
 from krypenv.kernels.gains import MOST_LOOKS
 from krypenv.observation import HISTORY_COLUMNS, HISTORY_DESCRIPTIONS, LAYOUT
 from krypenv.rules import Rules
