@@ -10,7 +10,8 @@ import pyspiel
 
 from krypenv.cards import NO_SEAT, NUM_KINDS, action_name
 from krypenv.envs.chance import Plan
-from krypenv.envs.course import CHANCE, TERMINAL, Course, deal_name
+from krypenv.envs.course import CHANCE, TERMINAL, Course
+from krypenv.envs.course_text import deal_name
 from krypenv.envs.openspiel_observer import Observer
 from krypenv.envs.resampling import resampled
 from krypenv.families.bounds import MAX_PLAYERS

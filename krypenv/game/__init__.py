@@ -1,10 +1,11 @@
 """One game, for people: moves by name, undo, texts of positions and records. `krypenv.one_game` puts them together.
 
 core             a game without its texts
-starts           decks and places in a session that a game may start from
+starts           decks, seeds and places in a session that a game may start from
 history          the states of a game, and how they follow each other
 stack            the kernels over those states
 whole_plays      which whole plays are legal, and how they are carried out
+begun            plays that were only begun
 moves            whole plays as people write them
 positions        a position as a text
 position_parser  a game from the text of a position

@@ -8,7 +8,8 @@ import numpy as np
 
 from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, card_name, parse_rank
 from krypenv.families.bounds import rank_classes
-from krypenv.game.core import AnyGame, begin_play
+from krypenv.game.begun import begin_play
+from krypenv.game.core import AnyGame
 from krypenv.game.history import spades_in
 from krypenv.game.positions import AT_ONCE, CLASSES, format_position
 from krypenv.game.stack import is_at_end, settle_stack

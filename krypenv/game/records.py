@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Generic
 
 from krypenv.engine import IllegalMove
-from krypenv.game.core import AnyGame, Core, begin_play
+from krypenv.game.begun import begin_play
+from krypenv.game.core import AnyGame, Core
 from krypenv.game.moves import MOVE_PATTERN, Move
 from krypenv.game.position_parser import parse_position
 from krypenv.game.starts import check_session

@@ -15,7 +15,8 @@ from krypenv.kernels.play import act, begin_game, end_session, next_game, prepar
 from krypenv.kernels.scoring import ends_at_once, score_of, settle_game, tie_break_of
 from krypenv.runtime.jit import kernel
 from krypenv.state import is_legal, seed_game
-from krypenv.worlds.invariants import fault_of_builds, fault_of_course
+from krypenv.worlds.build_invariants import fault_of_builds
+from krypenv.worlds.invariants import fault_of_course
 
 ILLEGAL, PENDING, PLAYED, DEAL_AWAITED, GAME_ENDED = range(5)  # what an action leads to, in `follow`
 

@@ -19,7 +19,7 @@ from krypenv.agents.base import LIMITS, options_of, parse_spec
 from krypenv.agents.search.sampler import MOST_SHARED
 from krypenv.cards import parse_card, parse_rank
 from krypenv.engine import IllegalMove
-from krypenv.game.core import begin_play
+from krypenv.game.begun import begin_play
 from krypenv.game.history import History
 from krypenv.inputs.words import listed, shown
 from krypenv.notation import NotationError
