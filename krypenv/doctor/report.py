@@ -84,7 +84,10 @@ def _packages(wrong: list[str]) -> dict[str, dict[str, str]]:
         groups[extra] = [
             each
             for each in required
-            if each not in groups[CORE] and each.name != "krypenv" and each.marker.evaluate({"extra": extra})
+            if each not in groups[CORE]
+            and each.name != "krypenv"
+            and each.marker
+            and each.marker.evaluate({"extra": extra})
         ]
     with ThreadPoolExecutor() as pool:
         return {

@@ -117,7 +117,7 @@ class NetworkAgent(NetworkPlayer):
     """Plays the choices of a network in training, with its current weights and on its device.
 
     `krypenv.agents.neural.LearnedAgent` plays without torch. This one samples with torch's generator, so that a seeded
-    run gives the same results as in older versions.
+    run can be repeated.
 
     Args:
         network: the network that scores the actions.
