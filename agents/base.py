@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.inputs.words import did_you_mean, is_whole, one_line, shown
-from krypenv.kernels.state import MAX_DECK, State
 from krypenv.rules import Rules
+from krypenv.state import MAX_DECK, State
 
 IntArray = npt.NDArray[np.int64]
 

@@ -20,10 +20,10 @@ from krypenv.agents.search.search import (
     value_moves,
 )
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.state import State, mix
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 from krypenv.runtime.threads import Lock, in_turn
+from krypenv.state import State, mix
 from krypenv.worlds.invariants import check_state, check_states
 
 

@@ -14,8 +14,8 @@ from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, TAKE
 from krypenv.families.bounds import LILLAN, STORAN
 from krypenv.kernels.compiled import NUM_CLASSES
 from krypenv.kernels.gains import GAINS, MOST_KEPT, choose_cards, find_best, price_of, search_best
-from krypenv.kernels.observation import LAYOUT
 from krypenv.kernels.outlook import chance_of_hit
+from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import kernel, rare_kernel
 
 FEW_LOOKS = 32  # captures of a reply that are looked at

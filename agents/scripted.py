@@ -8,12 +8,12 @@ import numpy.typing as npt
 from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
 from krypenv.agents.replies import REPLIES, look_at_replies, weigh_replies
 from krypenv.cards import BUILD, NUM_BUILDING_ACTIONS, TAKE
-from krypenv.families.layout import LARGEST_SIZE
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import bit_index, compile_rules, hand_value_of
+from krypenv.kernels.decision_checks import check_decisions
 from krypenv.kernels.outlook import FEATURE_SCRATCH, look
 from krypenv.kernels.weighing import cost_now, weigh_any, weigh_main
+from krypenv.observation import LARGEST_SIZE
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 from krypenv.runtime.threads import Lock, in_turn

@@ -17,11 +17,10 @@ import safetensors.numpy
 from safetensors import SafetensorError
 
 from krypenv.agents.base import IntArray, check_seed
-from krypenv.families.layout import history_size
 from krypenv.inputs.files import parse_json, read_file, write_whole
 from krypenv.inputs.schema import a_record, flag, line, matching, number, optional, sentence_of, text, whole
 from krypenv.inputs.words import one_line, shown
-from krypenv.kernels.observation import VERSION
+from krypenv.observation import VERSION, history_size
 from krypenv.rules import Rules, rules_text
 
 FORMAT = 1

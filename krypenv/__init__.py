@@ -13,8 +13,8 @@ with tell_doctor():
 if TYPE_CHECKING:
     from krypenv import kasino_v0, krypkasino_v0, mulle_v0
     from krypenv.engine import Engine, IllegalMove
-    from krypenv.game.game import Game
     from krypenv.game.moves import Move
+    from krypenv.one_game import Game
     from krypenv.rules import Rules
     from krypenv.worlds.determinize import determinize
 else:
@@ -22,8 +22,8 @@ else:
         __name__,
         {
             "engine": ("Engine", "IllegalMove"),
-            "game.game": ("Game",),
             "game.moves": ("Move",),
+            "one_game": ("Game",),
             "worlds.determinize": ("determinize",),
             "rules": ("Rules",),
         },
@@ -35,8 +35,8 @@ __all__ = ["Engine", "Game", "IllegalMove", "Move", "Rules", "determinize", "kas
 for _name, _module in (("Krypkasino", "krypkasino"), ("Kasino", "kasino"), ("Mulle", "mulle")):
     gymnasium.register(
         id=f"{_name}-v0",
-        entry_point=f"krypenv.envs.gym:{_name}Env",
-        vector_entry_point=f"krypenv.envs.vector:{_name}VectorEnv",
+        entry_point=f"krypenv.adapters.gym:{_name}Env",
+        vector_entry_point=f"krypenv.adapters.vector:{_name}VectorEnv",
     )
     if hasattr(pettingzoo, "register"):  # from 1.27 on
         pettingzoo.register("aec", f"{_module}_v0", entry_point=f"krypenv.{_module}_v0:env")

@@ -10,17 +10,17 @@ import numpy.typing as npt
 
 from krypenv.arguments import check_seeds, check_switch
 from krypenv.cards import NO_CARD, NUM_KINDS, action_name
-from krypenv.families.layout import history_shape, history_size
+from krypenv.features import width_of
 from krypenv.inputs.words import check_whole
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.features import width_of
-from krypenv.kernels.observation import note_rows, record_width
-from krypenv.kernels.state import State, allocate, mix
+from krypenv.kernels.observing import note_rows, record_width
+from krypenv.observation import history_shape, history_size
 from krypenv.rewards import FloatArray, Payments
 from krypenv.rules import Rules, check_rules
 from krypenv.runtime.jit import for_kernels, handle
 from krypenv.runtime.threads import NUMBA_THREADS, called_at_once, never_at_once
+from krypenv.state import State, allocate, mix
 from krypenv.stepping import (
     LOOK,
     NEW_SESSION,
@@ -61,7 +61,7 @@ def row_seeds(seed: int | npt.ArrayLike, num_games: int) -> npt.NDArray[np.uint6
 
 
 def mix_array(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Scramble each word of an array as `krypenv.kernels.state.mix` does."""
+    """Scramble each word of an array as `krypenv.state.mix` does."""
     return np.array([mix(word) for word in words], np.uint64)
 
 
@@ -74,7 +74,7 @@ class Engine:
         seed: a number, or an array of B seeds. With an array, row i plays the deals of `Game(rules, seed=array[i])`.
             With a number, each row's seed follows from the number and the row's index. Results never depend on B or on
             the number of threads.
-        features: append the features block (`krypenv.kernels.features`) to the observation.
+        features: append the features block (`krypenv.features`) to the observation.
         threads: threads that share the rows; 0 for all processors. They are Numba's: don't fork a process that has
             stepped an engine with more than one.
         reward: keep `rewards` of this kind: "centred", "points" or "win" (see `krypenv.rewards.returns_of`).
@@ -84,7 +84,7 @@ class Engine:
 
     Attributes:
         seat: (B,) int32, the seat to act.
-        observation: (B, N) int8, what it sees (`krypenv.kernels.observation.LAYOUT`); N = 433, or 1369 with features,
+        observation: (B, N) int8, what it sees (`krypenv.observation.LAYOUT`); N = 433, or 1369 with features,
             and `krypenv.observation.history_size(rules)` more with the history.
         action_mask: (B, A) int8, 1 for its legal actions; A = `rules.num_actions`, 105 or 139.
         finished: (B,) bool, whether the last step ended the row's session (with `games=1`: its game).
@@ -96,7 +96,7 @@ class Engine:
             and with `goal="low"` less is.
         rewards: (B, P) float64, what every seat earned in the last step; None without `reward`.
         record: (B, M, 54) int8, 57 where cards are built, with `history` the plays of each row's deal, by absolute
-            seats (`krypenv.kernels.observation.RECORD`).
+            seats (`krypenv.kernels.observing.RECORD`).
 
     The arrays belong to the engine and change with every step: copy what you want to keep. A method that is called
     before another call has ended, as from a second thread, raises RuntimeError and changes nothing.

@@ -1,9 +1,240 @@
-"""The features block and its layout: `krypenv.kernels.features`."""
+"""The features block: for each legal action its points, its sweeps, and the sweeps that it sets up for the next seat.
 
-from krypenv.kernels.features import COLUMNS as COLUMNS
-from krypenv.kernels.features import DESCRIPTIONS as DESCRIPTIONS
-from krypenv.kernels.features import SIZE as SIZE
-from krypenv.kernels.features import WIDTH as WIDTH
-from krypenv.kernels.features import append_features as append_features
-from krypenv.kernels.features import columns_of as columns_of
-from krypenv.kernels.features import shape_of as shape_of
+All of it follows from the observation and the action mask. If an action leaves several captures to choose from, the
+entries describe the one with the lowest cost: points and own sweeps, minus the expected sweep of the next seat.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.cards import NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.compiled import (
+    bit_index,
+    classes_of_values,
+    compile_rules,
+)
+from krypenv.kernels.decision_checks import check_decisions
+from krypenv.kernels.gains import choose_cards, find_best
+from krypenv.kernels.observing import clip_int8
+from krypenv.kernels.outlook import chance_of_sweep, look, make_feature_scratch
+from krypenv.kernels.scoring import is_mulle
+from krypenv.kernels.unions import add_value
+from krypenv.kernels.weighing import built_copies, weigh_any, weigh_main
+from krypenv.observation import LAYOUT, has_further_features, slices_of
+from krypenv.rules import Rules
+from krypenv.runtime.jit import kernel, rare_kernel
+
+_ENTRIES: tuple[tuple[str, int, str], ...] = (
+    ("creeps", 1, "1 if the card captures nothing"),
+    ("least_points", 1, "fewest points that it can take, over all its captures"),
+    ("points", 1, "points that the best capture takes"),
+    ("sweeps", 1, "sweeps that it makes: 0, 1 or 2"),
+    ("chance", 1, "chance in percent that the next seat can sweep what it leaves"),
+    ("sweepers", NUM_RANKS, "by rank: unseen cards that the next seat may hold and that would sweep what it leaves"),
+)
+_FURTHER: tuple[tuple[str, int, str], ...] = (  # where captures are optional, or cards, spades or mulles count
+    ("cards", 1, "cards that the best capture wins, the card played included"),
+    ("spades", 1, "spades among them"),
+    ("mulle", 1, "1 if it is a mulle"),
+    ("left_points", 1, "points of the cards that it leaves on the table"),
+    ("take_chance", 1, "chance in percent that the next seat can take something of what it leaves"),
+)
+
+COLUMNS: dict[str, slice] = slices_of(_ENTRIES)
+WIDTH = max(part.stop for part in COLUMNS.values())  # entries for each kind
+SIZE = NUM_KINDS * WIDTH  # the block is (52, WIDTH), flat: a row for each kind to play or take, other rows zero
+DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in (*_ENTRIES, *_FURTHER)}
+ALL_COLUMNS: dict[str, slice] = slices_of((*_ENTRIES, *_FURTHER))
+ALL_WIDTH = max(part.stop for part in ALL_COLUMNS.values())
+
+_CREEPS, _LEAST_POINTS, _POINTS, _SWEEPS, _CHANCE, _SWEEPERS = (part.start for part in COLUMNS.values())
+_CARDS, _SPADES, _MULLE, _LEFT_POINTS, _TAKE_CHANCE = (
+    ALL_COLUMNS[name].start for name in ("cards", "spades", "mulle", "left_points", "take_chance")
+)
+_TABLE, _ASIDE, _TAKEN, _CAPTURER = (LAYOUT[name].start for name in ("table", "set_aside", "taken", "last_capturer"))
+
+
+def columns_of(rules: Rules) -> dict[str, slice]:
+    """Return the entries of a row of the features block under some rules, as slices of the row."""
+    return ALL_COLUMNS if has_further_features(rules) else COLUMNS
+
+
+def shape_of(rules: Rules) -> tuple[int, int]:
+    """Return the rows and columns of the features block: a row for each kind, and a last one for `stop` (K2)."""
+    return NUM_KINDS + (rules.capture == "optional"), ALL_WIDTH if has_further_features(rules) else WIDTH
+
+
+def width_of(rules: Rules, features: bool) -> int:
+    """Return N, the number of entries of an observation, with or without the features block."""
+    rows, columns = shape_of(rules) if features else (0, 0)
+    return rules.observation_size + rows * columns
+
+
+@kernel
+def write_features(
+    compiled: np.record,
+    observation: np.ndarray,
+    plays: int,
+    takes: int,
+    feature_scratch: np.record,
+    scratch: np.record,
+    out: np.ndarray,
+) -> None:
+    """Write the features block of an observation into `out`; legal plays and takes are bits, as in the state."""
+    if not compiled.is_main:
+        write_all_features(compiled, observation, plays, takes, feature_scratch, scratch, out)
+        return
+    for at in range(SIZE):
+        out[at] = 0
+    look(compiled, observation, feature_scratch)
+    first = 0
+    if takes != 0:
+        first = TAKE
+        plays = takes
+    while plays != 0:
+        bit = plays & -plays
+        plays ^= bit
+        kind = bit_index(bit)
+        weigh_main(compiled, observation, first + kind, feature_scratch, scratch)
+        write_entries(compiled, feature_scratch, out[kind * WIDTH : (kind + 1) * WIDTH])
+
+
+@rare_kernel
+def write_all_features(
+    compiled: np.record,
+    observation: np.ndarray,
+    plays: int,
+    takes: int,
+    feature_scratch: np.record,
+    scratch: np.record,
+    out: np.ndarray,
+) -> None:
+    """Do what `write_features` does, for any rules: some have further entries, and a last row for `stop` (K2)."""
+    width = ALL_WIDTH if compiled.further_features else WIDTH
+    rows = NUM_KINDS + 1 if compiled.optional else NUM_KINDS
+    for at in range(rows * width):
+        out[at] = 0
+    look(compiled, observation, feature_scratch)
+    first, left = 0, plays
+    if takes != 0:
+        first, left = TAKE, takes
+    while left != 0:
+        kind = bit_index(left & -left)  # NUM_KINDS is the stop
+        left &= left - 1
+        weigh_any(compiled, observation, first + kind, feature_scratch, scratch)
+        row = out[kind * width : (kind + 1) * width]
+        write_entries(compiled, feature_scratch, row)
+        if width > WIDTH:
+            write_further(compiled, observation, first + kind, feature_scratch, row)
+
+
+@rare_kernel
+def write_further(
+    compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, out: np.ndarray
+) -> None:
+    """Write the entries that only some rules have, for the capture that weighing found."""
+    asked = feature_scratch.asked
+    card = np.int64(feature_scratch.card if action >= TAKE else action)
+    if not compiled.optional:
+        table, taken = observation[_TABLE : _TABLE + NUM_KINDS], observation[_TAKEN : _TAKEN + NUM_KINDS]
+        find_best(compiled, card, action, table, taken, asked)
+        choose_cards(compiled, card, np.int64(feature_scratch.capture), asked)
+    captures = feature_scratch.capture != 0 or (compiled.building and feature_scratch.built != 0)
+    takes_rest = feature_scratch.game_ends and (captures or observation[_CAPTURER] != 0)
+    cards, spades, left_points, sums = np.int64(0), np.int64(0), np.int64(0), np.int64(1)
+    has_copy, lays = asked.chosen[card] > 0, compiled.building and feature_scratch.lays
+    for kind in range(NUM_KINDS):
+        here = np.int64(observation[_TABLE + kind]) + (kind == card)
+        if here == 0 and not takes_rest:
+            continue
+        won = here if takes_rest else np.int64(asked.chosen[kind] + (kind == card)) * captures
+        rest = here - won
+        if takes_rest:
+            won += observation[_ASIDE + kind]
+        cards += won
+        spades += won * (kind >= SPADES * NUM_RANKS)
+        if feature_scratch.game_ends or (feature_scratch.deal_ends and compiled.is_aside[kind]):
+            rest = np.int64(0)
+        left_points += rest * compiled.card_points[kind]
+        if lays:
+            rest -= asked.forced[kind] + (kind == card)
+        choice = compiled.table_choice[kind % NUM_RANKS]
+        for _ in range(rest):
+            sums |= add_value(sums, choice) | choice
+    if compiled.building:
+        won, won_spades, points = part_builds(compiled, observation, np.int64(feature_scratch.built))
+        cards += won
+        spades += won_spades
+        left_points += points
+        sums |= feature_scratch.builds_left
+        if feature_scratch.built:
+            has_copy |= built_copies(compiled, observation, card, np.int64(feature_scratch.built)) > 0
+    out[_CARDS], out[_SPADES], out[_LEFT_POINTS] = cards, spades, clip_int8(left_points)
+    if compiled.mulle_points > 0 and captures:
+        out[_MULLE] = is_mulle(card, feature_scratch.capture, asked.chosen[card])
+    if compiled.mulle_by_value and captures:
+        out[_MULLE] = has_copy
+    out[_TAKE_CHANCE] = np.int64(100.0 * chance_of_sweep(compiled, feature_scratch, sums & ~1) + 0.5)
+
+
+@rare_kernel
+def part_builds(compiled: np.record, observation: np.ndarray, value: int) -> tuple[int, int, int]:
+    """Return the cards and the spades in the build of a value that is captured, and the points in the others."""
+    cards, spades, left_points = np.int64(0), np.int64(0), np.int64(0)
+    for kind in range(NUM_KINDS):
+        gone = built_copies(compiled, observation, kind, value) if value else np.int64(0)
+        stays = built_copies(compiled, observation, kind, np.int64(0)) - gone
+        cards += gone
+        spades += gone * (kind >= SPADES * NUM_RANKS)
+        left_points += stays * compiled.card_points[kind]
+    return cards, spades, left_points
+
+
+@kernel
+def write_entries(compiled: np.record, feature_scratch: np.record, out: np.ndarray) -> None:
+    """Write what weighing found for an action into `out`, (WIDTH or more,) int8 zeros."""
+    out[_CREEPS] = np.int64(feature_scratch.creeps)
+    out[_LEAST_POINTS] = clip_int8(np.int64(feature_scratch.least_points))
+    out[_POINTS] = clip_int8(np.int64(feature_scratch.points))
+    out[_SWEEPS] = np.int64(feature_scratch.sweeps)
+    out[_CHANCE] = np.int64(100.0 * feature_scratch.chance + 0.5)
+    classes = classes_of_values(compiled, np.int64(feature_scratch.sweepers))
+    while classes != 0:
+        each = bit_index(classes & -classes)
+        classes &= classes - 1
+        out[_SWEEPERS + compiled.class_rank[each]] += feature_scratch.unseen[each]
+
+
+@kernel
+def _write_all(
+    compiled: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    feature_scratch: np.ndarray,
+    scratch: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    for row in range(len(observations)):
+        plays, takes = np.int64(0), np.int64(0)
+        for kind in range(NUM_KINDS):
+            plays |= np.int64(masks[row, kind]) << kind
+            takes |= np.int64(masks[row, TAKE + kind]) << kind
+        takes |= np.int64(masks[row, STOP]) << NUM_KINDS
+        write_features(compiled[0], observations[row], plays, takes, feature_scratch[0], scratch[0], out[row])
+
+
+def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    """Return observations with their features block, (B, `width_of(rules, True)`) int8, from those without and masks.
+
+    Observations that have the block already are returned unchanged. Raises ValueError if they are not observations.
+    """
+    size = rules.observation_size
+    if np.ndim(observations) == 2 and np.shape(observations)[1] > size:
+        return observations
+    observations, masks = check_decisions(rules, observations, masks)
+    out = np.empty((len(observations), width_of(rules, True)), np.int8)
+    out[:, :size] = observations
+    _write_all(compile_rules(rules), out, masks, make_feature_scratch(), borrow_scratch(), out[:, size:])
+    return out

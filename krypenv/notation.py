@@ -1,3 +1,70 @@
-"""The error for a faulty position or record: `krypenv.game.notation`."""
+"""The text of a position as entries, before anything is made of them, and the error of a faulty text."""
 
-from krypenv.game.notation import NotationError as NotationError
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from krypenv.cards import parse_card
+from krypenv.inputs.words import check_text, shown
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+class NotationError(ValueError):
+    """A text that is not a position or a record; the message begins with the line, which is also in `line`."""
+
+    def __init__(self, line: int, reason: object) -> None:
+        super().__init__(f"line {line}: {reason}")
+        self.line = line
+
+
+class Entries:
+    """The entries ``key: value`` of a position's text, with their lines."""
+
+    def __init__(self, text: str) -> None:
+        self.entries: dict[str, tuple[int, str]] = {}  # key -> line and value
+        self.last_line = 1
+        for line, words in enumerate(_LINE_END.split(check_text(text, "a position")), start=1):
+            for part in words.partition("#")[0].split(";"):
+                key, colon, value = part.partition(":")
+                key = " ".join((key.lower() if key.isascii() else key).split())
+                if part.strip():
+                    self.last_line = line
+                    if not colon:
+                        raise NotationError(line, f"{shown(part.strip())} is no entry; an entry is 'key: value'")
+                    if key in self.entries:
+                        raise NotationError(line, f"{shown(key)} is already in line {self.entries[key][0]}")
+                    self.entries[key] = line, value.strip()
+
+    def fail(self, key: str, reason: object) -> NotationError:
+        """Return the error of an entry, or of the whole text if the entry is missing."""
+        return NotationError(self.entries.get(key, (self.last_line,))[0], reason)
+
+    def check(self, holds: Any, key: str, reason: str) -> None:
+        """Raise the error of an entry unless a condition holds."""
+        if not holds:
+            raise self.fail(key, reason)
+
+    def value(self, key: str) -> str:
+        """Return the text of an entry; empty for ``-`` or if it is missing."""
+        text = self.entries.get(key, (0, ""))[1]
+        return "" if text == "-" else text
+
+    def numbers(self, key: str, count: int, default: int = 0) -> list[int]:
+        """Return the `count` whole numbers of an entry, or the default for each if it is missing."""
+        words = self.value(key).split()
+        if not words:
+            return [default] * count
+        fits = len(words) == count and all(re.fullmatch(r"-?[0-9]{1,6}", word) for word in words)
+        if not fits:
+            said = shown(" ".join(words))
+            raise self.fail(key, f"{key!r} takes {count} whole number{'s' * (count > 1)}, not {said}")
+        return [int(word) for word in words]
+
+    def parse_cards(self, key: str) -> list[int]:
+        """Return the card kinds of an entry."""
+        try:
+            return [parse_card(name) for name in self.value(key).split()]
+        except ValueError as error:
+            raise self.fail(key, error) from None

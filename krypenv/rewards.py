@@ -12,8 +12,8 @@ from krypenv.families.bounds import mulle_values
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import lead_sign
 from krypenv.kernels.scoring import are_best, leads, running_scores, side_scores
-from krypenv.kernels.state import State
 from krypenv.rules import Rules
+from krypenv.state import State
 
 KINDS = ("centred", "points", "win")
 LAST_GAME = 1_000_000  # the highest game number in a session without a limit

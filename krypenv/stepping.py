@@ -8,15 +8,15 @@ import numba
 import numpy as np
 
 from krypenv.cards import BUILD, TAKE
+from krypenv.features import write_features
 from krypenv.kernels.captures import SCRATCH, Spaces
 from krypenv.kernels.compiled import bit_index, count_bits
-from krypenv.kernels.features import write_features
-from krypenv.kernels.observation import write_mask, write_observation
+from krypenv.kernels.observing import write_mask, write_observation
 from krypenv.kernels.outlook import FEATURE_SCRATCH
 from krypenv.kernels.play import act, end_session, first_game, next_game
 from krypenv.kernels.scoring import tie_break_of
-from krypenv.kernels.state import ACTIONS, is_legal, random_below, seed_game
 from krypenv.runtime.jit import kernel, parallel_kernel, rare_kernel
+from krypenv.state import ACTIONS, is_legal, random_below, seed_game
 
 STEP_SCRATCH = np.dtype([("feature_scratch", FEATURE_SCRATCH), ("scratch", SCRATCH)], align=True)  # of one thread
 borrow_step_scratch = Spaces(STEP_SCRATCH).borrow

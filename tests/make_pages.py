@@ -10,12 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from krypenv import agents
-from krypenv.envs import whole_state
-from krypenv.families.layout import HISTORY_COLUMNS, HISTORY_DESCRIPTIONS, OBSERVATION
+from krypenv import agents, features, observation, whole_state
 from krypenv.families.variants import KASINO, MULLE, Family
-from krypenv.kernels import features, observation
 from krypenv.kernels.gains import MOST_LOOKS
+from krypenv.observation import HISTORY_COLUMNS, HISTORY_DESCRIPTIONS, LAYOUT
 from krypenv.rules import Rules
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -125,7 +123,7 @@ def by_blocks(family: Family, which: str) -> str:
     tables: dict[str, list[str]] = {}
     for name, rules in setups(family).items():
         layout, main, told = {
-            "layout": (rules.layout, OBSERVATION, observation.DESCRIPTIONS),
+            "layout": (rules.layout, LAYOUT, observation.DESCRIPTIONS),
             "state": (whole_state.layout_of(rules), whole_state.LAYOUT, whole_state.DESCRIPTIONS),
         }[which]
         tables.setdefault(rows_of(further(layout, main), told), []).append(name)
@@ -172,7 +170,7 @@ def page_of(game: Game) -> str:
         features=rows_of(further(features.columns_of(own), features.COLUMNS), features.DESCRIPTIONS),
         opponents=", ".join(f'`"{name}"`' for name in fair_agents(own)),
         looks=MOST_LOOKS, rows=features.shape_of(own)[0], columns=features.shape_of(own)[1],
-        layout=rows_of(OBSERVATION, observation.DESCRIPTIONS),
+        layout=rows_of(LAYOUT, observation.DESCRIPTIONS),
         blocks=by_blocks(family, "layout"),
         states=by_blocks(family, "state"),
     )  # fmt: skip

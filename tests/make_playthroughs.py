@@ -13,8 +13,8 @@ import numpy as np
 
 from krypenv import Game, Rules
 from krypenv.cards import STOP, action_name, card_names
+from krypenv.features import columns_of, shape_of
 from krypenv.game.display import format_playthrough
-from krypenv.kernels.features import columns_of, shape_of
 
 FOLDER = Path(__file__).parent / "playthroughs"
 GAMES = {

@@ -1,6 +1,6 @@
 """Action features: what networks see of each legal action, what it does and what all seats can do after it.
 
-They hold more than the observation's features block (`krypenv.kernels.features`), and only for legal actions. Games
+They hold more than the observation's features block (`krypenv.features`), and only for legal actions. Games
 that count or allow more than Krypkasino have features of their own (`krypenv.agents.neural.further_features`).
 """
 
@@ -15,10 +15,10 @@ from krypenv.agents.neural import building_features, further_features
 from krypenv.agents.neural.building_features import look_at_moves, write_building_features
 from krypenv.agents.neural.further_features import borrow_action_scratch, write_further_action_features
 from krypenv.cards import NO_CARD, NUM_RANKS, NUM_SUITS, TAKE
-from krypenv.families.feature_layout import COLUMNS as FEATURES
-from krypenv.families.feature_layout import DESCRIPTIONS as FEATURE_DESCRIPTIONS
-from krypenv.families.feature_layout import WIDTH as FEATURES_WIDTH
-from krypenv.families.layout import slices_of
+from krypenv.features import COLUMNS as FEATURES
+from krypenv.features import DESCRIPTIONS as FEATURE_DESCRIPTIONS
+from krypenv.features import WIDTH as FEATURES_WIDTH
+from krypenv.features import write_entries
 from krypenv.kernels.captures import borrow_scratch, find_sweep_values
 from krypenv.kernels.compiled import (
     FIRST_LONER,
@@ -30,10 +30,10 @@ from krypenv.kernels.compiled import (
     rank_in_hand,
     rank_on_table,
 )
-from krypenv.kernels.features import write_entries
-from krypenv.kernels.observation import LAYOUT, clip_int8
+from krypenv.kernels.observing import clip_int8
 from krypenv.kernels.outlook import chance_of_hit, look, make_feature_scratch
 from krypenv.kernels.weighing import weigh_main
+from krypenv.observation import LAYOUT, slices_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, kernel
 

@@ -9,10 +9,10 @@ from krypenv.agents.neural.recall import MOST_ACTIONS, MOST_STEPS, Memory
 from krypenv.agents.scripted import list_bits
 from krypenv.agents.search.sampling import complete, read_public
 from krypenv.cards import NUM_KINDS
-from krypenv.kernels.observation import write_observation
+from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act, allow_plays
-from krypenv.kernels.state import GAME, is_legal
 from krypenv.runtime.jit import handle, kernel, records
+from krypenv.state import GAME, is_legal
 
 # The opponent need not be the network: assume that it plays a random legal card with this probability.
 MIX = 0.05

@@ -16,12 +16,12 @@ from krypenv.agents.search.moves import copies_taken
 from krypenv.agents.search.sampling import look_around
 from krypenv.agents.search.tree import list_moves, make_move, order_moves
 from krypenv.cards import MAX_BUILD, NUM_KINDS, NUM_RANKS, STOP, TAKE
-from krypenv.families.layout import slices_of
 from krypenv.kernels.builds import copies_in, loose_sums
 from krypenv.kernels.compiled import CARDS_WON, NUM_CLASSES, SPADES_WON, bit_index, classes_of_values, hand_value_of
-from krypenv.kernels.observation import LAYOUT, clip_int8
+from krypenv.kernels.observing import clip_int8
 from krypenv.kernels.outlook import chance_of_sweep, count_piles
 from krypenv.kernels.scoring import margin_of
+from krypenv.observation import LAYOUT, slices_of
 from krypenv.runtime.jit import kernel, rare_kernel
 
 VERSION = "building 1"  # of these features; a network reads only the version it was trained on

@@ -1,6 +1,6 @@
 """Action features of games that count or allow more than Krypkasino: optional captures, majorities, mulles, sweeps.
 
-They begin with the rows of the observation's features block (`krypenv.kernels.features`). What follows says what an
+They begin with the rows of the observation's features block (`krypenv.features`). What follows says what an
 action is worth by a fair price, what it leaves, what others and the own hand can take of that, and the majorities.
 """
 
@@ -15,15 +15,14 @@ from krypenv.agents.replies import REPLIES, look_at_replies, weigh_replies
 from krypenv.agents.search.scratch import FEW_MOVES, begin_scratch, search_scratch_type
 from krypenv.cards import NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.families.bounds import LILLAN, NUM_VALUES, STORAN
-from krypenv.families.feature_layout import ALL_COLUMNS, ALL_WIDTH
-from krypenv.families.layout import slices_of
+from krypenv.features import ALL_COLUMNS, ALL_WIDTH, write_entries, write_further
 from krypenv.kernels.compiled import CARDS_WON, NUM_CLASSES, SPADES_WON, classes_of_values
-from krypenv.kernels.features import write_entries, write_further
 from krypenv.kernels.gains import find_best, search_best
-from krypenv.kernels.observation import LAYOUT, clip_int8
+from krypenv.kernels.observing import clip_int8
 from krypenv.kernels.outlook import chance_of_hit, count_piles
 from krypenv.kernels.unions import add_value
 from krypenv.kernels.weighing import cost_now, weigh_any
+from krypenv.observation import LAYOUT, slices_of
 from krypenv.runtime.jit import handle, kernel, rare_kernel, records
 
 VERSION = "further 1"  # of these features; a network reads only the version it was trained on

@@ -18,7 +18,7 @@ from krypenv.agents.search.sampler import BATCH, Sampler, check_memory, name_of
 from krypenv.agents.search.sampling import Job, begin, next_world, write_best
 from krypenv.agents.search.search import RACE, SearchPlan, plan_of, prune_behind, search_row
 from krypenv.inputs.words import shown
-from krypenv.kernels.observation import write_observation
+from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act
 from krypenv.kernels.scoring import margin_of
 from krypenv.rules import Rules

@@ -12,10 +12,10 @@ from krypenv.agents.neural.further_features import ACTION_SCRATCH
 from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Inputs
 from krypenv.agents.search.scratch import begin_scratch
 from krypenv.cards import NUM_BUILDING_ACTIONS
-from krypenv.families.layout import LARGEST_SIZE
 from krypenv.kernels.outlook import FEATURE_SCRATCH
-from krypenv.kernels.state import mix
+from krypenv.observation import LARGEST_SIZE
 from krypenv.runtime.jit import handle, kernel, records
+from krypenv.state import mix
 
 _S12 = np.uint64(12)
 REWARD_SCALE = 0.1  # scales points for the value heads, so that losses are of the order of one

@@ -16,8 +16,8 @@ from krypenv.agents.scripted import list_legal
 from krypenv.agents.search.sampling import find_open
 from krypenv.agents.search.search import Search
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import compile_rules
+from krypenv.kernels.decision_checks import check_decisions
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 from krypenv.runtime.threads import Lock, count_threads, cut, in_turn, share

@@ -28,7 +28,7 @@ from krypenv.inputs.schema import (
     whole,
 )
 from krypenv.inputs.words import shown
-from krypenv.kernels.observation import VERSION
+from krypenv.observation import VERSION
 from krypenv.rules import Rules, rules_text
 
 FORMAT = 2

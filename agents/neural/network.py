@@ -15,7 +15,7 @@ import numpy.typing as npt
 from krypenv.agents.neural import building_features, further_features
 from krypenv.agents.neural.action_features import COLUMNS, WIDTH, kind_of, width_of_kind
 from krypenv.cards import NUM_ACTIONS, NUM_BUILDING_ACTIONS
-from krypenv.kernels.observation import LAYOUT
+from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 
 Arrays = dict[str, np.ndarray]  # the weights of a network by their names

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import TAKE
-from krypenv.kernels.observation import LAYOUT, SIZE
+from krypenv.observation import LAYOUT, SIZE
 
 MOST_STEPS = 8  # steps of a deal that are remembered: the last ones
 MOST_ACTIONS = 16  # actions of one play: a card, and the cards that it takes

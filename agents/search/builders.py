@@ -11,8 +11,8 @@ from krypenv.agents.search.judging import judge_building
 from krypenv.agents.search.sampling import has_choice, look_around
 from krypenv.agents.search.scratch import make_search_scratch, with_room
 from krypenv.agents.search.tree import list_moves, order_moves
-from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import compile_rules
+from krypenv.kernels.decision_checks import check_decisions
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 from krypenv.runtime.threads import Lock, in_turn

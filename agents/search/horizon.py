@@ -14,9 +14,9 @@ from krypenv.kernels.compiled import NEVER, bit_index, classes_of_values, compil
 from krypenv.kernels.deals import leader_of
 from krypenv.kernels.outlook import chance_of_hit
 from krypenv.kernels.scoring import highest_score, lead_over, sum_over, sweep_gain
-from krypenv.kernels.state import State
 from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, rare_kernel, records
+from krypenv.state import State
 
 VALUES = ("sweep", "margin")
 LEADERS_SHARE = 0.6  # of what the table is worth at a fair price, won by who leads the next deal

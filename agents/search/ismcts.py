@@ -11,9 +11,9 @@ from krypenv.agents.search.rollout import final_margin, play_out
 from krypenv.agents.search.sampler import Sampler, check_memory, name_of
 from krypenv.agents.search.sampling import NO_ACTION, Job, begin, next_world
 from krypenv.kernels.play import act
-from krypenv.kernels.state import ACTIONS, MAX_DECK, random_below
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
+from krypenv.state import ACTIONS, MAX_DECK, random_below
 
 NO_NODE = 0  # the root is nobody's child
 LONGEST_PATH = 3 * MAX_DECK  # every action of a deal plays a card, takes one, or stops after a play

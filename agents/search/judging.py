@@ -19,11 +19,11 @@ from krypenv.families.bounds import LILLAN, STORAN
 from krypenv.kernels.builds import copies_in
 from krypenv.kernels.compiled import NIBBLE, NUM_CLASSES, bit_index, hand_value_of
 from krypenv.kernels.gains import find_best, search_best
-from krypenv.kernels.observation import LAYOUT
 from krypenv.kernels.outlook import chance_of_hit, chance_of_sweep, look
 from krypenv.kernels.play import GAME_OVER
 from krypenv.kernels.scoring import margin_of
 from krypenv.kernels.unions import NO_LIMIT, is_coverable, list_groups
+from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import kernel, rare_kernel
 
 # What wins most games against the same tactician without the weight. The next seat does not always do its best, and a

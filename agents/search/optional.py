@@ -32,9 +32,9 @@ from krypenv.agents.search.scratch import FOUND, MOST_UNIONS, OPTIONAL_CAPTURES,
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.kernels.compiled import NEVER, NIBBLE, bit_index, fits, highest, support
 from krypenv.kernels.scoring import is_void
-from krypenv.kernels.state import mix
 from krypenv.kernels.unions import NO_LIMIT, is_coverable, list_groups
 from krypenv.runtime.jit import kernel, rare_kernel, trailing_zeros
+from krypenv.state import mix
 
 # A search for unions takes MANY_STEPS steps for each capture that is kept, and tries as many choices of kinds, at most.
 MANY_STEPS = 40

@@ -13,12 +13,12 @@ from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import Job, begin, next_world, write_best
 from krypenv.agents.search.tree import list_moves, order_moves
 from krypenv.cards import NO_CARD
-from krypenv.kernels.observation import write_observation
+from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act
 from krypenv.kernels.scoring import margin_of
-from krypenv.kernels.state import ACTIONS, random_below
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.state import ACTIONS, random_below
 
 FEW_CAPTURES = 3  # of a card, and builds with it, that are looked at in a game that is played out
 

@@ -19,8 +19,8 @@ from krypenv.agents.base import (
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampling import NO_ACTION, Job
 from krypenv.agents.search.scratch import make_search_scratch, with_room
-from krypenv.kernels.checks import check_decisions
 from krypenv.kernels.compiled import compile_rules
+from krypenv.kernels.decision_checks import check_decisions
 from krypenv.rules import Rules
 from krypenv.runtime.threads import Lock, count_threads, in_turn, share
 from krypenv.worlds.determinize import check_genuine

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from krypenv.cards import NUM_KINDS
-from krypenv.kernels.observation import LAYOUT
 from krypenv.kernels.play import prepare
-from krypenv.kernels.state import mix, seed_game
+from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import kernel
+from krypenv.state import mix, seed_game
 from krypenv.worlds.determinize import copy_public
 from krypenv.worlds.hidden import deal_hidden
 

@@ -10,11 +10,11 @@ import numpy as np
 from krypenv.agents.base import MAX_PLIES
 from krypenv.agents.replies import REPLIES
 from krypenv.cards import NUM_KINDS
+from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.kernels.captures import SCRATCH
 from krypenv.kernels.outlook import FEATURE_SCRATCH
-from krypenv.kernels.state import GAME, MAX_DECK
-from krypenv.rules import MAX_PLAYERS
 from krypenv.runtime.jit import handle, records
+from krypenv.state import GAME, MAX_DECK
 
 Result = TypeVar("Result")
 

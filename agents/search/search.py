@@ -19,10 +19,10 @@ from krypenv.agents.search.tree import list_moves, make_move, order_moves
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, STOP, TAKE
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import compile_rules, pack_ranks
-from krypenv.kernels.state import mix
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, rare_kernel
 from krypenv.runtime.threads import in_turn
+from krypenv.state import mix
 
 MANY_PLIES, FEW_PLIES = 4, 2  # after which a line is cut: with two sides, and with more
 # A move: its card, the kinds that it takes, ascending, the build that it lays, and the one that it takes, 0 for none.

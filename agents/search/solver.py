@@ -20,8 +20,8 @@ from krypenv.kernels.compiled import bit_index
 from krypenv.kernels.deals import deal
 from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING, allow_plays
 from krypenv.kernels.scoring import margin_of, running_score, sum_over
-from krypenv.kernels.state import mix
 from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.state import mix
 
 PARANOID, MAX_N = 0, 1  # the other sides minimise the searching side's margin, or each maximises its own
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2  # what is remembered of a position's value

@@ -21,8 +21,8 @@ from krypenv.kernels.compiled import (
     support,
     takes_whole_ranks,
 )
+from krypenv.kernels.completing import complete_building, complete_chosen, complete_play, count_capture, lay_down
 from krypenv.kernels.play import GAME_OVER, allow_plays, end_play
-from krypenv.kernels.plays import complete_building, complete_chosen, complete_play, count_capture, lay_down
 from krypenv.kernels.scoring import cost_of, is_void, sweeps_of
 from krypenv.runtime.jit import kernel, rare_kernel
 

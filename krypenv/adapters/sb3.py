@@ -1,8 +1,214 @@
-"""For Stable-Baselines3: `krypenv.envs.sb3`."""
+"""Stable-Baselines3: the games as a native vector environment, and models trained there as agents."""
 
-from krypenv.envs.sb3 import (
-    KrypkasinoVecEnv as KrypkasinoVecEnv,
-)
-from krypenv.envs.sb3 import (
-    PolicyAgent as PolicyAgent,
-)
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import VecEnv
+
+from krypenv.adapters.vector import observation_space
+from krypenv.arguments import check_seed, check_seeds
+from krypenv.envs.learner import LearnerGames
+from krypenv.envs.opponents import RANDOM, Opponents
+from krypenv.features import append_features, width_of
+from krypenv.inputs.words import shown
+from krypenv.kernels.decision_checks import check_decisions
+from krypenv.rules import Rules, check_rules
+from krypenv.runtime.threads import Lock, in_turn
+
+Indices = int | Iterable[int] | None
+
+
+class KrypkasinoVecEnv(VecEnv):
+    """B games for MaskablePPO: `MaskablePPO("MlpPolicy", KrypkasinoVecEnv(Rules.preset("krypkasino"), 1024))`.
+
+    It plays all rules, those of Kasino and Mulle too.
+
+    The learner acts in every game at once. When a game ends, the next one is dealt in the same step; the info has
+    `terminal_observation` and, as with Monitor, `episode`: the return `r`, the length `l` in the learner's decisions
+    and the time `t`. An illegal action raises IllegalMove: the masks are not optional.
+
+    With `seat="all"` a step acts for `batch.seats` and returns the rewards of the seats that acted; `batch.rewards`,
+    (B, P), has those of all seats. SB3's own rollout buffer would mix the seats of a game in one column and compute
+    wrong advantages: override `collect_rollouts` and keep a column for each (game, seat).
+
+    Args:
+        rules: the rules of all games.
+        num_envs: B.
+        seat, opponents, reward, dense, features, threads, seed, history: as in `krypenv.envs.learner.LearnerGames`,
+            which is `batch`.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        num_envs: int,
+        seat: int | str = 0,
+        opponents: Opponents = RANDOM,
+        reward: str = "centred",
+        dense: bool = False,
+        features: bool = False,
+        threads: int = 1,
+        seed: int | npt.ArrayLike = 0,
+        history: bool = False,
+    ) -> None:
+        self.batch = LearnerGames(
+            rules,
+            num_envs,
+            seat,
+            opponents,
+            reward,
+            dense,
+            features=features,
+            threads=threads,
+            seed=seed,
+            history=history,
+        )
+        self.render_mode = None
+        super().__init__(
+            num_envs, observation_space(self.batch.observation.shape[1]), gym.spaces.Discrete(rules.num_actions)
+        )
+        self._actions = np.zeros(num_envs, np.int64)
+        self._returns = np.zeros((num_envs, rules.players))
+        self._lengths = np.zeros(num_envs, np.int64)
+        self._start = time.perf_counter()
+        self._is_dealt = True  # the first reset uses the constructor's deals
+
+    def action_masks(self) -> npt.NDArray[np.int8]:
+        """Return the legal actions, (B, 105) int8: the engine's own array, which changes with the next step."""
+        return self.batch.action_mask
+
+    def reset(self) -> npt.NDArray[np.int8]:
+        """Begin new episodes, from the seeds of `seed()` if it was called, and return the observations, (B, N) int8."""
+        if self._seeds[0] is not None:
+            self.batch.restart(np.arange(self.num_envs), check_seeds(self._seeds))
+        elif not self._is_dealt:
+            self.batch.restart(np.arange(self.num_envs))
+        self._is_dealt = False
+        self._reset_seeds()
+        self._reset_options()
+        self._returns[:] = 0
+        self._lengths[:] = 0
+        return self.batch.observation.copy()
+
+    def seed(self, seed: int | None = None) -> list[int | None]:
+        """Keep the seeds for the next reset, `seed + i` for game i; ValueError unless it is a whole number from 0."""
+        if seed is not None and check_seed(seed) > (1 << 64) - self.num_envs:
+            raise ValueError(f"game i has the seed + i, which is below 2**64, and not {shown(seed)} + i")
+        return list(super().seed(None if seed is None else int(seed)))
+
+    def step_async(self, actions: npt.NDArray[np.int64]) -> None:
+        """Keep the actions, (B,) ints, for `step_wait`."""
+        self._actions = actions
+
+    def step_wait(
+        self,
+    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+        """Carry out the actions; return observations (B, N), rewards (B,), dones (B,) and infos, as SB3 wants them."""
+        batch = self.batch
+        acting = batch.seats.copy()
+        batch.step(self._actions)
+        self._returns += batch.rewards
+        self._lengths += 1
+        infos: list[dict[str, Any]] = self.reset_infos.copy()
+        ended = np.flatnonzero(batch.done)
+        for row in ended:
+            infos[row] = {
+                "terminal_observation": batch.final_observation[row].copy(),
+                "TimeLimit.truncated": False,
+                "episode": {
+                    "r": float(self._returns[row, acting[row]]),
+                    "l": int(self._lengths[row]),
+                    "t": round(time.perf_counter() - self._start, 6),
+                },
+            }
+        self._returns[ended] = 0
+        self._lengths[ended] = 0
+        return batch.observation.copy(), batch.reward.astype(np.float32), batch.done.copy(), infos
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to release."""
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """Return an attribute of this environment, once for each requested game."""
+        return [getattr(self, attr_name)] * len(self._rows(indices))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        """Set an attribute of this environment; raise ValueError for only some of the games, because all share it."""
+        if len(self._rows(indices)) < self.num_envs:
+            raise ValueError(f"all games share {attr_name!r}; set it without indices")
+        setattr(self, attr_name, value)
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any) -> Any:
+        """Call a method of this environment; `action_masks` returns its array, others a list, one result per game."""
+        result = getattr(self, method_name)(*method_args, **method_kwargs)
+        rows = self._rows(indices)
+        return (result if indices is None else result[rows]) if method_name == "action_masks" else [result] * len(rows)
+
+    def env_is_wrapped(self, wrapper_class: type[gym.Wrapper], indices: Indices = None) -> list[bool]:
+        """Return True for Monitor, whose `episode` this environment supplies itself, and False for other wrappers."""
+        return [wrapper_class is Monitor] * len(self._rows(indices))
+
+    def _rows(self, indices: Indices) -> Sequence[int]:
+        return list(self._get_indices(indices))
+
+
+class PolicyAgent:
+    """A MaskablePPO model as an agent: for `duplicate_match`, `evaluate`, the arena, and as an opponent.
+
+    The model's observation space shows whether it was trained with features; missing ones are added.
+
+    Args:
+        model: a loaded model, as `MaskablePPO.load(path)` returns it. SB3's files contain pickles, which can run any
+            code: load only your own.
+        rules: the rules that it was trained for.
+        name: its name in tables.
+        deterministic: play the most probable action; otherwise draw one with torch's random numbers.
+
+    Raises ValueError unless it is such a model, trained on these observations and actions.
+
+    >>> agent = PolicyAgent(MaskablePPO.load("krypkasino.zip"), Rules.preset("krypkasino"), name="mine")
+    >>> print(duplicate_match(agent, "tactician", agent.rules, deals=1000))
+    """
+
+    def __init__(self, model: Any, rules: Rules, name: str = "policy", deterministic: bool = True) -> None:
+        self.model, self.rules, self.name, self.deterministic = model, check_rules(rules), name, deterministic
+        self._width, self.lock = _width_of(model, rules), Lock()
+
+    @in_turn
+    def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+        """Return an action for each row, (B,) int64, from (B, N) int8, with or without features, and (B, 105) int8."""
+        observations, action_masks = check_decisions(self.rules, observations, action_masks)
+        if len(observations) == 0:
+            return np.zeros(0, np.int64)
+        if observations.shape[1] < self._width:
+            observations = append_features(self.rules, observations, action_masks)
+        seen = observations[:, : self._width]
+        actions, _ = self.model.predict(seen, action_masks=action_masks, deterministic=self.deterministic)
+        return np.asarray(actions, np.int64)
+
+
+def _width_of(model: Any, rules: Rules) -> int:
+    """Return how many entries of an observation a model sees; raise ValueError if it can't play by these rules."""
+    if not callable(getattr(model, "predict", None)):
+        raise ValueError(f"a policy is a loaded model, as MaskablePPO.load(path) returns it, not {shown(model)}")
+    kind = type(model).__name__
+    if "action_masks" not in inspect.signature(model.predict).parameters:
+        raise ValueError(f"{kind} takes no action masks and would play illegal actions; train with MaskablePPO")
+    actions, size, with_features = rules.num_actions, rules.observation_size, width_of(rules, True)
+    if model.action_space != gym.spaces.Discrete(actions):
+        raise ValueError(f"this {kind} chooses from {shown(model.action_space)}, not from {actions} actions")
+    for width in (size, with_features):
+        if model.observation_space == observation_space(width):
+            return width
+    raise ValueError(
+        f"this {kind} sees {shown(model.observation_space)}, "
+        f"not the {size} entries of an observation as int8, or {with_features} with features"
+    )

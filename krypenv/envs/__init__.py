@@ -3,12 +3,9 @@
 learner             games in which one seat learns, and opponents or the learner itself play the others
 opponents           the opponents of a learner
 aec                 the environment with PettingZoo's AEC interface
-whole_state         the whole state of a game as one array
-vector              many games as one Gymnasium environment
-gym                 one seat's game as a Gymnasium environment
-sb3                 for Stable-Baselines3 and sb3-contrib
 chance              what chance deals, card by card
 course              a session as a tree: chance deals, and the seats act
+course_text         texts in which it remembers cards and plays
 resampling          courses that a seat can't tell from its own
 openspiel           for OpenSpiel: the module to import
 openspiel_game      the games as a game of OpenSpiel

@@ -16,15 +16,15 @@ from pettingzoo.utils import wrappers
 
 from krypenv.arguments import check_action, check_deck, check_options, check_seed, check_switch, chosen_rules
 from krypenv.cards import NO_SEAT
-from krypenv.envs.whole_state import state_space, whole_state
-from krypenv.families.layout import history_size
 from krypenv.families.variants import Family
+from krypenv.features import width_of
 from krypenv.game.display import TURN, check_render_seat
-from krypenv.game.game import Game
-from krypenv.kernels.features import width_of
+from krypenv.observation import history_size
+from krypenv.one_game import Game
 from krypenv.pictures.rendering import FPS, RENDER_MODES, Pixels, Renderer
 from krypenv.rewards import check_reward, illegal_reward, returns_of
 from krypenv.rules import Rules
+from krypenv.whole_state import state_space, whole_state
 
 Observation = dict[str, npt.NDArray[np.int8]]
 Arguments = ParamSpec("Arguments")
@@ -82,7 +82,7 @@ class CardGame(AECEnv[str, Observation, int]):
             (720, 960, 3) uint8, and as text for a terminal with "ansi" (`krypenv.pictures`).
         reward: "centred", "points" or "win", see `krypenv.rewards.returns_of`.
         dense: pay rewards as points fall, instead of at the end of the episode.
-        features: append the features block (`krypenv.kernels.features`) to the observation.
+        features: append the features block (`krypenv.features`) to the observation.
         history: append the plays of the current deal (`krypenv.observation.HISTORY_COLUMNS`), after the features.
 
     Attributes:
@@ -192,7 +192,7 @@ class CardGame(AECEnv[str, Observation, int]):
     def state(self) -> npt.NDArray[np.int32]:
         """Return the whole state for critics that see everything, (792,) int32 in Krypkasino, a fresh array.
 
-        `krypenv.envs.whole_state.layout_of(rules)` names its parts.
+        `krypenv.whole_state.layout_of(rules)` names its parts.
         """
         return whole_state(self.rules, self.game.state)
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import BUILD, NO_CARD, NO_SEAT, NUM_KINDS, STOP, TAKE, TAKE_BUILD, action_name, card_name
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, STOP, TAKE, action_name
 from krypenv.engine import IllegalMove
 from krypenv.envs.chance import TABLE, Draw, Plan, draw_weights
+from krypenv.envs.course_text import chosen_cards, counted, deal_name, names_of, shown_block
 from krypenv.game.history import Play, play_of
 from krypenv.game.moves import Move
 from krypenv.game.stack import (
@@ -30,9 +31,9 @@ from krypenv.game.stack import (
 from krypenv.inputs.words import is_whole, listed, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.scoring import leads, side_scores
-from krypenv.kernels.state import allocate
-from krypenv.rules import MAX_PLAYERS, Rules
+from krypenv.rules import Rules
 from krypenv.runtime.jit import handle
+from krypenv.state import allocate
 from krypenv.worlds.invariants import check_state
 
 CHANCE, TERMINAL = -1, -4  # in `Course.turn`; OpenSpiel has the same numbers
@@ -145,7 +146,7 @@ class Course:
 
     @property
     def state(self) -> np.ndarray:
-        """The record of the present state (`krypenv.kernels.state.GAME`); while chance deals, without new cards."""
+        """The record of the present state (`krypenv.state.GAME`); while chance deals, without new cards."""
         return self._states[0]
 
     def observation(self, seat: int) -> npt.NDArray[np.int8]:
@@ -365,13 +366,13 @@ class Course:
         text = f" {seat}:{Move.of_kinds(*play)}"
         chosen = [action for action in self._acts if action >= TAKE and action != STOP]
         in_order = self.rules.building or chosen == [TAKE + kind for kind in play[1]]  # builds come in one order only
-        order = f"~{_chosen(chosen)}" if chosen and not in_order else ""
+        order = f"~{chosen_cards(chosen)}" if chosen and not in_order else ""
         self.views = tuple(view + text + (order if own == seat else "") for own, view in enumerate(self.views))
         self.plays += ((seat, play),)
         self._acts = ()
 
     def _unfinished(self) -> str:
-        return f" {self.turn}:{_chosen(self._acts)}.." if self._acts else ""
+        return f" {self.turn}:{chosen_cards(self._acts)}.." if self._acts else ""
 
     def _begin_game(self) -> None:
         self.plays = ()
@@ -393,38 +394,3 @@ class Course:
 def retrace(rules: str, sorted_deals: bool, path: tuple[int, ...]) -> Course:
     """Return the course of some rules, in the form of `str(rules)`, after all actions of a path."""
     return Course(Plan(Rules.parse(rules), sorted_deals)).followed(path)
-
-
-def _chosen(actions: Iterable[int]) -> str:
-    """Return the cards and builds of some actions as text, as in ``8S+2H`` or ``4S+=9+5D+[3]``."""
-    return "+".join(_name_of(action) for action in actions)
-
-
-def _name_of(action: int) -> str:
-    if action >= TAKE_BUILD:
-        return f"[{action - TAKE_BUILD}]"
-    return f"={action - BUILD}" if action >= BUILD else action_name(action).split()[-1]
-
-
-def deal_name(kind: int) -> str:
-    """Return what chance does as text, as in ``deal 8S``."""
-    return f"deal {card_name(kind)}"
-
-
-def counted(counts: np.ndarray) -> list[int]:
-    """Return the kinds of a hand or a table, counts (52,), ascending."""
-    kinds: list[int] = np.repeat(_KINDS, counts).tolist()
-    return kinds
-
-
-def names_of(kinds: list[int]) -> str:
-    """Return the names of cards in a row, as in ``7H8S``."""
-    return "".join(map(card_name, kinds))
-
-
-def shown_block(entries: np.ndarray) -> str:
-    """Return a block of an observation as text: cards by name, numbers of seats, or the places of what is not zero."""
-    if len(entries) == NUM_KINDS:
-        return names_of(counted(entries))
-    numbers = entries if len(entries) <= MAX_PLAYERS else np.flatnonzero(entries)
-    return ",".join(map(str, numbers.tolist()))

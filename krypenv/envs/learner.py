@@ -10,15 +10,15 @@ import numpy.typing as npt
 from krypenv.arguments import MOST_GAMES, check_switch
 from krypenv.engine import Engine, IntArray, mix_array, row_seeds
 from krypenv.envs.opponents import RANDOM, Opponent, Opponents, as_pool, ask_opponent, make_named
+from krypenv.features import width_of
 from krypenv.inputs.words import check_whole, shown
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.features import width_of
-from krypenv.kernels.observation import note_play, write_history, write_observation
+from krypenv.kernels.observing import note_play, write_history, write_observation
 from krypenv.kernels.play import act, may_be_last
-from krypenv.kernels.state import allocate, is_legal, mix
 from krypenv.rewards import Payments, check_reward, illegal_reward
 from krypenv.rules import Rules, check_rules
 from krypenv.runtime.jit import for_kernels, handle, kernel
+from krypenv.state import allocate, is_legal, mix
 
 LEARNER = -1  # in `LearnerGames.players`: the learner sits here
 ANY, ALL = "random", "all"  # seats of the learner
@@ -97,7 +97,7 @@ class LearnerGames:
         reward: "centred", "points" or "win", see `krypenv.rewards.returns_of`.
         dense: pay rewards as points fall, instead of at the end of the episode.
         illegal_ends: end the episode with `illegal_reward` after an illegal action of the learner, instead of raising.
-        features: append the features block (`krypenv.kernels.features`) to the observation.
+        features: append the features block (`krypenv.features`) to the observation.
         threads: threads of the engine.
         seed: a number or an array of B, as in `Engine`.
         history: append the plays of the current deal (`krypenv.observation.HISTORY_COLUMNS`), after the features.

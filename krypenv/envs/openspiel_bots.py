@@ -12,7 +12,7 @@ from open_spiel.python.algorithms import ismcts, mcts
 from krypenv.envs.openspiel_game import KrypGame, KrypState, load
 from krypenv.envs.opponents import RANDOM, Player, make_named
 from krypenv.inputs.words import check_whole, shown
-from krypenv.kernels.checks import check_decisions
+from krypenv.kernels.decision_checks import check_decisions
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle
 from krypenv.worlds.determinize import determinize

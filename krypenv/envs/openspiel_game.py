@@ -10,12 +10,14 @@ import pyspiel
 
 from krypenv.cards import NO_SEAT, NUM_KINDS, action_name
 from krypenv.envs.chance import Plan
-from krypenv.envs.course import CHANCE, TERMINAL, Course, deal_name
+from krypenv.envs.course import CHANCE, TERMINAL, Course
+from krypenv.envs.course_text import deal_name
 from krypenv.envs.openspiel_observer import Observer
 from krypenv.envs.resampling import resampled
+from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.inputs.words import check_text, shown
 from krypenv.rewards import illegal_reward
-from krypenv.rules import MAX_PLAYERS, Rules, check_rules
+from krypenv.rules import Rules, check_rules
 
 NAME = "krypenv"
 PARAMETERS: dict[str, Any] = {

@@ -11,8 +11,8 @@ import pyspiel
 from krypenv.cards import NO_SEAT, NUM_KINDS
 from krypenv.envs.chance import Plan
 from krypenv.envs.course import Course
-from krypenv.families.layout import history_columns, history_width
 from krypenv.inputs.words import shown
+from krypenv.observation import history_columns, history_width
 
 FloatArray = npt.NDArray[np.float32]
 

@@ -7,12 +7,13 @@ import numpy.typing as npt
 
 from krypenv.cards import NO_CARD, NUM_KINDS, STOP, TAKE
 from krypenv.engine import IllegalMove
-from krypenv.envs.course import CHANCE, Course, counted
+from krypenv.envs.course import CHANCE, Course
+from krypenv.envs.course_text import counted
 from krypenv.game.stack import resume_stack
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.checks import SOUND
-from krypenv.kernels.state import allocate
+from krypenv.kernels.decision_checks import SOUND
 from krypenv.runtime.jit import handle
+from krypenv.state import allocate
 from krypenv.worlds.determinize import determinize
 
 MOST_DRAWS = 10_000  # of hands that could have been played like that

@@ -7,12 +7,9 @@ with n cards of a rank offers n + 1 choices of them, so the number of sub-multis
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from krypenv.cards import DIAMONDS, NUM_RANKS, NUM_SUITS, PICTURES, SPADES, TEN, TWO, card_of
-
-if TYPE_CHECKING:
-    from krypenv.rules import Rules
+from krypenv.families.fields import Fields
 
 LILLAN, STORAN = card_of(TWO, SPADES), card_of(TEN, DIAMONDS)
 MAX_PLAYERS = 6
@@ -24,7 +21,7 @@ MAX_SUBSETS = 1 << 20  # sub-multisets of the ranks on one table, at most
 Choices = tuple[tuple[int, ...], ...]  # by rank or by kind: the values that its owner chooses from
 
 
-def capture_values(rules: Rules) -> tuple[Choices, Choices]:
+def capture_values(rules: Fields) -> tuple[Choices, Choices]:
     """Return the hand values of each kind, 52, and the table values of each rank, 13.
 
     Under H2 each picture has a value of its own.
@@ -43,7 +40,7 @@ def capture_values(rules: Rules) -> tuple[Choices, Choices]:
     return tuple(hands), tuple(table)
 
 
-def mulle_values(rules: Rules) -> tuple[int, ...]:
+def mulle_values(rules: Fields) -> tuple[int, ...]:
     """Return what a mulle with each kind counts where it counts the hand value (G2), 52; of two values the lower one.
 
     Pictures that belong to no sum count their own hand value too: 11 to 13, unless `hand_values` says otherwise.
@@ -55,7 +52,7 @@ def mulle_values(rules: Rules) -> tuple[int, ...]:
     return tuple(values)
 
 
-def rank_classes(rules: Rules) -> tuple[int, ...]:
+def rank_classes(rules: Fields) -> tuple[int, ...]:
     """Return the class of each kind, 52: its rank, 0..12, or 13 and 14 for lillan and storan with values of their own.
 
     All cards of a class have the same hand values.
@@ -68,7 +65,7 @@ def rank_classes(rules: Rules) -> tuple[int, ...]:
     return tuple(classes)
 
 
-def matching_ranks(rules: Rules) -> list[bool]:
+def matching_ranks(rules: Fields) -> list[bool]:
     """Return for each rank, 13, whether any card of it must take all others of its rank, so that two never lie there.
 
     That is so if captures are maximal and each of its kinds has one of the table values from the hand.
@@ -81,7 +78,7 @@ def matching_ranks(rules: Rules) -> list[bool]:
     ]
 
 
-def check_bounds(rules: Rules) -> None:
+def check_bounds(rules: Fields) -> None:
     """Raise ValueError for rules with more groups or larger tables than the engine has room for."""
     hands, table = capture_values(rules)
     copies = rules.packs * len(rules.suits)
@@ -112,7 +109,7 @@ def _find_crowd(hand_values: tuple[int, ...], table_values: Choices, copies: int
     return ""
 
 
-def may_crowd(rules: Rules) -> bool:
+def may_crowd(rules: Fields) -> bool:
     """Return whether the cards dealt and crept, without any captures, could exceed MAX_SUBSETS sub-multisets.
 
     That matters only where captures are maximal: optional ones are found without a list of sub-multisets.
@@ -124,7 +121,7 @@ def may_crowd(rules: Rules) -> bool:
 Played = tuple[tuple[tuple[int, ...], ...], tuple[bool, ...], Choices, int, tuple[int, ...]]
 
 
-def _table_of(rules: Rules) -> Played:
+def _table_of(rules: Fields) -> Played:
     """Return the arguments of `bound_subsets`."""
     hands, table = capture_values(rules)
     matching = matching_ranks(rules)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import secrets
-from collections import Counter
 from collections.abc import Iterable
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import BUILD, NO_CARD, NO_SEAT, action_name, card_name, card_names, parse_card
+from krypenv.cards import NO_CARD, NO_SEAT, action_name, card_name, card_names
 from krypenv.engine import IllegalMove
+from krypenv.features import width_of
 from krypenv.game.history import History, Int8Array, spades_in
 from krypenv.game.moves import Move
-from krypenv.game.plays import legal_plays, push_play, take_kinds
-from krypenv.game.starts import check_session, parse_deck
+from krypenv.game.starts import check_session, chosen_seed, parse_deck
+from krypenv.game.whole_plays import legal_plays, push_play
 from krypenv.inputs.words import is_whole, listed, shown, unquoted
-from krypenv.kernels.features import width_of
 from krypenv.rules import Rules, check_rules
 
 AnyGame = TypeVar("AnyGame", bound="Core")
@@ -61,12 +59,7 @@ class Core:
         self, rules: Rules, seed: int | None, deck: Iterable[str] | None, dealer: int, number: int, totals: list[int]
     ) -> None:
         kinds = None if deck is None else parse_deck(rules, deck)
-        if seed is not None:
-            if not is_whole(seed, 0, (1 << 64) - 1):
-                raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {shown(seed)}")
-            seed = int(seed)
-        elif kinds is None:
-            seed = secrets.randbits(32)
+        seed = chosen_seed(seed, kinds is None)
         if not is_whole(dealer, 0, rules.players - 1):
             raise ValueError(f"seat {shown(dealer)} can't deal; the seats are 0 to {rules.players - 1}")
         history = History(rules)
@@ -130,7 +123,7 @@ class Core:
 
     @property
     def state(self) -> np.ndarray:
-        """The record of the present state (`krypenv.kernels.state.GAME`); don't write to it."""
+        """The record of the present state (`krypenv.state.GAME`); don't write to it."""
         return self._history.state
 
     @property
@@ -401,20 +394,3 @@ class Core:
     def __repr__(self) -> str:
         turn = "over" if self.is_over else f"seat {self.turn} to play"
         return f"<Game: {self.rules}, deal {self.deal_number}, {turn}>"
-
-
-def begin_play(game: Core, card: int, took: Iterable[int], build: int = 0) -> bool:
-    """Play a card, begin a build unless its value is 0, and take some kinds, in any legal order.
-
-    Returns whether the card is then still pending. If it is pending already, takes only what is missing.
-    """
-    if not game.pending:
-        for action in [card, *([BUILD + build] if build else [])]:
-            if action not in game.legal_actions():
-                return False
-            game.act(action)
-    missing = Counter(took)
-    missing.subtract(map(parse_card, game.taken))
-    if game.pending != card_name(card) or (game.building or 0) != build or min(missing.values(), default=0) < 0:
-        return False
-    return take_kinds(game._history, list(missing.elements()))

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from krypenv.cards import ACE, MAX_BUILD, NO_CARD, PICTURES, card_name, card_names
-from krypenv.families.layout import further_blocks, is_plain
 from krypenv.game.core import Core
 from krypenv.game.moves import Move
 from krypenv.game.records import parse_record
 from krypenv.inputs.words import is_whole, shown
 from krypenv.kernels.scoring import are_best
+from krypenv.observation import further_blocks, is_plain
 
 TURN, ALL = "turn", "all"  # whose hands are shown: that of the seat to act, or all
 _WIDTHS = {"sweeps": 1, "score": 3}  # of what is counted, in digits; of the rest 2

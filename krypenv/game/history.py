@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import BUILD, NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES, TAKE
-from krypenv.families.layout import history_shape, history_size
 from krypenv.game.stack import (
     begin_stack,
     close_session,
@@ -28,13 +27,14 @@ from krypenv.game.stack import (
 )
 from krypenv.kernels.builds import values_built
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.checks import POINTS, SOUND, tell_fault
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.observation import record_width
+from krypenv.kernels.decision_checks import POINTS, SOUND, tell_fault
+from krypenv.kernels.observing import record_width
 from krypenv.kernels.outlook import make_feature_scratch
-from krypenv.kernels.state import GAME, allocate
+from krypenv.observation import history_shape, history_size
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle
+from krypenv.state import GAME, allocate
 
 Int8Array = npt.NDArray[np.int8]
 # A card, the kinds it takes, ascending, the sweeps that this makes, the value that it builds or 0, and the values of
@@ -52,7 +52,7 @@ class History:
         rules: the rules.
         is_optional: whether captures are optional (K2).
         compiled: the compiled rules, (1,) of `krypenv.kernels.compiled.COMPILED`.
-        states: the states (`krypenv.kernels.state.GAME`), of which those up to `at` are used.
+        states: the states (`krypenv.state.GAME`), of which those up to `at` are used.
         at: the place of the present state, which is the number of staged actions since the first one.
         actions: those actions, a list of ints.
         seats, overs, pendings: fields of all states, as views, because they are read often.

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from typing import Generic
 
 from krypenv.engine import IllegalMove
-from krypenv.game.core import AnyGame, Core, begin_play
+from krypenv.game.begun import begin_play
+from krypenv.game.core import AnyGame, Core
 from krypenv.game.moves import MOVE_PATTERN, Move
-from krypenv.game.notation import NotationError, parse_position
+from krypenv.game.position_parser import parse_position
 from krypenv.game.starts import check_session
 from krypenv.inputs.words import check_text, shown, unquoted
+from krypenv.notation import NotationError
 from krypenv.rules import Rules
 
 _NAMES_PER_LINE = 26  # of a record's deck

@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.cards import NO_CARD
+from krypenv.features import write_features
 from krypenv.kernels.captures import captures_of, find_sweep_values
-from krypenv.kernels.checks import SOUND
 from krypenv.kernels.compiled import sum_of
 from krypenv.kernels.deals import deal, shuffle_deck, take_back
-from krypenv.kernels.features import write_features
-from krypenv.kernels.observation import note_play, write_history, write_mask, write_observation
+from krypenv.kernels.decision_checks import SOUND
+from krypenv.kernels.observing import note_play, write_history, write_mask, write_observation
 from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare, refresh
 from krypenv.kernels.scoring import ends_at_once, score_of, settle_game, tie_break_of
-from krypenv.kernels.state import is_legal, seed_game
 from krypenv.runtime.jit import kernel
-from krypenv.worlds.invariants import fault_of_builds, fault_of_course
+from krypenv.state import is_legal, seed_game
+from krypenv.worlds.build_invariants import fault_of_builds
+from krypenv.worlds.invariants import fault_of_course
 
 ILLEGAL, PENDING, PLAYED, DEAL_AWAITED, GAME_ENDED = range(5)  # what an action leads to, in `follow`
 

@@ -1,7 +1,8 @@
-"""What a game may start from: a deck, and a place in a session."""
+"""What a game may start from: a deck or a seed, and a place in a session."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable
 from itertools import islice
 
@@ -32,6 +33,18 @@ def parse_deck(rules: Rules, deck: Iterable[str]) -> list[int]:
             f"but the rules {str(rules)!r} have {rules.deck_counts[kind]} of it and {rules.deck_size} in all"
         )
     return kinds
+
+
+def chosen_seed(seed: int | None, is_drawn: bool) -> int | None:
+    """Return a seed as an int; without one, draw it where it is to be drawn.
+
+    Raises ValueError unless it is a whole number from 0 to 2**64 - 1.
+    """
+    if seed is None:
+        return secrets.randbits(32) if is_drawn else None
+    if not is_whole(seed, 0, (1 << 64) - 1):
+        raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {shown(seed)}")
+    return int(seed)
 
 
 def check_session(rules: Rules, number: int, totals: list[int]) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from krypenv.cards import card_names
 from krypenv.game.core import Core
 from krypenv.game.display import format_game, format_playing
-from krypenv.game.notation import barred_names
+from krypenv.game.positions import barred_names
 
 _MOST_LISTED = 200  # moves; of more, it is told how to write one
 

@@ -16,9 +16,9 @@ from krypenv.cards import BUILD, MAX_BUILD, NUM_KINDS, NUM_RANKS, SPADES, TAKE_B
 from krypenv.kernels.compiled import NIBBLE, bit_index, hand_value_of, table_value_of
 from krypenv.kernels.deals import add_to_table
 from krypenv.kernels.scoring import count_cards
-from krypenv.kernels.state import MAY_STOP
 from krypenv.kernels.unions import left_to_take, offer_value, takes_within_group
 from krypenv.runtime.jit import kernel
+from krypenv.state import MAY_STOP
 
 TAKEN = TAKE_BUILD - BUILD  # bit TAKEN + v of the legal builds: the build of value v may be captured or raised
 _VALUES = (2 << MAX_BUILD) - 1

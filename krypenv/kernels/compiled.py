@@ -11,6 +11,7 @@ from krypenv.families.bounds import (
     FIRST_LONER,
     LILLAN,
     MAX_FITTING,
+    MAX_PLAYERS,
     NUM_VALUES,
     STORAN,
     capture_values,
@@ -19,11 +20,10 @@ from krypenv.families.bounds import (
     mulle_values,
     rank_classes,
 )
-from krypenv.families.feature_layout import shape_of
-from krypenv.families.layout import FURTHER
-from krypenv.kernels.state import MAX_DECK
-from krypenv.rules import MAX_PLAYERS, Rules
+from krypenv.observation import FURTHER, has_further_features
+from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, leading_zeros, records, trailing_zeros
+from krypenv.state import MAX_DECK
 
 TABLE = 127  # the destination of a dealt card that goes to the table
 NIBBLE = 4  # a multiset of ranks is one int64: four bits a rank, ace lowest; a rank has at most 8 cards
@@ -43,8 +43,10 @@ COMPILED = np.dtype(
         ("teams", np.int64),  # number of sides
         ("relative_team", np.int64, (MAX_PLAYERS,)),  # side of each place, counted from that of place 0 (R16)
         ("entries", np.int64),  # of an observation without the features ("size" is taken: numpy's records have one)
-        ("feature_rows", np.int64),  # of the features block
-        ("feature_width", np.int64),  # entries of each
+        (
+            "further_features",
+            np.bool_,
+        ),  # whether the features block has its further columns
         ("further", np.int64, (len(FURTHER),)),  # where the blocks of K7 begin in an observation; 0: not there
         ("games", np.int64),  # games in a session, 0 for no limit
         ("threshold", np.int64),  # points that end a session, NEVER if there is no threshold
@@ -244,7 +246,7 @@ def compile_rules(rules: Rules) -> np.ndarray:
     _list_values(rules, compiled)
     counts_more = compiled.counts_piles or rules.threshold_at_once or not compiled.counts_plainly
     compiled.is_main = not (compiled.optional or compiled.chooses_value or compiled.has_special or counts_more)
-    compiled.feature_rows, compiled.feature_width = shape_of(rules)
+    compiled.further_features = has_further_features(rules)
     for name, block in rules.layout.items():
         compiled.entries = block.stop
         if name in FURTHER:

@@ -6,8 +6,8 @@ import numpy as np
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.kernels.compiled import NIBBLE, TABLE
-from krypenv.kernels.state import DEALS, random_below
 from krypenv.runtime.jit import kernel
+from krypenv.state import DEALS, random_below
 
 
 @kernel

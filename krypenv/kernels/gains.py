@@ -14,9 +14,9 @@ import numpy as np
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
 from krypenv.kernels.captures import captures_of, find_sweep_values
 from krypenv.kernels.compiled import NIBBLE, fits, highest, sum_of
-from krypenv.kernels.state import MAX_COPIES
 from krypenv.kernels.unions import NO_LIMIT, is_coverable, list_groups
 from krypenv.runtime.jit import kernel, trailing_zeros
+from krypenv.state import MAX_COPIES
 
 MOST_LOOKS = 256
 MOST_KEPT = 12

@@ -23,7 +23,7 @@ from krypenv.kernels.compiled import (
     rank_on_table,
 )
 from krypenv.kernels.gains import GAINS, MOST_LOOKS
-from krypenv.kernels.observation import LAYOUT
+from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import handle, kernel, rare_kernel, records
 
 # The lead in cards and in spades changes by about this much, times the square root of those left (greedy's games).

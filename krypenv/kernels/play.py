@@ -19,8 +19,8 @@ from krypenv.kernels.compiled import (
     hand_value_of,
     kinds_of_values,
 )
+from krypenv.kernels.completing import complete_building, complete_chosen, complete_play, count_capture, lay_down, take
 from krypenv.kernels.deals import add_to_table, deal, is_one_rank, leader_of, put_aside, shuffle_deck
-from krypenv.kernels.plays import complete_building, complete_chosen, complete_play, count_capture, lay_down, take
 from krypenv.kernels.scoring import (
     count_cards,
     count_pile,
@@ -32,9 +32,9 @@ from krypenv.kernels.scoring import (
     sum_over,
     void_sweeps_of,
 )
-from krypenv.kernels.state import MAY_STOP
 from krypenv.kernels.unions import offer_unions
 from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.state import MAY_STOP
 
 PLAYING, DEAL_OVER, GAME_OVER = 0, 1, 2  # what a play leads to
 

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES
 from krypenv.kernels.compiled import BY_SPADES, FINNISH, NEVER, NIBBLE, PLAY_ON, lead_sign
-from krypenv.kernels.state import State
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.state import State
 
 IntArray = npt.NDArray[np.int64]
 

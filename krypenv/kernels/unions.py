@@ -14,8 +14,8 @@ import numpy as np
 from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.families.bounds import FIRST_LONER
 from krypenv.kernels.compiled import NIBBLE, bit_index, fits, highest, highest_beyond, support, total_of
-from krypenv.kernels.state import MAY_STOP
 from krypenv.runtime.jit import kernel, leading_zeros, rare_kernel, trailing_zeros
+from krypenv.state import MAY_STOP
 
 _SUMS = (1 << FIRST_LONER) - 1  # bits of the sums that groups of several cards can have
 _ONE: Any = np.int64(1)

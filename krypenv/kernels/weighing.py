@@ -26,9 +26,9 @@ from krypenv.kernels.compiled import (
     table_value_of,
 )
 from krypenv.kernels.gains import choose_cards, find_best, price_of, search_best
-from krypenv.kernels.observation import LAYOUT
 from krypenv.kernels.outlook import chance_of_sweep
 from krypenv.kernels.scoring import cost_of, sweeps_of
+from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import kernel, rare_kernel
 
 _HAND, _TABLE, _ASIDE, _TAKEN, _CAPTURER = (

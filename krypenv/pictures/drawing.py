@@ -11,7 +11,7 @@ import numpy.typing as npt
 from krypenv.game.core import Core
 from krypenv.game.display import TURN, seats_shown
 from krypenv.pictures.canvas import Canvas, pygame
-from krypenv.pictures.cards import card_back, card_face
+from krypenv.pictures.card_faces import card_back, card_face
 from krypenv.pictures.places import Rect
 from krypenv.pictures.scene import HEIGHT, WIDTH, Thing, lay_out
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from krypenv import agents
 from krypenv.agents.base import Agent
-from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.inputs.words import is_whole, shown
+from krypenv.one_game import Game
 from krypenv.rules import Rules
 
 PERSON = "person"

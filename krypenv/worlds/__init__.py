@@ -1,6 +1,7 @@
 """Games from outside: whether play leads to them, and games that show what a seat has seen.
 
-invariants   checks of states from outside
-hidden       the cards that a seat can't see, dealt at random
-determinize  complete games that show a given observation
+invariants        checks of states from outside
+build_invariants  checks of the builds in them
+hidden            the cards that a seat can't see, dealt at random
+determinize       complete games that show a given observation
 """

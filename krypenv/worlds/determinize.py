@@ -9,11 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
-from krypenv.families.layout import LARGEST_SIZE, OBSERVATION_SIZE
 from krypenv.inputs.words import is_whole, shown
 from krypenv.kernels.builds import JOINED, copies_built
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.checks import HOLDS, LEGAL, MASK, SHOWN, SOUND, fault_of, tell_fault
 from krypenv.kernels.compiled import (
     BUILD_MULTIPLE,
     BUILD_OWNER,
@@ -32,11 +30,13 @@ from krypenv.kernels.compiled import (
     compile_rules,
 )
 from krypenv.kernels.deals import add_to_table, leader_of
-from krypenv.kernels.observation import LAYOUT, write_observation
+from krypenv.kernels.decision_checks import HOLDS, LEGAL, MASK, SHOWN, SOUND, fault_of, tell_fault
+from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import prepare, sweep_values_of
-from krypenv.kernels.state import ACTIONS, DEALS, MAX_DECK, State, allocate, seed_game
+from krypenv.observation import LARGEST_SIZE, LAYOUT, SIZE
 from krypenv.rules import Rules, check_rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, rare_kernel
+from krypenv.state import ACTIONS, DEALS, MAX_DECK, State, allocate, seed_game
 from krypenv.worlds.hidden import deal_hidden, give, viewer_of
 from krypenv.worlds.invariants import fault_of_state, is_mask_of
 
@@ -75,7 +75,7 @@ def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rule
     True
     """
     seen = np.atleast_2d(np.asarray(observation))
-    size = OBSERVATION_SIZE if rules is None else check_rules(rules).observation_size
+    size = SIZE if rules is None else check_rules(rules).observation_size
     if seen.ndim != 2 or seen.shape[1] < size or seen.dtype != np.int8:
         raise ValueError(f"an observation is int8 of shape ({size},) or more, not {seen.dtype} {seen.shape[1:]}")
     rules = rules or _rules_of(seen)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_KINDS
+from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.kernels.builds import own_builds
 from krypenv.kernels.compiled import hand_value_of
-from krypenv.kernels.observation import LAYOUT
-from krypenv.kernels.state import DEALS, random_below
-from krypenv.rules import MAX_PLAYERS
+from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.state import DEALS, random_below
 
 MAX_TRIES = 200  # whole shuffles before one is repaired
 MIXING_SWAPS = 2_000  # swaps that make a repaired shuffle random again

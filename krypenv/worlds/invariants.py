@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import BUILD, MAX_BUILD, NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
-from krypenv.kernels.builds import LIES_IN, NUM_PAIRS, copies_built, copies_in, held_values, ranks_of_build
+from krypenv.kernels.builds import copies_built
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.checks import (
+from krypenv.kernels.compiled import (
+    NIBBLE,
+    TABLE,
+    compile_rules,
+    kinds_of_values,
+)
+from krypenv.kernels.deals import leader_of
+from krypenv.kernels.decision_checks import (
     BUILDS,
     CARDS,
     HANDS,
@@ -29,24 +36,12 @@ from krypenv.kernels.checks import (
     fault_of_table,
     tell_fault,
 )
-from krypenv.kernels.compiled import (
-    NIBBLE,
-    TABLE,
-    bit_index,
-    compile_rules,
-    hand_value_of,
-    kinds_of_values,
-    sum_of,
-)
-from krypenv.kernels.deals import leader_of
 from krypenv.kernels.play import prepare
 from krypenv.kernels.scoring import ends_at_once, settled_bonus
-from krypenv.kernels.state import GAME, MAY_STOP, State, allocate
-from krypenv.kernels.unions import is_union
+from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, rare_kernel
-
-if TYPE_CHECKING:
-    from krypenv.rules import Rules
+from krypenv.state import GAME, MAY_STOP, State, allocate
+from krypenv.worlds.build_invariants import fault_of_builds, is_seat
 
 MOST_POINTS = 1_000_000  # of a seat in one game, in a state from outside
 _BUILDS = (2 << MAX_BUILD) - 2  # bits of the values that a build may have
@@ -168,67 +163,16 @@ def fault_of_course(compiled: np.record, game: np.record, may_be_over: bool, twi
     return fault
 
 
-@rare_kernel
-def fault_of_promises(compiled: np.record, game: np.record) -> int:
-    """Return HOLDS if a seat lacks a card that it has promised to hold, apart from what the pending card does (B5)."""
-    left = np.int64(game.builds)
-    while left != 0:
-        value = bit_index(left & -left)
-        left &= left - 1
-        owner = np.int64(game.build_owner[value])
-        is_at_play = game.pending != NO_CARD and owner == game.seat and value == hand_value_of(compiled, game.pending)
-        if not is_at_play and held_values(compiled, game, owner, NO_CARD) >> value & 1 == 0:
-            return HOLDS
-    builds = game.pending != NO_CARD and game.build_value != 0
-    has_card = held_values(compiled, game, game.seat, NO_CARD) >> game.build_value & 1
-    return HOLDS if builds and has_card == 0 else SOUND
-
-
-@rare_kernel
-def fault_of_builds(compiled: np.record, game: np.record, scratch: np.record) -> int:
-    """Return what is wrong with the builds, their groups and owners, and what these hold (B1 to B6), or SOUND."""
-    if not compiled.building:
-        return SOUND
-    if game.pending != NO_CARD and game.taken_builds != 0:
-        return PLAY
-    for kind in range(NUM_KINDS):
-        pair = LIES_IN[game.built[kind]]
-        lies_in = np.int64(1) << pair[0] | np.int64(1) << pair[1]
-        if game.built[kind] >= NUM_PAIRS or lies_in & ~(np.int64(game.builds) | 1) != 0:
-            return BUILDS
-    for value in range(MAX_BUILD + 1):
-        if game.builds >> value & 1 == 0:
-            if game.build_owner[value] != 0 or game.multiple_builds >> value & 1:
-                return BUILDS
-            continue
-        owner, ranks, cards = np.int64(game.build_owner[value]), ranks_of_build(game, value), 0
-        for kind in range(NUM_KINDS):
-            cards += copies_in(game, value, kind)
-        if not _is_seat(compiled, owner) or cards < 2 or compiled.value_kinds[value] == 0:
-            return BUILDS
-        is_multiple = game.multiple_builds >> value & 1 == 1
-        if is_multiple != (sum_of(compiled, ranks) != value) or not is_union(compiled, value, ranks, False, scratch):
-            return BUILDS
-        if game.over and not game.cut_short:
-            return BUILDS
-    return SOUND if game.cut_short else fault_of_promises(compiled, game)
-
-
-@kernel
-def _is_seat(compiled: np.record, seat: int) -> bool:
-    return seat >= 0 and seat < compiled.players
-
-
 @kernel
 def _fault_of_numbers(compiled: np.record, game: np.record, may_be_over: bool) -> int:
     """Check each number by itself, so that the other checks may use it as an index."""
     number = game.deal_number
     if number < 1 or number > compiled.num_deals or game.next_card != compiled.deal_start[number]:
         return HANDS
-    if not _is_seat(compiled, game.seat) or not _is_seat(compiled, game.dealer) or (game.over and not may_be_over):
+    if not is_seat(compiled, game.seat) or not is_seat(compiled, game.dealer) or (game.over and not may_be_over):
         return TURN
     for seat in (game.last_seat, game.last_capturer):
-        if seat != NO_SEAT and not _is_seat(compiled, seat):
+        if seat != NO_SEAT and not is_seat(compiled, seat):
             return TURN
     for card in (game.pending, game.last_card):
         if card != NO_CARD and (card < 0 or card >= NUM_KINDS):

@@ -14,8 +14,8 @@ from support.reference import TAKE, Move, Reference, largest_captures, rank
 
 from krypenv import Engine, Rules
 from krypenv.agents.neural.action_features import COLUMNS, DESCRIPTIONS, WIDTH, gather_action_features
-from krypenv.kernels.features import WIDTH as FEATURES
-from krypenv.kernels.observation import SIZE
+from krypenv.features import WIDTH as FEATURES
+from krypenv.observation import SIZE
 from krypenv.worlds.determinize import determinize
 
 RANKS = range(1, 14)

@@ -8,8 +8,8 @@ from krypenv.agents.base import options_of
 from krypenv.agents.scripted import Greedy, Tactician
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
 from krypenv.families import krypkasino
-from krypenv.kernels.features import COLUMNS, WIDTH
-from krypenv.kernels.observation import SIZE
+from krypenv.features import COLUMNS, WIDTH
+from krypenv.observation import SIZE
 
 SPECS = ["random", "greedy", "tactician", "tactician(shed=True)"]
 VARIANTS = [

@@ -15,8 +15,8 @@ from krypenv.agents.search.search import first_action
 from krypenv.agents.search.solver import MAX_N, PARANOID
 from krypenv.cards import BUILD, NO_CARD, TAKE_BUILD
 from krypenv.game.history import bits
-from krypenv.kernels.state import allocate
 from krypenv.runtime.jit import handle, kernel
+from krypenv.state import allocate
 from krypenv.training.evaluation.analysis import analyze_position
 
 RULES = {**BUILDING, **GLIMNE, "low": Rules.parse("mulle-glimne players=2 goal=low")}

@@ -21,8 +21,8 @@ from krypenv.agents.neural.action_features import (
     width_of,
 )
 from krypenv.cards import STOP, TAKE, parse_card
-from krypenv.kernels.features import columns_of as block_columns_of
-from krypenv.kernels.features import shape_of
+from krypenv.features import columns_of as block_columns_of
+from krypenv.features import shape_of
 from krypenv.worlds.determinize import determinize
 
 TRIED = [*RELATIVES.values(), MIXTURES["kasino-sweden players=2 goal=low"]]

@@ -16,7 +16,7 @@ from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.observation import LAYOUT
+from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import handle
 
 MAIN = RULES["krypkasino players=2"]

@@ -16,7 +16,7 @@ from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.search.search import FEWEST_WORLDS
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.observation import LAYOUT
+from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import handle
 
 GAMES = {

@@ -13,7 +13,7 @@ from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.learned import ROWS_A_THREAD, LearnedAgent
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import Shape, inputs_of
-from krypenv.kernels.observation import LAYOUT
+from krypenv.observation import LAYOUT
 
 ARRAYS = some_arrays(Shape(context=8, card=6, embedding=2))
 WEIGHTS = Weights.of(ARRAYS)

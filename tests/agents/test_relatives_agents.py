@@ -10,7 +10,7 @@ from krypenv import Engine, Rules, agents
 from krypenv.agents.base import check_krypkasino
 from krypenv.agents.champion import MODELS
 from krypenv.families import krypkasino
-from krypenv.families.layout import further_blocks
+from krypenv.observation import further_blocks
 from krypenv.training import Settings
 from krypenv.training.cli.commands import app
 

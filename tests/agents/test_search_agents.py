@@ -15,8 +15,8 @@ from krypenv import Engine, Rules, agents, determinize
 from krypenv.agents import Agent
 from krypenv.agents.search import sampler
 from krypenv.cards import NUM_ACTIONS, TAKE, action_name
-from krypenv.kernels.features import SIZE as FEATURES
-from krypenv.kernels.observation import SIZE
+from krypenv.features import SIZE as FEATURES
+from krypenv.observation import SIZE
 from krypenv.training import duplicate_match
 
 MAIN = RULES["krypkasino players=2"]

@@ -18,8 +18,8 @@ from krypenv.agents.search.solver import MAX_N, PARANOID
 from krypenv.cards import NO_CARD, card_name
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.scoring import sweep_gain
-from krypenv.kernels.state import allocate
 from krypenv.runtime.jit import handle, kernel
+from krypenv.state import allocate
 from krypenv.training.evaluation.analysis import analyze_position, analyze_record
 
 SMALL = 8  # cards on a table whose captures the tests list

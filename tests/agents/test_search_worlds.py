@@ -18,11 +18,11 @@ from krypenv.agents.search.horizon import expected_margin, make_model, sweep_cha
 from krypenv.agents.search.sampling import look_around, sample_world, world_seed
 from krypenv.agents.search.scratch import make_search_scratch
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.observation import LAYOUT
 from krypenv.kernels.play import DEAL_OVER
 from krypenv.kernels.scoring import sweep_gain
-from krypenv.kernels.state import State, allocate
+from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import handle, kernel
+from krypenv.state import State, allocate
 
 
 @kernel

@@ -7,8 +7,8 @@ import pytest
 from make_pages import DOCS, GAMES, TABLE, main_page, pages, setups
 
 from krypenv import Rules, agents
-from krypenv.envs.whole_state import layout_of
 from krypenv.families.variants import FAMILIES
+from krypenv.whole_state import layout_of
 
 PAGES = pages()
 

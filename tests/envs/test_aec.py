@@ -12,10 +12,8 @@ from pettingzoo.test import api_test, performance_benchmark, render_test, seed_t
 from support.environments import every_environment, play, play_on, tie_breaks_of
 from support.places import DOCS
 
-from krypenv import Game, IllegalMove, Rules, kasino_v0, krypkasino_v0, mulle_v0
+from krypenv import Game, IllegalMove, Rules, features, kasino_v0, krypkasino_v0, mulle_v0, observation, whole_state
 from krypenv.cards import parse_card
-from krypenv.envs import whole_state
-from krypenv.kernels import features, observation
 from krypenv.pictures import rendering
 from krypenv.rewards import KINDS, illegal_reward, returns_of
 

@@ -85,7 +85,7 @@ def test_a_copy_of_many_watched_games_goes_on(copied):
 
 @every_copy
 def test_a_copy_of_games_for_stable_baselines_goes_on(copied):
-    from krypenv.envs import sb3
+    from krypenv.adapters import sb3
 
     envs = sb3.KrypkasinoVecEnv(Rules.preset(players=3), 4, opponents="greedy", seed=2)
     envs.reset()

@@ -10,12 +10,12 @@ from gymnasium.utils.env_checker import check_env
 from support.games import FIELDS, Recorder, env_fields, pick, rules_of
 
 from krypenv import Rules, krypkasino_v0
+from krypenv.adapters.gym import KrypkasinoEnv
+from krypenv.adapters.sb3 import KrypkasinoVecEnv
+from krypenv.adapters.vector import KrypkasinoVectorEnv
 from krypenv.agents.champion import MODELS
-from krypenv.envs.gym import KrypkasinoEnv
 from krypenv.envs.learner import LearnerGames
-from krypenv.envs.sb3 import KrypkasinoVecEnv
-from krypenv.envs.vector import KrypkasinoVectorEnv
-from krypenv.game.game import Game
+from krypenv.one_game import Game
 from krypenv.rewards import returns_of
 from krypenv.rules import FIELDS as OF_RULES
 

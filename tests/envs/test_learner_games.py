@@ -6,7 +6,7 @@ from support.games import FIELDS, Recorder, pick, rules_of
 
 from krypenv import Engine, Rules
 from krypenv.envs.learner import LEARNER, LearnerGames
-from krypenv.kernels.observation import LAYOUT
+from krypenv.observation import LAYOUT
 from krypenv.rewards import KINDS, illegal_reward, returns_of
 
 every_rules = pytest.mark.parametrize("fields", FIELDS.values(), ids=FIELDS)

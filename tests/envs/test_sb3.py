@@ -18,8 +18,8 @@ from support.places import DOCS
 from typer.testing import CliRunner
 
 from krypenv import Engine, IllegalMove, Rules, agents
-from krypenv.envs.gym import KasinoEnv, KrypkasinoEnv, MulleEnv
-from krypenv.envs.sb3 import KrypkasinoVecEnv, PolicyAgent
+from krypenv.adapters.gym import KasinoEnv, KrypkasinoEnv, MulleEnv
+from krypenv.adapters.sb3 import KrypkasinoVecEnv, PolicyAgent
 from krypenv.families.variants import KASINO
 from krypenv.training import duplicate_match
 from krypenv.training.cli.commands import app

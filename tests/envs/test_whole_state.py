@@ -10,7 +10,7 @@ from support.environments import every_environment, play
 
 from krypenv import Engine, Game, Rules, krypkasino_v0
 from krypenv.cards import NUM_KINDS, card_name, card_names
-from krypenv.envs.whole_state import LAYOUT, layout_of, whole_state
+from krypenv.whole_state import LAYOUT, layout_of, whole_state
 
 STATE_TEST = importlib.import_module("pettingzoo.test.state_test")  # without its parallel half
 RULES = [

@@ -17,10 +17,10 @@ from pettingzoo.utils.env_logger import EnvLogger
 from support.fuzzing import NASTY_VALUES, NASTY_WORDS, REFUSED, Fuzzer, Tally, attempt, check_sentence
 
 from krypenv import Rules, kasino_v0, krypkasino_v0, mulle_v0
-from krypenv.envs.gym import KasinoEnv, KrypkasinoEnv
+from krypenv.adapters.gym import KasinoEnv, KrypkasinoEnv
+from krypenv.adapters.sb3 import KrypkasinoVecEnv
+from krypenv.adapters.vector import KrypkasinoVectorEnv, MulleVectorEnv
 from krypenv.envs.learner import LearnerGames
-from krypenv.envs.sb3 import KrypkasinoVecEnv
-from krypenv.envs.vector import KrypkasinoVectorEnv, MulleVectorEnv
 
 LOW = Rules.preset("mini-low")
 ODD_OPPONENTS: tuple[Any, ...] = (

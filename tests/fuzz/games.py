@@ -14,9 +14,9 @@ from support.relatives import ALL_RELATIVES as RELATIVES
 
 from krypenv import Engine, Game, Rules, agents, determinize
 from krypenv.cards import card_name
-from krypenv.families.feature_layout import shape_of
-from krypenv.kernels.observation import LAYOUT, SIZE
-from krypenv.kernels.state import GAME
+from krypenv.features import shape_of
+from krypenv.observation import LAYOUT, SIZE
+from krypenv.state import GAME
 from krypenv.worlds.invariants import check_state
 
 SESSIONS = (

@@ -21,7 +21,7 @@ from support.relatives import ALL_RELATIVES as RELATIVES
 from krypenv import Game, Move, Rules, agents
 from krypenv.agents.base import format_spec, parse_spec
 from krypenv.cards import NUM_KINDS, RANK_NAMES, action_name, card_name, parse_action, parse_card
-from krypenv.game.core import begin_play
+from krypenv.game.begun import begin_play
 from krypenv.game.records import parse_record
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.runs.parts import GameRules

@@ -14,7 +14,7 @@ from support.reference import Reference
 from krypenv import Engine, Game, IllegalMove, Move, Rules
 from krypenv.cards import card_name, parse_card
 from krypenv.families import krypkasino
-from krypenv.kernels.observation import SIZE
+from krypenv.observation import SIZE
 
 NAMES = [card_name(kind) for kind in range(52)]
 PLAYED = [

@@ -11,7 +11,7 @@ from support.relatives import ALL_RELATIVES as RELATIVES
 from krypenv import Game, IllegalMove, Rules
 from krypenv.cards import STOP, parse_action, parse_card
 from krypenv.game.display import format_playthrough
-from krypenv.game.notation import NotationError
+from krypenv.notation import NotationError
 
 SWEDEN, FINLAND = "kasino-sweden players=2", "kasino-finland players=2"
 SESSION = "kasino-finland players=2 games=0 threshold=16"

@@ -13,7 +13,7 @@ from krypenv.envs.chance import Plan
 from krypenv.envs.course import CHANCE, TERMINAL, Course
 from krypenv.envs.learner import LearnerGames
 from krypenv.envs.resampling import resampled
-from krypenv.kernels.features import width_of
+from krypenv.features import width_of
 from krypenv.observation import HISTORY_COLUMNS, history_columns, history_shape, history_size
 
 RULES = [

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from krypenv import Game, Move, Rules
 from krypenv.game.display import format_playthrough
-from krypenv.game.notation import NotationError
+from krypenv.notation import NotationError
 
 RULES = [
     Rules.preset("krypkasino"),

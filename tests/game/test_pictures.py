@@ -21,7 +21,7 @@ from krypenv.cards import card_name, parse_card
 from krypenv.game.core import Core
 from krypenv.game.display import format_announcement, format_result, seat_counts
 from krypenv.pictures import draw_game, gif_of, png_of
-from krypenv.pictures.cards import card_face
+from krypenv.pictures.card_faces import card_face
 from krypenv.pictures.places import Rect, lay_cards
 from krypenv.pictures.scene import HEIGHT, WIDTH, lay_out
 from krypenv.pictures.window import Window

@@ -19,10 +19,10 @@ from krypenv.agents.base import LIMITS, options_of, parse_spec
 from krypenv.agents.search.sampler import MOST_SHARED
 from krypenv.cards import parse_card, parse_rank
 from krypenv.engine import IllegalMove
-from krypenv.game.core import begin_play
+from krypenv.game.begun import begin_play
 from krypenv.game.history import History
-from krypenv.game.notation import NotationError
 from krypenv.inputs.words import listed, shown
+from krypenv.notation import NotationError
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
 from krypenv.training.runs.parts import GameRules
 

@@ -8,7 +8,7 @@ import pytest
 
 from krypenv import Engine, Rules, agents, determinize
 from krypenv.envs.learner import LearnerGames
-from krypenv.kernels.features import append_features
+from krypenv.features import append_features
 from krypenv.runtime.jit import JIT_IS_OFF, for_kernels
 
 pytestmark = pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled")

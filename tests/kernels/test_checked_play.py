@@ -16,13 +16,13 @@ from support.random_rules import FIELDS, draw_rules
 from support.viewing import viewer_of
 
 from krypenv import Engine, Rules, determinize
-from krypenv.families.checks import CHOICES, SWITCHES
+from krypenv.families.field_checks import CHOICES, SWITCHES
 from krypenv.families.variants import FAMILIES
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.checks import FAULTS, POINTS, SOUND
-from krypenv.kernels.state import allocate
+from krypenv.kernels.decision_checks import FAULTS, POINTS, SOUND
 from krypenv.rules import FIELDS as ALL_FIELDS
 from krypenv.runtime.jit import handle
+from krypenv.state import allocate
 from krypenv.worlds.invariants import check_state
 
 SEEDS = range(300)

@@ -8,10 +8,10 @@ from support.games import seen_by
 
 from krypenv import Engine, Game, Rules, agents, determinize
 from krypenv.agents.base import Agent
-from krypenv.kernels.checks import check_decisions
-from krypenv.kernels.features import append_features
-from krypenv.kernels.observation import LAYOUT, SIZE
-from krypenv.kernels.state import GAME, allocate
+from krypenv.features import append_features
+from krypenv.kernels.decision_checks import check_decisions
+from krypenv.observation import LAYOUT, SIZE
+from krypenv.state import GAME, allocate
 from krypenv.worlds.determinize import check_genuine
 from krypenv.worlds.invariants import check_state
 

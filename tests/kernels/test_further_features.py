@@ -8,7 +8,7 @@ from support.relatives import BUILDING, GLIMNE, RELATIVES
 
 from krypenv import Engine, Rules, agents
 from krypenv.cards import TAKE, parse_card
-from krypenv.kernels.features import append_features, shape_of
+from krypenv.features import append_features, shape_of
 
 TRIED = [*RELATIVES.values(), *map(Rules.parse, ("kasino-sweden players=2 goal=low", "mulle players=3 goal=low"))]
 

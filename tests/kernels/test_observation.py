@@ -11,10 +11,9 @@ from support.games import RULES, full_deck, refresh, seen_by, stacked
 from support.reference import Reference
 
 from krypenv import Engine, Rules, determinize
-from krypenv.families.layout import FURTHER
-from krypenv.kernels.features import COLUMNS, WIDTH, append_features
-from krypenv.kernels.features import SIZE as FEATURES
-from krypenv.kernels.observation import DESCRIPTIONS, LAYOUT, SIZE
+from krypenv.features import COLUMNS, WIDTH, append_features
+from krypenv.features import SIZE as FEATURES
+from krypenv.observation import DESCRIPTIONS, FURTHER, LAYOUT, SIZE
 
 every_rules = pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 

@@ -194,7 +194,7 @@ def test_a_kernel_of_the_plain_way(tmp_path, monkeypatch):
 
 
 def test_the_doctor_says_so(tmp_path):
-    facts = {"threads": 2, "is_off": False, "kernels": 9, "compiled": 9, "now": 0, "folders": [str(tmp_path)]}
+    facts = {"is_off": False, "now": 0, "folders": [str(tmp_path)]}
     assert "way" not in doctor._kernels(facts | {"plain": ""})
     for folders in ([], facts["folders"]):
         told = doctor._kernels(facts | {"plain": "some reason", "folders": folders})

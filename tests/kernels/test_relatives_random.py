@@ -12,8 +12,8 @@ from krypenv.cards import NO_CARD, NO_SEAT, STOP
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.play import act, end_session, first_game, next_game
 from krypenv.kernels.scoring import score_of
-from krypenv.kernels.state import State, allocate
 from krypenv.runtime.jit import handle, kernel
+from krypenv.state import State, allocate
 from krypenv.worlds.invariants import fault_of_state
 
 PLIES = 1_000_000

@@ -9,11 +9,11 @@ import numpy as np
 from krypenv import Engine, Rules, determinize
 from krypenv.cards import BUILD, TAKE
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.checks import FAULTS, LEGAL, SOUND, check_decisions
 from krypenv.kernels.compiled import bit_index, count_bits, support
+from krypenv.kernels.decision_checks import FAULTS, LEGAL, SOUND, check_decisions
 from krypenv.kernels.play import act, end_session, first_game, next_game
-from krypenv.kernels.state import ACTIONS, MAY_STOP, allocate, is_legal, random_below
 from krypenv.runtime.jit import handle, kernel
+from krypenv.state import ACTIONS, MAY_STOP, allocate, is_legal, random_below
 from krypenv.worlds.determinize import check_genuine
 from krypenv.worlds.invariants import fault_of_state
 from support.games import refresh, seen_by

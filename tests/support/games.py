@@ -13,9 +13,10 @@ from krypenv.agents.neural.weights import specs_of
 from krypenv.cards import ACE, TAKE
 from krypenv.families.variants import Family, family_of
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.observation import LAYOUT, write_observation
+from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import begin_game
 from krypenv.kernels.scoring import score_of
+from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import kernel
 from support.reference import Reference
 

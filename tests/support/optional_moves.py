@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 from krypenv import Game
 from krypenv.cards import DIAMONDS, SPADES, STOP, TAKE, card_of, parse_card, rank_of
-from krypenv.kernels.features import columns_of, shape_of
+from krypenv.features import columns_of, shape_of
 
 MOST_MOVES = 60  # of a position that is looked at: fewer than the search looks at
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from krypenv import Rules
-from krypenv.families.checks import CHOICES, POINTS, SWITCHES
+from krypenv.families.field_checks import CHOICES, POINTS, SWITCHES
 from krypenv.families.variants import FAMILIES
 from support.fuzzing import REFUSED, Tally, attempt
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from krypenv import Engine, Game, Rules
 from krypenv.cards import NO_CARD, STOP, TAKE, card_name, parse_card
-from krypenv.kernels.state import allocate
 from krypenv.rewards import returns_of
+from krypenv.state import allocate
 from support.games import compare_play, stacked
 from support.reference_builds import Builder
 from support.reference_relatives import LILLAN, STORAN, Relative

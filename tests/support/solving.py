@@ -17,8 +17,8 @@ from krypenv.game.history import bits
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.deals import deal
 from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING, refresh
-from krypenv.kernels.state import allocate
 from krypenv.runtime.jit import handle, kernel
+from krypenv.state import allocate
 from support.games import small_first
 from support.reference import Reference
 

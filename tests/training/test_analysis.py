@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from krypenv import Game, Rules, agents
-from krypenv.game.notation import NotationError
+from krypenv.notation import NotationError
 from krypenv.training.cli.commands import main
 from krypenv.training.evaluation.analysis.analysis import Estimate, Marks, analyze_position, analyze_record
 

@@ -12,12 +12,12 @@ import torch
 from sb3_contrib import MaskablePPO
 
 from krypenv import Engine, Rules
+from krypenv.adapters.sb3 import KrypkasinoVecEnv
+from krypenv.adapters.vector import observation_space
 from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
 from krypenv.agents.neural.network import ILLEGAL, Shape
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
-from krypenv.envs.sb3 import KrypkasinoVecEnv
-from krypenv.envs.vector import observation_space
-from krypenv.kernels.observation import SIZE
+from krypenv.observation import SIZE
 from krypenv.training.learn.learner.buffer import Decisions
 from krypenv.training.learn.learner.policy import CardPolicy
 from krypenv.training.learn.learner.torch_network import CardNetwork, Choices, NetworkAgent

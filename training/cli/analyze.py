@@ -10,8 +10,8 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from krypenv.game.game import Game
 from krypenv.inputs.files import write_whole
+from krypenv.one_game import Game
 from krypenv.training.cli.options import JsonFile, flag, option
 from krypenv.training.cli.outputs import check_files, read_text
 from krypenv.training.evaluation.analysis.analysis import Marks, analyze_position, analyze_record, check_marks

@@ -24,7 +24,7 @@ from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH, OUTPUT, R
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from krypenv.game.game import Game
+    from krypenv.one_game import Game
 
 _MOST_READ = 20  # records among which an unfinished game is looked for
 _PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False, "soft_wrap": True}
@@ -70,7 +70,7 @@ def play(
     from rich.console import Console
 
     from krypenv.agents import typed
-    from krypenv.game.game import Game
+    from krypenv.one_game import Game
     from krypenv.training.runs.parts import GameRules
     from krypenv.ui.table import Table, named_in
     from krypenv.ui.terminal import Terminal
@@ -149,7 +149,7 @@ def _latest() -> list[Path]:
 
 def _of_a_person(path: Path) -> Game | None:
     """Return a record's game if a person has yet to go on with it; raise OSError or ValueError if it is no record."""
-    from krypenv.game.game import Game
+    from krypenv.one_game import Game
     from krypenv.ui.table import named_in
 
     if not path.is_file():

@@ -33,8 +33,8 @@ def show(
 ) -> None:
     """Print a recorded game deal by deal, or draw it: --gif the whole game, --png one position."""
     from krypenv.game.display import check_render_seat, format_playthrough
-    from krypenv.game.game import Game
     from krypenv.inputs.files import write_whole
+    from krypenv.one_game import Game
 
     check_files(gif, png, source=None if record == "-" else record)
     for path, ending in ((gif, ".gif"), (png, ".png")):

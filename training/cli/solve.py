@@ -16,7 +16,7 @@ from krypenv.training.runs import limits
 from krypenv.training.runs.panels import GAME_RECORDS, LENGTH, OUTPUT, RULES
 
 if TYPE_CHECKING:
-    from krypenv.game.game import Game
+    from krypenv.one_game import Game
     from krypenv.rules import Rules
     from krypenv.training.research.exact.solving import Solved
 
@@ -108,7 +108,7 @@ def _solve(rules: Rules, gap: float, iterations: int, threads: int, out: Path | 
 
 def _game_at(source: str) -> tuple[Game, bool]:
     """Return the game of a position or a record, and whether its plays are known."""
-    from krypenv.game.game import Game
+    from krypenv.one_game import Game
     from krypenv.training.cli.analyze import is_record, read_source
 
     text = read_source(source)

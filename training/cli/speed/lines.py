@@ -6,7 +6,6 @@ missing raises an error then, which is reported.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
@@ -198,11 +197,6 @@ def _decisions(name: str, rows: int) -> Block:
     """Decisions of an agent in the same positions each time; a network computes on one thread."""
     from krypenv import Rules, agents
 
-    if name in ("learned", "champion"):  # in older versions they compute with torch
-        with contextlib.suppress(ImportError):
-            import torch
-
-            torch.set_num_threads(1)
     if name == "learned":
         name = f"learned(model={str(Path(agents.__file__).parent / 'models' / 'two')!r})"
     agent, batches = agents.make(name, Rules.preset("krypkasino"), seed=0), _positions(rows)
@@ -236,7 +230,7 @@ def _learner() -> Block:
     from krypenv.training.learn.selfplay import Run
 
     settings = Settings()
-    model = Run(settings, Path(), None).model  # None: not resumed; older versions require it
+    model = Run(settings, Path()).model
     model.set_logger(Logger(None, []))
     spent = 0.0
 

@@ -13,13 +13,13 @@ import numpy.typing as npt
 from krypenv import agents
 from krypenv.agents import Agent, format_spec, parse_spec
 from krypenv.agents.search.search import Kinds
-from krypenv.game.game import Game
 from krypenv.game.history import bits
 from krypenv.game.moves import Move
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import lead_sign
-from krypenv.kernels.state import allocate
+from krypenv.one_game import Game
 from krypenv.rules import Rules
+from krypenv.state import allocate
 from krypenv.training.evaluation.analysis.sweeps import sample_worlds, sweep_chances
 from krypenv.training.evaluation.matches.duplicate import Progress, confidence_interval, make_player
 from krypenv.training.runs import limits

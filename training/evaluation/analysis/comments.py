@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from krypenv.game.core import MOST_MOVES
-from krypenv.game.game import Game
+from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.training.evaluation.analysis.analysis import (
     SYMBOLS,

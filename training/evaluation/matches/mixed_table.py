@@ -50,7 +50,7 @@ def play_table(engine: Engine, agents: Sequence[Agent], lineup: npt.ArrayLike, f
 
     Each round calls each of the A agents once, with all rows in which it is to act. The first call of each agent, which
     may compile, is not timed. An agent with a true attribute `cheats` is called as `act_on(state, action_masks)` with a
-    copy of the rows' `krypenv.kernels.state.State`, instead of `act`.
+    copy of the rows' `krypenv.state.State`, instead of `act`.
 
     Args:
         engine: B rows, dealt and not yet played.

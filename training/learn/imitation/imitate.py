@@ -13,11 +13,11 @@ import safetensors.numpy
 import torch
 from rich.console import Console
 
+from krypenv.adapters.vector import observation_space
 from krypenv.agents.neural.model_file import load_model, rules_in, save_model
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.neural.weights import Spec, check_arrays, parse_arrays
 from krypenv.cards import NUM_KINDS
-from krypenv.envs.vector import observation_space
 from krypenv.inputs.files import read_file, write_whole
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.duplicate import MatchResult, evaluate

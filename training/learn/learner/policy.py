@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.agents.neural.network import ILLEGAL, Shape
 from krypenv.engine import Engine
-from krypenv.kernels.checks import check_decisions
+from krypenv.kernels.decision_checks import check_decisions
 from krypenv.rules import Rules
 from krypenv.training.learn.learner.torch_network import CardNetwork, Choices, Scores, inputs_for
 from krypenv.worlds.determinize import determinize

@@ -11,11 +11,11 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.utils import explained_variance
 
+from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
 from krypenv.agents.neural.inference import REWARD_SCALE
 from krypenv.cards import NUM_KINDS
 from krypenv.envs.learner import LearnerGames
-from krypenv.envs.sb3 import KrypkasinoVecEnv
 from krypenv.training.learn.learner import versions as versions  # refuses others before anything is made
 from krypenv.training.learn.learner.buffer import Decisions, SeatRolloutBuffer
 from krypenv.training.learn.learner.policy import CardPolicy

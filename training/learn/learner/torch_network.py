@@ -15,7 +15,7 @@ from krypenv.agents.neural.action_features import ActionFeatures, gather_action_
 from krypenv.agents.neural.learned import NetworkPlayer
 from krypenv.agents.neural.network import ILLEGAL, MAIN, Arrays, Inputs, Shape, inputs_of, layers_of
 from krypenv.agents.neural.weights import shape_of
-from krypenv.families.layout import history_size
+from krypenv.observation import history_size
 from krypenv.rules import Rules
 
 
@@ -117,7 +117,7 @@ class NetworkAgent(NetworkPlayer):
     """Plays the choices of a network in training, with its current weights and on its device.
 
     `krypenv.agents.neural.LearnedAgent` plays without torch. This one samples with torch's generator, so that a seeded
-    run gives the same results as in older versions.
+    run can be repeated.
 
     Args:
         network: the network that scores the actions.

@@ -6,22 +6,28 @@ import functools
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from rich.console import Console
 
 from krypenv.training.learn.selfplay.settings import Settings
 from krypenv.training.runs.progress import compiling
 
-if TYPE_CHECKING:
-    from krypenv.training.learn.selfplay.selfplay import Run
-
-Make = Callable[[Settings, Path], "Run"]  # a class of runs
 PLAYED = ("rules", "players", "teams", "rule", "also", "device", "threads", "teacher", "opponents", "against")
 SMALL: dict[str, Any] = {
     "workers": 1, "bc_epochs": 1, "epochs": 1, "steps": 16, "batch": 64, "context": 8, "card": 8, "embedding": 2,
     "snapshot_every": 0.5, "curve_deals": 2, "metagame_deals": 2, "curve_every": 1e9, "checkpoint_every": 1e9,
 }  # fmt: skip
+
+
+class Playable(Protocol):
+    """A run, as far as a rehearsal needs it."""
+
+    def play(self, console: Console) -> object:
+        """Train until the frames are played."""
+
+
+Make = Callable[[Settings, Path], Playable]  # a class of runs
 
 
 def rehearse(kind: Make, settings: Settings, console: Console) -> None:

@@ -20,8 +20,8 @@ from rich.console import Console
 from stable_baselines3.common.logger import configure
 
 from krypenv import __version__, agents
+from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.agents.neural.model_file import save_model
-from krypenv.envs.sb3 import KrypkasinoVecEnv
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.duplicate import MatchResult, duplicate_match, evaluate
 from krypenv.training.evaluation.matches.match_tables import print_matches

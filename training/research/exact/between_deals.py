@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.cards import NUM_KINDS
-from krypenv.kernels.state import mix
 from krypenv.runtime.jit import kernel
+from krypenv.state import mix
 
 MOST_KINDS = 31  # kinds of unseen cards in a game that is solved: a hand is two bits for each
 

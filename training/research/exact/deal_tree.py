@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from krypenv.cards import NO_CARD, NUM_KINDS
-from krypenv.kernels.observation import write_history, write_observation
+from krypenv.kernels.observing import write_history, write_observation
 from krypenv.kernels.scoring import margin_of
-from krypenv.kernels.state import mix
 from krypenv.runtime.jit import kernel
+from krypenv.state import mix
 from krypenv.training.research.exact.between_deals import are_equal, hash_position, strip_hands
 
 FULL = -(1 << 40)  # an array has no room

@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.engine import Engine
-from krypenv.families.layout import history_shape, history_size
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import TABLE, compile_rules
-from krypenv.kernels.observation import RECORD
+from krypenv.kernels.observing import RECORD
 from krypenv.kernels.play import begin_game
-from krypenv.kernels.state import GAME, State
+from krypenv.observation import history_shape, history_size
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
+from krypenv.state import GAME, State
 from krypenv.training.research.exact import deal_tree as tree
 from krypenv.training.research.exact.between_deals import MOST_KINDS, hash_position, strip_hands
 from krypenv.training.research.exact.deal_tree import MOST_DEPTH, WALK, Forest, Index, Walk

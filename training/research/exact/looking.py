@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from krypenv.agents.solved import StrategyError, deciding, load_strategy
 from krypenv.cards import card_names
-from krypenv.families.layout import HISTORY_COLUMNS, history_shape
-from krypenv.game.game import Game
+from krypenv.observation import HISTORY_COLUMNS, history_shape
+from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.training.research.exact import deal_tree as tree
 from krypenv.training.research.exact.asking import policy_of

@@ -14,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 
 from krypenv.inputs.files import read_file, write_whole
 from krypenv.inputs.words import one_line, shown
-from krypenv.kernels.observation import VERSION
+from krypenv.observation import VERSION
 from krypenv.rules import Rules
 from krypenv.training.research.exact.equilibrium import Solution
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from krypenv.agents.scripted import list_actions
 from krypenv.cards import NO_CARD, NUM_KINDS
-from krypenv.kernels.observation import note_play
+from krypenv.kernels.observing import note_play
 from krypenv.kernels.play import act, refresh
 from krypenv.kernels.scoring import margin_of
 from krypenv.runtime.jit import kernel

@@ -15,8 +15,8 @@ from krypenv.agents.champion import shipped_model
 from krypenv.engine import Engine
 from krypenv.inputs.words import describe_error
 from krypenv.kernels.scoring import leads
-from krypenv.kernels.state import State
 from krypenv.rules import Rules
+from krypenv.state import State
 from krypenv.training.evaluation.arena.shards import AgentSource, Shard, play_shard
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.research.lab.studying import Setup, Task

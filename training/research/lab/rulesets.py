@@ -22,8 +22,8 @@ from krypenv.agents.neural.learned import trained_rules
 from krypenv.agents.neural.model_file import CARD
 from krypenv.cards import NUM_KINDS
 from krypenv.game.core import MOST_MOVES
-from krypenv.game.game import Game
 from krypenv.inputs.words import shown
+from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.margins import format_margin

@@ -16,8 +16,8 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, PICTURES
 from krypenv.engine import Engine
-from krypenv.kernels.state import State
 from krypenv.rules import Rules
+from krypenv.state import State
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
 from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, leads_over_others, step, stream

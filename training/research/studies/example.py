@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, card_name
-from krypenv.game.game import Game
+from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, stream
 from krypenv.training.research.lab.habits import values_of

@@ -12,9 +12,9 @@ from krypenv.agents import Agent
 from krypenv.cards import DIAMONDS, NUM_KINDS, NUM_RANKS, TEN, card_of
 from krypenv.engine import Engine
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.state import State
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
+from krypenv.state import State
 from krypenv.training.research.lab.chunks import Change
 from krypenv.training.research.lab.comparison import comparison
 from krypenv.training.research.lab.habits import BoolArray, Int8Array, network_of

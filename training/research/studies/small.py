@@ -60,7 +60,7 @@ def train_ppo(history: bool, seed: int) -> list[tuple[int, float]]:
     import torch
     from stable_baselines3.common.logger import configure
 
-    from krypenv.envs.sb3 import KrypkasinoVecEnv
+    from krypenv.adapters.sb3 import KrypkasinoVecEnv
     from krypenv.training.learn.learner.ppo import SelfPlayPPO
     from krypenv.training.learn.learner.torch_network import NetworkPolicy
     from krypenv.training.learn.selfplay.league import seed_of

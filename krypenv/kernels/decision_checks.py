@@ -7,7 +7,7 @@ decided by `krypenv.worlds.determinize`, which builds one. `krypenv.worlds.invar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,9 @@ import numpy.typing as npt
 from krypenv.cards import BUILD, MAX_BUILD, NUM_KINDS, NUM_RANKS, NUM_SUITS, STOP, TAKE
 from krypenv.families.bounds import MAX_SUBSETS
 from krypenv.kernels.compiled import BUILD_MULTIPLE, BUILD_OWNER, BUILDING, BUILT, BUILT_TWIN, compile_rules
-from krypenv.kernels.observation import LAYOUT
+from krypenv.observation import LAYOUT
+from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, kernel, rare_kernel
-
-if TYPE_CHECKING:
-    from krypenv.rules import Rules
 
 _HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
     LAYOUT[name].start for name in ("hand", "table", "seen", "set_aside", "pending", "taken")

@@ -32,7 +32,7 @@ def observation_space(size: int) -> gym.spaces.Box:
 class LearnerVectorEnv(gym.vector.VectorEnv):
     """Many games of one learner at once.
 
-    Row i behaves like a `krypenv.envs.gym.LearnerEnv` with the seed `seed + i`. When an episode ends, the next one
+    Row i behaves like a `krypenv.adapters.gym.LearnerEnv` with the seed `seed + i`. When an episode ends, the next one
     is dealt in the same step; the last observation and info are in `infos["final_obs"]` and `infos["final_info"]`.
     `infos["action_mask"]` is (B, 105) int8. An illegal action ends the row's episode with `illegal_reward`.
 

@@ -1,18 +1,10 @@
-"""What a seat sees: one flat int8 vector with a named layout, the same for every player count and preset.
-
-Rules that need them have further blocks after it (K7); `Rules.layout` names those too.
-
-Seats are relative: place 0 is the seat that observes, place 1 the seat to its left, and so on up to six places. Places
-beyond the number of players are zero.
-"""
+"""Writes what a seat sees, and which actions are legal, from one row of the state (`krypenv.observation`)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from krypenv.cards import BUILD, MAX_BUILD, NO_CARD, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, TAKE
-from krypenv.families.layout import DESCRIPTIONS as DESCRIPTIONS
-from krypenv.families.layout import HISTORY_COLUMNS, HISTORY_OF_BUILDS, HISTORY_WIDTH, OBSERVATION, OBSERVATION_SIZE
 from krypenv.kernels.builds import LIES_IN
 from krypenv.kernels.compiled import (
     BUILD_MULTIPLE,
@@ -30,13 +22,9 @@ from krypenv.kernels.compiled import (
     TOTALS,
     bit_index,
 )
+from krypenv.observation import HISTORY_COLUMNS, HISTORY_OF_BUILDS, HISTORY_WIDTH, LAYOUT, SIZE
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, rare_kernel
-
-VERSION = 1  # changes whenever the layout or the meaning of an entry does
-
-LAYOUT = OBSERVATION  # what all rules have
-SIZE: int = OBSERVATION_SIZE  # the entries of it; `Rules.observation_size` has those of the further blocks too
 
 _HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
     LAYOUT[n].start for n in ("hand", "table", "seen", "set_aside", "pending", "taken")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krypenv.cards import NUM_RANKS, NUM_SUITS
+from krypenv.families.fields import Fields
 from krypenv.families.mulle import GLIMNE
 from krypenv.families.presets import MOST_PLAYERS
 from krypenv.inputs.words import is_whole, shown
-
-if TYPE_CHECKING:
-    from krypenv.rules import Rules
 
 MAX_BATCHES = 104  # rounds of dealing in a deal
 MAX_VALUE = 16  # of a card
@@ -36,7 +34,7 @@ POINTS = {  # fields that are points, and the least they may be
 }  # fmt: skip
 
 
-def find_fault(rules: Rules) -> str:
+def find_fault(rules: Fields) -> str:
     """Return a sentence about the first field that is wrong, or an empty text."""
     for faulty, reason in _CHECKS:
         if faulty(rules):
@@ -90,7 +88,7 @@ def _is_number_or_none(value: Any, low: int, high: int) -> bool:
     return value is None or is_whole(value, low, high)
 
 
-_Checks = tuple[tuple[Callable[["Rules"], bool], str], ...]
+_Checks = tuple[tuple[Callable[[Fields], bool], str], ...]
 _CHECKS: _Checks = (
     (
         lambda r: not is_whole(r.players, 2, MOST_PLAYERS[r.name]),

@@ -1,4 +1,4 @@
-"""Positions of a game as text that a person can read and write (docs/notation.md), and back."""
+"""Games from the text of a position: `krypenv.game.positions` writes it."""
 
 from __future__ import annotations
 
@@ -6,84 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.cards import (
-    MAX_BUILD,
-    NO_CARD,
-    NO_SEAT,
-    NUM_KINDS,
-    NUM_RANKS,
-    RANK_NAMES,
-    card_name,
-    card_names,
-    parse_rank,
-)
-from krypenv.families.bounds import LILLAN, STORAN, rank_classes
-from krypenv.game.core import AnyGame, Core, begin_play
-from krypenv.game.entries import Entries
-from krypenv.game.entries import NotationError as NotationError
+from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, card_name, parse_rank
+from krypenv.families.bounds import rank_classes
+from krypenv.game.begun import begin_play
+from krypenv.game.core import AnyGame
 from krypenv.game.history import spades_in
+from krypenv.game.positions import AT_ONCE, CLASSES, format_position
 from krypenv.game.stack import is_at_end, settle_stack
 from krypenv.game.starts import check_session
 from krypenv.inputs.words import shown
 from krypenv.kernels.builds import JOINED
 from krypenv.kernels.compiled import NIBBLE, compile_rules
-from krypenv.kernels.state import allocate
+from krypenv.notation import Entries, NotationError
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle
-
-_AT_ONCE = "at once"
-_CLASSES = (*RANK_NAMES, card_name(LILLAN), card_name(STORAN))  # by class (`rank_classes`)
-
-
-def format_position(game: Core) -> str:
-    """Return a game's position as lines ``key: value``."""
-    state, seats, compiled = game.state, range(game.rules.players), compile_rules(game.rules)[0]
-
-    def cards(counts: np.ndarray) -> str:
-        return " ".join(card_names(counts.tolist())) or "-"
-
-    stock = game.deck[game.rules.deck_size - game.stock_size :]
-    lines = [
-        f"rules: {game.rules}",
-        f"deal: {game.deal_number}",
-        f"dealer: {game.dealer}",
-        f"turn: {'-' if game.is_over else game.turn}",
-        *(f"hand {seat}: {cards(state['hands'][seat])}" for seat in seats),
-        f"table: {cards(state['table'])}",
-        *(f"build {value}: {' '.join(names)}" for value, names, _, _ in game.builds),
-        *(f"owner {value}: {owner}" for value, _, owner, _ in game.builds),
-        f"aside: {cards(state['set_aside'])}",
-        *(f"captured {seat}: {' '.join(game.captured(seat)) or '-'}" for seat in seats),
-        f"sweeps: {' '.join(str(game.sweeps(seat)) for seat in seats)}",
-        *(
-            [f"counted: {' '.join(str(game.counted_sweeps(seat)) for seat in seats)}"]
-            if compiled["judges_sweeps"]
-            else []
-        ),
-        *([f"mulles: {' '.join(str(game.mulles(seat)) for seat in seats)}"] if "mulles" in game.rules.layout else []),
-        *(
-            [f"mulle-scores: {' '.join(str(game.mulle_scores(seat)) for seat in seats)}"]
-            if game.rules.mulle_by_value
-            else []
-        ),
-        f"last-capturer: {'-' if game.last_capturer is None else game.last_capturer}",
-    ]
-    for seat in seats:
-        barred = barred_names(game, seat)
-        lines += [f"cannot-hold {seat}: {' '.join(barred)}"] if barred else []
-    if game.pending:
-        lines += [f"pending: {game.pending}"] + ([f"building: {game.building}"] if game.building else [])
-        lines += [f"took: {' '.join(game.taken) or '-'}"]
-    for key, numbers in (("bonus", state["bonus"][: len(seats)]), ("totals", state["totals"][: len(seats)])):
-        lines += [f"{key}: {' '.join(map(str, numbers))}"] if numbers.any() else []
-    lines += [f"game: {game.game_number}"] if game.game_number > 1 else []
-    lines += [f"ended: {_AT_ONCE}"] if game.ended_at_once else []
-    return "\n".join([*lines, f"stock: {' '.join(stock) or '-'}"]) + "\n"
-
-
-def barred_names(game: Core, seat: int) -> list[str]:
-    """Return the ranks that everybody knows a hand doesn't hold, with 2S and TD where these have their own values."""
-    return [name for each, name in enumerate(_CLASSES) if game.state["cannot_hold"][seat] >> each & 1]
+from krypenv.state import allocate
 
 
 def parse_position(text: str, kind: type[AnyGame]) -> AnyGame:
@@ -176,7 +113,7 @@ class _Position(Entries):
         """Read whether the game ended at once (F6)."""
         said = self.value("ended")
         self.at_once = bool(said)
-        self.check(not said or said == _AT_ONCE, "ended", f"a game has ended {_AT_ONCE!r} (F6), not {shown(said)}")
+        self.check(not said or said == AT_ONCE, "ended", f"a game has ended {AT_ONCE!r} (F6), not {shown(said)}")
         may_end = self.rules.threshold_at_once and self.rules.threshold is not None
         self.check(not said or may_end, "ended", "in these rules no game ends at once")
         self.check(not said or not self.value("pending"), "ended", "the game has ended, so no card is pending")
@@ -340,7 +277,7 @@ class _Position(Entries):
         """Return the class of cards with a name: a rank, or lillan or storan where they differ from their rank."""
         special = (self.rules.lillan_hand_value, self.rules.storan_hand_value)
         for each, value in enumerate(special, start=NUM_RANKS):
-            if value is not None and name.upper() == _CLASSES[each]:
+            if value is not None and name.upper() == CLASSES[each]:
                 return each
         try:
             return parse_rank(name) - 1
@@ -424,4 +361,4 @@ class _Position(Entries):
         ends = bool(is_at_end(compiled, row))
         reached = f"running score has reached {self.rules.threshold}"
         self.check(ends or not self.at_once, "ended", f"the game can't have ended at once, for no {reached}")
-        self.check(self.over or not ends, "totals", f"the game has 'ended: {_AT_ONCE}', for a {reached}")
+        self.check(self.over or not ends, "totals", f"the game has 'ended: {AT_ONCE}', for a {reached}")

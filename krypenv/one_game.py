@@ -1,13 +1,14 @@
-"""One game for people, with its texts: drawings, positions and records."""
+"""One game for people, with its texts and its picture."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib
 
+from krypenv import pictures
 from krypenv.game.core import Core
 from krypenv.game.display import format_announcement, format_game
-from krypenv.game.notation import format_position, parse_position
+from krypenv.game.position_parser import parse_position
+from krypenv.game.positions import format_position
 from krypenv.game.records import format_record, parse_record
 from krypenv.game.view import format_view
 
@@ -60,7 +61,6 @@ class Game(Core):
     def _repr_png_(self) -> bytes | None:
         """Return a picture of the game for a notebook, with all hands; None without what draws it."""
         with contextlib.suppress(ModuleNotFoundError):
-            pictures = importlib.import_module("krypenv.pictures")  # imported here, because it draws games
             return pictures.png_of(pictures.draw_game(self, "all", width=720))
         return None
 

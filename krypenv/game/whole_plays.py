@@ -14,7 +14,7 @@ from krypenv.game.history import History, Play, bits
 from krypenv.game.stack import list_captures
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import NIBBLE
-from krypenv.kernels.state import MAY_STOP
+from krypenv.state import MAY_STOP
 
 _KINDS = np.arange(NUM_KINDS)
 
