@@ -33,7 +33,7 @@ COMMANDS = {  # each with two tasks at least
     "compare": "compare mini-low 'mini-low goal=high' --deals 2 --out out",
     "imitate": f"imitate {SMALL} --teacher 'search(worlds=2, plies=0)' --games 6 --out out",
     "ablate": f"ablate {SMALL} --seeds 1 --frames 400 --games 2 --only 'no imitation' --against greedy --out out",
-    "exploit": "exploit greedy --rules mini-low --seeds 2 --frames 1 --worlds 2 --selection 2 --deals 2 --out out",
+    "exploit": "exploit greedy --rules mini-low --seeds 1 --frames 1 --worlds 2 --selection 2 --deals 2 --out out",
 }
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in COMMANDS if name != "arena"]
 WHOLE = {"envs": 16, "opponent_envs": 8, "steps": 8, "curve_deals": 1, "metagame_deals": 1, "deals": 1}
