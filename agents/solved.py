@@ -7,42 +7,22 @@ of the current deal in their order. What can't matter any more is left out of th
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import safetensors.numpy
-from safetensors import SafetensorError
 
 from krypenv.agents.base import IntArray, check_seed
-from krypenv.inputs.files import parse_json, read_file, write_whole
-from krypenv.inputs.schema import a_record, flag, line, matching, number, optional, sentence_of, text, whole
-from krypenv.inputs.words import one_line, shown
+from krypenv.inputs.artifacts import read_artifact, write_artifact
 from krypenv.observation import VERSION, history_size
-from krypenv.rules import Rules, rules_text
+from krypenv.rules import Rules
 
-FORMAT = 1
-STRATEGY, FACTS = "strategy.safetensors", "strategy.json"
+STRATEGY = "strategy.safetensors"
+KIND, FORMAT = "strategy", 1
 # Blocks that tell of the past only; points too, but where they decide what later sweeps are worth.
 _PAST = ("cannot_hold", "cannot_hold_special", "session_total", "games_left", "totals")
 _POINTS = ("points", "sweeps", "counted_sweeps", "mulles")
-
-_check_facts = a_record(
-    {
-        "rules": rules_text,
-        "observation_version": whole(0),
-        "sha256": matching("[0-9a-f]{64}", "64 hexadecimal digits"),
-        "value": number(),
-        "exploitability": number(0),
-    },
-    {"command": optional(text), "seconds": optional(number(0)), "version": optional(line), "points": optional(flag)},
-)
-
-
-class StrategyError(ValueError):
-    """A strategy that can't be loaded or used; the message says why."""
 
 
 class Strategy(NamedTuple):
@@ -89,56 +69,40 @@ def strategy_of(
 
 
 def save_strategy(folder: str | Path, strategy: Strategy, rules: Rules, **facts: Any) -> Path:
-    """Write a strategy as a folder, and return the folder; `facts` (value, command ...) go into strategy.json."""
-    folder = Path(folder)
-    data = safetensors.numpy.save({name: np.ascontiguousarray(array) for name, array in strategy._asdict().items()})
-    card = {
-        "format": FORMAT, "rules": str(rules), "observation_version": VERSION,
-        "sha256": hashlib.sha256(data).hexdigest(), **facts,
-    }  # fmt: skip
-    write_whole(folder / STRATEGY, data)
-    write_whole(folder / FACTS, (json.dumps(card, indent=2) + "\n").encode())
-    return folder
+    """Write a strategy into a folder, and return the folder; `facts` (value, command ...) are what is told of it."""
+    about = {"rules": str(rules), "observation_version": VERSION, **facts}
+    write_artifact(Path(folder) / STRATEGY, KIND, FORMAT, strategy._asdict(), about)
+    return Path(folder)
 
 
 def is_strategy(folder: str | Path) -> bool:
     """Return whether a folder holds a strategy."""
-    return (Path(folder) / FACTS).is_file()
+    return (Path(folder) / STRATEGY).is_file()
 
 
 def load_strategy(folder: str | Path) -> tuple[Strategy, dict[str, Any]]:
-    """Return the strategy in a folder, and the contents of its strategy.json.
+    """Return the strategy in a folder, and what is told of it.
 
-    Raises StrategyError with one sentence if the folder holds none, is torn, was changed or is of another version.
+    Raises ValueError with one sentence if the folder holds none, or it is torn, was changed or is of another version.
     """
-    folder = Path(folder)
-    try:
-        facts = parse_json(read_file(folder / FACTS))
-        data = read_file(folder / STRATEGY)
-    except OSError:
-        raise StrategyError(f"{folder} holds no strategy; one is a folder with {FACTS} and {STRATEGY}") from None
-    except ValueError as error:
-        raise StrategyError(f"{folder / FACTS} {error}") from None
-    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-        found = facts.get("format") if isinstance(facts, dict) else facts
-        raise StrategyError(f"{folder} is a strategy of format {shown(found)}; this version reads format {FORMAT}")
-    try:
-        _check_facts(facts, "")
-    except ValueError as error:
-        raise StrategyError(f"{folder / FACTS}: {sentence_of(error)}") from None
+    path = Path(folder) / STRATEGY
+    if not path.is_file():
+        raise ValueError(
+            f"{folder} holds no strategy; one is a folder with {STRATEGY}, as krypenv solve --out makes it"
+        )
+    arrays, facts = read_artifact(path, KIND, FORMAT)
     if facts["observation_version"] != VERSION:
-        raise StrategyError(
-            f"{folder} was computed for observations of version {shown(facts['observation_version'])}, and this "
-            f"krypenv gives version {VERSION}; compute it anew"
+        raise ValueError(
+            f"{folder} was computed for observations of version {facts['observation_version']}, and this krypenv gives "
+            f"version {VERSION}; compute it anew"
         )
-    if facts["sha256"] != hashlib.sha256(data).hexdigest():
-        raise StrategyError(
-            f"{folder / STRATEGY} is not the file that {FACTS} was written for; it is torn or was changed"
-        )
-    try:
-        strategy = Strategy(**safetensors.numpy.load(data))
-    except (SafetensorError, TypeError) as error:
-        raise StrategyError(f"{folder / STRATEGY} is no strategy: {one_line(str(error))}") from None
+    strategy = Strategy(**arrays)
+    count, choices = len(strategy.first) - 1, (strategy.first[-1],)
+    if strategy.keys.shape != (count, 2) or (strategy.actions.shape, strategy.probabilities.shape) != (
+        choices,
+        choices,
+    ):
+        raise ValueError(f"the arrays in {path} are not those of one strategy; compute it anew")
     return strategy, facts
 
 
@@ -150,7 +114,7 @@ class StrategyPlayer:
     Args:
         folder: the folder of the strategy.
 
-    Raises StrategyError for a folder that holds none for these rules.
+    Raises ValueError for a folder that holds none for these rules.
     """
 
     needs_history = True
@@ -160,7 +124,7 @@ class StrategyPlayer:
         self.name, self.rules = str(folder), rules
         self._strategy, facts = load_strategy(folder)
         if Rules.parse(facts["rules"]) != rules:
-            raise StrategyError(f"{folder} is a strategy for '{facts['rules']}' and can't play '{rules}'")
+            raise ValueError(f"{folder} is a strategy for '{facts['rules']}' and can't play '{rules}'")
         self._points = bool(facts.get("points"))
         self._places = {key.tobytes(): at for at, key in enumerate(self._strategy.keys)}
         self._rng = np.random.default_rng(check_seed(seed))
@@ -192,7 +156,7 @@ class StrategyPlayer:
         for row, key in zip(open_rows, keys_of(self.rules, seen[open_rows], self._points), strict=True):
             at = self._places.get(key.tobytes())
             if at is None:
-                raise StrategyError(f"the strategy in {self.name} lacks a decision of its game; it was changed")
+                raise ValueError(f"the strategy in {self.name} lacks a decision of its game; it was changed")
             choices = slice(self._strategy.first[at], self._strategy.first[at + 1])
             found[row] = 0.0
             found[row, self._strategy.actions[choices]] = self._strategy.probabilities[choices]

@@ -13,8 +13,7 @@ from support.places import ROOT
 
 from krypenv import Rules, agents
 from krypenv.training.evaluation.arena.arena import weights_of
-from krypenv.training.evaluation.matches.duplicate import confidence_interval
-from krypenv.training.evaluation.matches.margins import format_margin
+from krypenv.training.evaluation.matches.margins import format_margin, interval
 from krypenv.training.evaluation.score.board import make_board
 from krypenv.training.evaluation.score.protocol import DEALS, QUICK, TABLES
 from krypenv.training.evaluation.score.score_file import read_score
@@ -99,7 +98,7 @@ def test_the_champion_s_lead_over_its_network_is_that_of_the_scores() -> None:
     champion, network = (
         read_score(ROOT / "docs/results/scores" / f"{name}-two.json").tables["two"] for name in ("champion", "network")
     )
-    lead = format_margin(*confidence_interval(champion.by_deal - network.by_deal), 1, " points a game")
+    lead = format_margin(*interval(champion.by_deal - network.by_deal), 1, " points a game")
     assert f"is better by {lead}" in PAGE
 
 

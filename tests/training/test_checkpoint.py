@@ -17,12 +17,12 @@ import pytest
 import torch
 from rich.console import Console
 
+from krypenv.inputs.artifacts import write_artifact
 from krypenv.training.learn.imitation import demonstrations, imitate
 from krypenv.training.learn.learner.ppo import SelfPlayPPO
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, KIND, VERSION, read_checkpoint
 from krypenv.training.learn.selfplay.selfplay import Run, open_run, train
 from krypenv.training.learn.selfplay.settings import Settings
-from krypenv.training.runs.artifacts import write_artifact
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
 UPDATES = 6

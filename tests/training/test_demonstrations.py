@@ -14,6 +14,7 @@ from support.small_files import files_of
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.neural.action_features import gather_action_features
+from krypenv.inputs.artifacts import read_artifact
 from krypenv.rewards import running_scores
 from krypenv.training.learn.imitation import demonstrations as module
 from krypenv.training.learn.imitation.cloning import BehaviourCloning, clone_behaviour
@@ -28,7 +29,6 @@ from krypenv.training.learn.imitation.demonstrations import (
 )
 from krypenv.training.learn.imitation.imitate import ImitationSettings, load_start, make_policy, save_start
 from krypenv.training.runs import Executor
-from krypenv.training.runs.artifacts import read_artifact
 from krypenv.training.runs.journal import JOURNAL
 
 torch.set_num_threads(1)

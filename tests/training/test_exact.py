@@ -14,16 +14,17 @@ from scipy.sparse import coo_matrix, hstack
 from typer.testing import CliRunner
 
 from krypenv import Rules, agents
-from krypenv.agents.solved import FACTS, STRATEGY, StrategyError, load_strategy
+from krypenv.agents.solved import FORMAT, KIND, STRATEGY, load_strategy
+from krypenv.inputs.artifacts import parse_artifact, write_artifact
 from krypenv.training import duplicate_match
 from krypenv.training.cli.commands import app
-from krypenv.training.research.exact import solving
+from krypenv.training.research.exact import resuming, strategies
 from krypenv.training.research.exact.counting import size_of
 from krypenv.training.research.exact.deal_tree import HISTORIES
 from krypenv.training.research.exact.growing import SOLVED, estimate_first_deal, grow
-from krypenv.training.research.exact.resuming import Kept
 from krypenv.training.research.exact.solving import measure, respond, solve
-from krypenv.training.research.exact.strategies import save
+from krypenv.training.research.exact.strategies import save, solve_into
+from krypenv.training.runs import tasks
 
 SWEEP = Rules.preset("mini-sweep")
 GAP = 1e-4
@@ -172,20 +173,25 @@ def test_an_agent_that_needs_the_history_says_so(saved: Path) -> None:
 
 
 def test_a_strategy_that_is_torn_or_for_other_rules_is_refused(saved: Path, tmp_path: Path) -> None:
-    with pytest.raises(StrategyError, match="can't play 'mini-mulle players=2'"):
+    with pytest.raises(ValueError, match="can't play 'mini-mulle players=2'"):
         agents.make(str(saved), Rules.preset("mini-mulle"))
-    torn = tmp_path / "torn"
-    torn.mkdir()
-    (torn / FACTS).write_bytes((saved / FACTS).read_bytes())
-    with pytest.raises(StrategyError, match="holds no strategy"):
-        load_strategy(torn)
-    (torn / STRATEGY).write_bytes((saved / STRATEGY).read_bytes()[:-9])
-    with pytest.raises(StrategyError, match="torn or was changed"):
-        load_strategy(torn)
-    facts = json.loads((saved / FACTS).read_text())
-    (torn / FACTS).write_text(json.dumps({**facts, "format": 9}))
-    with pytest.raises(StrategyError, match="of format 9; this version reads format 1"):
-        load_strategy(torn)
+    with pytest.raises(ValueError, match="holds no strategy"):
+        load_strategy(tmp_path)
+    path, (arrays, facts) = tmp_path / STRATEGY, load_strategy(saved)
+    path.write_bytes((saved / STRATEGY).read_bytes()[:-9])
+    with pytest.raises(ValueError, match=r"strategy\.safetensors is torn, or no strategy"):
+        load_strategy(tmp_path)
+    write_artifact(path, KIND, FORMAT + 1, arrays._asdict(), facts)
+    with pytest.raises(ValueError, match=rf"of version {FORMAT + 1}, and a 'strategy' of version {FORMAT} is wanted"):
+        load_strategy(tmp_path)
+    write_artifact(path, KIND, FORMAT, arrays._asdict(), {**facts, "observation_version": 0})
+    with pytest.raises(ValueError, match="for observations of version 0"):
+        load_strategy(tmp_path)
+    for name in arrays._asdict():
+        shorter = {**arrays._asdict(), name: getattr(arrays, name)[:-1]}
+        write_artifact(path, KIND, FORMAT, shorter, facts)
+        with pytest.raises(ValueError, match="are not those of one strategy"):
+            load_strategy(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -216,19 +222,18 @@ class Killed(Exception):
 
 
 def test_a_solve_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is killed again and again, each time before it can keep more, and ends with the same bytes."""
+    """It is killed again and again, each time before it has kept more, and ends with the same bytes."""
     run = CliRunner().invoke
-    monkeypatch.setattr(solving, "NODES_AT_ONCE", 200)
-    monkeypatch.setattr(solving, "DEALS_AT_ONCE", 1)
-    write = Kept.write
-    calls: list[int] = []
+    monkeypatch.setattr(resuming, "NODES_AT_ONCE", 200)
+    monkeypatch.setattr(resuming, "DEALS_AT_ONCE", 1)
+    append = tasks.append
+    kept: list[str] = []
 
-    def kill(kept: Kept, *rest: Any) -> None:
-        kept.pause = 0.0
-        calls.append(rest[0])
-        if len(calls) % 4 == 0:
+    def kill(file: Any, key: str, result: Any) -> None:
+        kept.append(key)
+        if len(kept) % 4 == 0:
             raise Killed
-        write(kept, *rest)
+        append(file, key, result)
 
     def solve_in(folder: Path) -> int:
         """Solve by the same command line, in a folder; return how often it was killed."""
@@ -244,33 +249,33 @@ def test_a_solve_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
     for name in ("unbroken", "broken"):
         (tmp_path / name).mkdir()
     assert solve_in(tmp_path / "unbroken") == 0
-    monkeypatch.setattr(Kept, "write", kill)
-    assert solve_in(tmp_path / "broken") > 2
-    assert set(calls) == {0, 1}  # the deals of both numbers
-    for name in (STRATEGY, FACTS):
-        assert (tmp_path / "broken/last" / name).read_bytes() == (tmp_path / "unbroken/last" / name).read_bytes()
+    monkeypatch.setattr(tasks, "append", kill)
+    killed = solve_in(tmp_path / "broken")
+    assert killed > 2
+    assert len(kept) == len(set(kept)) + killed, "nothing that was kept is solved again"
+    assert {key.partition(" from")[0] for key in kept} == {"deals 1", "deals 2"}
+    one, other = ((tmp_path / name / "last" / STRATEGY).read_bytes() for name in ("broken", "unbroken"))
+    assert one == other
     assert not list((tmp_path / "broken/last").glob("solved-*"))
 
 
-def test_what_was_kept_by_another_solve_or_is_torn_is_refused(tmp_path: Path) -> None:
-    kept = Kept(tmp_path, SWEEP, GAP, 1000)
-    solve(SWEEP, GAP, 1000, keep=kept)
-    path = kept.path(0)
-    for other in (Kept(tmp_path, SWEEP, 1e-3, 1000), Kept(tmp_path, Rules.parse("mini-sweep goal=high"), GAP, 1000)):
-        with pytest.raises(ValueError, match=r"belongs to another solve, of 'mini-sweep players=2' with --gap 0\.0001"):
-            solve(SWEEP, keep=other)
+def test_what_was_kept_by_another_solve_or_is_torn_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strategies, "remove_stretches", lambda folder: None)  # as after a kill at the end
+    solve_into(tmp_path, SWEEP, GAP, 1000)
+    with pytest.raises(ValueError, match=r"holds a solve with gap 0\.0001, not 0\.001; give another --out"):
+        solve_into(tmp_path, SWEEP, 1e-3, 1000)
+    with pytest.raises(ValueError, match="holds a solve with rules 'mini-sweep players=2'"):
+        solve_into(tmp_path, Rules.parse("mini-sweep goal=high"), GAP, 1000)
+    path = tmp_path / "solved-deals-1-from-1.safetensors"
     data = path.read_bytes()
-    path.write_bytes(data.replace(b"mini-sweep", b"mini-s\x7feep"))
-    with pytest.raises(ValueError, match="belongs to another solve") as refused:
-        solve(SWEEP, GAP, 1000, keep=kept)
-    assert str(refused.value).isprintable()
     for torn in (data[:-9], data[:-1] + bytes([data[-1] ^ 1]), b"", b"nothing"):
         path.write_bytes(torn)
-        with pytest.raises(ValueError, match=r"solved-deals-1.safetensors is torn or was changed.*remove it"):
-            solve(SWEEP, GAP, 1000, keep=kept)
-    path.unlink()
-    kept.remove()
-    assert not list(tmp_path.iterdir())
+        with pytest.raises(ValueError, match=r"solved-deals-1-from-1.safetensors (is torn|was changed).*remove it"):
+            solve_into(tmp_path, SWEEP, GAP, 1000)
+    arrays, about = parse_artifact(data, path, resuming.KIND, resuming.FORMAT)
+    write_artifact(path, resuming.KIND, resuming.FORMAT, {**arrays, "values": arrays["values"][:-1]}, about)
+    with pytest.raises(ValueError, match="belongs to other trees than this version grows; remove it"):
+        solve_into(tmp_path, SWEEP, GAP, 1000)
 
 
 def test_the_commands(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 from typer.testing import CliRunner
 
 from krypenv import Game, Rules, agents
-from krypenv.agents.solved import StrategyError
 from krypenv.training.cli.commands import app
 from krypenv.training.research.exact.looking import Look, load_solved, look
 from krypenv.training.research.exact.solving import Solved, measure, solve
@@ -147,7 +146,7 @@ def test_what_can_not_be_looked_at_is_refused(folder: Path, tmp_path: Path) -> N
     ):
         assert sentence in run(app, ["solve", *words]).stderr
     response = save(tmp_path / "response", measure("greedy", Rules.preset("mini-sweep")), best_response=True)
-    with pytest.raises(StrategyError, match="holds best responses to an agent"):
+    with pytest.raises(ValueError, match="holds best responses to an agent"):
         load_solved(response)
     shown = run(app, ["solve", str(folder), "--at", Game(LAST, deck=DECK).position()])
     assert shown.exit_code == 0, shown.output

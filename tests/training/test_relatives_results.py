@@ -13,9 +13,9 @@ from krypenv.training.evaluation.arena.shards import breaks_ties, forfeit_scores
 from krypenv.training.evaluation.arena.standings import print_standings, standings
 from krypenv.training.evaluation.arena.stored_games import read_results
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
+from krypenv.training.evaluation.matches.margins import leads_over_others
 from krypenv.training.evaluation.matches.match_tables import print_matches
 from krypenv.training.evaluation.matches.mixed_table import play_table
-from krypenv.training.research.lab.chunks import leads_over_others
 
 RULES = [
     "kasino-sweden",

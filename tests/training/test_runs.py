@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from support.places import TESTS
 
+from krypenv.inputs.artifacts import digest_of, encode_artifact, read_artifact, write_artifact
 from krypenv.training.runs import HERE, Executor, Header, Task, open_run
-from krypenv.training.runs.artifacts import digest_of, encode_artifact, read_artifact, write_artifact
 from krypenv.training.runs.folders import writing_to
 from krypenv.training.runs.journal import JOURNAL, encode, parse, read_journal
 

@@ -21,7 +21,7 @@ from krypenv.training.evaluation.arena.standings import (
     print_standings,
     standings,
 )
-from krypenv.training.evaluation.matches.duplicate import confidence_interval
+from krypenv.training.evaluation.matches.margins import interval
 
 ROCK_PAPER_SCISSORS = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
 
@@ -95,7 +95,7 @@ def test_intervals_cover_known_margins_in_95_of_100_arenas_and_unclustered_ones_
         field_covered.append((table.field_low <= field_truth) & (field_truth <= table.field_high))
         both = (games.agents == 0).any(axis=1) & (games.agents == 1).any(axis=1)
         own, other = (games.scores[both][games.agents[both] == agent] for agent in (0, 1))
-        _, low, high = confidence_interval(other - own)
+        _, low, high = interval(other - own)
         unclustered.append(low <= truth[0, 1] <= high)
     assert 0.93 <= np.mean(covered) <= 0.97
     assert 0.93 <= np.mean(field_covered) <= 0.97

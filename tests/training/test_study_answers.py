@@ -13,8 +13,9 @@ from krypenv import Engine, Game, Rules, agents
 from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.observation import LAYOUT
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
+from krypenv.training.evaluation.matches.margins import share_interval
 from krypenv.training.research.lab import strong_positions as sampling
-from krypenv.training.research.lab.intervals import amounts, holm, p_value, points, ratio_interval
+from krypenv.training.research.lab.intervals import amounts, holm, p_value, points
 from krypenv.training.research.lab.strong_positions import Play, Position, kinds_of_tables, play_each, sample_positions
 from krypenv.training.research.lab.studying import Setup
 from krypenv.training.research.studies import (
@@ -355,11 +356,11 @@ def test_the_interval_of_a_ratio() -> None:
     inside = 0
     for _ in range(400):
         times = random.integers(1, 30, 300).astype(float)
-        ratio, low, high = ratio_interval(random.binomial(times.astype(int), 0.3).astype(float), times)
+        ratio, low, high = share_interval(random.binomial(times.astype(int), 0.3).astype(float), times)
         assert low <= ratio <= high
         inside += low <= 0.3 <= high
     assert 360 <= inside <= 396
-    assert np.isnan(ratio_interval(np.zeros(3), np.zeros(3))[0])
+    assert np.isnan(share_interval(np.zeros(3), np.zeros(3))[0])
 
 
 def test_p_values_are_adjusted_by_holm() -> None:

@@ -2,7 +2,6 @@
 
 tasks      a task, and the run that does a list of them
 journal    the file of results: a header, then a checked line for each finished task
-artifacts  arrays in files, with what they are, a version and a digest
 executors  where tasks are done: in this process, in worker processes, on a Ray cluster
 processes  worker processes that never outlive the process that started them
 cluster    tasks on a Ray cluster

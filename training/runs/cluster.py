@@ -32,7 +32,7 @@ def ray_map(address: str | None = None) -> Iterator[Callable[..., Iterator[Any]]
     is_ours = not ray.is_initialized()
     if is_ours:
         ray.init(address, include_dashboard=False, logging_level=logging.ERROR)
-    task = ray.remote(num_cpus=1, max_retries=RETRIES)(_alone)
+    task, here = ray.remote(num_cpus=1, max_retries=RETRIES)(_alone), os.getcwd()
 
     def work(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         waiting = iter(items)
@@ -40,7 +40,7 @@ def ray_map(address: str | None = None) -> Iterator[Callable[..., Iterator[Any]]
         running: list[Any] = []
         while True:
             more = zip(range(room - len(running)), waiting, strict=False)
-            running += [task.remote(function, item) for _, item in more]
+            running += [task.remote(function, item, here) for _, item in more]
             if not running:
                 return
             done, running = ray.wait(running)
@@ -79,8 +79,11 @@ def _ray() -> Any:
     return ray
 
 
-def _alone(function: Callable[[Any], Any], item: Any) -> Any:
+def _alone(function: Callable[[Any], Any], item: Any, folder: str) -> Any:
+    """Do an item on one thread; relative paths mean on every node what they mean where the work was begun."""
     use_one_thread()
+    with contextlib.suppress(FileNotFoundError):  # a node may lack it, and only some items name files
+        os.chdir(folder)
     return function(item)
 
 

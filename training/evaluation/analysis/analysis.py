@@ -21,7 +21,8 @@ from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.state import allocate
 from krypenv.training.evaluation.analysis.sweeps import sample_worlds, sweep_chances
-from krypenv.training.evaluation.matches.duplicate import Progress, confidence_interval, make_player
+from krypenv.training.evaluation.matches.duplicate import Progress, make_player
+from krypenv.training.evaluation.matches.margins import interval
 from krypenv.training.runs import limits
 
 WORLDS = 200  # default number of worlds
@@ -48,7 +49,7 @@ class Estimate:
     @classmethod
     def of(cls, samples: npt.NDArray[np.float64]) -> Estimate:
         """Return the estimate from one value per world, (worlds,) float64."""
-        mean, low, high = confidence_interval(samples)
+        mean, low, high = interval(samples)
         return cls(mean, low, high) if len(samples) > 1 else cls(mean, None, None)
 
     @property

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from krypenv.kernels.scoring import are_best, leads
 from krypenv.training.evaluation.arena.games import FloatArray, Games, IntArray, check_games
-from krypenv.training.evaluation.matches.duplicate import confidence_interval, student_quantile
+from krypenv.training.evaluation.matches.margins import interval, interval_of_groups
 
 
 @dataclass(frozen=True)
@@ -92,10 +92,10 @@ def payoffs(games: Games) -> Payoffs:
     deals = np.zeros((size, size), np.int64)
     for i, j, samples in zip(first, second, pairs.samples(), strict=True):
         deals[i, j] = deals[j, i] = len(samples)
-        margin[i, j], low[i, j], high[i, j] = _interval(samples)
+        margin[i, j], low[i, j], high[i, j] = interval(samples)
         margin[j, i], low[j, i], high[j, i] = -margin[i, j], -high[i, j], -low[i, j]
     field, wins_of, ties_of = (
-        np.array([_mean_of_tables(*means.by_deal(slice(i * tables, (i + 1) * tables))) for i in range(size)]).T
+        np.array([interval_of_groups(*means.by_deal(slice(i * tables, (i + 1) * tables))) for i in range(size)]).T
         for means in (margins, wins, ties)
     )
     return Payoffs(
@@ -130,28 +130,3 @@ class _DealMeans:
         """Return the means of some columns, (D, C), 0 without values, and where there are values, (D, C) bool."""
         sums, weights = (each.reshape(-1, self.columns)[:, columns] for each in (self.sums, self.weights))
         return sums / np.where(weights > 0, weights, 1), weights > 0
-
-
-def _mean_of_tables(means: FloatArray, counted: npt.NDArray[np.bool_]) -> tuple[float, float, float]:
-    """Return the mean over tables of their means over deals, with an interval clustered by deal.
-
-    `means` and `counted` are (D, T), as from `by_deal`. The tables may have different deals: the variance sums, for
-    each deal, its contributions to all tables' means (the linearization of a ratio estimator).
-    """
-    played = counted.any(axis=0)
-    if not played.any():
-        return math.nan, math.nan, math.nan
-    means, counted = means[:, played], counted[:, played]
-    deals = counted.sum(axis=0)
-    centre = means.sum(axis=0) / deals
-    mean, fewest = float(centre.mean()), int(deals.min())
-    if fewest == 1:
-        return mean, -math.inf, math.inf
-    added = (np.where(counted, means - centre, 0.0) / deals).mean(axis=1)
-    error = math.sqrt(float((added**2).sum()) * fewest / (fewest - 1))
-    half = student_quantile(0.975, fewest - 1) * error
-    return mean, mean - half, mean + half
-
-
-def _interval(samples: FloatArray) -> tuple[float, float, float]:
-    return confidence_interval(samples) if len(samples) else (math.nan, math.nan, math.nan)

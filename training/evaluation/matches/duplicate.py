@@ -6,7 +6,6 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,10 @@ import numpy as np
 from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.engine import Engine
-from krypenv.kernels.scoring import are_best, leads, points_of_sweeps
+from krypenv.kernels.scoring import are_best, points_of_sweeps
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
-from krypenv.training.evaluation.matches.margins import margin_cells
+from krypenv.training.evaluation.matches.margins import interval, leads_over_others, margin_cells
 from krypenv.training.evaluation.matches.mixed_table import (
     Played,
     by_side,
@@ -172,8 +171,8 @@ def _summarize(
     tie_breaks = _from_own_side(seats[3], rules.num_teams)  # those of partners are equal
     seconds, decisions = np.sum([(part.seconds, part.decisions.sum(axis=0)) for part in parts], axis=0)
     own_ms, opponent_ms = milliseconds(seconds, decisions).tolist()
-    margins = leads(rules, scores[:, 0], scores[:, 1:].mean(axis=1))
-    margin, low, high = confidence_interval(margins.reshape(deals, -1).mean(axis=1))
+    margins = leads_over_others(rules, scores)[:, 0]
+    margin, low, high = interval(margins.reshape(deals, -1).mean(axis=1))
     best = are_best(rules, scores, tie_breaks)
     is_alone = best.sum(axis=1) == 1
     kinds = [cards, taken, set_up, scores - cards - taken - set_up]
@@ -201,40 +200,6 @@ def _from_own_side(seats: np.ndarray, sides: int) -> np.ndarray:
     """Return the sums of the sides, (games, P) to (games, S), starting at the agent's side: i mod S in game i."""
     turned = (np.arange(sides) + np.arange(len(seats))[:, None]) % sides
     return np.take_along_axis(by_side(seats, sides), turned, axis=1)
-
-
-# ---------------------------------------------------------------------- statistics
-
-
-def confidence_interval(samples: np.ndarray, level: float = 0.95) -> tuple[float, float, float]:
-    """Return the mean of independent samples, (n,) floats, and its Student-t interval, infinite for one sample."""
-    mean = float(np.mean(samples))
-    if len(samples) == 1:
-        return mean, -math.inf, math.inf
-    error = float(np.std(samples, ddof=1)) / math.sqrt(len(samples))
-    half = student_quantile(0.5 + level / 2, len(samples) - 1) * error
-    return mean, mean - half, mean + half
-
-
-def student_quantile(probability: float, freedom: int) -> float:
-    """Return a quantile of Student's t distribution for probabilities from 0.5 to 0.99.
-
-    Exact for 1 and 2 degrees of freedom. From 3 on it uses the expansion of Abramowitz and Stegun 26.7.5, whose error
-    at 0.975 is below 0.13% for 3 degrees and below 0.001% from 10 on.
-    """
-    if freedom == 1:
-        return math.tan(math.pi * (probability - 0.5))
-    if freedom == 2:
-        return (2 * probability - 1) / math.sqrt(2 * probability * (1 - probability))
-    x = NormalDist().inv_cdf(probability)
-    terms = (
-        x,
-        (x**3 + x) / 4,
-        (5 * x**5 + 16 * x**3 + 3 * x) / 96,
-        (3 * x**7 + 19 * x**5 + 17 * x**3 - 15 * x) / 384,
-        (79 * x**9 + 776 * x**7 + 1482 * x**5 - 1920 * x**3 - 945 * x) / 92160,
-    )
-    return sum(term / freedom**power for power, term in enumerate(terms))
 
 
 # ---------------------------------------------------------------------- tables

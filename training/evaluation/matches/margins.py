@@ -1,8 +1,107 @@
-"""Margins and their 95% intervals as text: signed, from the point of view of the agent that is named."""
+"""Margins and their 95% intervals, as figures and as text: signed, from the point of view of the agent that is named.
+
+All games of a deal share its luck. So their margins are averaged first, and the sample of an interval are the deals.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri, stdtrit
+
+from krypenv.kernels.scoring import leads
+from krypenv.rules import Rules
+
+FloatArray = npt.NDArray[np.float64]
+Interval = tuple[float, float, float]  # mean, and the bounds of its 95% interval
+
+UP_TO = 0.975  # the probability below the upper bound of an interval
+NONE: Interval = (math.nan, math.nan, math.nan)  # of no samples
+
+# ---------------------------------------------------------------------- margins
+
+
+def leads_over_others(rules: Rules, scores: npt.NDArray[np.number]) -> FloatArray:
+    """Return by how much each side is ahead of the mean of the others, (..., S) to (..., S)."""
+    others = (scores.sum(axis=-1, keepdims=True) - scores) / (rules.num_teams - 1)
+    ahead: FloatArray = leads(rules, scores, others)
+    return ahead
+
+
+def own_margins(rules: Rules, scores: npt.NDArray[np.number]) -> FloatArray:
+    """Return by how much an agent that is on side k in seating k is ahead of the others' mean.
+
+    `scores` is (deals, sides, sides), by seating and side; the result is (deals, sides).
+    """
+    own = np.arange(rules.num_teams)
+    return leads_over_others(rules, scores)[:, own, own]
+
+
+def margins_of_totals(rules: Rules, own: npt.NDArray[np.number], others: npt.NDArray[np.number]) -> FloatArray:
+    """Return an agent's margin in each deal, (deals,), from points summed over its seatings: its own, all others'."""
+    sides = rules.num_teams
+    margins: FloatArray = leads(rules, own / sides, others / (sides * (sides - 1)))
+    return margins
+
+
+# ---------------------------------------------------------------------- intervals
+
+
+def interval(samples: Sequence[float] | npt.NDArray[np.number]) -> Interval:
+    """Return the mean of independent samples, (n,), such as margins by deal, and its Student-t interval.
+
+    Its bounds are infinite for one sample, and all is nan for none.
+    """
+    found = np.asarray(samples, np.float64)
+    if not len(found):
+        return NONE
+    if len(found) == 1:
+        return float(found[0]), -math.inf, math.inf
+    return _student(float(found.mean()), float(found.std(ddof=1)) / math.sqrt(len(found)), len(found))
+
+
+def interval_of_groups(means: FloatArray, counted: npt.NDArray[np.bool_]) -> Interval:
+    """Return the mean over groups of their means over deals, with an interval clustered by deal.
+
+    `means` and `counted` are (deals, groups): what a deal has in a group, and whether it has anything. The groups may
+    have different deals: the variance sums, for each deal, its contributions to all groups' means (the linearization of
+    a ratio estimator), and the freedom is that of the smallest group.
+    """
+    played = counted.any(axis=0)
+    if not played.any():
+        return NONE
+    means, counted = means[:, played], counted[:, played]
+    deals = counted.sum(axis=0)
+    centre = means.sum(axis=0) / deals
+    mean, fewest = float(centre.mean()), int(deals.min())
+    if fewest == 1:
+        return mean, -math.inf, math.inf
+    added = (np.where(counted, means - centre, 0.0) / deals).mean(axis=1)
+    return _student(mean, math.sqrt(float((added**2).sum()) * fewest / (fewest - 1)), fewest)
+
+
+def share_interval(hits: FloatArray, times: FloatArray) -> Interval:
+    """Return the ratio of two sums over deals, a share, and its interval by the delta method, within 0 and 1.
+
+    `hits` and `times` are (deals,). The interval is that of the normal distribution. All is nan if `times` has none.
+    """
+    total = times.sum()
+    if not total:
+        return NONE
+    ratio = float(hits.sum() / total)
+    half = float(ndtri(UP_TO) * np.sqrt(((hits - ratio * times) ** 2).sum()) / total)
+    return ratio, max(ratio - half, 0.0), min(ratio + half, 1.0)
+
+
+def _student(mean: float, error: float, samples: int) -> Interval:
+    half = float(stdtrit(samples - 1, UP_TO)) * error
+    return mean, mean - half, mean + half
+
+
+# ---------------------------------------------------------------------- texts
 
 
 def margin_cells(mean: float, low: float | None, high: float | None, digits: int = 2) -> tuple[str, str]:

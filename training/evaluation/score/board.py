@@ -7,8 +7,7 @@ from pathlib import Path
 
 from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import as_code, one_line
-from krypenv.training.evaluation.matches.duplicate import confidence_interval
-from krypenv.training.evaluation.matches.margins import margin_cells
+from krypenv.training.evaluation.matches.margins import interval, margin_cells
 from krypenv.training.evaluation.score.protocol import TABLES, VERSION
 from krypenv.training.evaluation.score.score_file import Score, TableScore, read_score
 
@@ -51,7 +50,7 @@ def is_better(one: TableScore, other: TableScore) -> bool:
     if one is other:
         return False
     deals = min(one.deals, other.deals)
-    _, low, _ = confidence_interval(one.by_deal[:deals] - other.by_deal[:deals])
+    _, low, _ = interval(one.by_deal[:deals] - other.by_deal[:deals])
     return low > 0
 
 

@@ -14,13 +14,11 @@ import numpy.typing as npt
 from krypenv.inputs.files import read_json, write_whole
 from krypenv.inputs.schema import a_list, a_record, a_table, line, number, sentence_of, text, whole
 from krypenv.inputs.words import shown
-from krypenv.kernels.scoring import leads
-from krypenv.training.evaluation.matches.duplicate import confidence_interval
+from krypenv.training.evaluation.matches.margins import FloatArray, Interval, interval, margins_of_totals
 from krypenv.training.evaluation.score.protocol import CHUNK, DEALS, TABLES, VERSION
 
 FORMAT = 1
 MOST_POINTS = 1_000_000  # on one side of a deal, over its seatings
-FloatArray = npt.NDArray[np.float64]
 _check_header = a_record(
     {
         "format": whole(FORMAT, FORMAT), "protocol": line,
@@ -55,13 +53,13 @@ class TableScore:
         return mean
 
     @property
-    def interval(self) -> tuple[float, float, float]:
+    def interval(self) -> Interval:
         """The score, and its 95% interval over the deals."""
-        return confidence_interval(self.by_deal)
+        return interval(self.by_deal)
 
-    def against(self, opponent: int) -> tuple[float, float, float]:
+    def against(self, opponent: int) -> Interval:
         """Return the margin against an opponent of the panel, and its 95% interval."""
-        return confidence_interval(self.margins[opponent])
+        return interval(self.margins[opponent])
 
 
 @dataclass(frozen=True)
@@ -78,11 +76,7 @@ class Score:
 
 def margins_of(table: str, points: npt.NDArray[np.int64]) -> FloatArray:
     """Return margins, (deals,), from points over all seatings of each deal, (deals, 2): the own ones, the others'."""
-    rules = TABLES[table].rules
-    sides = rules.num_teams
-    own, others = points[:, 0] / sides, points[:, 1] / (sides * (sides - 1))
-    margins: FloatArray = leads(rules, own, others)
-    return margins
+    return margins_of_totals(TABLES[table].rules, points[:, 0], points[:, 1])
 
 
 def encode(fields: dict[str, Any]) -> bytes:

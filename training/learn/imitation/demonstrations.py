@@ -17,10 +17,10 @@ from krypenv import agents
 from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
 from krypenv.agents.search.sampler import Sampler
 from krypenv.engine import Engine
+from krypenv.inputs.artifacts import encode_artifact, read_artifact
 from krypenv.rewards import returns_of, running_scores
 from krypenv.rules import Rules
 from krypenv.training.runs import HERE, Executor, Header, Progress, Task, open_run
-from krypenv.training.runs.artifacts import encode_artifact, read_artifact
 from krypenv.training.runs.machine import machine
 
 KIND, VERSION = "demonstrations", 2

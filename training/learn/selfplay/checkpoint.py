@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from krypenv.agents.neural.network import Arrays
+from krypenv.inputs.artifacts import read_artifact, write_artifact
 from krypenv.training.learn.learner.ppo import SelfPlayPPO
 from krypenv.training.learn.learner.torch_network import CardNetwork, arrays_of, tensors_of
 from krypenv.training.learn.selfplay.settings import Settings
-from krypenv.training.runs.artifacts import read_artifact, write_artifact
 
 CHECKPOINT = "checkpoint.safetensors"
 KIND, VERSION = "checkpoint", 4

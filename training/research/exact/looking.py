@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.solved import StrategyError, deciding, load_strategy
+from krypenv.agents.solved import deciding, load_strategy
 from krypenv.cards import card_names
 from krypenv.observation import HISTORY_COLUMNS, history_shape
 from krypenv.one_game import Game
@@ -58,10 +58,10 @@ class Look(NamedTuple):
 
 
 def load_facts(folder: str | Path) -> dict[str, Any]:
-    """Return the contents of the strategy.json of an equilibrium; raise what `load_solved` raises."""
+    """Return what is told of an equilibrium in a folder; raise what `load_solved` raises."""
     _, facts = load_strategy(folder)
     if facts.get("points"):
-        raise StrategyError(
+        raise ValueError(
             f"{folder} holds best responses to an agent, which tell nothing of beliefs; name the folder of an "
             "equilibrium, as krypenv solve --out writes it"
         )
@@ -79,7 +79,7 @@ def check_position(rules: Rules, game: Game) -> None:
 def load_solved(folder: str | Path) -> Solved:
     """Return the game and the strategy that `krypenv solve --out` has saved, with the values of its deals.
 
-    Raises StrategyError for a folder that holds none, or best responses to an agent in its place.
+    Raises ValueError for a folder that holds none, or best responses to an agent in its place.
     """
     rules = Rules.parse(load_facts(folder)["rules"])
     trees = grow(rules, sees=True)

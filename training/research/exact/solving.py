@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,10 @@ from krypenv.training.research.exact.asking import policy_of
 from krypenv.training.research.exact.deal_tree import MOST_LENGTH, Forest
 from krypenv.training.research.exact.equilibrium import Solution, Work, respond_to_deals, solve_deals
 from krypenv.training.research.exact.growing import Trees, grow
-from krypenv.training.research.exact.resuming import Kept
+from krypenv.training.research.exact.resuming import solve_in_stretches
+from krypenv.training.runs import Run
 
 FloatArray = npt.NDArray[np.float64]
-# Of what is solved before it may be kept: enough for all threads, but not many seconds.
-NODES_AT_ONCE, DEALS_AT_ONCE = 200_000, 8  # nodes, and deals for each thread
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Solved:
 
 
 def solve(
-    rules: Rules, gap: float = 1e-4, most: int = 20_000, threads: int = 0, sees: bool = False, keep: Kept | None = None
+    rules: Rules, gap: float = 1e-4, most: int = 20_000, threads: int = 0, sees: bool = False, run: Run | None = None
 ) -> Solved:
     """Return an equilibrium of a two-player game.
 
@@ -57,10 +57,9 @@ def solve(
         most: iterations for a deal, at most.
         threads: threads, 0 for all processors; the result does not depend on them.
         sees: whether to keep the observations, which a strategy is saved by.
-        keep: where solved deals are kept, for the same game, gap and iterations; those that are there already are not
-            solved again.
+        run: keeps solved deals, for the same game, gap and iterations; those that it has already are not solved again.
 
-    Raises ValueError for rules that can't be solved, and what `Kept.read` raises.
+    Raises ValueError for rules that can't be solved, and what `solve_in_stretches` raises.
     """
     trees = grow(rules, sees=sees)
     solutions: list[Solution] = []
@@ -68,22 +67,13 @@ def solve(
         solution = blank(forest)
         to_come = solutions[0].values if solutions else np.zeros(0)
         gap_here, deals = 2 * gap / len(trees.forests), len(forest.starts) - 1
-        start = keep.read(number, solution) if keep else 0
-        while start < deals:
-            stop = _next_stop(forest, start, count_threads(threads)) if keep else deals
-            run_kernel(solve_deals, forest, threads, to_come, gap_here, most, solution, start, stop)
-            if keep:
-                keep.write(number, solution, stop, stop == deals)
-            start = stop
+        work = partial(run_kernel, solve_deals, forest, threads, to_come, gap_here, most, solution)
+        if run:
+            solve_in_stretches(run, number, forest, solution, work, threads)
+        else:
+            work(0, deals)
         solutions.insert(0, solution)
     return respond(Solved(trees, solutions), threads)
-
-
-def _next_stop(forest: Forest, start: int, threads: int) -> int:
-    """Return how far to solve before the solved deals may be kept."""
-    nodes = forest.starts[:, tree.NODES]
-    enough = int(np.searchsorted(nodes, nodes[start] + NODES_AT_ONCE))
-    return min(max(enough, start + DEALS_AT_ONCE * threads), len(nodes) - 1)
 
 
 def respond(solved: Solved, threads: int = 0) -> Solved:

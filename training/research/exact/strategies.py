@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from krypenv.agents.solved import keys_of, save_strategy, strategy_of
+from krypenv.observation import VERSION
 from krypenv.rules import Rules
-from krypenv.training.research.exact.resuming import Kept
+from krypenv.training.research.exact.resuming import remove_stretches
 from krypenv.training.research.exact.solving import Solved, solve
+from krypenv.training.runs import Header, open_run
 from krypenv.training.runs.folders import writing_to
+from krypenv.training.runs.machine import machine
 
 
 def solve_into(
@@ -19,14 +22,14 @@ def solve_into(
 ) -> Solved:
     """Solve a game, save the strategy in a folder, and return the solution; the arguments are those of `solve`.
 
-    Killed, the same call goes on where it was. Raises ValueError as `solve` does, and if another run is writing to the
-    folder.
+    Killed, the same call goes on where it was. Raises ValueError as `solve` does, and if the folder is that of another
+    solve, or another run is writing to it.
     """
-    with writing_to(Path(folder)):
-        keep = Kept(folder, rules, gap, most)
-        solved = solve(rules, gap, most, threads, sees=True, keep=keep)
+    identity = {"rules": str(rules), "gap": gap, "iterations": most, "observation_version": VERSION}
+    with open_run(Path(folder), Header("solve", identity, {**facts, "machine": machine()})) as run:
+        solved = solve(rules, gap, most, threads, sees=True, run=run)
         _write(folder, solved, False, facts)
-        keep.remove()
+        remove_stretches(run.folder)
     return solved
 
 

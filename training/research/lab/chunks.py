@@ -14,11 +14,11 @@ from krypenv.agents import Agent
 from krypenv.agents.champion import shipped_model
 from krypenv.engine import Engine
 from krypenv.inputs.words import describe_error
-from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
 from krypenv.state import State
 from krypenv.training.evaluation.arena.shards import AgentSource, Shard, play_shard
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
+from krypenv.training.evaluation.matches.margins import own_margins
 from krypenv.training.research.lab.studying import Setup, Task
 
 CHUNK = 100  # deals of a task
@@ -68,22 +68,6 @@ def play_chunk(rules: str, agent: str, first: int, deals: int, seed: int, change
     if played["forfeits"]:
         raise ValueError(f"a player {played['forfeits'][0][3]}")
     return own_margins(game, np.array(played["scores"], float)).mean(axis=1).round(9).tolist()
-
-
-def own_margins(rules: Rules, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return by how much an agent that is on side k in seating k is ahead of the others' mean.
-
-    `scores` is (deals, sides, sides), by seating and side; the result is (deals, sides).
-    """
-    own = np.arange(rules.num_teams)
-    return leads_over_others(rules, scores)[:, own, own]
-
-
-def leads_over_others(rules: Rules, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return by how much each side is ahead of the mean of the others, (..., S) to (..., S)."""
-    others = (scores.sum(axis=-1, keepdims=True) - scores) / (rules.num_teams - 1)
-    ahead: npt.NDArray[np.float64] = leads(rules, scores, others)
-    return ahead
 
 
 def instead(other: str) -> Change:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from krypenv.rules import Rules
+from krypenv.training.evaluation.matches.margins import interval
 from krypenv.training.research.lab.chunks import Change, by_deal, match_tasks
-from krypenv.training.research.lab.intervals import Samples, bars, figures_of, interval, rows_of
+from krypenv.training.research.lab.intervals import Samples, bars, figures_of, rows_of
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
 LABEL = "points a game against the same player unchanged"

@@ -6,25 +6,15 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from scipy.stats import ttest_1samp
 
-from krypenv.training.evaluation.matches.duplicate import confidence_interval
-from krypenv.training.evaluation.matches.margins import format_margin, margin_cells
+from krypenv.training.evaluation.matches.margins import FloatArray, Interval, format_margin, interval, margin_cells
 
-FloatArray = npt.NDArray[np.float64]
 Samples = Mapping[str, FloatArray]  # independent samples, (n,), such as margins by deal
-Interval = tuple[float, float, float]  # mean, and the bounds of its 95% interval
 
 WIDEST_LABEL = 40  # characters
 LEVEL = 0.05  # of all tests of an answer together
-
-
-def interval(samples: Sequence[float] | FloatArray) -> Interval:
-    """Return the mean of independent samples and its 95% interval (Student's t); nan where there are none."""
-    found = np.asarray(samples, float)
-    return confidence_interval(found) if len(found) else (np.nan, np.nan, np.nan)
 
 
 def cells(found: Interval) -> tuple[str, str]:
@@ -107,16 +97,6 @@ def points(*samples: Sequence[float] | FloatArray) -> list[str]:
         format_margin(*interval(each), 1, " points a game", "" if p < LEVEL else "; not told apart from zero")
         for each, p in zip(samples, holm(list(map(p_value, samples))), strict=True)
     ]
-
-
-def ratio_interval(hits: FloatArray, times: FloatArray) -> Interval:
-    """Return the ratio of two sums over deals and its 95% interval, by the delta method; nan where there were none."""
-    total = times.sum()
-    if not total:
-        return np.nan, np.nan, np.nan
-    ratio = hits.sum() / total
-    error = np.sqrt(((hits - ratio * times) ** 2).sum()) / total
-    return float(ratio), float(max(ratio - 1.96 * error, 0)), float(min(ratio + 1.96 * error, 1))
 
 
 def percents(found: Interval) -> tuple[str, str]:

@@ -26,10 +26,10 @@ from krypenv.inputs.words import shown
 from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.evaluation.matches.margins import format_margin
+from krypenv.training.evaluation.matches.margins import FloatArray, Interval, format_margin, interval, leads_over_others
 from krypenv.training.evaluation.matches.mixed_table import by_side
-from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, instead, leads_over_others, match_tasks, watch
-from krypenv.training.research.lab.intervals import FloatArray, Interval, amounts, cells, figures_of, interval, percents
+from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, instead, match_tasks, watch
+from krypenv.training.research.lab.intervals import amounts, cells, figures_of, percents
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
 PLAYER, SEARCH, ORACLE = "tactician", "search(worlds=10)", "oracle-hand"

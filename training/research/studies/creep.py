@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from krypenv.rules import Rules
+from krypenv.training.evaluation.matches.margins import interval
 from krypenv.training.research.lab.chunks import by_deal, match_tasks
 from krypenv.training.research.lab.habits import (
     BoolArray,
@@ -22,7 +23,7 @@ from krypenv.training.research.lab.habits import (
     values_of,
     with_habit,
 )
-from krypenv.training.research.lab.intervals import cells, figures_of, interval, points
+from krypenv.training.research.lab.intervals import cells, figures_of, points
 from krypenv.training.research.lab.strong_positions import CARD, PICTURE, Play, Position, position_tasks, positions_of
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 

@@ -9,9 +9,10 @@ import numpy as np
 from krypenv.cards import NUM_KINDS, NUM_RANKS, card_name
 from krypenv.one_game import Game
 from krypenv.rules import Rules
+from krypenv.training.evaluation.matches.margins import interval
 from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, stream
 from krypenv.training.research.lab.habits import values_of
-from krypenv.training.research.lab.intervals import bars, cells, figures_of, interval, points
+from krypenv.training.research.lab.intervals import bars, cells, figures_of, points
 from krypenv.training.research.lab.strong_positions import play_each
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 

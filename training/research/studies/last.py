@@ -11,6 +11,7 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
+from krypenv.training.evaluation.matches.margins import interval
 from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, match_tasks, watch
 from krypenv.training.research.lab.comparison import LABEL
 from krypenv.training.research.lab.habits import (
@@ -25,7 +26,7 @@ from krypenv.training.research.lab.habits import (
     values_of,
     with_habit,
 )
-from krypenv.training.research.lab.intervals import amounts, bars, cells, figures_of, interval, percents, points
+from krypenv.training.research.lab.intervals import amounts, bars, cells, figures_of, percents, points
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
 LEFT = (24, 16, 12, 8, 6, 4, 3, 2, 1)  # cards still to be played in all hands

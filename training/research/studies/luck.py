@@ -12,10 +12,10 @@ from krypenv import agents
 from krypenv.engine import Engine
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.evaluation.matches.margins import format_margin
+from krypenv.training.evaluation.matches.margins import FloatArray, Interval, format_margin, own_margins
 from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
-from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, own_margins
-from krypenv.training.research.lab.intervals import FloatArray, Interval, amounts, cells, figures_of, percents
+from krypenv.training.research.lab.chunks import by_deal, chunk_tasks
+from krypenv.training.research.lab.intervals import amounts, cells, figures_of, percents
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
 WEAKER = "search(worlds=4, plies=2)"  # who draws its worlds at random, and so plays a deal in different ways

@@ -13,10 +13,11 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
+from krypenv.training.evaluation.matches.margins import interval
 from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, instead, match_tasks, strong_agent, watch
 from krypenv.training.research.lab.comparison import LABEL
 from krypenv.training.research.lab.habits import Int8Array
-from krypenv.training.research.lab.intervals import amounts, bars, cells, figures_of, interval, points
+from krypenv.training.research.lab.intervals import amounts, bars, cells, figures_of, points
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
 STRANGERS = ("search(worlds=10, plies=2)", "tactician(shed=True)", "greedy")

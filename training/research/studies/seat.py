@@ -9,8 +9,9 @@ import numpy as np
 from krypenv.cards import NO_CARD
 from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
+from krypenv.training.evaluation.matches.margins import interval
 from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, watch
-from krypenv.training.research.lab.intervals import bars, cells, figures_of, interval, points
+from krypenv.training.research.lab.intervals import bars, cells, figures_of, points
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
 

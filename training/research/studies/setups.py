@@ -9,9 +9,10 @@ from matplotlib.axes import Axes
 
 from krypenv.cards import NO_CARD
 from krypenv.rules import Rules
+from krypenv.training.evaluation.matches.margins import interval, share_interval
 from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, match_tasks, watch
 from krypenv.training.research.lab.habits import BoolArray, Habit, Int8Array, column, only_plays, values_of, with_habit
-from krypenv.training.research.lab.intervals import cells, figures_of, interval, percents, points, ratio_interval
+from krypenv.training.research.lab.intervals import cells, figures_of, percents, points
 from krypenv.training.research.lab.strong_positions import EMPTY, TABLES, kinds_of_tables, position_tasks, positions_of
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
@@ -63,7 +64,7 @@ def tasks(setup: Setup) -> list[Task]:
 def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     """Tell how often each kind of table is swept, and how much better than another play it is to leave it."""
     found = np.array(by_deal(results, "sweeps", setup), float)  # (deals, tables, 3)
-    swept = {name: ratio_interval(found[:, at, 1], found[:, at, 0]) for at, name in KINDS.items()}
+    swept = {name: share_interval(found[:, at, 1], found[:, at, 0]) for at, name in KINDS.items()}
     differences: dict[str, list[float]] = {name: [] for name in KINDS.values()}
     for position in positions_of(setup, results):
         for at, name in KINDS.items():
@@ -73,7 +74,7 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
                 differences[name].append(this.margin - other.margin)
     worth = {name: interval(each) for name, each in differences.items()}
     habits = {name: interval(by_deal(results, name, setup)) for name in HABITS}
-    landed = ratio_interval(found[:, 1:, 1].sum(axis=1), found[:, 1:, 0].sum(axis=1))
+    landed = share_interval(found[:, 1:, 1].sum(axis=1), found[:, 1:, 0].sum(axis=1))
     moved = interval(found[:, 1:, 2].sum(axis=1) * setup.rules.sweep_points)
     (never,) = points(by_deal(results, "never sets up a sweep if it can", setup))
     sentence = (

@@ -1,0 +1,171 @@
+"""Work in other processes and on a Ray cluster of several local nodes: the same results, also with a worker killed."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import arenas, killing
+from support.arenas import RULES, Lowest
+from support.commands import krypenv
+from support.small_files import tiny_protocol
+
+from krypenv.training import ArenaSettings, run_arena
+from krypenv.training.evaluation.score.score_file import read_score
+from krypenv.training.learn.imitation import imitate
+from krypenv.training.research import ablation
+from krypenv.training.research.exploit import best_response
+from krypenv.training.runs import tasks
+from krypenv.training.runs.journal import JOURNAL, parse
+
+SMALL = "--rules mini-low --deals 2 --bc-epochs 1 --context 8 --card 8"
+COMMANDS = {  # each with two tasks at least
+    "arena": "arena greedy random --rules mini-low --deals 6 --chunk 2 --out out",
+    "score": "score greedy --quick --out out/score.json",
+    "study": "study seat --agent greedy --deals 120 --out out",
+    "compare": "compare mini-low 'mini-low goal=high' --deals 2 --out out",
+    "imitate": f"imitate {SMALL} --teacher 'search(worlds=2, plies=0)' --games 6 --out out",
+    "ablate": f"ablate {SMALL} --seeds 1 --frames 400 --games 2 --only 'no imitation' --against greedy --out out",
+    "exploit": "exploit greedy --rules mini-low --seeds 1 --frames 1 --worlds 2 --selection 2 --deals 2 --out out",
+}
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in COMMANDS if name != "arena"]
+WHOLE = {"envs": 16, "opponent_envs": 8, "steps": 8, "curve_deals": 1, "metagame_deals": 1, "deals": 1}
+
+
+@pytest.fixture(autouse=True)
+def _small_work(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Make protocols, files and trainings small."""
+    monkeypatch.setattr(imitate, "CHUNK", 2)
+    monkeypatch.setattr(best_response, "ROWS", 32)
+    monkeypatch.setattr(ablation, "WHOLE", {**ablation.WHOLE, **WHOLE})
+    with tiny_protocol():
+        yield
+
+
+def results_of(name: str, folder: Path, *where: str) -> dict[str, Any]:
+    """The results of a command that is run in a folder, without what was measured: those of all its journals."""
+    folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        done = krypenv(*shlex.split(COMMANDS[name]), *where)
+    assert done.exit_code == 0, done.output
+    if name == "score":  # whose journal is no more once its file is there
+        tables = read_score(folder / "out" / "score.json").tables
+        return {table: score.margins.tolist() for table, score in tables.items()}
+    lines = {path: path.read_bytes().splitlines()[1:] for path in folder.rglob(JOURNAL)}
+    assert lines
+    return {
+        f"{path.relative_to(folder)}: {entry['key']}": without_times(entry["result"])
+        for path, its in lines.items()
+        for entry in map(parse, its)
+    }
+
+
+def without_times(result: Any) -> Any:
+    """What a task found, without the seconds that it took."""
+    return {**result, "seconds": 0} if isinstance(result, dict) else result
+
+
+def let_a_worker_die(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
+    """Let the worker that has done the second task die; return the file that tells that it has."""
+    folder.mkdir()
+    monkeypatch.setattr(tasks, "_do", partial(killing.do_or_die, folder))
+    return folder / "second"
+
+
+@pytest.mark.parametrize("name", ["arena", *SLOW])
+def test_a_killed_process_changes_nothing(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = results_of(name, tmp_path / "here", "--workers", "1")
+    died = let_a_worker_die(monkeypatch, tmp_path / "died")
+    assert results_of(name, tmp_path / "there", "--workers", "2") == here
+    assert died.exists()
+
+
+# ---------------------------------------------------------------------- Ray
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Connect to a cluster of three nodes with one processor each."""
+    ray = pytest.importorskip("ray", reason="ray is not installed")
+    from ray.cluster_utils import Cluster
+
+    for module in (sys.modules[__name__], arenas, killing):  # the workers can't import the tests
+        ray.cloudpickle.register_pickle_by_value(module)
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    for _ in range(2):
+        cluster.add_node(num_cpus=1)
+    ray.init(cluster.address, log_to_driver=False)
+    yield ray
+    ray.shutdown()
+    cluster.shutdown()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["arena", "study", "exploit"])
+def test_a_killed_worker_of_a_cluster_changes_nothing(
+    name: str, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = results_of(name, tmp_path / "here", "--workers", "1")
+    died = let_a_worker_die(monkeypatch, tmp_path / "died")
+    assert results_of(name, tmp_path / "there", "--ray") == here
+    assert died.exists()
+
+
+class Absent(Lowest):
+    """An agent that can be made by the one who starts the arena and not by the workers."""
+
+    def __init__(self, rules: Any, driver: int) -> None:
+        super().__init__(rules)
+        if os.getpid() != driver:
+            raise ValueError("there is no such model here")
+
+
+@pytest.mark.slow
+def test_what_a_worker_raises_is_raised_here(cluster: Any, tmp_path: Path) -> None:
+    driver = os.getpid()
+    absent = ("absent", lambda rules, seed: Absent(rules, driver))
+    with pytest.raises(
+        ValueError, match=r"^absent can't be made: its maker raised ValueError: there is no such model here$"
+    ):
+        run_arena(ArenaSettings((absent, "random"), RULES, tmp_path / "arena", deals=2, ray=True))
+
+
+@pytest.mark.slow
+def test_a_cluster_that_is_not_there_is_told_at_once(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "is_initialized", lambda: False)
+    with pytest.raises(ValueError, match=r"no Ray cluster answers at 127\.0\.0\.1:1: "):
+        run_arena(ArenaSettings(("greedy", "random"), RULES, tmp_path / "arena", ray=True, ray_address="127.0.0.1:1"))
+    assert not (tmp_path / "arena").exists()
+
+
+class Patient(Lowest):
+    """The lowest legal action; on a worker, only once there is a worker on each of three nodes."""
+
+    def __init__(self, rules: Any, seed: int, folder: Path, driver: int) -> None:
+        super().__init__(rules)
+        if os.getpid() != driver:
+            import ray
+
+            (folder / f"{ray.get_runtime_context().get_node_id()}.node").touch()
+            until = time.monotonic() + 60
+            while len(list(folder.glob("*.node"))) < 3:
+                assert time.monotonic() < until, "the shards do not go to all nodes"
+                time.sleep(0.02)
+
+
+@pytest.mark.slow
+def test_shards_go_to_all_nodes(cluster: Any, tmp_path: Path) -> None:
+    driver = os.getpid()
+    patient = ("patient", lambda rules, seed: Patient(rules, seed, tmp_path, driver))
+    run_arena(ArenaSettings((patient, "random"), RULES, tmp_path / "arena", deals=20, chunk=2, ray=True))
+    assert len(list(tmp_path.glob("*.node"))) == 3
