@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from krypenv.cards import NO_CARD
 from krypenv.game.history import most_actions
-from krypenv.kernels.compiled import TABLE as TABLE
 from krypenv.kernels.compiled import compile_rules
 from krypenv.rewards import LAST_GAME
 from krypenv.rules import Rules, check_rules

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, STOP, TAKE, action_name
 from krypenv.engine import IllegalMove
-from krypenv.envs.chance import TABLE, Draw, Plan, draw_weights
+from krypenv.envs.chance import Draw, Plan, draw_weights
 from krypenv.envs.course_text import chosen_cards, counted, deal_name, names_of, shown_block
 from krypenv.game.history import Play, play_of
 from krypenv.game.moves import Move
@@ -30,6 +30,7 @@ from krypenv.game.stack import (
 )
 from krypenv.inputs.words import is_whole, listed, shown
 from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.compiled import TABLE
 from krypenv.kernels.scoring import leads, side_scores
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle

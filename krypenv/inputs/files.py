@@ -13,7 +13,8 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-LARGEST_JSON = 1 << 26  # bytes of a file of JSON
+LARGEST = 1 << 32  # bytes of a file
+LARGEST_JSON = 1 << 26  # of one of JSON
 DEEPEST_JSON = 50  # values within values
 _LONGEST_START = 40  # characters of a file's name that its partial file keeps
 
@@ -127,12 +128,19 @@ def naming(path: Path) -> Iterator[None]:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
 
-def read_file(path: Path) -> bytes:
-    """Return the content of a file; raise OSError with its name unless it is a plain file (no folder or pipe)."""
+def read_file(path: Path, most: int = LARGEST) -> bytes:
+    """Return the content of a file.
+
+    Raises OSError with its name unless it is a plain file (no folder or pipe), and ValueError, before anything is read,
+    if it has more than `most` bytes.
+    """
     with naming(path):
         if path.exists() and not path.is_file():
             raise OSError("not a plain file")
-        return path.read_bytes()
+        size = path.stat().st_size
+        if size <= most:
+            return path.read_bytes()
+    raise ValueError(f"{path} is too large: it has {size:,} bytes, and at most {most:,} are read")
 
 
 def read_json(path: Path) -> Any:
@@ -141,9 +149,7 @@ def read_json(path: Path) -> Any:
     Raises OSError if it can't be read. Raises ValueError with its name if it is not JSON, is larger or deeper than any
     file of this package, or holds numbers that are not finite.
     """
-    data = read_file(path)
-    if len(data) > LARGEST_JSON:
-        raise ValueError(f"{path} is too large: it has {len(data):,} bytes, and at most {LARGEST_JSON:,} are read")
+    data = read_file(path, LARGEST_JSON)
     try:
         return parse_json(data)
     except ValueError as error:

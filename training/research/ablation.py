@@ -137,7 +137,7 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
 
     Raises ValueError if a folder holds a run with other settings, or if another run is writing to it.
     """
-    console, out, rules, it = Console(), Path(settings.out), str(settings.game_rules()), settings.evaluation
+    console, out, rules, evaluation = Console(), Path(settings.out), str(settings.game_rules()), settings.evaluation
     imitation = ImitationSettings.of(
         rules=rules, out=str(out / IMITATION), games=settings.games, bc_epochs=settings.bc_epochs,
         context=settings.network.context, card=settings.network.card, deals=100, workers=settings.workers,
@@ -151,11 +151,11 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
     ]
     matches = {
         (each, name): Task(
-            f"{each[0]}, seed {each[1]}, {it.deals} deals against {name}", measure_variant,
-            {"model": f"{folder}/model", "rules": rules, "opponent": name, "deals": it.deals},
+            f"{each[0]}, seed {each[1]}, {evaluation.deals} deals against {name}", measure_variant,
+            {"model": f"{folder}/model", "rules": rules, "opponent": name, "deals": evaluation.deals},
         )
         for each, folder in folders.items()
-        for name in it.against
+        for name in evaluation.against
     }  # fmt: skip
     whole = {"rules": rules, "frames": settings.frames, "games": settings.games, "bc_epochs": settings.bc_epochs}
     whole["network"] = dataclasses.asdict(settings.network)
@@ -168,7 +168,7 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
             margins = journal.do_all([*matches.values()], lambda done, of: show(done / of, f"{done} of {of} matches"))
         found = {
             variant: [
-                {name: margins[matches[(variant, seed), name].key] for name in it.against}
+                {name: margins[matches[(variant, seed), name].key] for name in evaluation.against}
                 for seed in range(settings.seeds)
             ]
             for variant in settings.variants

@@ -100,14 +100,14 @@ class ArenaSettings:
         header = read_results(Path(folder)).header
         if "agents" not in changes:
             _check_names(folder, header)
-        it = header.identity
+        identity = header.identity
         fields: dict[str, Any] = {
-            "agents": tuple(agent["name"] for agent in it["agents"]),
-            "rules": Rules.parse(it["rules"]),
+            "agents": tuple(agent["name"] for agent in identity["agents"]),
+            "rules": Rules.parse(identity["rules"]),
             "out": folder,
-            **{name: it[name] for name in ("seed", "chunk", "pairs", "first")},
+            **{name: identity[name] for name in ("seed", "chunk", "pairs", "first")},
             **{name: header.about[name] for name in ("deals", "deals_from", "precision")},
-            "cheaters": any(agent["cheats"] for agent in it["agents"]),
+            "cheaters": any(agent["cheats"] for agent in identity["agents"]),
         }
         return cls(**{**fields, **changes})
 

@@ -56,13 +56,14 @@ def model_card(model: Path, arena: Path, exploits: list[Path], title: str) -> st
     """
     _, card = load_model(model)
     journal = read_results(arena)
-    it, agents = journal.header.identity, journal.header.identity["agents"]
+    identity = journal.header.identity
+    agents = identity["agents"]
     mine = [place for place, agent in enumerate(agents) if card["weights_sha256"] in agent["weights_sha256"]]
     if not mine:
         raise ValueError(f"the model in {model} did not play in the arena in {arena}")
     games = games_of(*journal)
     table = payoffs(games)
-    names, deals = [label(agent) for agent in agents], in_markdown(it["deals_list"])
+    names, deals = [label(agent) for agent in agents], in_markdown(identity["deals_list"])
     sections = [
         f"# {title}",
         _made(model, card),

@@ -92,15 +92,15 @@ def label(agent: dict[str, Any]) -> str:
 
 def facts(header: Header) -> dict[str, str]:
     """Return the entries of a header that `Games` lacks, as texts for a report."""
-    it = header.identity
+    identity = header.identity
     return {
-        "deals": it["deals_list"],
-        "seed of the agents": str(it["seed"]),
-        "deals in a chunk": str(it["chunk"]),
+        "deals": identity["deals_list"],
+        "seed of the agents": str(identity["seed"]),
+        "deals in a chunk": str(identity["chunk"]),
         **{name: str(value) for name, value in header.about["machine"].items()},
         **{
             f"weights of {agent['name']}": ", ".join(hashes)
-            for agent in it["agents"]
+            for agent in identity["agents"]
             if (hashes := agent["weights_sha256"])
         },
     }

@@ -80,14 +80,14 @@ class ImitationSettings(Command):
         """Return settings from options by name; agents that are not given are those of the rules' ladder."""
         settings = cls().changed(**given)
         ladder = ladder_of(settings.game_rules())
-        its = {
+        of_ladder = {
             "teacher": ladder.teacher,
             "against": ladder.against[:2],
             "temperature": ladder.temperature,
             "target_temperature": ladder.temperature,
             "gamma": ladder.gamma,
         }
-        return settings.changed(**{name: value for name, value in its.items() if name not in given})
+        return settings.changed(**{name: value for name, value in of_ladder.items() if name not in given})
 
     def game_rules(self) -> Rules:
         """Return the rules that the teacher plays."""
@@ -95,8 +95,9 @@ class ImitationSettings(Command):
 
     def plan(self) -> Plan:
         """Return what determines the demonstrations."""
-        it = self.demonstrating
-        return Plan(str(self.game_rules()), it.teacher, self.seed, min(CHUNK, it.games), it.temperature, it.epsilon)
+        asked = self.demonstrating
+        chunk = min(CHUNK, asked.games)
+        return Plan(str(self.game_rules()), asked.teacher, self.seed, chunk, asked.temperature, asked.epsilon)
 
 
 def imitate(settings: ImitationSettings, policy: CardPolicy, folder: Path, console: Console) -> float:
@@ -106,9 +107,9 @@ def imitate(settings: ImitationSettings, policy: CardPolicy, folder: Path, conso
         def played(done: int, games: int) -> None:
             show(done / games, f"demonstrations: {done:,} of {games:,} games")
 
-        it, plan = settings.demonstrating, settings.plan()
-        where = executor_of(it.workers or os.cpu_count() or 1, it.ray, it.ray_address or None)
-        files = make_demonstrations(folder, plan, it.games, where, played)
+        asked, plan = settings.demonstrating, settings.plan()
+        where = executor_of(asked.workers or os.cpu_count() or 1, asked.ray, asked.ray_address or None)
+        files = make_demonstrations(folder, plan, asked.games, where, played)
 
         def learned(done: float, regret: float) -> None:
             show(done, f"cloning: regret {regret:.2f} points a decision")

@@ -66,11 +66,11 @@ class CardPolicy(MaskableActorCriticPolicy):
 
     def _build(self, lr_schedule: Schedule) -> None:
         """Make the network, its EMA policy, the critic if there is one, and the optimizer of what is trained."""
-        it = self._settings
-        self.network = CardNetwork(it["shape"], inputs_for(it["rules"], it["history"]))
+        settings = self._settings
+        self.network = CardNetwork(settings["shape"], inputs_for(settings["rules"], settings["history"]))
         shape = self.network.shape
-        if it["hidden"]:
-            width = shape.context + shape.card + it["hidden"]
+        if settings["hidden"]:
+            width = shape.context + shape.card + settings["hidden"]
             self.critic = nn.Sequential(nn.Linear(width, shape.context), nn.ReLU(), nn.Linear(shape.context, 1))
         self.ema = self.make_ema_policy()
         trained = [weights for weights in self.parameters() if weights.requires_grad]

@@ -39,12 +39,12 @@ class OpponentPool:
 
     def choose(self, update: int) -> None:
         """Set how often each opponent is drawn: the better a snapshot did against the latest one, the more often."""
-        it, names = self.settings.games, list(self.snapshots)
-        share = it.scripted_share if it.opponents else 0.0
+        settings, names = self.settings.games, list(self.snapshots)
+        share = settings.scripted_share if settings.opponents else 0.0
         latest = names[-1] if names else NOW
-        by_strength = self.metagame.weights(latest, names, it.opponent_temperature)
+        by_strength = self.metagame.weights(latest, names, settings.opponent_temperature)
         weights = [1.0, *by_strength]  # the learner as often as all its snapshots together
-        self.drawn = [(opponent, share / len(it.opponents)) for opponent in it.opponents]
+        self.drawn = [(opponent, share / len(settings.opponents)) for opponent in settings.opponents]
         self.drawn += [
             (name, (1 - share) * weight / sum(weights)) for name, weight in zip([NOW, *names], weights, strict=True)
         ]
@@ -58,15 +58,15 @@ class OpponentPool:
 
     def add_snapshot(self, update: int) -> dict[str, float]:
         """Add a snapshot of the learner; return its margins over scripted opponents and earlier snapshots, by name."""
-        it, name, seed = self.settings.games, f"update {update}", self.settings.seed
+        settings, name, seed = self.settings.games, f"update {update}", self.settings.seed
         network = copy.deepcopy(self.learner).eval()
-        scripted = [(opponent, agents.make_known(opponent, self.rules, seed=seed)) for opponent in it.opponents]
+        scripted = [(opponent, agents.make_known(opponent, self.rules, seed=seed)) for opponent in settings.opponents]
         before = [(old, NetworkAgent(each, self.rules, old)) for old, each in self.snapshots.items()]
         player = NetworkAgent(network, self.rules, name)
-        self.metagame.add(name, player, [*scripted, *before], it.metagame_deals, seed)
+        self.metagame.add(name, player, [*scripted, *before], settings.metagame_deals, seed)
         self.snapshots[name] = network
-        while len(self.snapshots) > it.snapshots:  # keep the spread over time: drop from the denser, later half
-            del self.snapshots[list(self.snapshots)[it.snapshots // 2]]
+        while len(self.snapshots) > settings.snapshots:  # keep the spread over time: drop from the denser, later half
+            del self.snapshots[list(self.snapshots)[settings.snapshots // 2]]
         self.choose(update)
         return self.metagame.margins[name]
 

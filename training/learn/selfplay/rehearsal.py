@@ -50,8 +50,8 @@ def in_small(settings: Settings) -> Settings:
 
     Only settings that decide which kernels are called are kept.
     """
-    its = settings.flat()
-    taken = {name: its[name] for name in PLAYED}
-    least = {name: min(its[name], most) for name, most in (("envs", 4), ("opponent_envs", 4), ("demonstrations", 2))}
+    given = settings.flat()
+    taken = {name: given[name] for name in PLAYED}
+    least = {name: min(given[name], most) for name, most in (("envs", 4), ("opponent_envs", 4), ("demonstrations", 2))}
     small = Settings().changed(**taken, **least, **SMALL)
     return small.changed(frames=small.decisions + 1)

@@ -89,21 +89,21 @@ class Run:
 
     def _make_games(self, rules: Rules, rows: int, seat: str, seed: int) -> KrypkasinoVecEnv:
         """Return games in which all seats learn, or one random seat."""
-        it = self.settings.rewards
-        return KrypkasinoVecEnv(rules, rows, seat=seat, reward=it.reward, dense=it.dense, seed=seed)
+        rewards = self.settings.rewards
+        return KrypkasinoVecEnv(rules, rows, seat=seat, reward=rewards.reward, dense=rewards.dense, seed=seed)
 
     def _make_model(self) -> SelfPlayPPO:
         """Return a fresh learner with its environments."""
-        settings, it = self.settings, self.settings.ppo
+        settings, ppo = self.settings, self.settings.ppo
         parts = [(at, part) for at, part in enumerate(settings.parts) if part.envs]
         return SelfPlayPPO(
             [self._make_games(*part, seed_of(settings.seed, 0, at)) for at, part in parts],
-            it.critic,
+            ppo.critic,
             {"shape": settings.network.shape},
-            kl_coef=it.kl_coef, ema_decay=it.ema_decay, ent_coef=it.ent_coef,
-            n_steps=it.steps, batch_size=it.batch, n_epochs=it.epochs, gamma=it.gamma, gae_lambda=it.gae_lambda,
-            learning_rate=lambda left: it.learning_rate * max(left, LAST_RATE), clip_range=it.clip,
-            vf_coef=it.vf_coef, seed=settings.seed, device=settings.device,
+            kl_coef=ppo.kl_coef, ema_decay=ppo.ema_decay, ent_coef=ppo.ent_coef,
+            n_steps=ppo.steps, batch_size=ppo.batch, n_epochs=ppo.epochs, gamma=ppo.gamma, gae_lambda=ppo.gae_lambda,
+            learning_rate=lambda left: ppo.learning_rate * max(left, LAST_RATE), clip_range=ppo.clip,
+            vf_coef=ppo.vf_coef, seed=settings.seed, device=settings.device,
         )  # fmt: skip
 
     @property
@@ -162,14 +162,14 @@ class Run:
 
     def _imitation(self) -> ImitationSettings:
         """Return the settings of the imitation; raises ValueError if the teacher does not value actions."""
-        it, start = self.settings, self.settings.start
+        settings, start = self.settings, self.settings.start
         heat = ladder_of(self.rules).temperature
         return ImitationSettings(
-            game=it.game,
+            game=settings.game,
             demonstrating=Demonstrating(start.teacher, start.demonstrations, heat, workers=start.workers),
-            cloning=BehaviourCloning(start.bc_epochs, target_temperature=heat, gamma=it.ppo.gamma),
-            network=it.network,
-            seed=it.seed,
+            cloning=BehaviourCloning(start.bc_epochs, target_temperature=heat, gamma=settings.ppo.gamma),
+            network=settings.network,
+            seed=settings.seed,
         )
 
     def _warm_up(self, console: Console) -> None:
@@ -257,9 +257,9 @@ class Run:
         """Write the model and the learning curve, and return the evaluation against all opponents."""
         self.write_model(command)
         learner = NetworkAgent(self.model.network, self.rules, "model")
-        it, seed = self.settings.evaluation, self.settings.seed
-        opponents = [agents.make_known(name, self.rules, seed + 2) for name in it.against]
-        return evaluate(learner, opponents, self.rules, it.deals, seed=seed + 1)
+        evaluation, seed = self.settings.evaluation, self.settings.seed
+        opponents = [agents.make_known(name, self.rules, seed + 2) for name in evaluation.against]
+        return evaluate(learner, opponents, self.rules, evaluation.deals, seed=seed + 1)
 
     def write_model(self, command: str) -> None:
         """Write the model and the learning curve."""

@@ -67,13 +67,13 @@ def train_ppo(history: bool, seed: int) -> list[tuple[int, float]]:
     from krypenv.training.learn.selfplay.settings import Ppo
 
     torch.set_num_threads(1)
-    rules, it = Rules.preset(HIDDEN), Ppo()
+    rules, ppo = Rules.preset(HIDDEN), Ppo()
     model = SelfPlayPPO(
         [KrypkasinoVecEnv(rules, GAMES, seat="all", dense=True, seed=seed_of(seed, 0, 0), history=history)],
-        it.critic,
-        {"history": history}, kl_coef=it.kl_coef, ema_decay=it.ema_decay, ent_coef=it.ent_coef,
-        n_steps=it.steps, batch_size=it.batch, n_epochs=it.epochs, gamma=1.0, gae_lambda=it.gae_lambda,
-        learning_rate=lambda left: it.learning_rate * max(left, 0.05), clip_range=it.clip, vf_coef=it.vf_coef,
+        ppo.critic,
+        {"history": history}, kl_coef=ppo.kl_coef, ema_decay=ppo.ema_decay, ent_coef=ppo.ent_coef,
+        n_steps=ppo.steps, batch_size=ppo.batch, n_epochs=ppo.epochs, gamma=1.0, gae_lambda=ppo.gae_lambda,
+        learning_rate=lambda left: ppo.learning_rate * max(left, 0.05), clip_range=ppo.clip, vf_coef=ppo.vf_coef,
         seed=seed, device="cpu",
     )  # fmt: skip
     model.set_logger(configure(None, []))
@@ -84,7 +84,7 @@ def train_ppo(history: bool, seed: int) -> list[tuple[int, float]]:
             found.append((model.num_timesteps, exploitability(player, HIDDEN)))
             if len(found) == len(FRAMES):
                 return found
-        update = model.num_timesteps // (GAMES * it.steps)
+        update = model.num_timesteps // (GAMES * ppo.steps)
         torch.manual_seed(seed_of(seed, update + 1, 0))
         model.rollout_buffer.rng = np.random.default_rng(seed_of(seed, update + 1, 1))
         model.set_done(model.num_timesteps / FRAMES[-1])
