@@ -107,7 +107,7 @@ def imitate(settings: ImitationSettings, policy: CardPolicy, folder: Path, conso
             show(done / games, f"demonstrations: {done:,} of {games:,} games")
 
         it, plan = settings.demonstrating, settings.plan()
-        where = executor_of(it.workers or os.cpu_count() or 1, it.ray, it.ray_address or None)
+        where = executor_of(it.workers or os.cpu_count() or 1, it.ray, it.ray_address)
         files = make_demonstrations(folder, plan, it.games, where, played)
 
         def learned(done: float, regret: float) -> None:
