@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from rich.console import Console
 from support.fuzzing import REFUSED, Fuzzer, Tally, attempt
 from support.small_files import PLAN, files_of, scratch, tiny_protocol
 
@@ -30,6 +31,7 @@ from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
 from krypenv.training.learn.imitation.demonstrations import make_demonstrations
 from krypenv.training.research.exact import resuming
 from krypenv.training.research.exact.strategies import solve_into
+from krypenv.training.research.exploit.exploiting import ExploitSettings, exploit
 from krypenv.training.research.lab import rulesets
 from krypenv.training.research.lab import studying as study
 from krypenv.training.research.lab.studying import FIGURE, RESULT, Setup, run_study
@@ -210,12 +212,33 @@ def fuzz_solve(seed: int, mutants: int) -> Tally:
         return fuzz(work, seed, mutants)
 
 
+def fuzz_exploit(seed: int, mutants: int) -> Tally:
+    """Searches that exploit an agent."""
+
+    def settings(folder: Path, worlds: int = 2) -> ExploitSettings:
+        return ExploitSettings.of(
+            agent="greedy", rules="mini-low", seeds=0, worlds=worlds, own=("greedy", "tactician"), selection=2, deals=2,
+            out=str(folder),
+        )  # fmt: skip
+
+    def margins(folder: Path) -> dict[str, Any]:
+        return {key: result["margins"] for key, result in read_journal(folder, "exploit").results.items()}
+
+    quiet = Console(quiet=True)
+    work = Work(
+        lambda folder: exploit(settings(folder), quiet), lambda folder: exploit(settings(folder, 3), quiet), margins
+    )
+    with each_task_once():
+        return fuzz(work, seed, mutants)
+
+
 FUZZERS: dict[str, Fuzzer] = (
     {
         "score": fuzz_score,
         "study": fuzz_study,
         "compare": fuzz_compare,
         "demonstrations": fuzz_demonstrations,
+        "exploit": fuzz_exploit,
         "solve": fuzz_solve,
     }
     if hasattr(os, "fork")

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from support.places import TESTS
 
+from krypenv.agents.own import typed
 from krypenv.inputs.artifacts import digest_of, encode_artifact, read_artifact, write_artifact
-from krypenv.training.runs import HERE, Executor, Header, Task, open_run
+from krypenv.training.runs import HERE, Executor, Header, Task, executor_of, open_run
 from krypenv.training.runs.folders import writing_to
 from krypenv.training.runs.journal import JOURNAL, encode, parse, read_journal
 
@@ -82,6 +83,13 @@ def test_what_is_finished_is_not_done_again(tmp_path: Path) -> None:
         assert run.results == RIGHT
     failing = [Task(each.key, wrong, each.arguments) for each in squares()]
     assert sums(tmp_path, failing) == RIGHT
+
+
+def test_an_address_implies_ray() -> None:
+    assert executor_of(2) == executor_of(2, False, "") == Executor(2)
+    found = executor_of(1, False, typed("head:6379"))
+    assert (found.ray, found.address) == (True, "head:6379")
+    assert type(found.address) is str  # Ray refuses any other
 
 
 @pytest.mark.parametrize("cut", range(1, 46, 4))

@@ -160,7 +160,7 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
     whole = {"rules": rules, "frames": settings.frames, "games": settings.games, "bc_epochs": settings.bc_epochs}
     whole["network"] = dataclasses.asdict(settings.network)
     header = Header("ablation", whole, {"command": command, "machine": machine()})
-    with open_run(out, header, executor_of(settings.workers, settings.ray, settings.ray_address or None)) as journal:
+    with open_run(out, header, executor_of(settings.workers, settings.ray, settings.ray_address)) as journal:
         if not (out / IMITATION / MODEL).is_file():
             run_imitation(imitation, command)
         with progress(console) as show:

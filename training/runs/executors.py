@@ -60,4 +60,5 @@ HERE = Executor()  # one task after another, in this process
 
 def executor_of(workers: int = 1, ray: bool = False, ray_address: str | None = None) -> Executor:
     """Return the executor that a command's options ask for; an address implies Ray."""
-    return Executor(workers, ray or ray_address is not None, ray_address)
+    address = str(ray_address) if ray_address else None  # Ray takes no subclass of str, such as `typed` makes
+    return Executor(workers, ray or address is not None, address)

@@ -2,7 +2,7 @@
 
 duplicate     matches of two agents, with confidence intervals
 deal_lists    lists of deals
-margins       margins and their intervals as text
+margins       margins and their intervals, as figures and as text
 match_tables  tables in the terminal
 mixed_table   many games of several agents at once
 """

@@ -108,7 +108,7 @@ def imitate(settings: ImitationSettings, policy: CardPolicy, folder: Path, conso
             show(done / games, f"demonstrations: {done:,} of {games:,} games")
 
         asked, plan = settings.demonstrating, settings.plan()
-        where = executor_of(asked.workers or os.cpu_count() or 1, asked.ray, asked.ray_address or None)
+        where = executor_of(asked.workers or os.cpu_count() or 1, asked.ray, asked.ray_address)
         files = make_demonstrations(folder, plan, asked.games, where, played)
 
         def learned(done: float, regret: float) -> None:
