@@ -22,7 +22,6 @@ from krypenv.kernels.compiled import (
     COUNTED_SWEEPS,
     MULLE_SCORES,
     MULLES,
-    NEVER,
     NIBBLE,
     SPADES_WON,
     SPECIAL,
@@ -34,15 +33,14 @@ from krypenv.kernels.deals import add_to_table, leader_of
 from krypenv.kernels.decision_checks import HOLDS, LEGAL, MASK, SHOWN, SOUND, fault_of, tell_fault
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import prepare, sweep_values_of
-from krypenv.kernels.scoring import running_score
 from krypenv.observation import LARGEST_SIZE, LAYOUT, SIZE
 from krypenv.rules import Rules, check_rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, rare_kernel
 from krypenv.state import ACTIONS, DEALS, MAX_DECK, State, allocate, seed_game
+from krypenv.worlds.cut_points import seat_of_cut, share_cut_points
 from krypenv.worlds.hidden import deal_hidden, give, viewer_of
 from krypenv.worlds.invariants import fault_of_state, is_mask_of
 
-MOST_SHOWN = 127  # points that an observation shows, at most
 MOST_DEALS = 2_000  # until the seat at play has something that it may do
 NO_MASKS = np.empty((0, NUM_ACTIONS), np.int8)
 
@@ -267,77 +265,13 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
     _copy_further(compiled, game, seen, viewer)
     if compiled.building:
         _copy_owners(compiled, game, seen, viewer)
-    cut = _seat_of_cut(compiled, seen, viewer) if compiled.may_cut else NO_SEAT
+    cut = seat_of_cut(compiled, seen, viewer) if compiled.may_cut else NO_SEAT
     if cut != NO_SEAT:
-        _share_cut_points(compiled, game, seen, viewer, cut, captured)
+        share_cut_points(compiled, game, seen, viewer, cut, captured)
     else:
         leader = leader_of(compiled, game)
         game.bonus[leader] = -captured  # points shown that no card accounts for
         game.points[leader] += captured
-
-
-@kernel
-def _seat_of_cut(compiled: np.record, seen: np.ndarray, viewer: int) -> int:
-    """Return a seat whose points are cut off in an observation, or NO_SEAT."""
-    for place in range(compiled.players):
-        if seen[_POINTS + place] == MOST_SHOWN:
-            return (viewer + place) % compiled.players
-    return NO_SEAT
-
-
-@rare_kernel
-def _share_cut_points(
-    compiled: np.record, game: np.record, seen: np.ndarray, viewer: int, cut: int, missing: int
-) -> None:
-    """Give the seats whose points are cut off those that are missing; make up the leader's bonus (H5).
-
-    It has none, unless its pile can't account for its points or others show too many. At the end of a game what it
-    settles counts too, and stands with the seat that is cut off.
-    """
-    leader = leader_of(compiled, game)
-    is_end, bonus = compiled.num_deals == game.deal_number and game.pending == NO_CARD, 0
-    for place in range(compiled.players):
-        is_end &= seen[_HAND_SIZE + place] == 0
-    if is_end:
-        leader, bonus = cut, max(-missing, 0)
-    else:
-        has_nothing = compiled.counts_piles and game.cards_won[leader] == 0 and game.points[leader] != 0
-        if missing < 0 or (leader != cut and (has_nothing or game.points[leader] < 0)):
-            bonus = compiled.initial_match_bonus
-    game.bonus[leader] = bonus
-    game.points[leader] -= bonus
-    if missing + bonus <= 0:
-        game.points[cut] += missing + bonus
-    else:
-        _level(compiled, game, seen, viewer, missing + bonus)
-
-
-@rare_kernel
-def _level(compiled: np.record, game: np.record, seen: np.ndarray, viewer: int, points: int) -> None:
-    """Give points to the seats whose points are cut off, always to the side with the lowest running score.
-
-    So no score reaches a threshold that all of them were below (F6).
-    """
-    left = np.int64(points)
-    while left > 0:
-        lowest, second, count = NEVER, NEVER, 0
-        for place in range(compiled.players):
-            if seen[_POINTS + place] == MOST_SHOWN:
-                score = running_score(compiled, game, (viewer + place) % compiled.players % compiled.teams)
-                if score < lowest:
-                    lowest, second, count = score, lowest, 1
-                elif score == lowest:
-                    count += 1
-                else:
-                    second = min(second, score)
-        each = min(second - lowest, max(left // count, 1))
-        for place in range(compiled.players):
-            seat = (viewer + place) % compiled.players
-            if left > 0 and seen[_POINTS + place] == MOST_SHOWN:
-                if running_score(compiled, game, seat % compiled.teams) == lowest:
-                    given = min(each, left)
-                    game.points[seat] += given
-                    left -= given
 
 
 @kernel
