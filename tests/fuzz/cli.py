@@ -24,7 +24,7 @@ from support.small_files import scores, tiny_protocol
 from typer.testing import CliRunner
 
 from krypenv import Game, Rules
-from krypenv.training.runs.fields import options_of
+from krypenv.training.runs.options import options_of
 
 LOW = Rules.preset("mini-low")
 

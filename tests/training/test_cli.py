@@ -19,7 +19,7 @@ from krypenv.pictures import draw_game
 from krypenv.training.cli.commands import app
 from krypenv.training.cli.options import command_of
 from krypenv.training.runs import panels
-from krypenv.training.runs.fields import Command, Part, part, setting
+from krypenv.training.runs.options import Command, Part, part, setting
 from krypenv.training.runs.tables import write_json
 
 COMMANDS = sorted(name for name, command in typer.main.get_command(app).commands.items() if not command.hidden)

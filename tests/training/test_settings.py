@@ -15,7 +15,7 @@ from krypenv.training.learn.learner.versions import FIRST, TOO_NEW, check_versio
 from krypenv.training.learn.selfplay.settings import GameRules, Games, Length, Network, Settings
 from krypenv.training.research.ablation import AblationSettings
 from krypenv.training.research.exploit.exploiting import ExploitSettings
-from krypenv.training.runs.fields import Command, options_of
+from krypenv.training.runs.options import Command, options_of
 
 MODELS = sorted(SHIPPED.glob("*/model.json"))
 COMMANDS = [Settings, ImitationSettings, AblationSettings, ExploitSettings]

@@ -3,68 +3,82 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import ClassVar
 
-import typer
 from rich.console import Console
 from rich.progress import Progress
 
 from krypenv.game.game import Game
 from krypenv.inputs.files import write_whole
-from krypenv.training.cli.options import JsonFile, flag, option
 from krypenv.training.cli.outputs import check_files, read_text
 from krypenv.training.evaluation.analysis.analysis import Marks, analyze_position, analyze_record, check_marks
-from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH, OUTPUT
+from krypenv.training.runs import limits
+from krypenv.training.runs.options import Command, a_json_file, an_output, setting
+from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH
+from krypenv.training.runs.parts import a_seed
 from krypenv.training.runs.tables import write_json
 
 DEFAULTS = Marks()
 
 
-def analyze(
-    source: Annotated[
-        str,
-        typer.Argument(metavar="POSITION|RECORD", help="a file, the text itself, or - for the standard input"),
-    ],
-    agent: Annotated[
-        str | None,
-        option(panel=AGENTS, help="agent that evaluates the moves", default="search; oracle-hand with --open"),
-    ] = None,
-    open_hands: Annotated[bool, flag("--open", AGENTS, "show the agent all hands, which is cheating")] = False,
-    worlds: Annotated[
-        int | None, option(panel=LENGTH, help="worlds to sample for each decision", default="the agent's own, or 200")
-    ] = None,
-    seed: Annotated[int, option(panel=LENGTH, min=0, help="seed; the same seed gives the same figures")] = 0,
-    seat: Annotated[
-        int | None, option(panel=GAME_RECORDS, help="analyze the moves of this seat only", default="all seats")
-    ] = None,
-    inaccuracy: Annotated[
-        float, option(panel=GAME_RECORDS, help="points behind the best move from which a move is marked ?!")
-    ] = DEFAULTS.inaccuracy,
-    mistake: Annotated[float, option(panel=GAME_RECORDS, help="points from which it is marked ?")] = DEFAULTS.mistake,
-    blunder: Annotated[float, option(panel=GAME_RECORDS, help="points from which it is marked ??")] = DEFAULTS.blunder,
-    json_file: JsonFile = None,
-    picture: Annotated[Path | None, option(panel=OUTPUT, metavar="FILE.png", help="draw the figures")] = None,
-    annotated: Annotated[
-        Path | None,
-        option("--annotate", panel=OUTPUT, metavar="FILE", help="write the record with the marks as comments"),
-    ] = None,
-) -> None:
+@dataclass(frozen=True)
+class AnalysisSettings(Command):
+    """The settings of `krypenv analyze`."""
+
+    command: ClassVar[str] = "analyze"
+    source: str = setting(
+        "",
+        "a file, the text itself, or - for the standard input",
+        metavar="POSITION|RECORD",
+        is_argument=True,
+        is_required=True,
+    )
+    agent: str | None = setting(
+        None, "agent that evaluates the moves [default: search; oracle-hand with --open]", panel=AGENTS
+    )
+    open: bool = setting(False, "show the agent all hands, which is cheating", panel=AGENTS)
+    worlds: int | None = setting(
+        None, "worlds to sample for each decision [default: the agent's own, or 200]", limits.WORLDS, LENGTH
+    )
+    seed: int = a_seed("seed; the same seed gives the same figures", limits.SEED)
+    seat: int | None = setting(None, "analyze the moves of this seat only [default: all seats]", panel=GAME_RECORDS)
+    inaccuracy: float = setting(
+        DEFAULTS.inaccuracy,
+        "points behind the best move from which a move is marked ?!",
+        limits.POINTS,
+        GAME_RECORDS,
+    )
+    mistake: float = setting(DEFAULTS.mistake, "points from which it is marked ?", limits.POINTS, GAME_RECORDS)
+    blunder: float = setting(DEFAULTS.blunder, "points from which it is marked ??", limits.POINTS, GAME_RECORDS)
+    json: Path | None = a_json_file()
+    picture: Path | None = an_output(None, "draw the figures", "FILE.png")
+    annotate: Path | None = an_output(None, "write the record with the marks as comments", "FILE")
+
+    @property
+    def marks(self) -> Marks:
+        """The bounds of the marks; raises ValueError if they are not in order."""
+        return check_marks(Marks(self.inaccuracy, self.mistake, self.blunder))
+
+
+def run(settings: AnalysisSettings) -> None:
     """Evaluate each legal move of a position, or the moves of a recorded game."""
     from krypenv.training.evaluation.analysis import comments
 
-    text = read_source(source)
-    check_files(json_file, picture, source=source)
-    check_files(json_file, picture, annotated)
+    it, picture = settings, settings.picture
+    text = read_source(it.source)
+    check_files(it.json, picture, source=it.source)
+    check_files(it.json, picture, it.annotate)
     if picture and picture.suffix.lower() != ".png":
         raise ValueError(f"a picture is a PNG file, so its name ends in .png, and {picture.name!r} does not")
-    marks = check_marks(Marks(inaccuracy, mistake, blunder))
+    marks, how = it.marks, (it.agent, it.worlds, it.seed, it.open)
     if not is_record(text):
-        if seat is not None or annotated:
+        if it.seat is not None or it.annotate:
             raise ValueError("--seat and --annotate are for records, and this is a position")
-        position = analyze_position(Game.from_position(text), agent, worlds, seed, open_hands)
-        if json_file:
-            write_json(json_file, position.to_json())
+        position = analyze_position(Game.from_position(text), *how)
+        if it.json:
+            write_json(it.json, position.to_json())
         if picture:
             from krypenv.training.evaluation.analysis.picture import draw_position
 
@@ -75,14 +89,11 @@ def analyze(
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("plays", total=len(game.moves))
-        record = analyze_record(
-            game, agent, worlds, seed, open_hands, seat, marks,
-            lambda done, _: bar.update(task, completed=done),
-        )  # fmt: skip
-    if json_file:
-        write_json(json_file, record.to_json())
-    if annotated:
-        write_whole(annotated, comments.annotate(game, record).encode())
+        record = analyze_record(game, *how, it.seat, marks, lambda done, _: bar.update(task, completed=done))
+    if it.json:
+        write_json(it.json, record.to_json())
+    if it.annotate:
+        write_whole(it.annotate, comments.annotate(game, record).encode())
     if picture:
         from krypenv.training.evaluation.analysis.picture import draw_record
 

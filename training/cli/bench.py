@@ -2,65 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
 
 import typer
 from rich.console import Console
 
-from krypenv.training.cli.options import JsonFile, flag, option
+from krypenv.training.runs import limits
+from krypenv.training.runs.options import Command, a_json_file, setting
 from krypenv.training.runs.panels import LENGTH, MEASURED
 
 
-def bench(
-    only: Annotated[
-        list[str] | None,
-        option(
-            panel=MEASURED, metavar="PATTERN", help="lines to measure, as in 'engine*'; repeatable", default="all lines"
-        ),
-    ] = None,
-    peers: Annotated[bool, flag("--peers", MEASURED, "also measure OpenSpiel and PettingZoo, if installed")] = False,
-    other: Annotated[
-        str | None,
-        option(
-            "--beside",
-            panel=MEASURED,
-            metavar="PYTHON",
-            help="compare with the krypenv of this interpreter, in alternating turns",
-        ),
-    ] = None,
-    first_use: Annotated[
-        bool,
-        flag("--first-use", MEASURED, "measure the import and the first use of each part instead; takes minutes"),
-    ] = False,
-    games: Annotated[int, option(panel=LENGTH, help="games in a batch of the engine")] = 4096,
-    threads: Annotated[int, option(panel=LENGTH, help="threads of the multi-threaded line")] = 2,
-    seconds: Annotated[
-        float,
-        option(panel=LENGTH, help="seconds to measure a rate in each of three rounds; with --beside, in ten turns"),
-    ] = 1.0,
-    json_file: JsonFile = None,
-) -> None:
+@dataclass(frozen=True)
+class BenchSettings(Command):
+    """The settings of `krypenv bench`."""
+
+    command: ClassVar[str] = "bench"
+    only: tuple[str, ...] = setting(
+        (), "lines to measure, as in 'engine*'; repeatable [default: all lines]", panel=MEASURED, metavar="PATTERN"
+    )
+    peers: bool = setting(False, "also measure OpenSpiel and PettingZoo, if installed", panel=MEASURED)
+    beside: str | None = setting(
+        None, "compare with the krypenv of this interpreter, in alternating turns", panel=MEASURED, metavar="PYTHON"
+    )
+    first_use: bool = setting(
+        False, "measure the import and the first use of each part instead; takes minutes", panel=MEASURED
+    )
+    games: int = setting(4096, "games in a batch of the engine", limits.GAMES, LENGTH)
+    threads: int = setting(2, "threads of the multi-threaded line", limits.THREADS, LENGTH)
+    seconds: float = setting(
+        1.0, "seconds to measure a rate in each of three rounds; with --beside, in ten turns", limits.SECONDS, LENGTH
+    )
+    json: Path | None = a_json_file()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.peers + (self.beside is not None) + self.first_use > 1:
+            raise ValueError("--peers, --beside and --first-use are three measurements; give one of them")
+
+
+def run(settings: BenchSettings) -> None:
     """Measure the speed of the engine, the environments and the agents, also beside peers or another version."""
     from krypenv.training.cli.outputs import check_files
     from krypenv.training.cli.speed import benchmark, beside
     from krypenv.training.runs.tables import print_table, write_json
 
-    check_files(json_file)
-    if peers + (other is not None) + first_use > 1:
-        raise ValueError("--peers, --beside and --first-use are three measurements; give one of them")
-    if first_use:
-        from krypenv.training.cli.speed.first_use import run
+    check_files(settings.json)
+    if settings.first_use:
+        from krypenv.training.cli.speed.first_use import run as measure_first_use
 
-        run(json_file)
+        measure_first_use(settings.json)
         return
-    console = Console(stderr=True)
+    console, other, how = Console(stderr=True), settings.beside, (settings.games, settings.seconds, settings.threads)
     with console.status("measuring") as status:
         if other is not None:
-            report = beside.beside(other, games, seconds, threads, only or (), status.update)
+            report = beside.beside(other, *how, settings.only, status.update)
         else:
-            report = benchmark.benchmark(games, seconds, threads, peers, status.update, only or ())
-    if json_file:
-        write_json(json_file, report)
+            report = benchmark.benchmark(*how, settings.peers, status.update, settings.only)
+    if settings.json:
+        write_json(settings.json, report)
     typer.echo(", ".join(f"{key} {value}" for key, value in report["machine"].items()))
     if other is None:
         print_table(benchmark.COLUMNS, [benchmark.table_row(benchmark.Line(**line)) for line in report["lines"]])

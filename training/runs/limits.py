@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,10 @@ class Bounds(NamedTuple):
     def is_whole(self) -> bool:
         """Whether the number must be whole."""
         return isinstance(self.high, int)
+
+    def __str__(self) -> str:
+        """Return the range, as in 1 to 1,000."""
+        return f"{'above ' if self.is_above else ''}{self.low:g} to {self.high:{',' if self.is_whole else ',g'}}"
 
 
 SEED = Bounds(0, 2**64 - 2, "as a seed has 64 bits")
@@ -73,11 +76,3 @@ def check(name: str, value: Any, bounds: Bounds) -> None:
     elif value > bounds.high:
         most = f"{bounds.high:,}" if bounds.is_whole else f"{bounds.high:,g}"
         raise ValueError(f"{name} is at most {most}, {bounds.why}, not {shown(value)}")
-
-
-def check_numbers(settings: Any) -> None:
-    """Raise ValueError for the first field of a dataclass that violates the bounds in its metadata."""
-    for field in dataclasses.fields(settings):
-        bounds, value = field.metadata.get("bounds"), getattr(settings, field.name)
-        if bounds and not (value is None and field.default is None):
-            check(field.name, value, bounds)
