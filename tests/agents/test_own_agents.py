@@ -25,11 +25,11 @@ from krypenv.training.learn.imitation.imitate import ImitationSettings
 from krypenv.training.learn.selfplay.selfplay import Run
 from krypenv.training.learn.selfplay.settings import Settings
 from krypenv.training.runs.journal import JOURNAL, encode, parse
+from krypenv.training.runs.parts import Place
 
 RULES = Rules.preset("krypkasino")
 PLAYERS = '''
 import numpy as np
-from support.places import ROOT
 
 class Careful:
     """Plays the legal action of some rank among all; says what it was made of."""
@@ -263,9 +263,8 @@ def test_a_run_that_a_file_describes_imports_nothing(here):
 
 def test_only_what_is_typed_is_made_by_make():
     """In `training/` and `agents/` strings are made agents by `make_known`, but where a person gives them."""
-    root = ROOT
     found, importers = set(), set()
-    for path in [path for room in ("training", "agents", "krypenv") for path in root.glob(f"{room}/**/*.py")]:
+    for path in [path for room in ("training", "agents", "krypenv") for path in ROOT.glob(f"{room}/**/*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
             if name in ("agents.make", "typed", "agents.typed", "Typed") or name.endswith("('krypenv.agents').make"):
@@ -284,17 +283,17 @@ def test_only_what_is_typed_is_made_by_make():
         "own.py",  # typed itself
         "opponents.py",  # opponents of an environment
         "play.py",  # who sits at the table in the terminal
-        "matches.py",  # duplicate_match and what is like it
+        "duplicate.py",  # duplicate_match and what is like it
         "analysis.py",  # names that stand in it
         "sweeps.py",  # likewise
         "arena.py",  # ArenaSettings, whose of_folder refuses what must not be imported
         "settings.py",  # Settings.of, and with_own_of after its check
         "exploiting.py",  # ExploitSettings
         "options.py",  # the values of options
-        "run.py",  # ScoreSettings, and the agent that check_score is given
+        "playing.py",  # ScoreSettings, and the agent that check_score is given
         "study.py",  # the command's agent
         "compare.py",  # likewise
-        "bench_lines.py",  # names that stand in it
+        "lines.py",  # names that stand in it
         "first_use.py",  # likewise
     }
 
@@ -338,12 +337,14 @@ def test_an_arena_takes_agents(tmp_path):
 def test_agents_go_to_other_processes(tmp_path, here):
     mine = agents.make("mypkg.players:Chance", RULES, seed=1)
     one, two = (
-        run_arena(ArenaSettings((mine, "greedy"), RULES, tmp_path / f"{workers}", deals=4, chunk=2, workers=workers))
+        run_arena(
+            ArenaSettings((mine, "greedy"), RULES, tmp_path / f"{workers}", deals=4, chunk=2, place=Place(workers))
+        )
         for workers in (1, 2)
     )
     assert same_games(one, two)
     for source in (("mine", lambda rules, seed: mine), Uncopyable("mine")):
-        settings = ArenaSettings((source, "greedy"), RULES, tmp_path / "no", deals=4, workers=2)
+        settings = ArenaSettings((source, "greedy"), RULES, tmp_path / "no", deals=4, place=Place(2))
         with pytest.raises(ValueError, match=r"^mine can't be (sent to other processes|copied for each chunk)[^\n]*$"):
             run_arena(settings)
         assert not (tmp_path / "no").exists()

@@ -11,6 +11,7 @@ from support.arenas import Lowest, same_games
 
 from krypenv import Rules
 from krypenv.training import ArenaSettings, run_arena
+from krypenv.training.runs.parts import Place
 
 ray = pytest.importorskip("ray", reason="ray is not installed")
 pytestmark = pytest.mark.slow
@@ -58,8 +59,8 @@ def test_a_killed_worker_changes_nothing(cluster, tmp_path):
         "tactician",
         ("doomed", lambda rules, seed, file=tmp_path / "killed": Doomed(rules, seed, file)),
     )
-    shared = {"agents": agents, "rules": RULES, "deals": 40, "chunk": 8}
-    there = run_arena(ArenaSettings(**shared, out=tmp_path / "ray", ray=True))
+    shared = {"agents": agents, "game": RULES, "deals": 40, "chunk": 8}
+    there = run_arena(ArenaSettings(**shared, out=tmp_path / "ray", place=Place(ray=True)))
     assert (tmp_path / "killed").exists()  # it was killed, and not this process
     here = run_arena(ArenaSettings(**shared, out=tmp_path / "here"))
     assert same_games(there, here)
@@ -81,13 +82,15 @@ def test_what_a_worker_raises_is_raised_here(cluster, tmp_path):
     with pytest.raises(
         ValueError, match=r"^absent can't be made: its maker raised ValueError: there is no such model here$"
     ):
-        run_arena(ArenaSettings((absent, "random"), RULES, tmp_path / "arena", deals=2, ray=True))
+        run_arena(ArenaSettings((absent, "random"), RULES, tmp_path / "arena", deals=2, place=Place(ray=True)))
 
 
 def test_a_cluster_that_is_not_there_is_told_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     with pytest.raises(ValueError, match=r"no Ray cluster answers at 127\.0\.0\.1:1: "):
-        run_arena(ArenaSettings(("greedy", "random"), RULES, tmp_path / "arena", ray=True, ray_address="127.0.0.1:1"))
+        run_arena(
+            ArenaSettings(("greedy", "random"), RULES, tmp_path / "arena", place=Place(ray_address="127.0.0.1:1"))
+        )
     assert not (tmp_path / "arena").exists()
 
 
@@ -107,5 +110,5 @@ class Patient(Lowest):
 def test_shards_go_to_all_nodes(cluster, tmp_path):
     driver = os.getpid()
     patient = ("patient", lambda rules, seed: Patient(rules, seed, tmp_path, driver))
-    run_arena(ArenaSettings((patient, "random"), RULES, tmp_path / "arena", deals=20, chunk=2, ray=True))
+    run_arena(ArenaSettings((patient, "random"), RULES, tmp_path / "arena", deals=20, chunk=2, place=Place(ray=True)))
     assert len(list(tmp_path.glob("*.node"))) == 3

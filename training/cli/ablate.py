@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from krypenv.training.cli.outputs import check_folder
-from krypenv.training.research.ablation import AblationSettings, ablate
+from krypenv.training.research import ablation
+from krypenv.training.research.ablation import AblationSettings
 
 
 def run(settings: AblationSettings) -> None:
     """Train without each part in turn, over several seeds, and print what each part is worth, with intervals."""
     check_folder(settings.out)
-    ablate(settings)
+    ablation.ablate(settings)

@@ -9,7 +9,7 @@ import os
 import sys
 import typing
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import typer
 
@@ -123,10 +123,10 @@ def _root() -> None:
             sys.path.append(here)
 
 
-def function_of(name: str) -> Callable[..., None]:
-    """Import a command, and return its function for typer."""
-    run = importlib.import_module(f"krypenv.training.cli.{name}").run
-    return command_of(typing.get_type_hints(run)["settings"], run)
+def run_of(name: str) -> Callable[[Any], None]:
+    """Import a command, and return what it runs."""
+    run: Callable[[Any], None] = importlib.import_module(f"krypenv.training.cli.{name}").run
+    return run
 
 
 def _add(name: str, entry: Entry) -> None:
@@ -135,7 +135,8 @@ def _add(name: str, entry: Entry) -> None:
 
     @app.command(name, help=entry.text, rich_help_panel=entry.panel, add_help_option=False, context_settings=passed_on)
     def start(ctx: typer.Context) -> None:
-        hand_over(ctx, function_of(name), f"Example: {entry.example}")
+        run = run_of(name)
+        hand_over(ctx, command_of(typing.get_type_hints(run)["settings"], run), f"Example: {entry.example}")
 
 
 for _name, _entry in COMMANDS.items():

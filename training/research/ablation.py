@@ -26,7 +26,7 @@ from krypenv.training.learn.selfplay.selfplay import train
 from krypenv.training.learn.selfplay.settings import Settings, defaults_of
 from krypenv.training.runs import Header, Task, limits, open_run, panels
 from krypenv.training.runs.machine import machine
-from krypenv.training.runs.options import Command, an_output, hyperparameter, part, setting
+from krypenv.training.runs.options import Command, an_output, part, setting
 from krypenv.training.runs.parts import Evaluation, GameRules, Network, Place
 from krypenv.training.runs.progress import progress
 from krypenv.training.runs.tables import print_table, write_json
@@ -70,7 +70,7 @@ class AblationSettings(Command):
         limits.DEMONSTRATIONS._replace(low=1),
         panels.DEMONSTRATIONS,
     )
-    bc_epochs: int = hyperparameter(3, "passes over the demonstrations", limits.PASSES)
+    bc_epochs: int = setting(3, "passes over the demonstrations", limits.PASSES, panels.DEMONSTRATIONS, is_tuned=True)
     network: Network = part(Network(), embedding=None)
     place: Place = part(Place(2), workers="runs at a time, each on one thread", ray="train on a Ray cluster")
     evaluation: Evaluation = part(

@@ -69,6 +69,12 @@ class ScoreSettings(Command):
         if len(set(self.table)) < len(self.table):
             raise ValueError(f"a table is named twice in {', '.join(self.table)}")
 
+    @property
+    def line(self) -> str:
+        """The command line that makes these settings; empty for what only Python can ask for."""
+        is_official = self.deals == (QUICK if self.quick else DEALS)
+        return super().line if is_official and isinstance(self.agent, str) else ""
+
     def flat(self) -> dict[str, Any]:
         """Return the values of all options by name, with the name of the agent."""
         return {**super().flat(), "agent": name_of(self.agent)}

@@ -224,9 +224,9 @@ class Settings(Command):
         `minutes` replaces the preset's frames, and `init_from` its demonstrations. With `preset=""` the rest is as in
         `Settings()`.
         """
-        filled: dict[str, Any] = {"preset": given.get("preset", "quick")}
-        _check_preset(filled["preset"])
-        filled |= PRESETS.get(filled["preset"], {})
+        preset = given.get("preset", "quick")
+        _check_preset(preset)
+        filled: dict[str, Any] = {"preset": "quick", **PRESETS.get(preset, {})}
         filled |= defaults_of(GameRules.among(given), is_hard="opponents" in filled)
         for name, other in (("minutes", "frames"), ("init_from", "demonstrations")):
             if name in given:
