@@ -34,7 +34,7 @@ DEALS = Bounds(1, 1_000_000, "whose scores fit into memory and resolve a hundred
 MATCH_DEALS = DEALS._replace(low_text="a match needs at least one deal")
 GAMES = Bounds(1, 1_000_000, "which fit into memory")
 DEMONSTRATIONS = Bounds(0, 10_000_000, "which fit on a disk")
-WORLDS = Bounds(2, 10_000, "which fit into memory")
+WORLDS = Bounds(2, 10_000, "which fit into memory", low_text="an analysis needs at least two worlds")
 SEARCHED_WORLDS = Bounds(0, 10_000, "which fit into memory")
 PROPOSALS = Bounds(1, 1000, "which fit into memory")
 WORKERS = Bounds(1, 1024, "as more than one per processor is of no use")

@@ -56,7 +56,7 @@ class ScoreSettings(Command):
         super().__post_init__()
         if (self.check is not None) + (self.board is not None) + (self.out is not None) != 1:
             raise ValueError("give one of --out FILE to play, --check FILE to verify and --board FOLDER for a page")
-        if self.out is not None and not self.agent:
+        if self.out is not None and isinstance(self.agent, str) and not self.agent:
             raise ValueError("name the agent to score")
         if isinstance(self.agent, str):
             object.__setattr__(self, "agent", typed(self.agent))
