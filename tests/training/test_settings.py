@@ -140,8 +140,10 @@ def test_hyperparameters_are_listed_with_their_values_bounds_and_texts(tmp_path:
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.parent.name)
 def test_the_settings_of_models_are_read(path: Path) -> None:
-    kept = json.loads(path.read_text())["settings"]
-    assert json.loads(json.dumps(Settings.from_json(kept).flat())) == kept
+    card = json.loads(path.read_text())
+    kept = Settings.from_json(card["settings"])
+    assert json.loads(json.dumps(kept.flat())) == card["settings"]
+    assert settings_of(card["command"]).changed(preset=kept.preset) == kept
 
 
 @pytest.mark.parametrize("version", ["2.9.2", "2.10.0a1"])
