@@ -94,7 +94,7 @@ def settings_command(name: str, rng: random.Random | None = None) -> list[str]:
 def tiny_work() -> Iterator[None]:
     """Let every command do a tiny piece of its work, after all its checks."""
     from krypenv.doctor import report as doctor
-    from krypenv.training.cli import exploit as cli_exploit
+    from krypenv.training.cli.research import exploit as cli_exploit
     from krypenv.training.cli.speed import benchmark, beside
     from krypenv.training.evaluation.analysis import analysis
     from krypenv.training.evaluation.analysis import picture as analysis_picture

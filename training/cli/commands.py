@@ -16,85 +16,89 @@ import typer
 from krypenv.training.cli.errors import OneSentence
 from krypenv.training.cli.options import HelpPanel, command_of, hand_over
 
-PEOPLE, RESEARCH, UPKEEP = "Playing, training and measuring agents", "Research", "Upkeep"
+PANELS = {  # of `krypenv --help`, by the folder of their commands
+    "people": "Playing, training and measuring agents",
+    "research": "Research",
+    "upkeep": "Upkeep",
+}
 
 
 class Entry(NamedTuple):
-    """A command in `krypenv --help`. Its module in `cli/` has a function `run`, whose settings are the options."""
+    """A command in `krypenv --help`. Its module has a function `run`, whose settings are the options."""
 
-    panel: str
+    folder: str
     text: str
     example: str
 
 
 COMMANDS = {
-    "play": Entry(PEOPLE, "Play against agents in the terminal.", "krypenv play --rules kasino-sweden"),
+    "play": Entry("people", "Play against agents in the terminal.", "krypenv play --rules kasino-sweden"),
     "show": Entry(
-        PEOPLE,
+        "people",
         "Print a recorded game deal by deal, or draw it: --gif the whole game, --png one position.",
         "krypenv show game.krk --gif game.gif",
     ),
     "analyze": Entry(
-        PEOPLE,
+        "people",
         "Evaluate each legal move of a position, or the moves of a recorded game.",
         "krypenv analyze game.krk --worlds 200 --picture game.png",
     ),
-    "train": Entry(PEOPLE, "Train an agent by self-play.", "krypenv train --preset good --out runs/good"),
+    "train": Entry("people", "Train an agent by self-play.", "krypenv train --preset good --out runs/good"),
     "evaluate": Entry(
-        PEOPLE,
+        "people",
         "Play duplicate matches of an agent against others and print the margins in points a game.",
         "krypenv evaluate tactician --against greedy --against random --deals 500 --players 4 --teams 2",
     ),
     "arena": Entry(
-        PEOPLE,
+        "people",
         "Play a tournament of agents over duplicate deals, and print who beats whom and by how much.",
         "krypenv arena tactician greedy random --deals 200 --out runs/arena",
     ),
     "score": Entry(
-        PEOPLE,
+        "people",
         "Score an agent by the official protocol, with a file that anyone can verify.",
         "krypenv score tactician --quick --out scores/tactician.json",
     ),
     "study": Entry(
-        RESEARCH,
+        "research",
         "Answer a question about good play: a table with intervals, a figure, and a sentence.",
         "krypenv study creep --deals 500",
     ),
     "compare": Entry(
-        RESEARCH,
+        "research",
         "Compare rule sets on the same footing: choices, sources of points, skill, the first seat, hidden hands.",
         "krypenv compare krypkasino 'krypkasino goal=high' --deals 500",
     ),
     "solve": Entry(
-        RESEARCH,
+        "research",
         "Compute an equilibrium of a small game for two players.",
         "krypenv solve mini-sweep --out runs/sweep",
     ),
     "exploit": Entry(
-        RESEARCH,
+        "research",
         "Find lower bounds on an agent's exploitability.",
         "krypenv exploit tactician --minutes 10 --out runs/exploit",
     ),
     "imitate": Entry(
-        RESEARCH,
+        "research",
         "Train a network to imitate a search: initial weights for self-play.",
         "krypenv imitate --games 4000 --out runs/imitation",
     ),
     "ablate": Entry(
-        RESEARCH, "Measure what each part of training is worth.", "krypenv ablate --seeds 3 --out runs/ablation"
+        "research", "Measure what each part of training is worth.", "krypenv ablate --seeds 3 --out runs/ablation"
     ),
     "bench": Entry(
-        UPKEEP,
+        "upkeep",
         "Measure the speed of the engine, the environments and the agents, also beside peers or another version.",
         "krypenv bench --peers --json bench.json",
     ),
     "doctor": Entry(
-        UPKEEP,
+        "upkeep",
         "Report what is installed, what is missing and what is broken, for bug reports.",
         "krypenv doctor --json doctor.json",
     ),
     "card": Entry(
-        UPKEEP,
+        "upkeep",
         "Write the card of a model: its training, results, exploitability and limits.",
         "krypenv card runs/good/model --arena runs/arena --out card.md",
     ),
@@ -125,7 +129,7 @@ def _root() -> None:
 
 def run_of(name: str) -> Callable[[Any], None]:
     """Import a command, and return what it runs."""
-    run: Callable[[Any], None] = importlib.import_module(f"krypenv.training.cli.{name}").run
+    run: Callable[[Any], None] = importlib.import_module(f"krypenv.training.cli.{COMMANDS[name].folder}.{name}").run
     return run
 
 
@@ -133,7 +137,9 @@ def _add(name: str, entry: Entry) -> None:
     """Add a command that is imported when it is called."""
     passed_on = {"allow_extra_args": True, "ignore_unknown_options": True}
 
-    @app.command(name, help=entry.text, rich_help_panel=entry.panel, add_help_option=False, context_settings=passed_on)
+    @app.command(
+        name, help=entry.text, rich_help_panel=PANELS[entry.folder], add_help_option=False, context_settings=passed_on
+    )
     def start(ctx: typer.Context) -> None:
         run = run_of(name)
         hand_over(ctx, command_of(typing.get_type_hints(run)["settings"], run), f"Example: {entry.example}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from krypenv.agents.own import typed
-from krypenv.training.cli.study import ComparisonSettings, answer_study
+from krypenv.training.cli.research.study import ComparisonSettings, answer_study
 from krypenv.training.research.lab.rulesets import rule_sets, sets_of
 
 

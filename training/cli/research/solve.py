@@ -118,7 +118,7 @@ def _solve(rules: Rules, gap: float, iterations: int, threads: int, out: Path | 
 def _game_at(source: str) -> tuple[Game, bool]:
     """Return the game of a position or a record, and whether its plays are known."""
     from krypenv.game.game import Game
-    from krypenv.training.cli.analyze import is_record, read_source
+    from krypenv.training.cli.people.analyze import is_record, read_source
 
     text = read_source(source)
     return (Game.replay(text), True) if is_record(text) else (Game.from_position(text), False)
