@@ -13,14 +13,12 @@ from rich.progress import Progress
 from krypenv.game.game import Game
 from krypenv.inputs.files import write_whole
 from krypenv.training.cli.outputs import check_files, read_text
-from krypenv.training.evaluation.analysis.analysis import Marks, analyze_position, analyze_record, check_marks
+from krypenv.training.evaluation.analysis.analysis import Marks, analyze_position, analyze_record
 from krypenv.training.runs import limits
-from krypenv.training.runs.options import Command, a_json_file, an_output, setting
+from krypenv.training.runs.options import Command, a_json_file, an_output, part, setting
 from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH
 from krypenv.training.runs.parts import a_seed
 from krypenv.training.runs.tables import write_json
-
-DEFAULTS = Marks()
 
 
 @dataclass(frozen=True)
@@ -44,22 +42,10 @@ class AnalysisSettings(Command):
     )
     seed: int = a_seed("seed; the same seed gives the same figures", limits.SEED)
     seat: int | None = setting(None, "analyze the moves of this seat only [default: all seats]", panel=GAME_RECORDS)
-    inaccuracy: float = setting(
-        DEFAULTS.inaccuracy,
-        "points behind the best move from which a move is marked ?!",
-        limits.POINTS,
-        GAME_RECORDS,
-    )
-    mistake: float = setting(DEFAULTS.mistake, "points from which it is marked ?", limits.POINTS, GAME_RECORDS)
-    blunder: float = setting(DEFAULTS.blunder, "points from which it is marked ??", limits.POINTS, GAME_RECORDS)
+    marks: Marks = part(Marks())
     json: Path | None = a_json_file()
     picture: Path | None = an_output(None, "draw the figures", "FILE.png")
     annotate: Path | None = an_output(None, "write the record with the marks as comments", "FILE")
-
-    @property
-    def marks(self) -> Marks:
-        """The bounds of the marks; raises ValueError if they are not in order."""
-        return check_marks(Marks(self.inaccuracy, self.mistake, self.blunder))
 
 
 def run(settings: AnalysisSettings) -> None:
@@ -72,7 +58,7 @@ def run(settings: AnalysisSettings) -> None:
     check_files(it.json, picture, it.annotate)
     if picture and picture.suffix.lower() != ".png":
         raise ValueError(f"a picture is a PNG file, so its name ends in .png, and {picture.name!r} does not")
-    marks, how = it.marks, (it.agent, it.worlds, it.seed, it.open)
+    how = it.agent, it.worlds, it.seed, it.open
     if not is_record(text):
         if it.seat is not None or it.annotate:
             raise ValueError("--seat and --annotate are for records, and this is a position")
@@ -89,7 +75,7 @@ def run(settings: AnalysisSettings) -> None:
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("plays", total=len(game.moves))
-        record = analyze_record(game, *how, it.seat, marks, lambda done, _: bar.update(task, completed=done))
+        record = analyze_record(game, *how, it.seat, it.marks, lambda done, _: bar.update(task, completed=done))
     if it.json:
         write_json(it.json, record.to_json())
     if it.annotate:

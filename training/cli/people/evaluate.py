@@ -26,10 +26,7 @@ class EvaluationSettings(Command):
 
     command: ClassVar[str] = "evaluate"
     agent: str = setting(
-        "",
-        "an agent, as in greedy or 'tactician(shed=True)', or a model folder",
-        is_argument=True,
-        is_required=True,
+        "", "an agent, as in greedy or 'tactician(shed=True)', or a model folder", is_argument=True, is_required=True
     )
     against: tuple[str, ...] = setting((), "an opponent", panel=AGENTS, metavar="AGENT", is_required=True)
     game: GameRules = rules_of_agents()

@@ -50,9 +50,7 @@ class PlaySettings(Command):
     seed: int | None = setting(None, "seed of the deal [default: a random one]", limits.SEED, LENGTH)
     load: str | None = setting(None, "go on with the game of a text record", panel=GAME_RECORDS, metavar="FILE")
     save: Path | None = an_output(
-        None,
-        "file to save the game to [default: the file of --load, or game.krk or game-2.krk and so on]",
-        "FILE",
+        None, "file to save the game to [default: the file of --load, or game.krk or game-2.krk and so on]", "FILE"
     )
     four_colours: bool = an_output(False, "write clubs green and diamonds blue")
     no_colour: bool = an_output(False, "write without colour, as with NO_COLOR=1")
