@@ -25,6 +25,7 @@ from krypenv.training.learn.imitation.imitate import ImitationSettings
 from krypenv.training.learn.selfplay.selfplay import Run
 from krypenv.training.learn.selfplay.settings import Settings
 from krypenv.training.runs.journal import JOURNAL, encode, parse
+from krypenv.training.runs.parts import Place
 
 RULES = Rules.preset("krypkasino")
 PLAYERS = '''
@@ -336,12 +337,14 @@ def test_an_arena_takes_agents(tmp_path):
 def test_agents_go_to_other_processes(tmp_path, here):
     mine = agents.make("mypkg.players:Chance", RULES, seed=1)
     one, two = (
-        run_arena(ArenaSettings((mine, "greedy"), RULES, tmp_path / f"{workers}", deals=4, chunk=2, workers=workers))
+        run_arena(
+            ArenaSettings((mine, "greedy"), RULES, tmp_path / f"{workers}", deals=4, chunk=2, place=Place(workers))
+        )
         for workers in (1, 2)
     )
     assert same_games(one, two)
     for source in (("mine", lambda rules, seed: mine), Uncopyable("mine")):
-        settings = ArenaSettings((source, "greedy"), RULES, tmp_path / "no", deals=4, workers=2)
+        settings = ArenaSettings((source, "greedy"), RULES, tmp_path / "no", deals=4, place=Place(2))
         with pytest.raises(ValueError, match=r"^mine can't be (sent to other processes|copied for each chunk)[^\n]*$"):
             run_arena(settings)
         assert not (tmp_path / "no").exists()

@@ -12,10 +12,11 @@ from typer.main import get_command
 from krypenv import Rules, agents
 from krypenv.agents.champion import SHIPPED
 from krypenv.training.cli.commands import app
-from krypenv.training.learn.selfplay.settings import PRESETS
+from krypenv.training.learn.selfplay.settings import PRESETS, Settings
 from krypenv.training.research.ablation import VARIANTS
 from krypenv.training.research.exact.growing import SOLVED
 from krypenv.training.research.studies.registry import STUDIES
+from krypenv.training.runs.options import options_of
 
 
 def page(name: str) -> str:
@@ -65,6 +66,13 @@ def test_small_games() -> None:
 
 def test_presets_of_training() -> None:
     assert first_column(page("training.md"), "preset") == list(PRESETS)
+
+
+def test_hyperparameters_of_training() -> None:
+    tuned = {name: option for name, option in options_of(Settings).items() if option.is_tuned}
+    _, _, text = page("training.md").partition("## Hyperparameters")
+    rows = dict(re.findall(r"^\| `(\w+)` \| `?([^`|]+?)`? \|", text.partition("The same from Python")[0], re.MULTILINE))
+    assert rows == {name: str(option.default) for name, option in tuned.items()}
 
 
 def test_variants_of_the_ablation() -> None:

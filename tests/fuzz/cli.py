@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import importlib
 import os
 import random
 import sys
@@ -19,12 +18,13 @@ from typing import Any
 from unittest import mock
 
 import typer
+from support.commands import SETTINGS
 from support.fuzzing import NASTY_WORDS, Fuzzer, Tally, check_sentence
 from support.small_files import scores, tiny_protocol
 from typer.testing import CliRunner
 
 from krypenv import Game, Rules
-from krypenv.training.runs.fields import options_of
+from krypenv.training.runs.options import options_of
 
 LOW = Rules.preset("mini-low")
 
@@ -71,12 +71,7 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
 }
 COMMANDS = {name: line.split() for name, line in LINES.items()}
 COMMANDS["bench beside"] = ["bench", "--beside", sys.executable, "--only", "engine*", "--seconds", "0.01"]
-SETTINGS = {  # commands whose options are those of settings
-    "train": ("krypenv.training.learn.selfplay.settings", "Settings"),
-    "imitate": ("krypenv.training.learn.imitation.imitate", "ImitationSettings"),
-    "ablate": ("krypenv.training.research.ablation", "AblationSettings"),
-    "exploit": ("krypenv.training.research.exploit.exploiting", "ExploitSettings"),
-}
+BY_SETTINGS = ("train", "imitate", "ablate", "exploit")  # commands whose lines follow from their options
 GIVEN = {"position.krk", "game.krk", "scores"}  # what `folder_with_games` has in it
 NUMBERS = ("0", "-1", "1000000000000", "1" + "0" * 30, "nan", "inf", "-inf", "1e999", "x", "", "1.5", "-0.0")
 
@@ -85,16 +80,13 @@ SMALL_WORDS = ("1", "2", "0.5", "7", "greedy", "out.json", "mini-low", "mini-hig
 
 def settings_command(name: str, rng: random.Random | None = None) -> list[str]:
     """Return a legal command line with some options of a dataclass, or with all its numbers."""
-    module, kind = SETTINGS[name]
-    options = [
-        each for each in options_of(getattr(importlib.import_module(module), kind)).values() if each.default != ()
-    ]
+    options = [each for each in options_of(SETTINGS[name]).values() if each.default != ()]
     options = [each for each in options if each.bounds or each.name in ("rules", "out", "json", "reward")]
     words = [name, "greedy"] if name == "exploit" else [name]
     small = {"rules": "mini-low", "out": "runs", "json": "out.json", "deals": "2", "selection": "2"}
     for option in options if rng is None else rng.sample(options, min(5, len(options))):
         if not isinstance(option.default, bool) and option.name != "demonstrations":
-            words += [f"--{option.name.replace('_', '-')}", small.get(option.name, str(option.default))]
+            words += option.words(small.get(option.name, option.default))
     return words
 
 
@@ -102,7 +94,7 @@ def settings_command(name: str, rng: random.Random | None = None) -> list[str]:
 def tiny_work() -> Iterator[None]:
     """Let every command do a tiny piece of its work, after all its checks."""
     from krypenv.doctor import report as doctor
-    from krypenv.training.cli import exploit as cli_exploit
+    from krypenv.training.cli.research import exploit as cli_exploit
     from krypenv.training.cli.speed import benchmark, beside
     from krypenv.training.evaluation.analysis import analysis
     from krypenv.training.evaluation.analysis import picture as analysis_picture
@@ -116,6 +108,7 @@ def tiny_work() -> Iterator[None]:
     from krypenv.training.research.exploit import exploiting as exploit
     from krypenv.training.research.lab import studying as study
     from krypenv.training.runs import HERE
+    from krypenv.training.runs.parts import Place
 
     play_score, run_study = score.play_score, study.run_study
     match, run_arena, decide = evaluation.duplicate_match, arena.run_arena, analysis._decide
@@ -125,10 +118,10 @@ def tiny_work() -> Iterator[None]:
 
     def few_deals(settings: Any, progress: Any) -> Any:
         tiny = dict.fromkeys(("deals", "chunk"), min(settings.deals, 2))
-        return run_arena(dataclasses.replace(settings, **tiny, workers=1, ray=False, ray_address=None), progress)
+        return run_arena(dataclasses.replace(settings, **tiny, place=Place()), progress)
 
     def one_process(settings: Any, *rest: Any) -> Any:
-        return play_score(dataclasses.replace(settings, executor=HERE), *rest)
+        return play_score(dataclasses.replace(settings, place=Place()), *rest)
 
     def two_deals(which: Any, setup: Any, folder: Any, command: str, executor: Any, progress: Any) -> Any:
         tiny = dataclasses.replace(setup, deals=min(setup.deals, 2))
@@ -153,8 +146,8 @@ def tiny_work() -> Iterator[None]:
             (study, "run_study", two_deals),
             (study, "picture", lambda which, answer: b"no picture"),
             (selfplay, "train", lambda settings: None),
-            (imitate, "run_imitation", lambda settings, command: []),
-            (ablation, "ablate", lambda settings, command: {}),
+            (imitate, "run_imitation", lambda settings: []),
+            (ablation, "ablate", lambda settings: {}),
             (cli_exploit, "exploit", lambda settings, console, command: figures),
             (benchmark, "_measure", lambda *_: line),
             (beside, "_measure", lambda *_: pair),
@@ -247,13 +240,15 @@ def mutate_words(words: list[str], rng: random.Random) -> list[str]:
     return words
 
 
-def every_number() -> Iterator[tuple[list[str], str]]:
-    """Yield every command line with each of its numbers replaced by each of `NUMBERS`, and the option's name."""
-    for words in [*COMMANDS.values(), *map(settings_command, SETTINGS)]:
+def every_number() -> Iterator[tuple[list[str], str, str]]:
+    """Yield every command line with each of its numbers replaced by each of `NUMBERS`, the option and the number."""
+    for words in [*COMMANDS.values(), *map(settings_command, BY_SETTINGS)]:
         for at, word in enumerate(words[:-1]):
-            if word.startswith("--") and words[at + 1].replace(".", "", 1).isdecimal() and word != "--deals-from":
+            name, sign, value = words[at + 1].rpartition("=")
+            is_number = value.replace(".", "", 1).isdecimal() and word not in ("--deals-from", "--rule")
+            if word.startswith("--") and is_number:
                 for number in NUMBERS:
-                    yield [*words[: at + 1], number, *words[at + 2 :]], word
+                    yield [*words[: at + 1], f"{name}{sign}{number}", *words[at + 2 :]], name or word, number
 
 
 def command_lines(seed: int, mutants: int) -> Tally:
@@ -264,7 +259,7 @@ def command_lines(seed: int, mutants: int) -> Tally:
             if rng.random() < 0.5:
                 words = list(rng.choice(list(COMMANDS.values())))
             else:
-                words = settings_command(rng.choice(list(SETTINGS)), rng)
+                words = settings_command(rng.choice(BY_SETTINGS), rng)
             run_line(mutate_words(words, rng), tally)
             if number % 10 == 0:
                 clear(folder)

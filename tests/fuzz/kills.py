@@ -149,8 +149,8 @@ def fuzz_score(seed: int, mutants: int) -> Tally:
         return ScoreSettings(agent, folder / "score.json", (), 4)
 
     work = Work(
-        lambda folder: play_score(settings(folder), "krypenv score"),
-        lambda folder: play_score(settings(folder, "greedy"), "krypenv score"),
+        lambda folder: play_score(settings(folder)),
+        lambda folder: play_score(settings(folder, "greedy")),
         lambda folder: points((folder / "score.json").read_bytes()),
     )
     with tiny_protocol(), each_task_once():

@@ -16,7 +16,7 @@ from support.fuzzing import NASTY_WORDS, Fuzzer, Tally, check_sentence, mutate_t
 from support.terminals import ANSI, krypenv_in_a_terminal, sitting, typed
 
 from krypenv import Game, Rules
-from krypenv.training.cli import play
+from krypenv.training.cli.people import play
 from krypenv.ui.table import Table
 
 RULES = (

@@ -1,11 +1,28 @@
-"""What commands print and how they end."""
+"""What commands print and how they end, and what command lines ask for."""
 
+import shlex
+import typing
+
+import typer
 from typer.testing import CliRunner
 
-from krypenv.training.cli.commands import app
+from krypenv.training.cli.commands import COMMANDS, app, run_of
+from krypenv.training.cli.options import command_of
+
+SETTINGS = {name: typing.get_type_hints(run_of(name))["settings"] for name in COMMANDS}
 
 
 def krypenv(*arguments, columns=160):
     """Run the command with some arguments."""
     env = {"COLUMNS": str(columns), "NO_COLOR": "1", "TERM": "dumb"}
     return CliRunner(env=env).invoke(app, list(map(str, arguments)))
+
+
+def settings_of(line):
+    """The settings that a command line asks for."""
+    _, name, *words = shlex.split(line)
+    seen, own = [], typer.Typer()
+    own.command()(command_of(SETTINGS[name], seen.append))
+    done = CliRunner().invoke(own, words)
+    assert done.exit_code == 0, done.output or done.exception
+    return seen[0]

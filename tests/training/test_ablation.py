@@ -116,12 +116,12 @@ def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ablation, "WHOLE", TINY)
-        ablate(settings, "krypenv ablate")
+        ablate(settings)
         done = {path: path.stat().st_mtime_ns for path in out.rglob("model.json")}
-        ablate(settings, "krypenv ablate")
-        ablate(settings.changed(against=("tactician", "greedy")), "krypenv ablate")
+        ablate(settings)
+        ablate(settings.changed(against=("tactician", "greedy")))
         with pytest.raises(ValueError, match="holds an ablation with frames 400, not 500; give another --out"):
-            ablate(settings.changed(frames=500), "krypenv ablate")
+            ablate(settings.changed(frames=500))
     assert done == {path: path.stat().st_mtime_ns for path in out.rglob("model.json")}, "finished runs are left alone"
     assert len(done) == 5  # two variants with two seeds each, and the demonstrations
     return out

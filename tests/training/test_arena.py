@@ -14,6 +14,7 @@ from krypenv.training import ArenaSettings, duplicate_match, load_games, run_are
 from krypenv.training.evaluation.arena.lineups import matches
 from krypenv.training.evaluation.arena.payoffs import payoffs
 from krypenv.training.evaluation.matches.mixed_table import Fault, play_table
+from krypenv.training.runs.parts import Place
 
 
 class Illegal(Lowest):
@@ -116,7 +117,7 @@ def test_all_matches_play_the_same_deals(tmp_path):
 def test_figures_depend_neither_on_processes_nor_on_what_is_beside(tmp_path):
     agents = ("random", "greedy", "tactician")
     alone = arena(tmp_path / "one", *agents, chunk=7)
-    assert same_games(alone, arena(tmp_path / "two", *agents, chunk=7, workers=2))
+    assert same_games(alone, arena(tmp_path / "two", *agents, chunk=7, place=Place(2)))
     other = arena(tmp_path / "three", *agents, chunk=7, seed=1)
     assert not np.array_equal(alone.scores, other.scores)
 
@@ -244,16 +245,15 @@ def test_an_arena_stops_when_it_is_precise_and_not_before(tmp_path):
         ({"agents": (LOW, ("other", lambda rules, seed: Lowest(Rules.preset("howto"))))}, "other was made for other"),
         ({"deals": 0}, "deals is at least 1, not 0"),
         ({"chunk": 0}, "chunk is at least 1, not 0"),
-        ({"workers": 0}, "workers is at least 1, not 0"),
         ({"seed": -1}, "seed is at least 0, not -1"),
-        ({"precision": -0.5}, "precision is above 0 points, not -0.5"),
+        ({"precision": -0.5}, "precision is above 0, not -0.5"),
         ({"deals_from": "tst"}, "no list of deals 'tst' .did you mean 'test'"),
         ({"deals_from": -4}, "a seed is a whole number from 0 on"),
     ],
 )
 def test_a_bad_arena_is_refused_and_nothing_written(tmp_path, options, sentence):
     with pytest.raises(ValueError, match=sentence):
-        run_arena(ArenaSettings(**{"agents": (LOW, HIGH), "rules": RULES, "out": tmp_path / "new", **options}))
+        run_arena(ArenaSettings(**{"agents": (LOW, HIGH), "game": RULES, "out": tmp_path / "new", **options}))
     assert not list(tmp_path.iterdir())
 
 
@@ -293,7 +293,8 @@ def test_the_command_says_that_it_stopped_early(tmp_path):
         ([], "arena holds no results of an arena"),
         (["greedy", "greedy"], "greedy is named twice"),
         (["greedy", "random", "--deals", 0], "deals is at least 1, not 0"),
-        (["greedy", "random", "--precision", -1], "precision is above 0 points, not -1"),
+        (["greedy", "random", "--workers", 0], "workers is at least 1, not 0"),
+        (["greedy", "random", "--precision", -1], "precision is above 0, not -1"),
         (["greedy", "random", "--players", 9], "krypkasino is not played by 9 players"),
         (["greedy", "random", "--deals-from", "dex"], "there is no list of deals 'dex' (did you mean 'dev'?)"),
         (["greedy", "random", "--out", "taken"], "taken is a file; --out is a folder"),
@@ -316,7 +317,7 @@ def test_with_first_all_matches_hold_one_of_the_first_agents(tmp_path):
     games = run_arena(settings)
     assert settings.num_games == len(games.agents) == 4 * 2 * 2
     assert (games.agents == 0).any(axis=1).all()
-    assert "--first 1" in settings.command
+    assert "--first 1" in settings.line
     with pytest.raises(ValueError, match="an arena with first 1, not 2"):
         run_arena(dataclasses.replace(settings, first=2))
     with pytest.raises(ValueError, match="first is a number of the 3 agents, or 0"):

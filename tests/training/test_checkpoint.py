@@ -106,7 +106,7 @@ def test_a_run_stopped_before_its_first_update_ends_like_the_unbroken_one(
 ) -> None:
     monkeypatch.setattr(imitate, "CHUNK", 1)
     settings = {**TINY, "demonstrations": 3, "teacher": "rollout(worlds=1)", "bc_epochs": 2, "frames": 128}
-    train(Settings.of(**settings, out=str(tmp_path / "one")), "", quiet=True)
+    train(Settings.of(**settings, out=str(tmp_path / "one")), quiet=True)
 
     module, name = (
         (demonstrations, "play_demonstrations") if place == "the demonstrations" else (imitate, "clone_behaviour")
@@ -123,10 +123,10 @@ def test_a_run_stopped_before_its_first_update_ends_like_the_unbroken_one(
     with monkeypatch.context() as patch:
         patch.setattr(module, name, stop)
         with pytest.raises(SystemExit) as end:
-            train(Settings.of(**settings, out=str(tmp_path / "two")), "", quiet=True)
+            train(Settings.of(**settings, out=str(tmp_path / "two")), quiet=True)
         assert end.value.code == 130
     assert read_checkpoint(tmp_path / "two").progress["is_warm"] is False
-    train(Settings(resume=str(tmp_path / "two")), "", quiet=True)
+    train(Settings(resume=str(tmp_path / "two")), quiet=True)
     assert_same_end(tmp_path / "two", tmp_path / "one")
 
 
@@ -150,8 +150,8 @@ def test_a_killed_run_ends_like_the_unbroken_one(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert 320 <= read_checkpoint(folder).progress["frames"] < 6_400
-    train(Settings(resume=str(folder)), "", quiet=True)
-    train(Settings.of(**settings, out=str(tmp_path / "unbroken")), "", quiet=True)
+    train(Settings(resume=str(folder)), quiet=True)
+    train(Settings.of(**settings, out=str(tmp_path / "unbroken")), quiet=True)
     assert_same_end(folder, tmp_path / "unbroken")
 
 
@@ -177,12 +177,12 @@ def test_a_full_disk_stops_a_run_with_a_sentence(
     with monkeypatch.context() as patch:
         patch.setattr(os, name, filling_up(getattr(os, name), after))
         with pytest.raises(ValueError, match="training has stopped: No space left on device") as error:
-            train(Settings.of(**TINY, out=str(folder)), "", quiet=True)
+            train(Settings.of(**TINY, out=str(folder)), quiet=True)
     assert f"the last good checkpoint is {folder / CHECKPOINT}; resume with: krypenv train --resume" in str(error.value)
     assert "\n" not in str(error.value)
     assert not list(folder.rglob("*.part"))
     assert read_checkpoint(folder).progress["updates"] < UPDATES
-    train(Settings(resume=str(folder)), "", quiet=True)
+    train(Settings(resume=str(folder)), quiet=True)
     assert_same_end(folder, unbroken)
 
 
@@ -200,7 +200,7 @@ def test_weights_that_are_no_numbers_stop_a_run_with_a_sentence(
     with monkeypatch.context() as patch:
         patch.setattr(SelfPlayPPO, "train", diverge)
         with pytest.raises(ValueError, match="training has diverged: the weights are no longer finite") as error:
-            train(Settings.of(**TINY, out=str(folder)), "", quiet=True)
+            train(Settings.of(**TINY, out=str(folder)), quiet=True)
     assert str(error.value).endswith(f"the last good checkpoint is {folder / CHECKPOINT}")
     kept = open_run(Settings(resume=str(folder)))
     assert kept.updates == 3

@@ -59,12 +59,12 @@ def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, what: st
     starts: dict[str, Callable[[], Any]] = {
         "train": lambda: train(Settings.of(**TINY, out=str(folder)), quiet=True),
         "resume": lambda: train(Settings(resume=str(folder)), quiet=True),
-        "imitate": lambda: run_imitation(ImitationSettings(out=str(folder), network=Network(4, 3, 2)), ""),
+        "imitate": lambda: run_imitation(ImitationSettings(out=str(folder), network=Network(4, 3, 2))),
         "exploit": lambda: exploiting.exploit(
             ExploitSettings.of(agent="greedy", seeds=1, frames=1, out=str(folder)), None
         ),  # type: ignore[arg-type]
         "ablate": lambda: ablate(AblationSettings(out=str(folder))),
-        "score": lambda: play_score(ScoreSettings("greedy", folder / "score.json", ("two",)), ""),
+        "score": lambda: play_score(ScoreSettings("greedy", folder / "score.json", ("two",))),
         "study": lambda: run_study(STUDY, SETUP, folder, "krypenv study"),
         "solve": lambda: solve_into(folder, Rules.preset("mini-sweep")),
         "arena": lambda: run_arena(ArenaSettings(("greedy", "random"), rules, folder, deals=2)),

@@ -136,7 +136,7 @@ def test_inputs_are_data_of_the_rules() -> None:
 def test_a_run_changes_all_weights_and_leaves_a_model_that_plays(rules: Rules, tmp_path: Path) -> None:
     settings = Settings.of(out=str(tmp_path / "run"), **game_of(rules), **SMALL)
     before = open_run(settings).model.network.arrays()
-    results = train(settings, command="krypenv train", quiet=True)
+    results = train(settings, quiet=True)
     assert [result.opponent for result in results] == list(ladder_of(rules).against)
     card = json.loads((tmp_path / "run" / "model" / "model.json").read_text())
     assert card["rules"] == str(rules)

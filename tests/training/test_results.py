@@ -18,6 +18,7 @@ from krypenv.training import ArenaSettings, load_games, run_arena
 from krypenv.training.evaluation.arena.stored_games import chunks_of, read_results
 from krypenv.training.runs.folders import LOCK
 from krypenv.training.runs.journal import JOURNAL, encode
+from krypenv.training.runs.parts import Place
 
 
 def lines(folder):
@@ -96,7 +97,7 @@ def test_torn_anywhere_it_goes_on_to_the_same_results(tmp_path, cut):
 def test_a_worker_that_dies_is_told_and_what_was_played_is_kept(tmp_path):
     agents = (("dying", DiesOnWorkers), "random", "greedy")
     with pytest.raises(ChildProcessError, match=r"worker processes have died .* the same command resumes"):
-        arena(tmp_path, *agents, chunk=4, workers=2)
+        arena(tmp_path, *agents, chunk=4, place=Place(2))
     assert same_games(arena(tmp_path, *agents, chunk=4), arena(tmp_path / "whole", *agents, chunk=4))
 
 
@@ -134,7 +135,7 @@ def test_the_header_says_what_the_results_are_of(tmp_path):
     ("options", "sentence"),
     [
         (
-            {"rules": Rules.preset("howto")},
+            {"game": Rules.preset("howto")},
             "an arena with rules 'krypkasino players=2', not 'howto players=2'; give another --out",
         ),
         ({"agents": (HIGH, LOW)}, "an arena with agents 1 name 'lowest', not 'highest'"),
@@ -145,7 +146,7 @@ def test_the_header_says_what_the_results_are_of(tmp_path):
     ],
 )
 def test_a_folder_of_another_arena_is_refused_and_left_as_it_is(tmp_path, options, sentence):
-    settings = {"agents": (LOW, HIGH), "rules": RULES, "out": tmp_path, "deals": 5}
+    settings = {"agents": (LOW, HIGH), "game": RULES, "out": tmp_path, "deals": 5}
     run_arena(ArenaSettings(**settings))
     before = (tmp_path / JOURNAL).read_bytes()
     with pytest.raises(ValueError, match=sentence):

@@ -28,8 +28,8 @@ from krypenv.training.evaluation.score import score_file as results
 from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, journal_of, play_score, tasks_of
 from krypenv.training.evaluation.score.protocol import TABLES, Table, deals_of, table_of
 from krypenv.training.evaluation.score.score_file import TableScore, read_score
-from krypenv.training.runs import Executor
 from krypenv.training.runs.journal import JOURNAL
+from krypenv.training.runs.parts import Place
 
 FROZEN = TESTS / "score_v1.json"
 
@@ -87,7 +87,7 @@ def shards_played(settings: ScoreSettings, stop: int = -1) -> list[Any]:
         return play(shard)
 
     with mock.patch.object(run, "play_chunk", playing), contextlib.suppress(KeyboardInterrupt):
-        play_score(settings, "")
+        play_score(settings)
     return played
 
 
@@ -102,7 +102,7 @@ def stopped_after(chunks: int, settings: ScoreSettings) -> Path:
 class TestScores:
     def test_margins_are_those_of_games_played_one_by_one(self, tmp_path: Path) -> None:
         """Each deal from every side: the others' mean score less the own, and of that the mean."""
-        score = play_score(ScoreSettings("greedy", tmp_path / "a.json", ("three",), 2), "")
+        score = play_score(ScoreSettings("greedy", tmp_path / "a.json", ("three",), 2))
         table = protocol.TABLES["three"]
         for at, opponent in enumerate(table.opponents):
             for deal in range(2):
@@ -115,11 +115,11 @@ class TestScores:
                 assert math.isclose(score.tables["three"].margins[at, deal], np.mean(margins)), opponent
 
     def test_the_file_depends_on_agent_and_protocol_alone(self, tmp_path: Path) -> None:
-        one = play_score(ScoreSettings("tactician", tmp_path / "one.json", (), 6), "")
-        play_score(ScoreSettings("tactician", tmp_path / "two.json", (), 6, Executor(2)), "")
+        one = play_score(ScoreSettings("tactician", tmp_path / "one.json", (), 6))
+        play_score(ScoreSettings("tactician", tmp_path / "two.json", (), 6, place=Place(2)))
         assert plain(tmp_path / "one.json") == plain(tmp_path / "two.json")
         assert list(one.tables) == ["two", "three"]
-        shorter = play_score(ScoreSettings("tactician", tmp_path / "less.json", (), 4), "")
+        shorter = play_score(ScoreSettings("tactician", tmp_path / "less.json", (), 4))
         for name, table in shorter.tables.items():
             assert (table.margins == one.tables[name].margins[:, :4]).all()
         mean, low, high = one.tables["two"].interval
@@ -130,7 +130,7 @@ class TestScores:
     @pytest.mark.parametrize("cut", [b'{"key":"two, opp', b'{"key":"two, opponent 0, deals from 0","result":{}}', b""])
     def test_a_killed_run_is_resumed(self, chunks: int, cut: bytes, tmp_path: Path) -> None:
         settings = ScoreSettings("tactician", tmp_path / "one.json", (), 6)
-        play_score(settings, "")
+        play_score(settings)
         again = dataclasses.replace(settings, out=tmp_path / "two.json")
         journal = stopped_after(chunks, again)
         with journal.open("ab") as file:
@@ -153,7 +153,7 @@ class TestScores:
         settings = ScoreSettings("greedy", tmp_path / "a.json", ("two",), 2)
         journal = stopped_after(1, settings)
         kept = journal.read_bytes()
-        play_score(settings, "")
+        play_score(settings)
         whole = settings.out.read_bytes()
         journal.parent.mkdir()
         journal.write_bytes(kept)
@@ -166,7 +166,7 @@ class TestScores:
         del fields["checksum"]
         results.write_score(settings.out, fields)
         with pytest.raises(ValueError, match="there already"):
-            play_score(settings, "")
+            play_score(settings)
         assert journal.read_bytes() == kept
 
     def test_a_journal_of_another_run_is_refused(self, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ class TestScores:
             ("greedy", 4, ("two",), r"tables \['two', 'three'\], not \['two'\]"),
         ):
             with pytest.raises(ValueError, match=f"holds a score with {other}; give another --out"):
-                play_score(ScoreSettings(agent, settings.out, tables, deals), "")
+                play_score(ScoreSettings(agent, settings.out, tables, deals))
             assert path.read_bytes() == good
         for data in (
             b"no\n" + lines[0],
@@ -195,7 +195,7 @@ class TestScores:
             with pytest.raises(
                 ValueError, match=r"line [12] of .*; remove the file to begin anew|is of ('arena'|None)"
             ):
-                play_score(settings, "")
+                play_score(settings)
             assert path.read_bytes() == data
             assert not settings.out.exists()
         path.write_bytes(good)
@@ -203,7 +203,7 @@ class TestScores:
 
     def test_a_score_is_verified_by_replaying_it(self, tmp_path: Path) -> None:
         path = tmp_path / "a.json"
-        play_score(ScoreSettings("tactician", path, (), 6), "")
+        play_score(ScoreSettings("tactician", path, (), 6))
         assert check_score(path) == (4, 24)
         assert check_score(path, share=1.0, seed=3) == (24, 24)
         fields = json.loads(path.read_text())
@@ -218,7 +218,7 @@ class TestScores:
 
     def test_other_files_are_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "a.json"
-        play_score(ScoreSettings("tactician", path, ("two",), 2), "")
+        play_score(ScoreSettings("tactician", path, ("two",), 2))
         good = json.loads(path.read_text())
         del good["checksum"]
         changes: list[tuple[Any, str]] = [
@@ -253,10 +253,10 @@ class TestScores:
             (lambda: ScoreSettings("oracle-hand", tmp_path / "b", ("two",), 2), "sees what is hidden"),
             (lambda: ScoreSettings("greedy", tmp_path / "b", ("two", "two"), 2), "a table is named twice"),
             (lambda: ScoreSettings("greedy", tmp_path / "b", (), 3), "deals is a multiple of"),
-            (lambda: ScoreSettings("greedy", tmp_path / "b", (), 2, Executor(0)), "workers"),
+            (lambda: ScoreSettings("greedy", tmp_path / "b", (), 2, place=Place(0)), "workers"),
         ):
             with pytest.raises(ValueError, match=reason):
-                play_score(settings(), "")
+                play_score(settings())
         assert [each.name for each in tmp_path.iterdir() if each.name != ".lock"] == ["a.json"]
         assert path.read_text() == "mine"
 
@@ -269,7 +269,7 @@ class TestScores:
             "    def act(self, observations, action_masks): raise RuntimeError('no')\n"
         )
         path = tmp_path / "a.json"
-        score = play_score(ScoreSettings("failing:Failing", path, ("two",), 2), "")
+        score = play_score(ScoreSettings("failing:Failing", path, ("two",), 2))
         assert score.tables["two"].forfeits == 8
         points = protocol.TABLES["two"].rules.total_points
         assert (score.tables["two"].margins == -points).all()
@@ -322,7 +322,7 @@ class TestScores:
             with pytest.raises(ValueError, match=reason):
                 play_score(ScoreSettings(wrong, tmp_path / "a", ("two",), 2))
         with pytest.raises(ValueError, match="mine can't be sent to other processes"):
-            play_score(ScoreSettings(("mine", maker), tmp_path / "a", ("two",), 2, Executor(2)))
+            play_score(ScoreSettings(("mine", maker), tmp_path / "a", ("two",), 2, place=Place(2)))
         assert [each.name for each in tmp_path.iterdir() if each.name != ".lock"] == ["folder"]
 
     def test_the_command_plays_checks_and_makes_a_board(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

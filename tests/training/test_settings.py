@@ -6,19 +6,19 @@ import dataclasses
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from support.commands import SETTINGS, krypenv, settings_of
 from support.places import MODELS as SHIPPED
 
-from krypenv.training.learn.imitation.imitate import ImitationSettings
 from krypenv.training.learn.learner.versions import FIRST, TOO_NEW, check_versions
 from krypenv.training.learn.selfplay.settings import GameRules, Games, Length, Network, Settings
-from krypenv.training.research.ablation import AblationSettings
-from krypenv.training.research.exploit.exploiting import ExploitSettings
-from krypenv.training.runs.fields import Command, options_of
+from krypenv.training.runs import panels
+from krypenv.training.runs.options import Command, options_of
 
 MODELS = sorted(SHIPPED.glob("*/model.json"))
-COMMANDS = [Settings, ImitationSettings, AblationSettings, ExploitSettings]
+COMMANDS = [SETTINGS[name] for name in ("train", "imitate", "ablate", "exploit")]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -27,11 +27,19 @@ def test_parts_and_names_of_options_make_the_same_settings(command: type[Command
     assert command().changed(**plain.flat()) == plain
     assert list(plain.flat()) == list(options_of(command))
     assert {name: option.default for name, option in options_of(command).items()} == plain.flat()
-    for option in options_of(command).values():
-        assert option.text[0].islower()
-        assert not option.text.endswith(".")
     with pytest.raises(TypeError, match="unexpected keyword argument 'nothing'"):
         plain.changed(nothing=1)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_option_has_a_text_and_a_panel(name: str) -> None:
+    assert SETTINGS[name].command == name
+    for option in options_of(SETTINGS[name]).values():
+        assert option.text[0].islower()
+        assert not option.text.endswith(".")
+        assert option.panel in panels.ORDER or (option.is_argument and not option.panel)
+        assert not option.is_tuned or option.word in (int, float, bool, str)
+        assert option.decides or option.name not in ("agent", "agents")
 
 
 def test_parts_can_be_given_whole_or_by_the_names_of_their_options() -> None:
@@ -49,10 +57,93 @@ def test_commands_share_their_parts() -> None:
         assert sum(name in kind for kind in kinds) > 1
 
 
+ARENA: dict[str, Any] = {"agents": ("greedy", "random"), "out": "o"}
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("train", {}),
+        ("train", {"preset": "strong", "gamma": 0.5, "critic": False, "also": ("krypkasino players=4",)}),
+        ("train", {"preset": "", "minutes": 3.0, "reward": "win"}),
+        ("train", {"minutes": 2.0, "rules": "kasino-sweden", "against": ("greedy", "random")}),
+        ("train", {"init_from": "a model", "players": 4, "rule": ("games=2", "forced_sweep=False")}),
+        ("imitate", {"games": 9, "learning_rate": 0.5, "rules": "kasino-sweden", "ray_address": "a:1"}),
+        ("ablate", {"only": ("no imitation",), "card": 3, "seeds": 1, "ray": True}),
+        ("exploit", {"agent": "greedy", "exact": True, "own": ("random", "greedy"), "deals_from": "7"}),
+        ("arena", {**ARENA, "pairs": True, "precision": 0.5, "first": 1, "workers": 2, "rule": ("games=2",)}),
+        ("score", {"agent": "greedy", "out": Path("x.json"), "table": ("two",), "quick": True}),
+        ("score", {"check": Path("x.json"), "share": 0.5}),
+        ("study", {"name": "creep", "deals": 3, "out": Path("o")}),
+        ("compare", {"rules": ("howto", "krypkasino goal=high"), "models": Path("m")}),
+        ("solve", {"preset": "mini-sweep", "gap": 0.01, "rule": ("packs=1",)}),
+        ("evaluate", {"agent": "greedy", "against": ("random", "tactician(shed=True)"), "deals_from": "test"}),
+        ("analyze", {"source": "game.krk", "open": True, "mistake": 4.0, "annotate": Path("x.krk")}),
+        ("play", {"seat": 1, "against": ("greedy",), "no_colour": True}),
+        ("show", {"record": "-", "gif": Path("x.gif"), "seconds": 0.5}),
+        ("bench", {"only": ("engine*",), "first_use": True}),
+        ("card", {"model": Path("m"), "arena": Path("a"), "out": Path("c.md"), "exploit": (Path("1"), Path("2"))}),
+        ("doctor", {"json": Path("d.json")}),
+    ],
+)
+def test_the_printed_command_line_asks_for_the_same(name: str, given: dict[str, Any]) -> None:
+    settings = SETTINGS[name].of(**given)
+    assert settings_of(settings.line) == settings
+
+
+def test_the_printed_command_line_has_only_what_differs_from_the_defaults() -> None:
+    assert Settings.of(frames=5, card=64, gamma=0.5).line == "krypenv train --frames 5 --set gamma=0.5"
+    assert Settings.of(rules="kasino-sweden").line == "krypenv train --rules kasino-sweden"
+    assert SETTINGS["arena"].of(**ARENA, deals=9).line == "krypenv arena greedy random --out o --deals 9"
+
+
+def test_what_identifies_a_run_does_not_depend_on_where_it_is_done() -> None:
+    arena = SETTINGS["arena"].of(**ARENA)
+    assert arena.changed(workers=2, ray=True, out="p", json=Path("j"), deals=7).identity() == arena.identity()
+    assert arena.changed(chunk=7).identity() == {**arena.identity(), "chunk": 7}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--set", "gama=1"], "there is no setting 'gama' (did you mean 'gamma'?); krypenv train --settings lists"),
+        (["--set", "foo=1"], "there is no setting 'foo'"),
+        (["--set", "gamma"], "--set takes NAME=VALUE, as in bc_epochs=4, not 'gamma'"),
+        (["--set", "seed=1"], "seed is an option of its own; give --seed"),
+        (["--set", "gamma=2"], "gamma is from 0 to 1, not 2.0"),
+        (["--set", "gamma=x"], "gamma is a number, not 'x'"),
+        (["--set", "card=1.5"], "card is a whole number, not '1.5'"),
+        (["--set", "card=0"], "card is at least 1, not 0"),
+        (["--set", "critic=no"], "critic is True or False, not 'no'"),
+        (["--set", "reward=wins"], "wins"),
+    ],
+)
+def test_what_is_no_hyperparameter_is_told_in_one_sentence(words: list[str], sentence: str) -> None:
+    done = krypenv("train", *words)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("krypenv: ")
+    assert sentence in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_hyperparameters_are_listed_with_their_values_bounds_and_texts(tmp_path: Path) -> None:
+    done = krypenv("train", "--preset", "strong", "--set", "card=9", "--settings", columns=400)
+    assert done.exit_code == 0, done.output
+    for option in options_of(Settings).values():
+        row = re.search(rf"^│ {option.name} +(\S+) +(.*?) *│$", done.stdout, re.MULTILINE)
+        assert bool(row) == option.is_tuned, option.name
+        if row:
+            assert row[1] == str(Settings.of(preset="strong", card=9).flat()[option.name])
+            assert row[2] == option.text + (f" ({option.bounds})" if option.bounds else "")
+    assert len(re.findall(r"^╭─ ", done.stdout, re.MULTILINE)) == 6
+
+
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.parent.name)
 def test_the_settings_of_models_are_read(path: Path) -> None:
-    kept = json.loads(path.read_text())["settings"]
-    assert json.loads(json.dumps(Settings.from_json(kept).flat())) == kept
+    card = json.loads(path.read_text())
+    kept = Settings.from_json(card["settings"])
+    assert json.loads(json.dumps(kept.flat())) == card["settings"]
+    assert settings_of(card["command"]).changed(preset=kept.preset) == kept
 
 
 @pytest.mark.parametrize("version", ["2.9.2", "2.10.0a1"])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support.commands import settings_of
 from support.games import SMALL, some_arrays
 from typer.testing import CliRunner
 
@@ -28,7 +29,7 @@ from krypenv.training.runs.parts import Length, Network
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "small"
-    results = train(Settings.of(out=str(folder), **SMALL), command="krypenv train --frames 640")
+    results = train(Settings.of(out=str(folder), **SMALL))
     assert [result.opponent for result in results] == list(Settings().evaluation.against)
     return folder
 
@@ -36,7 +37,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_run_leaves_model_log_pictures_and_evaluation(finished: Path) -> None:
     card = json.loads((finished / "model" / "model.json").read_text())
     assert card["rules"] == "krypkasino players=2"
-    assert card["command"] == "krypenv train --frames 640"
+    assert settings_of(card["command"]) == Settings.of(out=str(finished), **SMALL)
     assert card["frames"] == 640
     assert set(card) >= {"seed", "commit", "observation_version", "features_version", "network", "settings", "seconds"}
     for name in ("curve.png", "metagame.png"):
@@ -206,7 +207,7 @@ class TestPresets:
         [
             ([], {}),
             (["--preset", "good"], {"preset": "good"}),
-            (["--preset", "strong", "--card", "64", "--opponents", "greedy"], {
+            (["--preset", "strong", "--set", "card=64", "--opponents", "greedy"], {
                 "preset": "strong", "card": 64, "opponents": ("greedy",)  # 64 is the default: given all the same
             }),
         ],

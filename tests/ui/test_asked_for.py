@@ -1,13 +1,11 @@
 """What is asked for is checked before any work: numbers, files, arguments, agents; and how commands end."""
 
 import dataclasses
-import importlib
 import os
 import re
 import signal
 import subprocess
 import sys
-import typing
 from functools import partial
 from pathlib import Path
 
@@ -15,9 +13,9 @@ import numpy as np
 import pytest
 from fuzz.agents import NAMES, ODD_PARTS, every_deed, make_odd, play_odd
 from fuzz.cli import (
+    BY_SETTINGS,
     COMMANDS,
     GIVEN,
-    SETTINGS,
     clear,
     every_number,
     folder_with_games,
@@ -26,6 +24,7 @@ from fuzz.cli import (
     tiny_work,
 )
 from fuzz.environments import ENVIRONMENTS, WORDS, every_argument, make_env, refuse_keyword
+from support.commands import SETTINGS
 from support.fuzzing import Tally
 from typer.testing import CliRunner
 
@@ -38,6 +37,7 @@ from krypenv.training.evaluation.arena.payoffs import payoffs
 from krypenv.training.evaluation.matches import duplicate as evaluation
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.runs import limits
+from krypenv.training.runs.options import options_of
 from krypenv.training.runs.processes import process_map
 
 ALWAYS_REFUSED = ("-1", "1" + "0" * 30, "nan", "inf", "x", "")
@@ -60,8 +60,7 @@ def python(*words, **options):
 def test_every_number_of_every_command_is_bounded():
     tally, ran = Tally(), []
     with tiny_work(), folder_with_games() as folder:
-        for words, option in every_number():
-            number = words[words.index(option) + 1]
+        for words, option, number in every_number():
             if number in ALWAYS_REFUSED and run_line(words, tally):
                 ran.append((words[0], option, number))
             clear(folder)
@@ -73,26 +72,26 @@ def test_the_legal_command_lines_are_legal():
     needs_more = {"arena teams", "arena ray", "card"}
     with tiny_work(), folder_with_games() as folder:
         lines = {name: words for name, words in COMMANDS.items() if name not in needs_more}
-        for words in [*lines.values(), *map(settings_command, SETTINGS)]:
+        for words in [*lines.values(), *map(settings_command, BY_SETTINGS)]:
             assert run_line(words, Tally()), words
             clear(folder)
 
 
+OF_A_GAME = {"players", "teams", "seat", "at"}  # the game says which there are
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_every_number_of_the_settings_has_bounds(name):
-    module, kind = SETTINGS[name]
-    settings = getattr(importlib.import_module(module), kind)
-    hints = typing.get_type_hints(settings)
-    numbers = {field.name for field in dataclasses.fields(settings) if hints[field.name] in (int, float)}
-    assert numbers
-    assert numbers == {field.name for field in dataclasses.fields(settings) if field.metadata.get("bounds")}
+    options = options_of(SETTINGS[name])
+    numbers = {each.name for each in options.values() if each.word in (int, float)} - OF_A_GAME
+    assert numbers == {each.name for each in options.values() if each.bounds}
 
 
 def test_every_number_of_every_command_is_tried():
     number = r"(--[a-z-]+)\s+(?:<int>|<float>|INTEGER|FLOAT)"  # as later and earlier versions of typer show it
     shown = {name: set(re.findall(number, krypenv(name, "--help").stdout)) for name in SHOWN}
     for name, options in shown.items():
-        tried = {word for words in [*COMMANDS.values(), *map(settings_command, SETTINGS)] for word in words}
+        tried = {word for words in [*COMMANDS.values(), *map(settings_command, BY_SETTINGS)] for word in words}
         assert options, name
         assert options - tried <= {"--players", "--teams", "--demonstrations"}, name
 
@@ -195,7 +194,7 @@ def test_a_file_that_can_not_be_written_is_told_before_the_work(tmp_path, monkey
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.parametrize("words", [*COMMANDS.values(), *map(settings_command, SETTINGS)], ids=lambda words: words[0])
+@pytest.mark.parametrize("words", [*COMMANDS.values(), *map(settings_command, BY_SETTINGS)], ids=lambda words: words[0])
 def test_every_output_of_every_command_is_tried_before_the_work(words):
     outputs = {"--json", "--out", "--picture", "--annotate", "--board"}
     with folder_with_games() as folder:

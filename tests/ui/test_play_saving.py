@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 
 from krypenv import Game, Rules
 from krypenv.agents.scripted import Greedy
-from krypenv.training.cli import play
 from krypenv.training.cli.commands import app
+from krypenv.training.cli.people import play
 from krypenv.ui import terminal as terminals
 from krypenv.ui.table import PERSON, Table
 from krypenv.ui.terminal import Leave

@@ -1,17 +1,7 @@
-"""The command `krypenv`.
+"""The command `krypenv`; its commands are in `people`, `research` and `upkeep`.
 
-commands  all subcommands; the longer ones have modules of their own
-analyze   `krypenv analyze`
-bench     `krypenv bench`
-compare   `krypenv compare`
-doctor    `krypenv doctor`
-exploit   `krypenv exploit`
-play      `krypenv play`
-score     `krypenv score`
-show      `krypenv show`
-solve     `krypenv solve`
-study     `krypenv study`
-options   shared options, and commands made from settings
+commands  the table of commands; each has a module with its function `run`, imported when it is called
+options   the bridge from settings to typer
 outputs   checks of output files, and input texts
 errors    errors as one sentence
 """

@@ -1,63 +1,20 @@
-"""Options: those of commands made from settings, and those that several commands written by hand share."""
+"""The bridge from settings to typer: a command line for the options of a dataclass."""
 
 from __future__ import annotations
 
 import inspect
-import typing
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.markup import escape
+from rich.panel import Panel
+from rich.table import Table
 from typer.core import TyperCommand
 
 from krypenv.training.runs import panels
-from krypenv.training.runs.fields import Command, Option, options_of
-
-
-def option(*names: str, panel: str, help: str, default: str = "", **more: Any) -> Any:
-    """Return a typer option in a panel of its command's help.
-
-    `default` describes a default of None. Square brackets in texts are shown as they are.
-    """
-    text = f"{help} [default: {default}]" if default else help
-    return typer.Option(*names, rich_help_panel=panel or None, help=escape(text), **more)
-
-
-def flag(name: str, panel: str, help: str) -> Any:
-    """Return a typer option that takes no value and is off by default."""
-    return option(name, panel=panel, help=help, metavar="")
-
-
-RULES, LENGTH, OUTPUT = panels.RULES, panels.LENGTH, panels.OUTPUT
-Players = Annotated[int | None, option(panel=RULES, help="number of players", default="2")]
-Teams = Annotated[int | None, option(panel=RULES, help="number of teams", default="none, everyone plays alone")]
-Preset = Annotated[
-    str | None,
-    option(panel=RULES, help="preset of the rules", default="the rules of the first model named, or krypkasino"),
-]
-RuleFields = Annotated[
-    list[str] | None,
-    option(
-        panel=RULES, metavar="KEY=VALUE", help="a field of the rules to change, as in forced_sweep=False; repeatable"
-    ),
-]
-JsonFile = Annotated[
-    Path | None, option("--json", panel=OUTPUT, metavar="FILE", help="also write the results to this file, as JSON")
-]
-Workers = Annotated[int, option(panel=LENGTH, help="processes; the figures don't depend on their number")]
-OnRay = Annotated[bool, flag("--ray", panels.RAY, "work on a Ray cluster")]
-RayAddress = Annotated[
-    str | None,
-    option(
-        panel=panels.RAY,
-        metavar="ADDRESS",
-        help="address of the cluster; implies --ray",
-        default="what Ray finds, or a new one",
-    ),
-]
-DEALS_FROM = "dev|test|SEED"
+from krypenv.training.runs.options import Command, Option, options_of, read_tuned
 
 
 class HelpPanel:
@@ -75,60 +32,80 @@ class Page(HelpPanel, TyperCommand):
     """A command whose help page ends with the panel of `--help`."""
 
 
-def command_of(settings: type[Command], run: Callable[[Any], None], argument: str = "") -> Callable[..., None]:
-    """Return a function for typer whose options are the fields of some settings. It calls `run` with an instance.
+def command_of(settings: type[Command], run: Callable[[Any], None]) -> Callable[..., None]:
+    """Return a function for typer whose options are those of some settings. It calls `run` with an instance.
 
-    A setting of type `tuple[X, ...]` becomes an option that can be repeated. The setting named by `argument` becomes a
-    required positional argument. The instance is `settings.of(...)` with the options given; help shows the values of
-    `settings.of()` as defaults.
+    The instance is `settings.of(...)` with the options given. Where there are hyperparameters, `--set` gives them, and
+    `--settings` lists them.
     """
-    from krypenv.agents.own import typed
-
-    options, defaults = options_of(settings), settings.of().flat()
+    options = options_of(settings)
+    defaults = {name: option.default for name, option in options.items()} | settings.defaults({})
 
     def command(ctx: typer.Context, **values: Any) -> None:
-        sources = {key: getattr(ctx.get_parameter_source(key), "name", "") for key in values}
-        given = {key: value for key, value in values.items() if sources[key] != "DEFAULT"}
-        run(
-            settings.of(
-                **{
-                    key: tuple(map(typed, value)) if isinstance(value, list) else typed(value)
-                    for key, value in given.items()
-                }
-            )
-        )
+        from krypenv.agents.own import typed
+
+        is_given = {key: getattr(ctx.get_parameter_source(key), "name", "") != "DEFAULT" for key in values}
+        tuned, is_listed = values.pop("set", ()), values.pop("settings", False)
+        given = {
+            key: tuple(map(typed, value)) if isinstance(value, list) else typed(value)
+            for key, value in values.items()
+            if is_given[key]
+        }
+        its = settings.of(**given, **read_tuned(settings, tuned))
+        if is_listed:
+            _print_tuned(its)
+        else:
+            run(its)
 
     command.__doc__ = run.__doc__
+    shown = [each for each in options.values() if not each.is_tuned]
+    if len(shown) < len(options):
+        shown += [
+            Option((), "set a hyperparameter", panel=panels.TUNED, metavar="NAME=VALUE", name="set", kind=tuple[str]),
+            Option(False, "list the hyperparameters, and do nothing", panel=panels.TUNED, name="settings", kind=bool),
+        ]
+    shown.sort(key=lambda each: (not each.is_argument, panels.ORDER.index(each.panel) if each.panel else 0))
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    in_order = sorted(options.values(), key=lambda each: _place(each.panel))
-    parameters = [context, *(_parameter(each, defaults[each.name], each.name == argument) for each in in_order)]
+    parameters = [context, *(_parameter(each, defaults.get(each.name, each.default)) for each in shown)]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     return command
 
 
-def _place(panel: str) -> int:
-    return panels.ORDER.index(panel) if panel in panels.ORDER else len(panels.ORDER)
-
-
-def _parameter(setting: Option, default: Any, is_argument: bool) -> inspect.Parameter:
+def _parameter(option: Option, default: Any) -> inspect.Parameter:
     """Return the parameter from which typer makes an option or argument."""
-    kind, text = setting.kind, setting.text
-    more: dict[str, Any] = {"metavar": ""} if kind is bool else {}
-    more["show_default"] = " [default: " not in text
-    if typing.get_origin(kind) is tuple:
-        kind, default = list[typing.get_args(kind)[0]], list(default)  # type: ignore[misc]
+    kind: Any = option.word
+    text = option.text
+    more: dict[str, Any] = {"show_default": " [default: " not in option.text}
+    if option.word is bool or option.metavar:
+        more["metavar"] = option.metavar
+    if option.is_repeated:
+        kind, default = list[kind], list(default)
         words, marker, rest = text.partition(" [default: ")
-        if "repeat" not in words:
-            text = f"{words}; repeatable{marker}{rest}"
-        more["metavar"] = f"<{typing.get_args(kind)[0].__name__}>"
-    told = typer.Argument(help=escape(text)) if is_argument else option(panel=setting.panel, help=text, **more)
+        if not option.is_argument:
+            more.setdefault("metavar", f"<{option.word.__name__}>")
+            text = text if "repeat" in words else f"{words}; repeatable{marker}{rest}"
+    names = [option.flag] if option.word is bool and not default else []
+    make = typer.Argument if option.is_argument else typer.Option
+    told = make(*names, help=escape(text), rich_help_panel=option.panel or None, **more)
     return inspect.Parameter(
-        setting.name,
+        option.name,
         inspect.Parameter.KEYWORD_ONLY,
-        default=inspect.Parameter.empty if is_argument else default,
-        annotation=Annotated[kind, told],
+        default=inspect.Parameter.empty if option.is_required else default,
+        annotation=Annotated[kind | None if default is None else kind, told],
     )
+
+
+def _print_tuned(settings: Command) -> None:
+    """Print the hyperparameters in panels, with their values, texts and bounds."""
+    values, tuned = settings.flat(), [each for each in options_of(type(settings)).values() if each.is_tuned]
+    for panel in dict.fromkeys(each.panel for each in tuned):
+        table = Table.grid(padding=(0, 2))
+        for each in tuned:
+            if each.panel == panel:
+                bounds = f" ({each.bounds})" if each.bounds else ""
+                table.add_row(each.name, escape(str(values[each.name])), escape(each.text + bounds))
+        Console().print(Panel(table, title=panel or panels.TUNED, title_align="left"), highlight=False)
 
 
 def hand_over(ctx: typer.Context, function: Callable[..., None], epilog: str) -> None:

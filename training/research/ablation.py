@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,10 +24,10 @@ from krypenv.training.learn.ladder import KRYPKASINO, ladder_of
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.learn.selfplay.selfplay import train
 from krypenv.training.learn.selfplay.settings import Settings, defaults_of
-from krypenv.training.runs import Header, Task, executor_of, limits, open_run, panels
-from krypenv.training.runs.fields import Command, part, setting
+from krypenv.training.runs import Header, Task, limits, open_run, panels
 from krypenv.training.runs.machine import machine
-from krypenv.training.runs.parts import Evaluation, GameRules, Network
+from krypenv.training.runs.options import Command, an_output, part, setting
+from krypenv.training.runs.parts import Evaluation, GameRules, Network, Place
 from krypenv.training.runs.progress import progress
 from krypenv.training.runs.tables import print_table, write_json
 
@@ -57,11 +57,10 @@ MODEL = f"model/{CARD}"  # written last, so its presence marks a finished run
 class AblationSettings(Command):
     """All settings of an ablation. A new instance checks itself and raises ValueError with the reason."""
 
+    command: ClassVar[str] = "ablate"
     game: GameRules = part(GameRules())
-    out: str = setting(
-        "runs/ablation", "folder of all runs; the same command resumes an unfinished ablation", panel=panels.OUTPUT
-    )
-    seeds: int = setting(3, "runs of each variant", limits.RUNS, panels.LENGTH)
+    out: str = an_output("runs/ablation", "folder of all runs; the same command resumes an unfinished ablation")
+    seeds: int = setting(3, "runs of each variant", limits.RUNS, panels.LENGTH, decides=False)  # more tasks, not others
     frames: int = setting(
         2_000_000, "length of each run in decisions of the learner", limits.FRAMES._replace(low=1), panels.LENGTH
     )
@@ -71,20 +70,16 @@ class AblationSettings(Command):
         limits.DEMONSTRATIONS._replace(low=1),
         panels.DEMONSTRATIONS,
     )
-    bc_epochs: int = setting(3, "passes over the demonstrations", limits.PASSES, panels.DEMONSTRATIONS)
+    bc_epochs: int = setting(3, "passes over the demonstrations", limits.PASSES, panels.DEMONSTRATIONS, is_tuned=True)
     network: Network = part(Network(), embedding=None)
-    workers: int = setting(2, "runs at a time, each on one thread", limits.WORKERS, panels.LENGTH)
-    ray: bool = setting(False, "train on a Ray cluster", panel=panels.RAY)
-    ray_address: str = setting(
-        "", "address of the cluster; implies --ray [default: what Ray finds, or a new one]", panel=panels.RAY
-    )
+    place: Place = part(Place(2), workers="runs at a time, each on one thread", ray="train on a Ray cluster")
     evaluation: Evaluation = part(
         Evaluation(2000, KRYPKASINO.hard_against),
         deals="duplicate deals of each run against each opponent",
         against="opponents in the evaluation",
     )
     only: tuple[str, ...] = setting(
-        (), "variants to run, besides the full training [default: all]", panel=panels.LENGTH
+        (), "variants to run, besides the full training [default: all]", panel=panels.LENGTH, decides=False
     )
 
     def __post_init__(self) -> None:
@@ -96,12 +91,9 @@ class AblationSettings(Command):
             raise ValueError("against names at least one opponent")
 
     @classmethod
-    def of(cls, **given: Any) -> AblationSettings:
-        """Return settings from options by name; opponents that are not given are those of the rules' ladder."""
-        settings = cls().changed(**given)
-        return (
-            settings if "against" in given else settings.changed(against=ladder_of(settings.game_rules()).hard_against)
-        )
+    def defaults(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the opponents of the rules' ladder."""
+        return {"against": ladder_of(GameRules.among(given)).hard_against}
 
     def game_rules(self) -> Rules:
         """Return the rules of all runs."""
@@ -132,7 +124,7 @@ def measure_variant(model: str, rules: str, opponent: str, deals: int) -> float:
     return duplicate_match(model, opponent, Rules.parse(rules), deals, deals_from="dev").margin
 
 
-def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
+def ablate(settings: AblationSettings) -> dict[str, Any]:
     """Run all unfinished variants, print the table, write it as JSON and as a picture, and return it.
 
     Raises ValueError if a folder holds a run with other settings, or if another run is writing to it.
@@ -140,8 +132,8 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
     console, out, rules, evaluation = Console(), Path(settings.out), str(settings.game_rules()), settings.evaluation
     imitation = ImitationSettings.of(
         rules=rules, out=str(out / IMITATION), games=settings.games, bc_epochs=settings.bc_epochs,
-        context=settings.network.context, card=settings.network.card, deals=100, workers=settings.workers,
-        ray=settings.ray, ray_address=settings.ray_address,
+        context=settings.network.context, card=settings.network.card, deals=100, workers=settings.place.workers,
+        ray=settings.place.ray, ray_address=settings.place.ray_address,
     )  # fmt: skip
     runs = [(variant, seed) for seed in range(settings.seeds) for variant in settings.variants]
     folders = {each: f"{out / RUNS / folder_name(each[0])}-{each[1]}" for each in runs}
@@ -157,12 +149,11 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
         for each, folder in folders.items()
         for name in evaluation.against
     }  # fmt: skip
-    whole = {"rules": rules, "frames": settings.frames, "games": settings.games, "bc_epochs": settings.bc_epochs}
-    whole["network"] = dataclasses.asdict(settings.network)
-    header = Header("ablation", whole, {"command": command, "machine": machine()})
-    with open_run(out, header, executor_of(settings.workers, settings.ray, settings.ray_address)) as journal:
+    whole = {"rules": rules, **settings.identity()}
+    header = Header("ablation", whole, {"command": settings.line, "machine": machine()})
+    with open_run(out, header, settings.place.executor) as journal:
         if not (out / IMITATION / MODEL).is_file():
-            run_imitation(imitation, command)
+            run_imitation(imitation)
         with progress(console) as show:
             journal.do_all(trainings, lambda done, of: show(done / of, f"{done} of {of} runs trained"))
             margins = journal.do_all([*matches.values()], lambda done, of: show(done / of, f"{done} of {of} matches"))
@@ -173,14 +164,14 @@ def ablate(settings: AblationSettings, command: str = "") -> dict[str, Any]:
             ]
             for variant in settings.variants
         }
-        return _tell(settings, found, command)
+        return _tell(settings, found)
 
 
-def _tell(settings: AblationSettings, margins: dict[str, list[dict[str, float]]], command: str) -> dict[str, Any]:
+def _tell(settings: AblationSettings, margins: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
     """Print, write and return the results of all runs."""
     out, rules = Path(settings.out), str(settings.game_rules())
     variants = summarize(margins)
-    result = {"command": command, "settings": settings.flat(), "variants": variants}
+    result = {"command": settings.line, "settings": settings.flat(), "variants": variants}
     write_json(out / RESULT, result)
     title = f"{rules}: {settings.frames / 1e6:g} million decisions, {settings.seeds} seeds"
     draw(out / PICTURE, variants, title)

@@ -9,8 +9,8 @@ folders    folders with a single writing process
 machine    the machine and versions of a measurement
 progress   progress of long runs
 tables     tables in the terminal, and JSON files
-fields     settings that are command lines
-parts      parts that several settings share
+options    fields of dataclasses that are options of a command
+parts      options that several commands share
 limits     bounds of all numbers that a user can give
 panels     panels of the help pages
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,10 @@ class Bounds(NamedTuple):
         """Whether the number must be whole."""
         return isinstance(self.high, int)
 
+    def __str__(self) -> str:
+        """Return the range, as in 1 to 1,000."""
+        return f"{'above ' if self.is_above else ''}{self.low:g} to {self.high:{',' if self.is_whole else ',g'}}"
+
 
 SEED = Bounds(0, 2**64 - 2, "as a seed has 64 bits")
 SMALL_SEED = Bounds(0, 2**32 - 1, "as NumPy's older generators take no more")
@@ -31,7 +34,7 @@ DEALS = Bounds(1, 1_000_000, "whose scores fit into memory and resolve a hundred
 MATCH_DEALS = DEALS._replace(low_text="a match needs at least one deal")
 GAMES = Bounds(1, 1_000_000, "which fit into memory")
 DEMONSTRATIONS = Bounds(0, 10_000_000, "which fit on a disk")
-WORLDS = Bounds(2, 10_000, "which fit into memory")
+WORLDS = Bounds(2, 10_000, "which fit into memory", low_text="an analysis needs at least two worlds")
 SEARCHED_WORLDS = Bounds(0, 10_000, "which fit into memory")
 PROPOSALS = Bounds(1, 1000, "which fit into memory")
 WORKERS = Bounds(1, 1024, "as more than one per processor is of no use")
@@ -73,11 +76,3 @@ def check(name: str, value: Any, bounds: Bounds) -> None:
     elif value > bounds.high:
         most = f"{bounds.high:,}" if bounds.is_whole else f"{bounds.high:,g}"
         raise ValueError(f"{name} is at most {most}, {bounds.why}, not {shown(value)}")
-
-
-def check_numbers(settings: Any) -> None:
-    """Raise ValueError for the first field of a dataclass that violates the bounds in its metadata."""
-    for field in dataclasses.fields(settings):
-        bounds, value = field.metadata.get("bounds"), getattr(settings, field.name)
-        if bounds and not (value is None and field.default is None):
-            check(field.name, value, bounds)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from krypenv.agents import rules_of
-from krypenv.agents.neural.network import Shape
 from krypenv.rules import Rules
 from krypenv.training.runs import limits, panels
-from krypenv.training.runs.fields import Part, setting
+from krypenv.training.runs.executors import Executor, executor_of
+from krypenv.training.runs.options import Part, hyperparameter, part, setting
+
+if TYPE_CHECKING:
+    from krypenv.agents.neural.network import Shape
 
 KRYPKASINO = "krypkasino"
+DEALS_FROM = "dev|test|SEED"
 
 
 @dataclass(frozen=True)
@@ -20,26 +25,78 @@ class GameRules(Part):
     """The rules of the game."""
 
     panel: ClassVar[str] = panels.RULES
-    rules: str = setting(KRYPKASINO, "preset of the rules")
-    players: int | None = setting(None, "number of players [default: 2]")
-    teams: int | None = setting(None, "number of teams [default: none, everyone plays alone]")
-    rule: tuple[str, ...] = setting((), "a field of the rules to change, as in forced_sweep=False")
+    rules: str = setting(KRYPKASINO, "preset of the rules", decides=False)  # a header has the rules that come of it
+    players: int | None = setting(None, "number of players [default: 2]", decides=False)
+    teams: int | None = setting(None, "number of teams [default: none, everyone plays alone]", decides=False)
+    rule: tuple[str, ...] = setting(
+        (), "a field of the rules to change, as in forced_sweep=False", metavar="KEY=VALUE", decides=False
+    )
+
+    @property
+    def is_given(self) -> bool:
+        """Whether any of them is given, where the default is to give none."""
+        return self != GameRules("")
 
     def parse(self) -> Rules:
         """Return the rules; raises ValueError if they are invalid."""
         return Rules.parse(" ".join([self.rules, *self._changes()]))
 
-    def of_agents(self, agents: Sequence[str]) -> Rules:
+    def of_agents(self, agents: Sequence[Any]) -> Rules:
         """Return the rules; if none are given, those of the first model among the agents, or Krypkasino's."""
         if self.rules:
             return self.parse()
+        from krypenv.agents import rules_of
+
         changes = self._changes()
-        trained = () if changes else filter(None, map(rules_of, agents))
-        return next(iter(trained), None) or Rules.parse(" ".join([KRYPKASINO, *changes]))
+        named = [] if changes else [agent for agent in agents if isinstance(agent, str)]
+        return next(filter(None, map(rules_of, named)), None) or Rules.parse(" ".join([KRYPKASINO, *changes]))
+
+    @classmethod
+    def among(cls, given: Mapping[str, Any]) -> Rules:
+        """Return the rules of the options that are given, by name."""
+        own = {field.name for field in dataclasses.fields(cls)}
+        return cls(**{name: value for name, value in given.items() if name in own}).parse()
 
     def _changes(self) -> list[str]:
         given = [f"{name}={value}" for name in ("players", "teams") if (value := getattr(self, name)) is not None]
         return [*given, *(word.replace(" ", "") for word in self.rule)]
+
+
+def rules_of_agents() -> Any:
+    """Return the field for rules that are, unless they are given, those of the first model among the agents."""
+    usual = "the rules of the first model named, or krypkasino"
+    return part(GameRules(""), rules=f"preset of the rules [default: {usual}]")
+
+
+@dataclass(frozen=True)
+class Place(Part):
+    """Where tasks are done, on which their results do not depend."""
+
+    panel: ClassVar[str] = panels.LENGTH
+    workers: int = setting(1, "processes; the figures don't depend on their number", limits.WORKERS, decides=False)
+    ray: bool = setting(False, "work on a Ray cluster", panel=panels.RAY, decides=False)
+    ray_address: str | None = setting(
+        None,
+        "address of the cluster; implies --ray [default: what Ray finds, or a new one]",
+        panel=panels.RAY,
+        metavar="ADDRESS",
+        decides=False,
+    )
+
+    @property
+    def executor(self) -> Executor:
+        """The executor that is asked for."""
+        return executor_of(self.workers or os.cpu_count() or 1, self.ray, self.ray_address)
+
+
+@dataclass(frozen=True)
+class AllProcessors(Place):
+    """Where tasks are done, by default on all processors."""
+
+    panel: ClassVar[str] = panels.DEMONSTRATIONS
+    workers: int = setting(
+        0, "processes that play demonstrations; 0 for one per processor", limits.WORKERS_OR_ALL, decides=False
+    )
 
 
 @dataclass(frozen=True)
@@ -62,30 +119,43 @@ class Network(Part):
     """The sizes of a network."""
 
     panel: ClassVar[str] = panels.NETWORK
-    context: int = setting(128, "units of the layer that reads the whole observation", limits.UNITS)
-    card: int = setting(64, "units of the layers that score an action", limits.UNITS)
-    embedding: int = setting(8, "size of the learned embedding of each action", limits.UNITS)
+    context: int = hyperparameter(128, "units of the layer that reads the whole observation", limits.UNITS)
+    card: int = hyperparameter(64, "units of the layers that score an action", limits.UNITS)
+    embedding: int = hyperparameter(8, "size of the learned embedding of each action", limits.UNITS)
 
     @property
     def shape(self) -> Shape:
         """The sizes as a network's `Shape`."""
+        from krypenv.agents.neural.network import Shape
+
         return Shape(self.context, self.card, self.embedding)
 
 
 @dataclass(frozen=True)
 class Evaluation(Part):
-    """The duplicate matches at the end."""
+    """The duplicate matches at the end, which decide no weights."""
 
     panel: ClassVar[str] = panels.EVALUATION
-    deals: int = setting(1000, "duplicate deals of the final evaluation", limits.DEALS)
-    against: tuple[str, ...] = setting(("greedy", "tactician"), "opponents in the evaluation")
+    deals: int = setting(1000, "duplicate deals of the final evaluation", limits.DEALS, decides=False)
+    against: tuple[str, ...] = setting(("greedy", "tactician"), "opponents in the evaluation", decides=False)
 
 
-def a_seed() -> Any:
+def a_seed(text: str = "seed of deals, weights and batches", bounds: limits.Bounds = limits.SMALL_SEED) -> Any:
     """Return the field for a command's seed."""
-    return setting(0, "seed of deals, weights and batches", limits.SMALL_SEED, panels.LENGTH)
+    return setting(0, text, bounds, panels.LENGTH)
 
 
 def some_threads() -> Any:
     """Return the field for the number of torch threads."""
     return setting(1, "torch threads; one is fastest for this network", limits.THREADS, panels.LENGTH)
+
+
+def a_models_folder() -> Any:
+    """Return the field for a folder of models."""
+    return setting(
+        None,
+        "runs of krypenv train, for a comparison of rules: each model plays the rules that it was trained for "
+        "[default: none]",
+        panel=panels.AGENTS,
+        metavar="FOLDER",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,19 +23,32 @@ from krypenv.state import allocate
 from krypenv.training.evaluation.analysis.sweeps import sample_worlds, sweep_chances
 from krypenv.training.evaluation.matches.duplicate import Progress, make_player
 from krypenv.training.evaluation.matches.margins import interval
-from krypenv.training.runs import limits
+from krypenv.training.runs import limits, panels
+from krypenv.training.runs.options import Part, setting
 
 WORLDS = 200  # default number of worlds
 SYMBOLS = ("?!", "?", "??")  # inaccuracy, mistake, blunder
 TIE = 1e-9  # margins closer than this are equal
 
 
-class Marks(NamedTuple):
-    """The points of margin behind the best move from which a move gets each mark."""
+@dataclass(frozen=True)
+class Marks(Part):
+    """The points of margin behind the best move from which a move gets each mark. Raises ValueError if they fall."""
 
-    inaccuracy: float = 1.0  # ?!
-    mistake: float = 3.0  # ?
-    blunder: float = 6.0  # ??
+    panel: ClassVar[str] = panels.GAME_RECORDS
+    inaccuracy: float = setting(1.0, "points behind the best move from which a move is marked ?!", limits.POINTS)
+    mistake: float = setting(3.0, "points from which it is marked ?", limits.POINTS)
+    blunder: float = setting(6.0, "points from which it is marked ??", limits.POINTS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if list(self.points) != sorted(self.points):
+            raise ValueError(f"the marks are three rising numbers of points above 0, not {self.points}")
+
+    @property
+    def points(self) -> tuple[float, float, float]:
+        """The points, in the order of `SYMBOLS`."""
+        return self.inaccuracy, self.mistake, self.blunder
 
 
 @dataclass(frozen=True)
@@ -161,7 +174,7 @@ class RecordAnalysis:
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures as plain JSON values."""
-        return dataclasses.asdict(self) | {"marks": self.marks._asdict()}
+        return dataclasses.asdict(self)
 
 
 def analyze_position(
@@ -213,7 +226,7 @@ def analyze_record(
     seed: int = 0,
     open_hands: bool = False,
     seat: int | None = None,
-    marks: Marks = Marks(),  # noqa: B008  # immutable
+    marks: Marks = Marks(),  # immutable
     progress: Progress | None = None,
 ) -> RecordAnalysis:
     """Return the regret of each move made so far in a game, for all seats or for one.
@@ -227,7 +240,6 @@ def analyze_record(
     players = range(game.rules.players)
     if seat is not None and seat not in players:
         raise ValueError(f"there is no seat {shown(seat)}; the seats are 0 to {game.rules.players - 1}")
-    check_marks(marks)
     limits.check("seed", seed, limits.SEED)
     agent, worlds = _choose_agent(agent, game.rules, worlds, open_hands)
     twin, moves, plays, name = game.rewound(), game.moves, [], ""
@@ -254,16 +266,6 @@ def analyze_record(
         plays=tuple(plays),
         seats=tuple(_sum_up(each, plays) for each in players if seat in (None, each)),
     )
-
-
-def check_marks(marks: Marks) -> Marks:
-    """Return marks; raises ValueError unless they are three rising numbers of points above 0."""
-    for name, points in zip(Marks._fields, marks, strict=True):
-        if isinstance(points, (int, float)) and not points <= 0:
-            limits.check(name, points, limits.POINTS)
-    if not 0 < marks.inaccuracy <= marks.mistake <= marks.blunder:
-        raise ValueError(f"the marks are three rising numbers of points above 0, not {tuple(marks)}")
-    return marks
 
 
 def _choose_agent(
@@ -356,7 +358,7 @@ def margin_so_far(game: Game, seat: int) -> float:
 def _mark(behind: Estimate, marks: Marks) -> str:
     if not behind.is_above_zero:
         return ""
-    reached = [symbol for symbol, least in zip(SYMBOLS, marks, strict=True) if behind.mean >= least]
+    reached = [symbol for symbol, least in zip(SYMBOLS, marks.points, strict=True) if behind.mean >= least]
     return reached[-1] if reached else ""
 
 

@@ -84,7 +84,7 @@ def print_record(analysis: RecordAnalysis) -> None:
     )
     print_table(PLAY_COLUMNS, [_play_row(play) for play in analysis.plays if play.had_choice])
     print_table(SEAT_COLUMNS, [_seat_row(seat) for seat in analysis.seats])
-    marks = (f"{mark} from {least:g}" for mark, least in zip(SYMBOLS, analysis.marks, strict=True))
+    marks = (f"{mark} from {least:g}" for mark, least in zip(SYMBOLS, analysis.marks.points, strict=True))
     print(f"regret: points behind the best move; marks: {', '.join(marks)} points, where the interval excludes 0")
     print("margin: expected for the seat's side with the best move; so far: its margin by the scores so far")
 

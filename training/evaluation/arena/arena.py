@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import metadata
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,51 +26,66 @@ from krypenv.training.evaluation.arena.shards import AgentSource, Shard, check_s
 from krypenv.training.evaluation.arena.stored_games import KIND, chunks_of, games_of, num_games, read_results
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
 from krypenv.training.evaluation.matches.duplicate import Progress
-from krypenv.training.runs import Header, Run, Task, executor_of, limits, open_run
+from krypenv.training.runs import Header, Run, Task, limits, open_run, panels
 from krypenv.training.runs.machine import machine
+from krypenv.training.runs.options import Command, a_json_file, an_output, part, setting
+from krypenv.training.runs.parts import DEALS_FROM, GameRules, Place, a_seed, rules_of_agents
 
 MOST_AT_ONCE = 1_000_000  # games of a chunk
 MOST_SHARDS = 200_000  # chunks of all matches
+FIRST = limits.Bounds(0, 1_000, "which are more agents than an arena takes")
 MANY_ENOUGH = 200  # deals before which `precision` ends no match
 
 
 @dataclass(frozen=True)
-class ArenaSettings:
+class ArenaSettings(Command):
     """All settings of an arena. A new instance checks itself and raises ValueError with the reason.
+
+    Agents are strings for `krypenv.agents.make`, pairs of a name and maker(rules, seed), or agents.
 
     >>> ArenaSettings(("greedy", "random"), Rules.preset("krypkasino"), "runs/arena", deals=50).num_games
     100
     """
 
-    agents: tuple[AgentSource, ...]  # strings for `krypenv.agents.make`, pairs of a name and maker(rules, seed), agents
-    rules: Rules
-    out: Path | str  # folder of the results; an arena in this folder is resumed
-    deals: int = 1000  # deals of each match, each played in all seatings
-    deals_from: str | int = "dev"  # list of the deals, "dev" or "test", or a seed
-    seed: int = 0  # of the agents' random choices
-    chunk: int = 100  # deals to play and write at a time
-    pairs: bool = False  # with more than 2 sides: tables of one agent against S - 1 copies of another
-    first: int = 0  # only matches with one of the first `first` agents; 0 for all matches
-    precision: float | None = None  # points: end a match once its pairs' intervals are at most ± this wide
-    cheaters: bool = False  # allow agents that see hidden cards
-    workers: int = 1  # processes
-    ray: bool = False  # play on a Ray cluster
-    ray_address: str | None = None  # of the cluster; None for the one that Ray finds, else a new one on this machine
+    command: ClassVar[str] = "arena"
+    agents: tuple[AgentSource, ...] = setting(
+        (), "agents and model folders; none to resume the arena in DIR", is_argument=True
+    )
+    game: GameRules | Rules = rules_of_agents()
+    out: Path | str = an_output(
+        Path(), "folder of the results; an arena in this folder is resumed", "DIR", is_required=True
+    )
+    first: int = setting(
+        0, "only play matches with one of the first N agents [default: all matches]", FIRST, panels.AGENTS
+    )
+    pairs: bool = setting(
+        False, "with more than two sides: one agent against several copies of another", panel=panels.AGENTS
+    )
+    cheaters: bool = setting(False, "allow agents that see hidden cards", panel=panels.AGENTS, decides=False)
+    deals: int = setting(  # more deals extend an arena, so that it is the same one
+        1000, "deals of each match, each played in all seatings", limits.DEALS, panels.LENGTH, decides=False
+    )
+    deals_from: str | int = setting(
+        "dev", "list or seed of the deals", panel=panels.LENGTH, metavar=DEALS_FROM, decides=False
+    )  # a header has a description of the list
+    seed: int = a_seed("seed of the agents' random choices", limits.SEED)
+    chunk: int = setting(100, "deals to play and write at a time", limits.DEALS, panels.LENGTH)
+    precision: float | None = setting(
+        None,
+        "end a match once its 95% intervals are at most ± POINTS [default: play all deals]",
+        limits.POINTS,
+        panels.LENGTH,
+        metavar="POINTS",
+        decides=False,
+    )
+    place: Place = part(Place())
+    report: bool = an_output(False, "write a page of all figures, DIR/report.html")
+    json: Path | None = a_json_file()
 
     def __post_init__(self) -> None:
-        for name, bounds in (
-            ("deals", limits.DEALS),
-            ("chunk", limits.DEALS),
-            ("workers", limits.WORKERS),
-            ("seed", limits.SEED),
-        ):
-            limits.check(name, getattr(self, name), bounds)
-        if not isinstance(self.first, int) or not 0 <= self.first <= len(self.agents):
+        super().__post_init__()
+        if self.first > len(self.agents):
             raise ValueError(f"first is a number of the {len(self.agents)} agents, or 0, not {shown(self.first)}")
-        if self.precision is not None and not self.precision > 0:
-            raise ValueError(f"precision is above 0 points, not {shown(self.precision)}")
-        if self.precision is not None:
-            limits.check("precision", self.precision, limits.POINTS)
         object.__setattr__(
             self, "agents", tuple(each if not isinstance(each, str) else typed(each) for each in self.agents)
         )
@@ -95,21 +112,24 @@ class ArenaSettings:
             )
 
     @classmethod
+    def defaults(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return, where no agents are given, the settings of the arena in the folder."""
+        return {} if given.get("agents") or "out" not in given else _stored(given["out"], given)
+
+    @classmethod
     def of_folder(cls, folder: Path | str, **changes: Any) -> ArenaSettings:
         """Return the settings of the arena in a folder, with some changed; raises ValueError if there is no arena."""
-        header = read_results(Path(folder)).header
-        if "agents" not in changes:
-            _check_names(folder, header)
-        identity = header.identity
-        fields: dict[str, Any] = {
-            "agents": tuple(agent["name"] for agent in identity["agents"]),
-            "rules": Rules.parse(identity["rules"]),
-            "out": folder,
-            **{name: identity[name] for name in ("seed", "chunk", "pairs", "first")},
-            **{name: header.about[name] for name in ("deals", "deals_from", "precision")},
-            "cheaters": any(agent["cheats"] for agent in identity["agents"]),
-        }
-        return cls(**{**fields, **changes})
+        return cls.of(**{**_stored(folder, changes), **changes, "out": folder})
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The rules; by default those of the first model among the agents."""
+        return self.game if isinstance(self.game, Rules) else self.game.of_agents(self.agents)
+
+    def flat(self) -> dict[str, Any]:
+        """Return the values of all options by name, with the names of agents and of rules."""
+        its = self if isinstance(self.game, GameRules) else dataclasses.replace(self, game=GameRules(str(self.game)))
+        return {**super(ArenaSettings, its).flat(), "agents": tuple(map(name_of, self.agents))}
 
     @property
     def matches(self) -> list[list[Seating]]:
@@ -122,17 +142,6 @@ class ArenaSettings:
         """The number of games: deals x seatings of all matches."""
         return self.deals * sum(map(len, self.matches))
 
-    @property
-    def command(self) -> str:
-        """The command that runs this arena."""
-        words = ["krypenv", "arena", *map(name_of, self.agents), "--rules", str(self.rules)]
-        for name in ("deals", "deals_from", "seed", "chunk"):
-            words += [f"--{name.replace('_', '-')}", str(getattr(self, name))]
-        words += ["--first", str(self.first)] if self.first else []
-        words += ["--precision", f"{self.precision:g}"] if self.precision else []
-        words += [f"--{name}" for name in ("pairs", "cheaters") if getattr(self, name)]
-        return shlex.join([*words, "--out", str(self.out)])
-
 
 def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: None) -> Games:
     """Play an arena, or resume the one in the same folder, and return all its games.
@@ -144,7 +153,7 @@ def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: 
     Raises ValueError, and writes nothing, for agents that can't be made, play other rules, are named twice or cheat
     without `cheaters`, and for a folder that holds another arena or that another run is writing to.
     """
-    header, executor = make_header(settings), executor_of(settings.workers, settings.ray, settings.ray_address)
+    header, executor = make_header(settings), settings.place.executor
     if dumps := executor.dumps():
         for source in settings.agents:
             check_sendable(source, dumps)
@@ -219,18 +228,17 @@ def make_header(settings: ArenaSettings) -> Header:
     cheats = [bool(getattr(agent, "cheats", False)) for agent in made]
     if any(cheats) and not settings.cheaters:
         raise ValueError(f"{names[cheats.index(True)]} sees what is hidden; --cheaters lets it play")
-    identity = {
+    identity = settings.identity() | {
         "rules": str(rules),
         "agents": [
             {"name": name, "cheats": cheat, "weights_sha256": weights_of(source, agent)}
             for name, cheat, source, agent in zip(names, cheats, settings.agents, made, strict=True)
         ],
         "deals_list": describe_list(settings.deals_from),
-        **{name: getattr(settings, name) for name in ("seed", "chunk", "pairs", "first")},
     }
     about = {
         **{name: getattr(settings, name) for name in ("deals", "deals_from", "precision")},
-        "command": settings.command, "machine": _machine(),
+        "command": settings.line, "machine": _machine(),
     }  # fmt: skip
     return Header(KIND, identity, about)
 
@@ -240,6 +248,21 @@ def _machine() -> dict[str, Any]:
     with contextlib.suppress(metadata.PackageNotFoundError):
         return {**machine(), "torch": metadata.version("torch")}
     return machine()
+
+
+def _stored(folder: Path | str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the arena in a folder, apart from those given; raises ValueError if there is no arena."""
+    header = read_results(Path(folder)).header
+    if not given.get("agents"):
+        _check_names(folder, header)
+    it = header.identity
+    stored = {name: it[name] for name in ("seed", "chunk", "pairs", "first")}
+    stored |= {name: header.about[name] for name in ("deals", "deals_from", "precision")}
+    stored["agents"] = tuple(agent["name"] for agent in it["agents"])
+    stored["cheaters"] = any(agent["cheats"] for agent in it["agents"])
+    if not {"rules", "players", "teams", "rule"} & given.keys():
+        stored["rules"] = it["rules"]
+    return stored
 
 
 def _check_names(folder: Path | str, header: Header) -> None:

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,37 +15,73 @@ from krypenv.agents.own import is_own, typed
 from krypenv.inputs.words import shown
 from krypenv.training.evaluation.arena.arena import weights_of
 from krypenv.training.evaluation.arena.shards import AgentSource, Shard, check_sendable, make_agent, name_of, play_shard
-from krypenv.training.evaluation.score.protocol import CHUNK, DEALS, TABLES, VERSION, Table, deals_of, table_of
+from krypenv.training.evaluation.score.protocol import CHUNK, DEALS, QUICK, TABLES, VERSION, Table, deals_of, table_of
 from krypenv.training.evaluation.score.score_file import FORMAT, Score, read_score, write_score
-from krypenv.training.runs import HERE, Executor, Header, Progress, Task, limits, open_run
+from krypenv.training.runs import Header, Progress, Task, limits, open_run, panels
 from krypenv.training.runs.machine import machine
+from krypenv.training.runs.options import Command, an_output, part, setting
+from krypenv.training.runs.parts import Place
 
 Chunk = dict[str, Any]  # what was played against an opponent in a chunk of deals; see `play_chunk`
 
 
 @dataclass(frozen=True)
-class ScoreSettings:
-    """Everything that determines a score. Raises ValueError for what can't be scored."""
+class ScoreSettings(Command):
+    """What to score, to check or to put on a page. Raises ValueError for what can't be scored.
 
-    agent: AgentSource  # a string for `krypenv.agents.make`, a pair of a name and maker(rules, seed), or an agent
-    out: Path
-    tables: tuple[str, ...] = ()  # names of tables; none stands for all that the agent can play
+    The agent is a string for `krypenv.agents.make`, a pair of a name and maker(rules, seed), or an agent.
+    """
+
+    command: ClassVar[str] = "score"
+    agent: AgentSource = setting(
+        "", "the agent to score: a name, a model's folder, or module:Class", panel=panels.AGENTS, is_argument=True
+    )
+    out: Path | None = an_output(None, "play, and write the score to this file", "FILE")
+    table: tuple[str, ...] = setting(
+        (), "official table to play; repeatable [default: all tables that the agent can play]", panel=panels.LENGTH
+    )
     deals: int = DEALS  # a table; a multiple of CHUNK
-    executor: Executor = HERE  # where to play; the score does not depend on it
+    quick: bool = setting(False, "play a tenth of the deals: minutes, and wider intervals", panel=panels.LENGTH)
+    place: Place = part(Place())
+    check: Path | None = setting(
+        None, "verify a score file by replaying a random part of it", panel=panels.INPUT, metavar="FILE", decides=False
+    )
+    share: float = setting(
+        0.05, "fraction that --check replays, from 0 to 1", limits.SHARE, panels.INPUT, decides=False
+    )
+    seed: int = setting(0, "seed that chooses the part that --check replays", limits.SEED, panels.INPUT, decides=False)
+    board: Path | None = an_output(None, "write FOLDER/board.md from all score files there", "FOLDER")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.check is not None) + (self.board is not None) + (self.out is not None) != 1:
+            raise ValueError("give one of --out FILE to play, --check FILE to verify and --board FOLDER for a page")
+        if self.out is not None and isinstance(self.agent, str) and not self.agent:
+            raise ValueError("name the agent to score")
         if isinstance(self.agent, str):
             object.__setattr__(self, "agent", typed(self.agent))
         else:
             _check_name(self.agent)
+        if self.quick:
+            object.__setattr__(self, "deals", QUICK)
         if self.deals % CHUNK or not 0 < self.deals <= DEALS:
             raise ValueError(f"deals is a multiple of {CHUNK} up to {DEALS}, not {self.deals}")
-        if len(set(self.tables)) < len(self.tables):
-            raise ValueError(f"a table is named twice in {', '.join(self.tables)}")
+        if len(set(self.table)) < len(self.table):
+            raise ValueError(f"a table is named twice in {', '.join(self.table)}")
+
+    @property
+    def line(self) -> str:
+        """The command line that makes these settings; empty for what only Python can ask for."""
+        is_official = self.deals == (QUICK if self.quick else DEALS)
+        return super().line if is_official and isinstance(self.agent, str) else ""
+
+    def flat(self) -> dict[str, Any]:
+        """Return the values of all options by name, with the name of the agent."""
+        return {**super().flat(), "agent": name_of(self.agent)}
 
     def chosen(self) -> list[Table]:
         """Return the tables to play; raises ValueError for an agent that can't play one of them."""
-        named = [table_of(name) for name in self.tables]
+        named = [table_of(name) for name in self.table]
         for table in named:
             _check_plays(self.agent, table)
         if named:
@@ -55,27 +91,29 @@ class ScoreSettings:
         return found
 
 
-def play_score(settings: ScoreSettings, command: str = "", progress: Progress = lambda done, games: None) -> Score:
+def play_score(settings: ScoreSettings, progress: Progress = lambda done, games: None) -> Score:
     """Play an agent at the official tables, write the file of its score, and return what it says.
 
-    `command` is kept in the file. Killed, the same call resumes where it stopped, from the journal beside the file.
+    Killed, the same call resumes where it stopped, from the journal beside the file.
     Raises ValueError, and writes nothing, for an agent that can't play a table or be sent to the workers, and where the
     file is there already.
     """
+    assert settings.out
     path = Path(settings.out)
     journal = journal_of(path)
     if path.exists() and not journal.exists():
         raise _there_already(path)
     tables = settings.chosen()
-    if dumps := settings.executor.dumps():
+    executor = settings.place.executor
+    if dumps := executor.dumps():
         check_sendable(settings.agent, dumps)
-    agent, about = _described(settings.agent, tables), {"command": command, "machine": machine()}
+    agent, about = _described(settings.agent, tables), {"command": settings.line, "machine": machine()}
     identity = {
         "protocol": VERSION, "agent": agent, "deals": settings.deals, "tables": [table.name for table in tables],
     }  # fmt: skip
     if path.exists():
         _check_same(path, identity)  # written just before a kill
-    with open_run(journal, Header("score", identity, about), settings.executor) as run:
+    with open_run(journal, Header("score", identity, about), executor) as run:
         if not path.exists():
             tasks = [task for table in tables for task in tasks_of(settings.agent, table, settings.deals)]
             done = run.do_all(tasks, progress)

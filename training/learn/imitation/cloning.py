@@ -19,7 +19,7 @@ from krypenv.training.learn.learner.buffer import Decisions, select
 from krypenv.training.learn.learner.policy import CardPolicy, Position
 from krypenv.training.learn.learner.torch_network import Scores
 from krypenv.training.runs import limits, panels
-from krypenv.training.runs.fields import Part, setting
+from krypenv.training.runs.options import Part, hyperparameter
 
 SHUFFLED = 8  # files whose decisions are shuffled together
 LAST_RATE = 0.03  # part of the learning rate at the end
@@ -31,13 +31,15 @@ class BehaviourCloning(Part):
     """How a network learns from demonstrations."""
 
     panel: ClassVar[str] = panels.CLONING
-    bc_epochs: int = setting(6, "passes over the demonstrations", limits.PASSES)
-    batch: int = setting(2048, "decisions in a minibatch", limits.BATCH)
-    learning_rate: float = setting(2e-3, "learning rate of Adam at the start, falling linearly to 3%", limits.RATE)
-    target_temperature: float = setting(
+    bc_epochs: int = hyperparameter(6, "passes over the demonstrations", limits.PASSES)
+    batch: int = hyperparameter(2048, "decisions in a minibatch", limits.BATCH)
+    learning_rate: float = hyperparameter(
+        2e-3, "learning rate of Adam at the start, falling linearly to 3%", limits.RATE
+    )
+    target_temperature: float = hyperparameter(
         1.5, "in points: the target policy is softmax(value / target_temperature)", limits.POINTS
     )
-    gamma: float = setting(
+    gamma: float = hyperparameter(
         0.95, "discount of rewards per decision of a seat; use the same in the training that follows", limits.SHARE
     )
 

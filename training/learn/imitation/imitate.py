@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,10 +26,10 @@ from krypenv.training.learn.imitation.demonstrations import Plan, header_of, mak
 from krypenv.training.learn.ladder import KRYPKASINO, ladder_of
 from krypenv.training.learn.learner.policy import CardPolicy
 from krypenv.training.learn.learner.torch_network import CardNetwork, NetworkAgent, arrays_of, tensors_of
-from krypenv.training.runs import check_run, executor_of, limits, panels
-from krypenv.training.runs.fields import Command, Part, part, setting
+from krypenv.training.runs import check_run, limits, panels
 from krypenv.training.runs.folders import writing_to
-from krypenv.training.runs.parts import Evaluation, GameRules, Network, a_seed, some_threads
+from krypenv.training.runs.options import Command, Part, an_output, part, setting
+from krypenv.training.runs.parts import AllProcessors, Evaluation, GameRules, Network, a_seed, some_threads
 from krypenv.training.runs.progress import compiling, progress
 
 MODEL, CRITIC, DEMONSTRATIONS = "model", "critic.safetensors", "demonstrations"
@@ -47,24 +47,20 @@ class Demonstrating(Part):
         1.5, "in points: the teacher samples actions from softmax(value / temperature)", limits.POINTS
     )
     epsilon: float = setting(0.03, "probability of a random action instead, for more varied positions", limits.SHARE)
-    workers: int = setting(0, "processes that play demonstrations; 0 for one per processor", limits.WORKERS_OR_ALL)
-    ray: bool = setting(False, "play demonstrations on a Ray cluster", panel=panels.RAY)
-    ray_address: str = setting(
-        "", "address of the cluster; implies --ray [default: what Ray finds, or a new one]", panel=panels.RAY
-    )
 
 
 @dataclass(frozen=True)
 class ImitationSettings(Command):
     """The settings of `krypenv imitate`. Raises ValueError if one is out of bounds."""
 
+    command: ClassVar[str] = "imitate"
     game: GameRules = part(GameRules())
-    out: str = setting(
+    out: str = an_output(
         "runs/imitation",
         "folder for the demonstrations and the model; demonstrations that it already holds are reused",
-        panel=panels.OUTPUT,
     )
     demonstrating: Demonstrating = part(Demonstrating())
+    place: AllProcessors = part(AllProcessors(), ray="play demonstrations on a Ray cluster")
     cloning: BehaviourCloning = part(BehaviourCloning())
     network: Network = part(Network())
     seed: int = a_seed()
@@ -76,18 +72,16 @@ class ImitationSettings(Command):
         self.plan()
 
     @classmethod
-    def of(cls, **given: Any) -> ImitationSettings:
-        """Return settings from options by name; agents that are not given are those of the rules' ladder."""
-        settings = cls().changed(**given)
-        ladder = ladder_of(settings.game_rules())
-        of_ladder = {
+    def defaults(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the agents and the numbers of the rules' ladder."""
+        ladder = ladder_of(GameRules.among(given))
+        return {
             "teacher": ladder.teacher,
             "against": ladder.against[:2],
             "temperature": ladder.temperature,
             "target_temperature": ladder.temperature,
             "gamma": ladder.gamma,
         }
-        return settings.changed(**{name: value for name, value in of_ladder.items() if name not in given})
 
     def game_rules(self) -> Rules:
         """Return the rules that the teacher plays."""
@@ -108,8 +102,7 @@ def imitate(settings: ImitationSettings, policy: CardPolicy, folder: Path, conso
             show(done / games, f"demonstrations: {done:,} of {games:,} games")
 
         asked, plan = settings.demonstrating, settings.plan()
-        where = executor_of(asked.workers or os.cpu_count() or 1, asked.ray, asked.ray_address)
-        files = make_demonstrations(folder, plan, asked.games, where, played)
+        files = make_demonstrations(folder, plan, asked.games, settings.place.executor, played)
 
         def learned(done: float, regret: float) -> None:
             show(done, f"cloning: regret {regret:.2f} points a decision")
@@ -171,7 +164,7 @@ def _rehearse(settings: ImitationSettings, console: Console) -> None:
         imitate(small, make_policy(small), Path(folder), Console(quiet=True))
 
 
-def run_imitation(settings: ImitationSettings, command: str) -> list[MatchResult]:
+def run_imitation(settings: ImitationSettings) -> list[MatchResult]:
     """Make demonstrations, train a network on them, write the model, and return its evaluation.
 
     Raises ValueError if the folder holds other demonstrations, or another run is writing to it.
@@ -185,7 +178,7 @@ def run_imitation(settings: ImitationSettings, command: str) -> list[MatchResult
         _rehearse(settings, console)
         policy = make_policy(settings)
         regret = imitate(settings, policy, folder / DEMONSTRATIONS, console)
-        facts = {"settings": settings.flat(), "command": command, "seed": settings.seed, "regret": regret}
+        facts = {"settings": settings.flat(), "command": settings.line, "seed": settings.seed, "regret": regret}
         save_start(folder, policy, rules, **facts)
     console.print(f"Regret of the clone: {regret:.2f} points a decision. The model: {folder / MODEL}", highlight=False)
     learner = NetworkAgent(policy.network, rules, "clone", settings.seed)

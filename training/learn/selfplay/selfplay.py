@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-import shlex
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -44,6 +42,7 @@ from krypenv.training.learn.selfplay.metagame import Metagame
 from krypenv.training.learn.selfplay.rehearsal import rehearse
 from krypenv.training.learn.selfplay.settings import Settings
 from krypenv.training.runs.folders import is_empty, writing_to
+from krypenv.training.runs.parts import AllProcessors
 from krypenv.training.runs.progress import progress
 from krypenv.training.runs.tables import write_json
 
@@ -166,7 +165,8 @@ class Run:
         heat = ladder_of(self.rules).temperature
         return ImitationSettings(
             game=settings.game,
-            demonstrating=Demonstrating(start.teacher, start.demonstrations, heat, workers=start.workers),
+            demonstrating=Demonstrating(start.teacher, start.demonstrations, heat),
+            place=AllProcessors(start.workers),
             cloning=BehaviourCloning(start.bc_epochs, target_temperature=heat, gamma=settings.ppo.gamma),
             network=settings.network,
             seed=settings.seed,
@@ -191,7 +191,7 @@ class Run:
         collected = time.perf_counter()
         model.train()
         if not all(bool(torch.isfinite(weight).all()) for weight in model.policy.parameters()):
-            raise FloatingPointError("the weights are no longer finite numbers; try a smaller --learning-rate")
+            raise FloatingPointError("the weights are no longer finite numbers; try a smaller learning_rate")
         seconds = time.perf_counter() - began
         model.logger.record("time/frames_per_second", (model.num_timesteps - frames) / seconds)
         model.logger.record("time/collecting_share", (collected - began) / seconds)
@@ -253,9 +253,9 @@ class Run:
             f"margin {margin:+.1f} ({opponent})"
         )
 
-    def finish(self, command: str) -> list[MatchResult]:
+    def finish(self) -> list[MatchResult]:
         """Write the model and the learning curve, and return the evaluation against all opponents."""
-        self.write_model(command)
+        self.write_model(self.settings.line)
         learner = NetworkAgent(self.model.network, self.rules, "model")
         evaluation, seed = self.settings.evaluation, self.settings.seed
         opponents = [agents.make_known(name, self.rules, seed + 2) for name in evaluation.against]
@@ -323,16 +323,16 @@ def _opened(settings: Settings) -> Iterator[Run]:
             yield new
 
 
-def train(settings: Settings, command: str = "", quiet: bool = False) -> list[MatchResult]:
+def train(settings: Settings, quiet: bool = False) -> list[MatchResult]:
     """Train as the settings say, print the evaluation and the paths of the results, and return the evaluation.
 
     Raises ValueError if the folder does not fit, another run is writing to it, or training stops early.
     """
     with _opened(settings) as session:
-        return _train(session, command, quiet)
+        return _train(session, quiet)
 
 
-def _train(session: Run, command: str, quiet: bool) -> list[MatchResult]:
+def _train(session: Run, quiet: bool) -> list[MatchResult]:
     console = Console(quiet=quiet)
     rules: Rules = session.rules
     kept = session.folder / CHECKPOINT
@@ -350,7 +350,7 @@ def _train(session: Run, command: str, quiet: bool) -> list[MatchResult]:
             f"training has stopped: {reason}; the last good checkpoint is {kept}; "
             f"resume with: krypenv train --resume {session.folder}"
         ) from None
-    results = session.finish(command or shlex.join(["krypenv", *sys.argv[1:]]))
+    results = session.finish()
     write_json(session.folder / "evaluation.json", {"matches": [result.to_json() for result in results]})
     if quiet:
         return results

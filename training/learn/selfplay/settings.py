@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
@@ -15,7 +16,7 @@ from krypenv.rewards import check_reward
 from krypenv.rules import Rules
 from krypenv.training.learn.ladder import KRYPKASINO, ladder_of
 from krypenv.training.runs import limits, panels
-from krypenv.training.runs.fields import Command, Part, options_of, part, setting
+from krypenv.training.runs.options import Command, Part, an_output, hyperparameter, options_of, part, setting
 from krypenv.training.runs.parts import Evaluation, GameRules, Length, Network, a_seed, some_threads
 
 _HARD: dict[str, Any] = {  # longer runs: more entropy, so that they don't stop learning early, and harder opponents
@@ -26,7 +27,6 @@ _HARD: dict[str, Any] = {  # longer runs: more entropy, so that they don't stop 
     "curve_deals": 400,
 }
 AGENTS = ("opponents", "against", "teacher")  # the settings that name agents
-GAME = ("rules", "players", "teams", "rule")  # the settings that name the main rules
 MOST_AT_ONCE = 10_000_000  # decisions between updates
 PRESETS: dict[str, dict[str, Any]] = {  # frames and not minutes, so that a preset and a seed make one model
     "quick": {"demonstrations": 1000, "bc_epochs": 3, "frames": 1_500_000},
@@ -61,8 +61,10 @@ class Start(Part):
         0, "games of the teacher to imitate before self-play; 0 for none", limits.DEMONSTRATIONS
     )
     teacher: str = setting(KRYPKASINO.teacher, "agent to imitate")
-    bc_epochs: int = setting(4, "passes over the demonstrations", limits.PASSES)
-    workers: int = setting(0, "processes that play demonstrations; 0 for one per processor", limits.WORKERS_OR_ALL)
+    bc_epochs: int = hyperparameter(4, "passes over the demonstrations", limits.PASSES)
+    workers: int = setting(
+        0, "processes that play demonstrations; 0 for one per processor", limits.WORKERS_OR_ALL, decides=False
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -75,25 +77,25 @@ class Games(Part):
     """The parallel games, and who the learner plays against."""
 
     panel: ClassVar[str] = panels.OPPONENTS
-    envs: int = setting(384, "parallel games in which every seat learns", limits.ROWS)
-    opponent_envs: int = setting(
+    envs: int = hyperparameter(384, "parallel games in which every seat learns", limits.ROWS)
+    opponent_envs: int = hyperparameter(
         128, "parallel games in which one seat learns and opponents play the others", limits.ROWS
     )
     opponents: tuple[str, ...] = setting(KRYPKASINO.opponents, "scripted or search agents among the opponents")
-    scripted_share: float = setting(
+    scripted_share: float = hyperparameter(
         0.25,
         "probability that an opponent is one of --opponents; otherwise it is the learner or one of its snapshots",
         limits.SHARE,
     )
-    snapshots: int = setting(6, "past versions of the learner to keep as opponents", limits.SNAPSHOTS)
-    snapshot_every: float = setting(0.1, "fraction of the run between snapshots", limits.PAUSE)
-    opponent_temperature: float = setting(
+    snapshots: int = hyperparameter(6, "past versions of the learner to keep as opponents", limits.SNAPSHOTS)
+    snapshot_every: float = hyperparameter(0.1, "fraction of the run between snapshots", limits.PAUSE)
+    opponent_temperature: float = hyperparameter(
         KRYPKASINO.spread,
         "in points: snapshots are sampled from softmax(margin against the latest snapshot / temperature); "
         "0 samples uniformly",
         limits.POINTS_OR_NONE,
     )
-    metagame_deals: int = setting(
+    metagame_deals: int = hyperparameter(
         KRYPKASINO.metagame_deals,
         "duplicate deals of each new snapshot against each scripted opponent and earlier snapshot",
         limits.DEALS,
@@ -110,20 +112,20 @@ class Ppo(Part):
     """How the learner learns from what it has played."""
 
     panel: ClassVar[str] = panels.PPO
-    steps: int = setting(32, "decisions in each game between updates", limits.STEPS)
-    batch: int = setting(1024, "decisions in a minibatch", limits.BATCH)
-    epochs: int = setting(2, "passes over the decisions in an update", limits.PASSES)
-    learning_rate: float = setting(
+    steps: int = hyperparameter(32, "decisions in each game between updates", limits.STEPS)
+    batch: int = hyperparameter(1024, "decisions in a minibatch", limits.BATCH)
+    epochs: int = hyperparameter(2, "passes over the decisions in an update", limits.PASSES)
+    learning_rate: float = hyperparameter(
         1e-3, "learning rate of Adam at the start, falling linearly to a twentieth", limits.RATE
     )
-    gamma: float = setting(KRYPKASINO.gamma, "discount of rewards per decision of a seat", limits.SHARE)
-    gae_lambda: float = setting(0.8, "lambda of generalized advantage estimation", limits.SHARE)
-    clip: float = setting(0.2, "clip range of PPO's probability ratios", limits.RATE)
-    ent_coef: float = setting(0.01, "weight of the entropy bonus", limits.WEIGHT)
-    kl_coef: float = setting(0.05, "weight of the KL divergence from the EMA policy", limits.WEIGHT)
-    ema_decay: float = setting(0.98, "decay of the EMA policy in each update", limits.SHARE)
-    vf_coef: float = setting(0.5, "weight of the value loss", limits.WEIGHT)
-    critic: bool = setting(True, "show the hidden hands to the training's value function")
+    gamma: float = hyperparameter(KRYPKASINO.gamma, "discount of rewards per decision of a seat", limits.SHARE)
+    gae_lambda: float = hyperparameter(0.8, "lambda of generalized advantage estimation", limits.SHARE)
+    clip: float = hyperparameter(0.2, "clip range of PPO's probability ratios", limits.RATE)
+    ent_coef: float = hyperparameter(0.01, "weight of the entropy bonus", limits.WEIGHT)
+    kl_coef: float = hyperparameter(0.05, "weight of the KL divergence from the EMA policy", limits.WEIGHT)
+    ema_decay: float = hyperparameter(0.98, "decay of the EMA policy in each update", limits.SHARE)
+    vf_coef: float = hyperparameter(0.5, "weight of the value loss", limits.WEIGHT)
+    critic: bool = hyperparameter(True, "show the hidden hands to the training's value function")
 
 
 @dataclass(frozen=True)
@@ -131,8 +133,8 @@ class Rewards(Part):
     """The learner's rewards."""
 
     panel: ClassVar[str] = panels.REWARDS
-    reward: str = setting("centred", "what the learner maximises: centred, points or win")
-    dense: bool = setting(True, "pay rewards as points fall, not at the end of the game")
+    reward: str = hyperparameter("centred", "what the learner maximises: centred, points or win")
+    dense: bool = hyperparameter(True, "pay rewards as points fall, not at the end of the game")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -144,9 +146,9 @@ class Records(Part):
     """What a run records on the way."""
 
     panel: ClassVar[str] = panels.RECORDS
-    checkpoint_every: float = setting(30.0, "seconds between checkpoints", limits.PAUSE)
-    curve_every: float = setting(30.0, "seconds between points of the learning curve", limits.PAUSE)
-    curve_deals: int = setting(200, "duplicate deals for a point of the learning curve", limits.DEALS)
+    checkpoint_every: float = hyperparameter(30.0, "seconds between checkpoints", limits.PAUSE)
+    curve_every: float = hyperparameter(30.0, "seconds between points of the learning curve", limits.PAUSE)
+    curve_deals: int = hyperparameter(200, "duplicate deals for a point of the learning curve", limits.DEALS)
 
 
 class GamesPart(NamedTuple):
@@ -161,6 +163,7 @@ class GamesPart(NamedTuple):
 class Settings(Command):
     """All that decides a training run. A new one checks itself and raises ValueError with the reason."""
 
+    command: ClassVar[str] = "train"
     preset: str = setting(
         "",
         "settings for options that are not given: quick (2 minutes on two cores), good (7), strong (53) or long "
@@ -171,10 +174,8 @@ class Settings(Command):
     also: tuple[str, ...] = setting(
         (), "further rules for the same network, as in 'krypkasino players=4'", panel=panels.RULES
     )
-    out: str = setting(
-        "", "folder of the run; it must be new or empty [default: runs/ and the time]", panel=panels.OUTPUT
-    )
-    resume: str = setting("", "folder of a run to resume, with its own settings", panel=panels.OUTPUT)
+    out: str = an_output("", "folder of the run; it must be new or empty [default: runs/ and the time]")
+    resume: str = an_output("", "folder of a run to resume, with its own settings")
     length: Length = part(
         Length(),
         minutes="length in minutes, with the evaluations on the way; applies only when given, as presets set frames",
@@ -213,21 +214,24 @@ class Settings(Command):
 
     @classmethod
     def of(cls, **given: Any) -> Settings:
-        """Return settings from options by name, as `krypenv train` takes them.
+        """Return settings from options by name, as `krypenv train` takes them."""
+        return super().of(**{name: _typed(value) if name in AGENTS else value for name, value in given.items()})
 
-        The preset, `quick` by default, decides the rest, together with `defaults_of` the rules. `minutes` replaces its
-        frames, and `init_from` its demonstrations. With `preset=""` the rest is as in `Settings()`.
+    @classmethod
+    def defaults(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values of the preset, `quick` by default, and of `defaults_of` the rules.
+
+        `minutes` replaces the preset's frames, and `init_from` its demonstrations. With `preset=""` the rest is as in
+        `Settings()`.
         """
-        given = {"preset": "quick", **given}
-        _check_preset(given["preset"])
-        filled = dict(PRESETS.get(given["preset"], {}))
-        given |= {name: _typed(given[name]) for name in AGENTS if name in given}
-        rules = cls().changed(**{name: given[name] for name in GAME if name in given}).game_rules()
-        filled |= defaults_of(rules, is_hard="opponents" in filled)
+        preset = given.get("preset", "quick")
+        _check_preset(preset)
+        filled: dict[str, Any] = {"preset": "quick", **PRESETS.get(preset, {})}
+        filled |= defaults_of(GameRules.among(given), is_hard="opponents" in filled)
         for name, other in (("minutes", "frames"), ("init_from", "demonstrations")):
             if name in given:
                 filled.pop(other, None)
-        return cls().changed(**{**filled, **given})
+        return filled
 
     @property
     def parts(self) -> list[GamesPart]:

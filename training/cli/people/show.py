@@ -3,67 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any, ClassVar
 
 import typer
 
-from krypenv.training.cli.options import flag, option
 from krypenv.training.cli.outputs import check_files, read_text
-from krypenv.training.runs.panels import GAME_RECORDS, OUTPUT
+from krypenv.training.runs.limits import Bounds
+from krypenv.training.runs.options import Command, an_output, setting
+from krypenv.training.runs.panels import GAME_RECORDS
 
-WIDTH = 720  # pixels
-SMALLEST, LARGEST = 160, 1920
+
+@dataclass(frozen=True)
+class ShowSettings(Command):
+    """The settings of `krypenv show`."""
+
+    command: ClassVar[str] = "show"
+    record: str = setting(
+        "", "file with a text record of a game, or - for the standard input", is_argument=True, is_required=True
+    )
+    gif: Path | None = an_output(None, "write the game as pictures", "FILE.gif")
+    png: Path | None = an_output(None, "write a position as a picture", "FILE.png")
+    at: int | None = setting(
+        None, "the position after this many moves [default: the last one]", panel=GAME_RECORDS, metavar="MOVE"
+    )
+    hands: str = setting("all", "whose hands are open in pictures", panel=GAME_RECORDS, metavar="all|turn|none|SEAT")
+    width: int = an_output(720, "width of pictures in pixels", bounds=Bounds(160, 1920))
+    seconds: float = an_output(1.0, "how long each picture of a GIF is shown", bounds=Bounds(0.02, 60.0))
+    four_colours: bool = an_output(False, "draw clubs green and diamonds blue")
 
 
-def show(
-    record: Annotated[str, typer.Argument(help="file with a text record of a game, or - for the standard input")],
-    gif: Annotated[Path | None, option(panel=OUTPUT, metavar="FILE.gif", help="write the game as pictures")] = None,
-    png: Annotated[Path | None, option(panel=OUTPUT, metavar="FILE.png", help="write a position as a picture")] = None,
-    at: Annotated[
-        int | None,
-        option(panel=GAME_RECORDS, metavar="MOVE", help="the position after this many moves", default="the last one"),
-    ] = None,
-    hands: Annotated[
-        str, option(panel=GAME_RECORDS, metavar="all|turn|none|SEAT", help="whose hands are open in pictures")
-    ] = "all",
-    width: Annotated[int, option(panel=OUTPUT, help="width of pictures in pixels")] = WIDTH,
-    seconds: Annotated[float, option(panel=OUTPUT, help="how long each picture of a GIF is shown")] = 1.0,
-    four_colours: Annotated[bool, flag("--four-colours", OUTPUT, "draw clubs green and diamonds blue")] = False,
-) -> None:
+def run(settings: ShowSettings) -> None:
     """Print a recorded game deal by deal, or draw it: --gif the whole game, --png one position."""
     from krypenv.game.display import check_render_seat, format_playthrough
     from krypenv.inputs.files import write_whole
     from krypenv.one_game import Game
 
-    check_files(gif, png, source=None if record == "-" else record)
+    gif, png, at = settings.gif, settings.png, settings.at
+    check_files(gif, png, source=None if settings.record == "-" else settings.record)
     for path, ending in ((gif, ".gif"), (png, ".png")):
         if path and path.suffix.lower() != ending:
             raise ValueError(f"the name of this picture ends in {ending}, and {path.name!r} does not")
-    if not SMALLEST <= width <= LARGEST:
-        raise ValueError(f"pictures are {SMALLEST} to {LARGEST} pixels wide, not {width}")
-    if not 0.02 <= seconds <= 60:
-        raise ValueError(f"a picture is shown for 0.02 to 60 seconds, not {seconds}")
-    text = read_text(record)
+    text = read_text(settings.record)
     if gif is None and png is None:
         typer.echo(format_playthrough(text))
         return
     game = Game.replay(text)
-    open_hands = check_render_seat(_render_seat(hands), game.rules.players)
+    open_hands = check_render_seat(_render_seat(settings.hands), game.rules.players)
     if at is not None and not 0 <= at <= len(game.moves):
         raise ValueError(f"the game has {len(game.moves)} moves, so --at is 0 to {len(game.moves)}, not {at}")
 
     from krypenv.pictures import draw_game, gif_of, png_of
 
     def draw(position: Any) -> Any:
-        return draw_game(position, open_hands, width, four_colours=four_colours)
+        return draw_game(position, open_hands, settings.width, four_colours=settings.four_colours)
 
     if png:
         *_, position = positions(game, at)
         write_whole(png, png_of(draw(position)))
         typer.echo(f"wrote {png}")
     if gif:
-        write_whole(gif, gif_of(map(draw, positions(game, at)), seconds))
+        write_whole(gif, gif_of(map(draw, positions(game, at)), settings.seconds))
         typer.echo(f"wrote {gif}")
 
 

@@ -7,19 +7,22 @@ import os
 import secrets
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
 from krypenv.inputs.files import write_new
 from krypenv.inputs.words import printable
-from krypenv.training.cli.options import Players, RuleFields, Teams, flag, option
 from krypenv.training.cli.outputs import check_files, read_text
+from krypenv.training.runs import limits
 from krypenv.training.runs.folders import writing_to
-from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH, OUTPUT, RULES
+from krypenv.training.runs.options import Command, an_output, part, setting
+from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH
+from krypenv.training.runs.parts import GameRules
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,38 +33,40 @@ _MOST_READ = 20  # records among which an unfinished game is looked for
 _PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False, "soft_wrap": True}
 
 
-def play(
-    rules: Annotated[str | None, option(panel=RULES, help="preset of the rules", default="krypkasino")] = None,
-    players: Players = None,
-    teams: Teams = None,
-    rule: RuleFields = None,
-    against: Annotated[
-        list[str] | None,
-        option(
-            panel=AGENTS,
-            metavar="AGENT",
-            help="another player; repeatable, from your left on",
-            default="champion at every other seat",
-        ),
-    ] = None,
-    seat: Annotated[int | None, option(panel=AGENTS, help="your seat", default="0, which leads the first deal")] = None,
-    hint: Annotated[str, option(panel=AGENTS, metavar="AGENT", help="who gives hints")] = "champion",
-    seed: Annotated[int | None, option(panel=LENGTH, min=0, help="seed of the deal", default="a random one")] = None,
-    load: Annotated[
-        str | None, option(panel=GAME_RECORDS, metavar="FILE", help="go on with the game of a text record")
-    ] = None,
-    save: Annotated[
-        Path | None,
-        option(
-            panel=OUTPUT,
-            metavar="FILE",
-            help="file to save the game to",
-            default="the file of --load, or game.krk or game-2.krk and so on",
-        ),
-    ] = None,
-    four_colours: Annotated[bool, flag("--four-colours", OUTPUT, "write clubs green and diamonds blue")] = False,
-    no_colour: Annotated[bool, flag("--no-colour", OUTPUT, "write without colour, as with NO_COLOR=1")] = False,
-) -> None:
+@dataclass(frozen=True)
+class PlaySettings(Command):
+    """The settings of `krypenv play`."""
+
+    command: ClassVar[str] = "play"
+    game: GameRules = part(GameRules(""), rules="preset of the rules [default: krypkasino]")
+    against: tuple[str, ...] = setting(
+        (),
+        "another player; repeatable, from your left on [default: champion at every other seat]",
+        panel=AGENTS,
+        metavar="AGENT",
+    )
+    seat: int | None = setting(None, "your seat [default: 0, which leads the first deal]", panel=AGENTS)
+    hint: str = setting("champion", "who gives hints", panel=AGENTS, metavar="AGENT")
+    seed: int | None = setting(None, "seed of the deal [default: a random one]", limits.SEED, LENGTH)
+    load: str | None = setting(None, "go on with the game of a text record", panel=GAME_RECORDS, metavar="FILE")
+    save: Path | None = an_output(
+        None, "file to save the game to [default: the file of --load, or game.krk or game-2.krk and so on]", "FILE"
+    )
+    four_colours: bool = an_output(False, "write clubs green and diamonds blue")
+    no_colour: bool = an_output(False, "write without colour, as with NO_COLOR=1")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.load and self.has_deal:
+            raise ValueError("the record of --load has the rules and the deal; leave out their options")
+
+    @property
+    def has_deal(self) -> bool:
+        """Whether the rules or the deal are given."""
+        return self.game.is_given or self.seed is not None
+
+
+def run(settings: PlaySettings) -> None:
     """Play against agents in the terminal.
 
     The game is saved after each of your moves, to a file of its own. Without options for the game, you are asked
@@ -71,41 +76,38 @@ def play(
 
     from krypenv.agents import typed
     from krypenv.one_game import Game
-    from krypenv.training.runs.parts import GameRules
     from krypenv.ui.table import Table, named_in
     from krypenv.ui.terminal import Terminal
 
-    of_a_deal = bool(rules or players or teams or rule or seed is not None)
-    if load and of_a_deal:
-        raise ValueError("the record of --load has the rules and the deal; leave out their options")
-    console = Console(no_color=True if no_colour else None)
+    it, load, seat, save = settings, settings.load, settings.seat, settings.save
+    console = Console(no_color=True if it.no_colour else None)
     with contextlib.ExitStack() as held:
         if load and load != "-" and (not save or _is_same(save, load)):
             check_files(load)
             held.enter_context(_alone(Path(load)))
         elif not load:
-            load = _unfinished(console, held, not (of_a_deal or against or seat is not None or save))
-        opponents = list(map(typed, against or ["champion"]))
+            load = _unfinished(console, held, not (it.has_deal or it.against or seat is not None or save))
+        opponents = list(map(typed, it.against or ["champion"]))
         if load:
             game = Game.replay(read_text(load))
             named = named_in(game)
             if named:
                 seat = named[0] if seat is None else seat
-                opponents = opponents if against else named[1]
+                opponents = opponents if it.against else named[1]
             if game.session_over:
                 raise ValueError(f"the game of {load} is over; krypenv show prints it")
             if game.is_over:
                 game = game.next_game()
         else:
-            game = Game(GameRules(rules or "", players, teams, tuple(rule or ())).of_agents([]), seed)
-        of_agents = secrets.randbits(32) if seed is None else seed
+            game = Game(it.game.of_agents([]), it.seed)
+        of_agents = secrets.randbits(32) if it.seed is None else it.seed
         table = Table(game, 0 if seat is None else seat, opponents, of_agents)
         if save and not (load and _is_same(save, load)):
             _take(save, held)
             path = save
         else:
             path = Path(load) if load and load != "-" else _own_name(table.record(), held)
-        Terminal(table, path, typed(hint), console, four_colours).run()
+        Terminal(table, path, typed(it.hint), console, it.four_colours).run()
 
 
 def _unfinished(console: Console, held: contextlib.ExitStack, is_asked: bool) -> str | None:

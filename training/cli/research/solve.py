@@ -2,80 +2,89 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, ClassVar
 
 import typer
 from rich.console import Console
 
-from krypenv.training.cli.options import RuleFields, flag, option
-from krypenv.training.runs import limits
-from krypenv.training.runs.panels import GAME_RECORDS, LENGTH, OUTPUT, RULES
+from krypenv.rules import Rules
+from krypenv.training.runs import limits, panels
+from krypenv.training.runs.options import Command, an_output, part, setting
+from krypenv.training.runs.parts import GameRules
 
 if TYPE_CHECKING:
     from krypenv.one_game import Game
-    from krypenv.rules import Rules
     from krypenv.training.research.exact.solving import Solved
 
 MOST_BELIEFS = 10  # hands that are listed
 SIZES = ("preset", "cards", "histories", "ends", "information sets", "value", "seconds")
 
 
-def solve(
-    preset: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="PRESET|DIR", help="preset of the rules, as in mini-sweep; with --at also the folder of a strategy"
-        ),
-    ] = None,
-    rule: RuleFields = None,
-    listed: Annotated[
-        bool, flag("--list", RULES, "solve every preset that is made for it, and print how large they are")
-    ] = False,
-    gap: Annotated[float, option(panel=LENGTH, metavar="POINTS", help="exploitability to reach")] = 1e-4,
-    iterations: Annotated[int, option(panel=LENGTH, help="iterations for a deal, at most")] = 20_000,
-    threads: Annotated[int, option(panel=LENGTH, min=0, help="threads; 0 for one per processor")] = 0,
-    at: Annotated[
-        str | None,
-        option(
-            panel=GAME_RECORDS,
-            metavar="POSITION|RECORD",
-            help="show what the strategy does there: a file, the text itself, or - for the standard input",
-            default="none",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, option(panel=OUTPUT, metavar="DIR", help="folder for the strategy", default="none")
-    ] = None,
-) -> None:
+@dataclass(frozen=True)
+class SolveSettings(Command):
+    """The settings of `krypenv solve`."""
+
+    command: ClassVar[str] = "solve"
+    preset: str | None = setting(
+        None,
+        "preset of the rules, as in mini-sweep; with --at also the folder of a strategy",
+        metavar="PRESET|DIR",
+        is_argument=True,
+    )
+    game: GameRules = part(GameRules(), rules=None, players=None, teams=None)
+    list: bool = setting(
+        False, "solve every preset that is made for it, and print how large they are", panel=panels.RULES
+    )
+    gap: float = setting(1e-4, "exploitability to reach", limits.GAP, panels.LENGTH, metavar="POINTS")
+    iterations: int = setting(20_000, "iterations for a deal, at most", limits.ITERATIONS, panels.LENGTH)
+    threads: int = setting(0, "threads; 0 for one per processor", limits.THREADS_OR_ALL, panels.LENGTH, decides=False)
+    at: str | None = setting(
+        None,
+        "show what the strategy does there: a file, the text itself, or - for the standard input [default: none]",
+        panel=panels.GAME_RECORDS,
+        metavar="POSITION|RECORD",
+        decides=False,
+    )
+    out: Path | None = an_output(None, "folder for the strategy [default: none]", "DIR")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.list == (self.preset is not None):
+            raise ValueError("name one preset, as in krypenv solve mini-sweep, or list them all with --list")
+        if self.list and self.at:
+            raise ValueError("--at shows one strategy, and --list solves many games; name the game of the position")
+
+    def rules_of(self, preset: str) -> Rules:
+        """Return the rules of a preset, with the fields that are changed."""
+        return dataclasses.replace(self.game, rules=preset).parse()
+
+
+def run(settings: SolveSettings) -> None:
     """Compute an equilibrium of a small game for two players.
 
     The strategy in DIR is an agent: its folder can be named wherever an agent is. Values are margins of the first seat,
     in points a game. If it is killed, the same command with --out goes on where it was.
     """
     from krypenv.agents.solved import is_strategy
-    from krypenv.rules import Rules
     from krypenv.training.research.exact.growing import SOLVED
 
-    limits.check("gap", gap, limits.GAP)
-    limits.check("iterations", iterations, limits.ITERATIONS)
-    if listed == (preset is not None):
-        raise ValueError("name one preset, as in krypenv solve mini-sweep, or list them all with --list")
-    if listed and at:
-        raise ValueError("--at shows one strategy, and --list solves many games; name the game of the position")
-    if preset is not None and is_strategy(preset):
-        if at is None:
-            raise ValueError(f"{preset} is solved; --at shows what its strategy does at a position")
-        if rule or out:
-            raise ValueError(f"{preset} has its own rules, and is saved; leave out --rule and --out")
-        _look(preset, at)
-    elif listed:
-        _list([Rules.parse(" ".join([name, *(rule or ())])) for name in SOLVED], gap, iterations, threads)
+    it = settings
+    if it.preset is None:
+        _list([it.rules_of(name) for name in SOLVED], it.gap, it.iterations, it.threads)
+    elif not is_strategy(it.preset):
+        _solve(it.rules_of(it.preset), it.gap, it.iterations, it.threads, it.out, it.at)
+    elif it.at is None:
+        raise ValueError(f"{it.preset} is solved; --at shows what its strategy does at a position")
+    elif it.game.rule or it.out:
+        raise ValueError(f"{it.preset} has its own rules, and is saved; leave out --rule and --out")
     else:
-        _solve(Rules.parse(" ".join([preset or "", *(rule or ())])), gap, iterations, threads, out, at)
+        _look(it.preset, it.at)
 
 
 def _solve(rules: Rules, gap: float, iterations: int, threads: int, out: Path | None, at: str | None) -> None:
@@ -109,7 +118,7 @@ def _solve(rules: Rules, gap: float, iterations: int, threads: int, out: Path | 
 def _game_at(source: str) -> tuple[Game, bool]:
     """Return the game of a position or a record, and whether its plays are known."""
     from krypenv.one_game import Game
-    from krypenv.training.cli.analyze import is_record, read_source
+    from krypenv.training.cli.people.analyze import is_record, read_source
 
     text = read_source(source)
     return (Game.replay(text), True) if is_record(text) else (Game.from_position(text), False)
@@ -117,7 +126,6 @@ def _game_at(source: str) -> tuple[Game, bool]:
 
 def _look(folder: str, at: str) -> None:
     """Print what a saved strategy does at a position."""
-    from krypenv.rules import Rules
     from krypenv.training.research.exact.looking import check_position, load_facts, load_solved
 
     game = _game_at(at)

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
 import typer
 from rich.console import Console
 
-from krypenv.training.cli.options import JsonFile
+from krypenv.training.runs.options import Command, a_json_file
 
 
-def doctor(json_file: JsonFile = None) -> None:
+@dataclass(frozen=True)
+class DoctorSettings(Command):
+    """The settings of `krypenv doctor`."""
+
+    command: ClassVar[str] = "doctor"
+    json: Path | None = a_json_file()
+
+
+def run(settings: DoctorSettings) -> None:
     """Report what is installed, what is missing and what is broken, for bug reports.
 
     The exit code is 0 if krypenv works, even if extras are missing, and 1 if it does not.
@@ -17,11 +29,11 @@ def doctor(json_file: JsonFile = None) -> None:
     from krypenv.training.cli.outputs import check_files
     from krypenv.training.runs.tables import write_json
 
-    check_files(json_file)
+    check_files(settings.json)
     with Console(stderr=True).status("looking around") as status:
         report = examine(status.update)
-    if json_file:
-        write_json(json_file, report)
+    if settings.json:
+        write_json(settings.json, report)
     typer.echo("\n".join(report_lines(report)))
     if report["wrong"]:
         raise typer.Exit(1)

@@ -1,0 +1,10 @@
+"""The commands of people who play, train and measure agents.
+
+play      `krypenv play`
+show      `krypenv show`
+analyze   `krypenv analyze`
+train     `krypenv train`
+evaluate  `krypenv evaluate`
+arena     `krypenv arena`
+score     `krypenv score`
+"""

@@ -1,0 +1,102 @@
+"""`krypenv analyze`: analyze a position or a record from a file, the command line or the standard input."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from rich.console import Console
+from rich.progress import Progress
+
+from krypenv.inputs.files import write_whole
+from krypenv.one_game import Game
+from krypenv.training.cli.outputs import check_files, read_text
+from krypenv.training.evaluation.analysis.analysis import Marks, analyze_position, analyze_record
+from krypenv.training.runs import limits
+from krypenv.training.runs.options import Command, a_json_file, an_output, part, setting
+from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH
+from krypenv.training.runs.parts import a_seed
+from krypenv.training.runs.tables import write_json
+
+
+@dataclass(frozen=True)
+class AnalysisSettings(Command):
+    """The settings of `krypenv analyze`."""
+
+    command: ClassVar[str] = "analyze"
+    source: str = setting(
+        "",
+        "a file, the text itself, or - for the standard input",
+        metavar="POSITION|RECORD",
+        is_argument=True,
+        is_required=True,
+    )
+    agent: str | None = setting(
+        None, "agent that evaluates the moves [default: search; oracle-hand with --open]", panel=AGENTS
+    )
+    open: bool = setting(False, "show the agent all hands, which is cheating", panel=AGENTS)
+    worlds: int | None = setting(
+        None, "worlds to sample for each decision [default: the agent's own, or 200]", limits.WORLDS, LENGTH
+    )
+    seed: int = a_seed("seed; the same seed gives the same figures", limits.SEED)
+    seat: int | None = setting(None, "analyze the moves of this seat only [default: all seats]", panel=GAME_RECORDS)
+    marks: Marks = part(Marks())
+    json: Path | None = a_json_file()
+    picture: Path | None = an_output(None, "draw the figures", "FILE.png")
+    annotate: Path | None = an_output(None, "write the record with the marks as comments", "FILE")
+
+
+def run(settings: AnalysisSettings) -> None:
+    """Evaluate each legal move of a position, or the moves of a recorded game."""
+    from krypenv.training.evaluation.analysis import comments
+
+    it, picture = settings, settings.picture
+    text = read_source(it.source)
+    check_files(it.json, picture, source=it.source)
+    check_files(it.json, picture, it.annotate)
+    if picture and picture.suffix.lower() != ".png":
+        raise ValueError(f"a picture is a PNG file, so its name ends in .png, and {picture.name!r} does not")
+    how = it.agent, it.worlds, it.seed, it.open
+    if not is_record(text):
+        if it.seat is not None or it.annotate:
+            raise ValueError("--seat and --annotate are for records, and this is a position")
+        position = analyze_position(Game.from_position(text), *how)
+        if it.json:
+            write_json(it.json, position.to_json())
+        if picture:
+            from krypenv.training.evaluation.analysis.picture import draw_position
+
+            draw_position(picture, position)
+        comments.print_position(position)
+        return
+    game = Game.replay(text)
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("plays", total=len(game.moves))
+        record = analyze_record(game, *how, it.seat, it.marks, lambda done, _: bar.update(task, completed=done))
+    if it.json:
+        write_json(it.json, record.to_json())
+    if it.annotate:
+        write_whole(it.annotate, comments.annotate(game, record).encode())
+    if picture:
+        from krypenv.training.evaluation.analysis.picture import draw_record
+
+        draw_record(picture, record)
+    comments.print_record(record)
+
+
+def read_source(source: str) -> str:
+    """Return the text of a file or of the standard input, or the argument itself if it is a position or a record.
+
+    Raises ValueError for a file that is not text.
+    """
+    if source != "-" and not os.path.exists(source) and (":" in source or is_record(source)):
+        return source  # Path.exists raises for a long text
+    return read_text(source)
+
+
+def is_record(text: str) -> bool:
+    """Return whether a text is a record, which begins with a tag."""
+    return text.lstrip().startswith("[")

@@ -1,0 +1,55 @@
+"""`krypenv arena`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from krypenv.training.cli.outputs import check_files, check_folder
+from krypenv.training.evaluation.arena import arena
+from krypenv.training.evaluation.arena.arena import ArenaSettings
+from krypenv.training.evaluation.arena.standings import print_standings, standings
+from krypenv.training.evaluation.arena.stored_games import facts, read_results
+from krypenv.training.evaluation.matches.deal_lists import describe_list
+from krypenv.training.runs.tables import write_json
+
+
+def run(settings: ArenaSettings) -> None:
+    """Play a tournament of agents over duplicate deals, and print who beats whom and by how much.
+
+    The results are stored in DIR. If the arena is stopped or killed, the same command resumes it.
+    """
+    out = Path(settings.out)
+    check_folder(out)
+    page = out / "report.html" if settings.report else None
+    check_files(settings.json, page)
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+
+        def show(done: int, total: int) -> None:
+            if not bar.tasks:
+                source = describe_list(settings.deals_from)
+                typer.echo(
+                    f"{settings.rules}: {len(settings.agents)} agents, {len(settings.matches)} matches, "
+                    f"{settings.deals} deals of {source}, {total} games, {done} of them played"
+                )
+                bar.add_task("games", total=total, completed=done)
+            bar.update(bar.task_ids[0], completed=done)
+
+        games = arena.run_arena(settings, show)
+    table = standings(games)
+    if page:
+        from krypenv.training.evaluation.arena.html_report import write_report
+
+        write_report(page, table, games, settings.line, facts(read_results(out).header))
+    if settings.json:
+        write_json(settings.json, {"arena": read_results(out).header._asdict(), "standings": table.to_json()})
+    if settings.precision and table.deals < settings.deals:
+        typer.echo(f"stopped after {table.deals} deals: every pair's interval is at most ±{settings.precision:g}")
+    print_standings(table)
+    for sentence in games.forfeits:
+        typer.echo(f"forfeit: {sentence}")

@@ -1,0 +1,40 @@
+"""`krypenv score`."""
+
+from __future__ import annotations
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from krypenv.training.cli.outputs import check_files, check_folder
+from krypenv.training.evaluation.score import playing
+from krypenv.training.evaluation.score.board import make_board
+from krypenv.training.evaluation.score.playing import ScoreSettings
+from krypenv.training.evaluation.score.score_table import print_score
+
+
+def run(settings: ScoreSettings) -> None:
+    """Score an agent by the official protocol, with a file that anyone can verify."""
+    it = settings
+    if it.board is not None:
+        typer.echo(f"wrote {make_board(it.board)}")
+        return
+    if it.out is not None:
+        check_files(it.out)
+        check_folder(playing.journal_of(it.out))
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("games")
+
+        def show(done: int, games: int) -> None:
+            bar.update(task, completed=done, total=games)
+
+        if it.check is None:
+            result = playing.play_score(it, show)
+        else:
+            deals, total = playing.check_score(it.check, it.share, it.seed, it.agent, show)
+    if it.check is not None:
+        typer.echo(f"{it.check}: {deals} of {total} deals replayed, all as in the file")
+        return
+    print_score(result)
+    typer.echo(f"wrote {it.out}")

@@ -1,0 +1,9 @@
+"""The commands of research.
+
+study    `krypenv study`
+compare  `krypenv compare`
+solve    `krypenv solve`
+exploit  `krypenv exploit`
+imitate  `krypenv imitate`
+ablate   `krypenv ablate`
+"""
