@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import pytest
 from support.games import RULES, full_deck, refresh, seen_by, stacked
 from support.reference import Reference
 
-from krypenv import Engine, Rules, determinize
+from krypenv import Engine, Game, Rules, determinize
+from krypenv.cards import parse_card
 from krypenv.families.layout import FURTHER
 from krypenv.kernels.features import COLUMNS, WIDTH, append_features
 from krypenv.kernels.features import SIZE as FEATURES
@@ -160,6 +163,21 @@ def test_each_possible_world_appears_as_often_as_any_other(plies: int) -> None:
     chi2 = sum((found[hand] - draws * w / total) ** 2 / (draws * w / total) for hand, w in weights.items())
     freedom = len(weights) - 1
     assert chi2 < freedom + 5 * math.sqrt(2 * freedom) + 10
+
+
+def test_b5_determinize_gives_the_owner_a_card_of_its_build_and_is_uniform() -> None:
+    game = Game.from_position(
+        "rules: mulle-glimne players=2; table: KH; hand 0: KC KD; hand 1: 9D 4C; stock: 9H QD JD 3H 2H 7D 6S 5S; "
+        "build 9: 9C 5D 4D; owner 9: 1; captured 1: rest"
+    )
+    names = ["9D", "4C", "9H", "QD", "JD", "3H", "2H", "7D", "6S", "5S"]
+    worlds = determinize(np.repeat(game.observation(0)[None], 6000, axis=0), 1, game.rules)
+    held = Counter(tuple(np.repeat(np.arange(52), hand).tolist()) for hand in worlds.hands[:, 1])
+    nines = {parse_card("9D"), parse_card("9H")}
+    allowed = {tuple(sorted(pair)) for pair in combinations(map(parse_card, names), 2) if nines & set(pair)}
+    assert set(held) == allowed
+    expected = 6000 / len(allowed)
+    assert sum((held[pair] - expected) ** 2 / expected for pair in allowed) < 40  # 16 degrees of freedom: p < 0.001
 
 
 def test_mended_worlds_agree_too() -> None:
