@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from fuzz.games import PLAYABLE, played
 from support.fuzzing import watchdog
-from support.games import seen_by
+from support.games import seen_by, viewers_of
 
 from krypenv import Engine, Game, Rules, agents, determinize
 from krypenv.agents.base import Agent
@@ -26,9 +26,11 @@ def test_every_genuine_observation_is_shown_by_its_world(text):
         check_genuine(rules, *check_decisions(rules, engine.observation, engine.action_mask))
         for seat in range(rules.players):
             seen = seen_by(engine, np.full(engine.num_games, seat))
-            worlds = determinize(seen, number, rules)
-            viewers = rules.players - 1 - seen[:, LAYOUT["dealer"]].argmax(axis=1)
-            assert (seen_by(Engine.from_state(rules, worlds), viewers) == seen).all()
+            worlds = Engine.from_state(rules, determinize(seen, number, rules))
+            assert (seen_by(worlds, viewers_of(seen, rules.players)) == seen).all()
+        world = Engine.from_state(rules, determinize(engine.observation, np.random.default_rng(number), rules))
+        assert (world.observation == engine.observation).all()
+        assert (world.action_mask == engine.action_mask).all()
 
 
 @pytest.mark.parametrize("rules", [MAIN, Rules.preset("howto", players=3), Rules.preset("mini-high")], ids=str)

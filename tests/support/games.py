@@ -13,7 +13,7 @@ from krypenv.agents.neural.weights import specs_of
 from krypenv.cards import ACE
 from krypenv.families.variants import Family, family_of
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.observation import write_observation
+from krypenv.kernels.observation import LAYOUT, write_observation
 from krypenv.kernels.play import begin_game
 from krypenv.kernels.scoring import score_of
 from krypenv.runtime.jit import kernel
@@ -160,6 +160,22 @@ def seen_by(engine: Engine, viewers: np.ndarray) -> np.ndarray:
     out = np.zeros((engine.num_games, engine.rules.observation_size), np.int8)
     _look(engine.compiled, engine._state, viewers, out)
     return out
+
+
+def shuffle_hidden(rules: Rules, row: Any, seat: int, rng: np.random.Generator) -> None:
+    """Deal all that a seat can't see anew, in place, in one record of a state, whether or not such a game could be."""
+    pool = np.repeat(np.arange(52), rules.deck_counts.astype(int) - row["seen"] - row["hands"][seat])
+    rng.shuffle(pool)
+    for other in set(range(rules.players)) - {seat}:
+        hand, pool = np.split(pool, [row["hand_size"][other]])
+        row["hands"][other] = np.bincount(hand, minlength=52)
+        row["hand_kinds"][other] = sum(1 << int(card) for card in set(hand.tolist()))
+    row["deck"][row["next_card"] : rules.deck_size] = pool
+
+
+def viewers_of(seen: np.ndarray, players: int) -> np.ndarray:
+    """Return the seat that sees each observation, (B,), of (B, N), where the last seat deals, as in a drawn world."""
+    return players - 1 - seen[:, LAYOUT["dealer"]].argmax(axis=1)
 
 
 def scores(engine: Engine) -> np.ndarray:
