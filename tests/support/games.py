@@ -104,6 +104,14 @@ def lay(
     return Game.from_position(f"rules: {rules}; table: {table}; hand 0: {hand_0}; hand 1: {hand_1}; {more}")
 
 
+def gained(game: Game, *moves: str) -> list[int]:
+    """Make some moves, and return what each seat's score changes by."""
+    before = game.scores()
+    for move in moves:
+        game.push(move)
+    return [now - then for now, then in zip(game.scores(), before, strict=True)]
+
+
 def some_arrays(shape: Shape, seed: int = 1, inputs: Inputs = MAIN) -> Arrays:
     """Return the weights of a network that was never trained, whose logits are of the order of one."""
     rng = np.random.default_rng(seed)
