@@ -11,8 +11,8 @@ import pytest
 from support.games import RULES
 from support.relatives import RELATIVES
 
-from krypenv import Engine, IllegalMove, Rules, krypkasino_v0
-from krypenv.cards import STOP
+from krypenv import Engine, Game, IllegalMove, Rules, krypkasino_v0
+from krypenv.cards import STOP, TAKE, parse_card
 from krypenv.rewards import KINDS, returns_of, running_scores
 from krypenv.runtime import jit, lean
 
@@ -44,6 +44,22 @@ def test_illegal_actions_are_refused_and_change_nothing() -> None:
         engine.step(actions)
 
 
+def test_k2_stops_and_takes_that_complete_nothing_are_refused_and_change_nothing() -> None:
+    """A nine takes four and five, or nine, or both, or nothing; after the four alone only the five completes it."""
+    text = "rules: kasino-sweden; table: 4D 5D 9D 2H; hand 0: 5C 8C KC 9H; hand 1: 3C JC 7C QC; captured 1: rest"
+    game = Game.from_position(text)
+    engine = Engine.from_state(game.rules, np.atleast_1d(game.state).view(np.recarray))
+    for action in (parse_card("9H"), TAKE + parse_card("4D")):
+        engine.step([action])
+    before = engine.state.copy()
+    for bad in (STOP, TAKE + parse_card("2H"), TAKE + parse_card("9D"), parse_card("5C")):
+        with pytest.raises(IllegalMove, match=r"^(stop|take \w\w|play \w\w) is illegal in row 0; seat 0 may take 5D$"):
+            engine.step([bad])
+        assert (engine.state == before).all()
+    with pytest.raises(IllegalMove, match=r"^action 105 is illegal in row 0"):
+        engine.step([105])
+
+
 def test_wrong_shapes_and_types_are_refused() -> None:
     engine = Engine(Rules.preset(), 4, seed=0)
     for large in (2**63, 2**64 - 1):
@@ -54,8 +70,6 @@ def test_wrong_shapes_and_types_are_refused() -> None:
     for wrong in ([0], np.zeros(4), [[0, 0, 0, 0]]):
         with pytest.raises(ValueError, match="4 rows need 4 whole numbers"):
             engine.step(wrong)
-    with pytest.raises(ValueError, match="num_games is a whole number from 1"):
-        Engine(Rules.preset(), 0)
     for seed in (-1, 1.5, "x"):
         with pytest.raises(ValueError, match="a seed is a whole number"):
             Engine(Rules.preset(), 2, seed=seed)
