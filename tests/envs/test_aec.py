@@ -9,7 +9,7 @@ import numpy as np
 import pettingzoo
 import pytest
 from pettingzoo.test import api_test, performance_benchmark, render_test, seed_test
-from support.environments import ENVIRONMENTS, every_environment, play, play_on, tie_breaks_of
+from support.environments import every_environment, play, play_on, tie_breaks_of
 from support.places import DOCS
 
 from krypenv import Game, IllegalMove, Rules, kasino_v0, krypkasino_v0, mulle_v0
@@ -19,8 +19,6 @@ from krypenv.families.variants import FAMILIES
 from krypenv.kernels import features, observation
 from krypenv.pictures import rendering
 from krypenv.rewards import KINDS, illegal_reward, returns_of
-
-RELATIVES = {name: each for name, each in ENVIRONMENTS.items() if each[0] is not krypkasino_v0}
 
 
 def session_of(rules, seed, actions):
@@ -318,22 +316,6 @@ def test_whole_rules_of_the_family_are_taken():
     assert kasino_v0.env(rules=rules).unwrapped.rules == rules
     high = Rules.preset("krypkasino", goal="high")
     assert krypkasino_v0.env(rules=high).unwrapped.rules == high
-
-
-@pytest.mark.parametrize(("module", "arguments"), RELATIVES.values(), ids=RELATIVES)
-def test_stopping_always_leads_to_the_end_of_the_session(module, arguments):
-    """Nobody captures: all cards lie on the table in the end, nobody has a point, and all share the win."""
-    env = module.raw_env(**arguments | {"games": 2, "capture": "optional", "forced_sweep": False})
-    env.reset(seed=5)
-    paid = np.zeros(env.rules.players)
-    while not any(env.terminations.values()):
-        legal = np.flatnonzero(env.game.action_mask())
-        env.step(int(legal[-1]))
-        paid += list(env.rewards.values())
-    assert env.game.session_over
-    assert env.game.totals == [0] * env.rules.players
-    assert len(env.game.table) == env.rules.deck_size
-    np.testing.assert_allclose(paid, 1 / env.rules.players if env.reward == "win" else 0)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""One game: agreement with `Engine`, undo, copies, what is illegal, what seats see."""
+"""One game: undo, copies, what is illegal, what seats see."""
 
 import copy
 import pickle
@@ -11,42 +11,9 @@ from hypothesis import strategies as st
 from support.games import RULES, lay, play_out
 from support.relatives import ALL_RELATIVES
 
-from krypenv import Engine, Game, IllegalMove, Move, Rules
+from krypenv import Game, IllegalMove, Move, Rules
 from krypenv.cards import parse_card
 from krypenv.kernels.observation import SIZE
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "krypkasino players=2",
-        "krypkasino players=2 games=2",
-        "kasino-finland players=2 games=0 threshold=9",
-        "kasino-sweden players=2 games=2",
-    ],
-)
-def test_same_seed_same_deal_as_an_engine_row(text):
-    rules = Rules.parse(text)
-    has_features = rules.capture == "maximal"
-    seeds = np.array([0, 7, 2**40 + 1])
-    engine = Engine(rules, num_games=3, seed=seeds, features=has_features)
-    session = [Game(rules, seed=int(seed)) for seed in seeds]
-    for _ in range(170):
-        for row, game in enumerate(session):
-            assert (game.observation(features=has_features) == engine.observation[row]).all()
-            assert (game.action_mask() == engine.action_mask[row]).all()
-        actions = engine.sample_actions()
-        engine.step(actions)
-        for row, (game, action) in enumerate(zip(session, actions, strict=True)):
-            game.act(action)
-            if game.is_over:
-                assert game.session_over == engine.finished[row]
-                if game.session_over:
-                    assert game.totals == engine.final_scores[row].tolist()
-                    engine.restart(row, seeds[row : row + 1])
-                    session[row] = Game(rules, seed=int(seeds[row]))
-                else:
-                    session[row] = game.next_game()
 
 
 @settings(max_examples=80, deadline=None)

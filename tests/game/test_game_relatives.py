@@ -168,19 +168,6 @@ def test_f6_the_session_ends_in_the_middle_of_a_game():
     assert "Most spades" not in format_playthrough(game)
 
 
-def test_f6_a_game_may_end_with_a_deal_and_with_its_last_card():
-    stock = "2D 3D 4D 5D 6D 7D 8D 9D"
-    for deal in (f"hand 1: 5C; stock: {stock}", "hand 1: 5C; stock: -"):
-        text = f"rules: {SESSION}; table: AC 4H KH; {deal}; captured 0: rest; game: 3; totals: 0 15"
-        game = Game.from_position(text)
-        assert game.turn == 1
-        game.push("5CxAC4H")
-        assert game.ended_at_once
-        assert game.table == ["KH"]
-        assert game.totals[1] == 16
-        assert Game.from_position(game.position()).position() == game.position()
-
-
 def test_f6_k6_a_session_that_plays_on_ends_when_one_is_alone_at_the_top():
     rules = Rules.parse("kasino-finland players=2 games=0 threshold=7 tie_break=play_on")
     game = Game.of_session(rules, 5, None, 1, 2, [7, 7])

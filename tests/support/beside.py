@@ -51,9 +51,9 @@ def play_beside(
     """
     rng = np.random.default_rng(seed)
     if deck is None:
-        engine, game = Engine(rules, 1, seed=[seed]), Game(rules, seed=seed)
+        engine, game = Engine(rules, 1, seed=[seed], features=True), Game(rules, seed=seed)
     else:
-        engine, game = stacked(rules, np.array([deck])), Game(rules, deck=[card_name(kind) for kind in deck])
+        engine, game = stacked(rules, np.array([deck]), True), Game(rules, deck=[card_name(kind) for kind in deck])
     reference = reference_of(rules)(rules, [parse_card(name) for name in game.deck])
     number, plies, points, sweeps = 1, 0, np.zeros(rules.players, int), np.zeros(rules.players, int)
     while True:
@@ -61,6 +61,7 @@ def play_beside(
         if deck is not None and rng.random() < 0.1:
             game = Game.from_position(game.position())
         compare_game(game, reference)
+        assert (game.observation(features=True) == engine.observation[0]).all()
         done = len(game.actions)
         if len(reference.table) <= LARGE and rng.random() < 0.2:
             push_a_move(game, reference, rng)

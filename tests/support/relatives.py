@@ -47,6 +47,8 @@ MIXTURES = {  # of fields that no preset has together
 SESSIONS = {
     text: Rules.parse(text)
     for text in (
+        "krypkasino players=3 games=3",
+        "howto players=2 games=0 threshold=60",
         "kasino-sweden players=2 games=0 threshold=16",
         "kasino-sweden players=3 games=2 threshold=11 goal=low",
         "kasino-sweden players=2 games=0 threshold=11 tie_break=play_on",
