@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from support.beside import choose
 from support.games import full_deck
 from support.reference_relatives import Relative
-from support.relatives import MIXTURES, RELATIVES, choose, lay
+from support.relatives import MIXTURES, RELATIVES, lay
 from support.solving import Solver, as_kinds, futures
 
 from krypenv import Game, Rules, agents

@@ -14,6 +14,7 @@ from support.places import DOCS
 
 from krypenv import Game, IllegalMove, Rules, features, kasino_v0, krypkasino_v0, mulle_v0, observation, whole_state
 from krypenv.cards import parse_card
+from krypenv.families.variants import FAMILIES
 from krypenv.pictures import rendering
 from krypenv.rewards import KINDS, illegal_reward, returns_of
 
@@ -252,21 +253,97 @@ def test_the_wrappers_say_what_the_raw_environment_says():
             layer = layer.env
 
 
-def test_registered():
-    arguments = {"players": 3, "teams": None}
-    has_registry = hasattr(pettingzoo, "make")  # from 1.27 on
-    env = pettingzoo.make("aec", "krypkasino_v0", **arguments) if has_registry else krypkasino_v0.env(**arguments)
-    assert env.metadata == {
-        "name": "krypkasino_v0", "render_modes": ["human", "rgb_array", "ansi"],
-        "is_parallelizable": False, "render_fps": 2,
-    }  # fmt: skip
-    assert env.possible_agents == ["player_0", "player_1", "player_2"]
-    assert krypkasino_v0.__all__ == ["env", "raw_env"]
+def test_each_variant_is_a_preset():
+    """The variants are presets of the family, the first one by default, and each preset has one environment."""
+    for module, family in ((krypkasino_v0, "krypkasino"), (kasino_v0, "kasino-sweden"), (mulle_v0, "mulle")):
+        assert module.env().unwrapped.rules == module.raw_env().rules == Rules.preset(family)
+        assert module.__all__ == ["env", "raw_env"]
+        name = module.__name__.removeprefix("krypenv.")
+        assert str(module.env()) == name
+        has_registry = hasattr(pettingzoo, "make")  # from 1.27 on
+        env = pettingzoo.make("aec", name, players=3) if has_registry else module.env(players=3)
+        assert env.possible_agents == ["player_0", "player_1", "player_2"]
+        assert env.metadata == {
+            "name": name, "render_modes": ["human", "rgb_array", "ansi"], "is_parallelizable": False, "render_fps": 2,
+        }  # fmt: skip
+    for variant, preset in (("sweden", "kasino-sweden"), ("overspader", "overspader"), ("finland", "kasino-finland")):
+        assert kasino_v0.env(variant=variant, players=4).unwrapped.rules == Rules.preset(preset, players=4)
+    assert mulle_v0.env(variant="sassersson").unwrapped.rules == Rules.preset("mulle")
+    played = [preset for family in FAMILIES for preset in family.variants.values()]
+    assert sorted(played) == sorted(Rules.presets())
 
 
-def test_arguments_are_checked():
-    with pytest.raises(ValueError, match="centred, points, win"):
-        krypkasino_v0.env(reward="gold")
+@pytest.mark.parametrize(
+    ("module", "arguments", "sentence"),
+    [
+        (krypkasino_v0, {"reward": "gold"}, "centred, points, win"),
+        (
+            kasino_v0,
+            {"variant": "norway"},
+            "unknown variant 'norway'; the variants of kasino_v0 are sweden, overspader",
+        ),
+        (kasino_v0, {"variant": "fin"}, r"unknown variant 'fin'.* are sweden, overspader, finland"),
+        (kasino_v0, {"variant": "kasino-sweden"}, "variants of kasino_v0"),
+        (kasino_v0, {"variant": 3}, "unknown variant 3; the variants of kasino_v0"),
+        (mulle_v0, {"variant": "sweden"}, "the variants of mulle_v0 are sassersson, glimne, mini"),
+        (
+            krypkasino_v0,
+            {"variant": "mulle"},
+            "unknown variant 'mulle'; the variants of krypkasino_v0 are krypkasino, ",
+        ),
+        (kasino_v0, {"players": 5}, "kasino-sweden is not played by 5 players"),
+        (mulle_v0, {"players": 6}, "mulle is not played by 6 players"),
+        (kasino_v0, {"players": 3, "teams": 2}, "3 players can't form 2 equal teams"),
+        (kasino_v0, {"players": 3, "teams": 1}, "3 players can't form 1 equal teams"),
+        (mulle_v0, {"players": 4, "teams": 3}, "4 players can't form 3 equal teams"),
+        (kasino_v0, {"rules": Rules.preset("mulle")}, "kasino_v0 plays rules made from .* mulle are for mulle_v0"),
+        (mulle_v0, {"rules": Rules.preset()}, "from krypkasino are for krypkasino_v0"),
+        (krypkasino_v0, {"rules": Rules.preset("overspader")}, "from overspader are for kasino_v0"),
+        (kasino_v0, {"rules": "sweden"}, r"rules are those of Rules\.preset"),
+    ],
+)
+def test_what_is_not_of_the_family_is_refused_in_a_sentence(module, arguments, sentence):
+    for make in (module.env, module.raw_env):
+        with pytest.raises(ValueError, match=sentence) as refused:
+            make(**arguments)
+        assert "\n" not in str(refused.value)
+
+
+def test_whole_rules_of_the_family_are_taken():
+    rules = Rules.preset("overspader", players=4, teams=2, goal="low")
+    assert kasino_v0.env(rules=rules).unwrapped.rules == rules
+    high = Rules.preset("krypkasino", goal="high")
+    assert krypkasino_v0.env(rules=high).unwrapped.rules == high
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments"), [(kasino_v0, {}), (kasino_v0, {"variant": "finland"}), (mulle_v0, {})]
+)
+def test_k6_f7_the_tie_break_decides_who_is_paid_for_the_win(module, arguments):
+    """Equal totals at the end, and a tie break that favours one: that one wins, alone."""
+    for seed in range(300):
+        env = module.raw_env(**arguments, reward="win")
+        *_, paid = play(env, seed, np.random.default_rng(seed))
+        best = tie_breaks_of(env.game) == max(tie_breaks_of(env.game))
+        if len(set(env.game.totals)) == 1 and not best.all():
+            assert list(paid.values()) == best.tolist()
+            return
+    pytest.fail("no totals were equal")
+
+
+def test_f6_a_session_ends_at_once_with_cards_in_the_hands():
+    """The running score reaches 16 in the middle of a game: it ends there, and who reached it has won."""
+    early = 0
+    for seed in range(20):
+        env = kasino_v0.raw_env(variant="finland", games=0, threshold=16, reward="win", dense=bool(seed % 2))
+        *_, paid = play(env, seed, np.random.default_rng(seed))
+        game = env.game
+        assert game.session_over
+        if game.state["cut_short"]:
+            early += bool(game.hand(0) or game.hand(1) or game.stock_size)
+            assert sorted(paid.values()) == [0, 1]
+            assert game.totals[int(np.argmax(list(paid.values())))] >= 16 > min(game.totals)
+    assert early > 3
 
 
 def layout_table(layout, descriptions):

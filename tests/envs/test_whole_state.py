@@ -86,27 +86,6 @@ def test_it_says_what_lies_where(text):
         assert part["deals_left"] == len(rules.deal_sizes()) - game.deal_number
 
 
-@pytest.mark.parametrize("text", RULES)
-def test_equal_states_play_on_alike(text):
-    """A twin without the past, made of what the vector says alone, plays on as the game does."""
-    rules = Rules.parse(text)
-    for seed in range(3):
-        for ply, game in enumerate(random_game(rules, seed)):
-            if ply % 7 == 3 and not game.is_over:
-                twin, other = Game.from_position(game.position()), game.copy()
-                rng = np.random.default_rng(ply)
-                while not other.is_over:
-                    np.testing.assert_array_equal(vector(twin), vector(other))
-                    assert twin.legal_actions() == other.legal_actions()
-                    for seat in range(rules.players):
-                        np.testing.assert_array_equal(twin.observation(seat), other.observation(seat))
-                    action = int(rng.choice(other.legal_actions()))
-                    twin.act(action)
-                    other.act(action)
-                np.testing.assert_array_equal(vector(twin), vector(other))
-                assert twin.scores() == other.scores()
-
-
 def test_states_that_differ_in_their_future_differ():
     rules = Rules.parse("mini-low players=3")
     known = {}

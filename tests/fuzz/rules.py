@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
+from support.beside import play_beside
 from support.checked_play import LOOK_AFTER, CheckedPlay
 from support.fuzzing import Fuzzer, Tally
 from support.random_rules import draw_rules
-from support.relatives import play_beside
 
 REFERENCE_PLIES = 40
 

@@ -1,4 +1,4 @@
-"""One game: agreement with the reference and with `Engine`, undo, copies, what is illegal, what seats see."""
+"""One game: undo, copies, what is illegal, what seats see."""
 
 import copy
 import pickle
@@ -8,106 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.games import lay, play_out
-from support.reference import Reference
+from support.games import RULES, lay, play_out
+from support.relatives import ALL_RELATIVES
 
-from krypenv import Engine, Game, IllegalMove, Move, Rules
-from krypenv.cards import card_name, parse_card
-from krypenv.families import krypkasino
+from krypenv import Game, IllegalMove, Move, Rules
+from krypenv.cards import parse_card
 from krypenv.observation import SIZE
 
-NAMES = [card_name(kind) for kind in range(52)]
-PLAYED = [
-    *(Rules.preset("krypkasino", players=players) for players in range(2, 7)),
-    Rules.preset("krypkasino", first_deal="six_table", last_capture_points=1),
-    Rules.preset("krypkasino", players=4, teams=2, set_aside="spades"),
-    *(Rules.preset("howto", players=players, initial_match_bonus=-5) for players in (2, 3, 4)),
-    Rules.preset("howto", packs=1, forced_sweep=False, storan_points=0),
-    *(Rules.preset(name) for name in krypkasino.PRESETS if name.startswith("mini")),
-]
-RELATIVES = [
-    Rules.preset("kasino-sweden"),
-    Rules.preset("kasino-finland", players=4, teams=2, games=0, threshold=16),
-    Rules.preset("mulle", players=3),
-]
 
-
-@settings(max_examples=60, deadline=None)
-@given(st.sampled_from(PLAYED), st.integers(0, 2**32), st.integers(0, 5))
-def test_agrees_with_the_reference(rules, seed, dealer):
-    game = Game(rules, seed=seed, dealer=dealer % rules.players)
-    slow = Reference(rules, [parse_card(name) for name in game.deck], dealer % rules.players)
-    choices = random.Random(seed)
-
-    def names(cards):
-        return tuple(NAMES[kind] for kind in cards)
-
-    while True:
-        assert game.is_over == slow.over
-        assert game.turn == slow.turn
-        assert game.legal_actions() == slow.legal_actions()
-        assert game.legal_moves() == [
-            Move(NAMES[card], names(takes), sweep) for card, takes, sweep in slow.legal_moves()
-        ]
-        assert tuple(game.table) == names(slow.table)
-        assert tuple(game.set_aside) == names(slow.aside)
-        assert game.sweep_ranks() == [
-            r for r in rules.ranks if not slow.over and slow.pending is None and slow.can_sweep(r)
-        ]
-        assert (game.deal_number, game.stock_size) == (slow.deal_number, len(slow.stock))
-        assert game.scores() == slow.scores()
-        for seat in range(rules.players):
-            assert tuple(game.hand(seat)) == names(slow.hands[seat])
-            assert tuple(game.captured(seat)) == names(slow.captured[seat])
-            assert (game.points(seat), game.sweeps(seat)) == (slow.points(seat), slow.sweeps[seat])
-        if game.is_over:
-            break
-        if choices.random() < 0.5:
-            move = choices.choice(slow.legal_moves())
-            slow.push(move)
-            pushed = Move(NAMES[move[0]], names(move[1]), move[2])
-            game.push(choices.choice([pushed, str(pushed), pushed._replace(sweep=0)]))
-        else:
-            action = choices.choice(slow.legal_actions())
-            slow.act(action)
-            game.act(action)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "krypkasino players=2",
-        "krypkasino players=2 games=2",
-        "kasino-finland players=2 games=0 threshold=9",
-        "kasino-sweden players=2 games=2",
-    ],
-)
-def test_same_seed_same_deal_as_an_engine_row(text):
-    rules = Rules.parse(text)
-    has_features = rules.capture == "maximal"
-    seeds = np.array([0, 7, 2**40 + 1])
-    engine = Engine(rules, num_games=3, seed=seeds, features=has_features)
-    session = [Game(rules, seed=int(seed)) for seed in seeds]
-    for _ in range(170):
-        for row, game in enumerate(session):
-            assert (game.observation(features=has_features) == engine.observation[row]).all()
-            assert (game.action_mask() == engine.action_mask[row]).all()
-        actions = engine.sample_actions()
-        engine.step(actions)
-        for row, (game, action) in enumerate(zip(session, actions, strict=True)):
-            game.act(action)
-            if game.is_over:
-                assert game.session_over == engine.finished[row]
-                if game.session_over:
-                    assert game.totals == engine.final_scores[row].tolist()
-                    engine.restart(row, seeds[row : row + 1])
-                    session[row] = Game(rules, seed=int(seeds[row]))
-                else:
-                    session[row] = game.next_game()
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.sampled_from(PLAYED + RELATIVES), st.integers(0, 2**32), st.integers(0, 60))
+@settings(max_examples=80, deadline=None)
+@given(st.sampled_from([*RULES.values(), *ALL_RELATIVES.values()]), st.integers(0, 2**32), st.integers(0, 60))
 def test_undo(rules, seed, steps):
     game, choices = Game(rules, seed=seed), random.Random(seed)
     before = [game.position()]
@@ -115,7 +25,7 @@ def test_undo(rules, seed, steps):
     for _ in range(steps):
         if game.is_over:
             break
-        if choices.random() < 0.5:
+        if choices.random() < 0.5 and len(game.table) < 10:
             game.push(choices.choice(game.legal_moves()))
         else:
             game.act(choices.choice(game.legal_actions()))

@@ -5,6 +5,8 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.games import RULES as ALL_RULES
+from support.relatives import ALL_RELATIVES
 
 from krypenv import Game, Move, Rules
 from krypenv.game.display import format_playthrough
@@ -68,32 +70,39 @@ games = st.builds(
 
 
 def same_view(game, other):
-    """Whether two games are the same for every seat."""
+    """Assert that two games are the same for every seat."""
     assert game.turn == other.turn
     assert game.legal_actions() == other.legal_actions()
     assert game.scores() == other.scores()
     for seat in range(game.rules.players):
         assert (game.observation(seat) == other.observation(seat)).all()
         assert game.captured(seat) == other.captured(seat)
-    return True
 
 
-@settings(max_examples=80, deadline=None)
-@given(games)
-def test_position_round_trip(dealt):
-    game, choices, steps = dealt
-    play(game, choices, steps)
-    text = game.position()
-    twin = Game.from_position(text)
-    assert twin.position() == text
-    assert Game.from_position(text.replace("\n", " ; ")).position() == text
-    assert same_view(game, twin)
-    while not game.is_over:
-        action = choices.choice(game.legal_actions())
-        game.act(action)
-        twin.act(action)
-    assert twin.position() == game.position()
-    assert same_view(game, twin)
+@pytest.mark.parametrize("text", [*ALL_RULES, *ALL_RELATIVES])
+def test_whole_sessions_round_trip(text):
+    """A twin that is taken up from positions now and then, and plays on as the game does."""
+    game, choices = Game(Rules.parse(text), seed=len(text)), random.Random(text)
+    while game.game_number <= 4:
+        twin = game.copy()
+        while not game.is_over:
+            if choices.random() < 0.3:
+                position = game.position()
+                twin = Game.from_position(choices.choice([position, position.replace("\n", " ; ")]))
+                assert twin.position() == position
+                same_view(game, twin)
+            action = choices.choice(game.legal_actions())
+            game.act(action)
+            twin.act(action)
+        same_view(game, twin)
+        assert twin.position() == Game.from_position(game.position()).position() == game.position()
+        for record in (game.record(), twin.record()):
+            again = Game.replay(record)
+            assert (again.record(), again.position()) == (record, game.position())
+        assert all(str(score) in format_playthrough(game.record()) for score in game.totals)
+        if game.session_over:
+            break
+        game = game.next_game()
 
 
 @settings(max_examples=60, deadline=None)
@@ -115,19 +124,6 @@ def test_record_round_trip(dealt, tags, data):
     assert (twin.tags, twin.comments, twin.moves, twin.seed) == (game.tags, game.comments, game.moves, game.seed)
     assert twin.position() == game.position()
     assert twin.next_game().deck == game.next_game().deck if game.is_over and not game.session_over else True
-
-
-@settings(max_examples=25, deadline=None)
-@given(games, st.integers(0, 60), st.data())
-def test_record_from_a_position_round_trips(dealt, more, data):
-    game, choices, steps = dealt
-    play(game, choices, steps)
-    game = Game.from_position(game.position())
-    play(game, choices, more)
-    text = game.record()
-    assert "[Position " in text
-    assert Game.replay(text).record() == text
-    assert Game.replay(text).position() == game.position()
 
 
 @settings(max_examples=25, deadline=None)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from fuzz.games import PLAYABLE, played
 from support.fuzzing import watchdog
-from support.games import seen_by
+from support.games import seen_by, viewers_of
 
 from krypenv import Engine, Game, Rules, agents, determinize
 from krypenv.agents.base import Agent
@@ -26,9 +26,11 @@ def test_every_genuine_observation_is_shown_by_its_world(text):
         check_genuine(rules, *check_decisions(rules, engine.observation, engine.action_mask))
         for seat in range(rules.players):
             seen = seen_by(engine, np.full(engine.num_games, seat))
-            worlds = determinize(seen, number, rules)
-            viewers = rules.players - 1 - seen[:, LAYOUT["dealer"]].argmax(axis=1)
-            assert (seen_by(Engine.from_state(rules, worlds), viewers) == seen).all()
+            worlds = Engine.from_state(rules, determinize(seen, number, rules))
+            assert (seen_by(worlds, viewers_of(seen, rules.players)) == seen).all()
+        world = Engine.from_state(rules, determinize(engine.observation, np.random.default_rng(number), rules))
+        assert (world.observation == engine.observation).all()
+        assert (world.action_mask == engine.action_mask).all()
 
 
 @pytest.mark.parametrize("rules", [MAIN, Rules.preset("howto", players=3), Rules.preset("mini-high")], ids=str)
@@ -209,36 +211,42 @@ def test_who_owns_the_state_may_go_on_without_a_check():
     assert (twin.observation == engine.observation).all()
 
 
-@pytest.mark.parametrize("steps", [-1, 1.5, None, True, "3", 10**30, np.float64(2)])
-def test_a_number_of_steps_that_is_none_is_refused(steps):
-    with pytest.raises(ValueError, match="steps is a whole number from 0 to 1,000,000,000,000, not"):
-        Engine(MAIN, 2).play_games(steps)
+NO_NUMBERS = (-1, 1.5, None, True, "3", 10**30)
+REFUSED = {
+    "steps": (
+        lambda steps: Engine(MAIN, 2).play_games(steps),
+        (*NO_NUMBERS, np.float64(2)),
+        "steps is a whole number from 0 to 1,000,000,000,000, not",
+    ),
+    "games": (
+        lambda games: Engine(MAIN, games),
+        (*NO_NUMBERS, 0, 10**12),
+        "num_games is a whole number from 1 to 16,777,216, not",
+    ),
+    "threads": (
+        lambda threads: Engine(MAIN, 2, threads=threads),
+        (-1, 1.5, None, 10**9),
+        "threads is a whole number from 0 to 1,024, not",
+    ),
+    "rules": (lambda rules: Engine(rules, 2), (None, "krypkasino", {}), r"rules are those of Rules\.preset or"),
+    "rules of a state": (
+        lambda rules: Engine.from_state(rules, Engine(MAIN, 2).state),
+        (None, "krypkasino", {}),
+        r"rules are those of Rules\.preset or Rules\.parse, not",
+    ),
+    "rng": (
+        lambda rng: determinize(Engine(MAIN, 1).observation, rng),
+        (None, -1, 1.5, "x", True),
+        "rng is a numpy generator or a seed from 0 on, not",
+    ),
+}
 
 
-@pytest.mark.parametrize("games", [0, -1, 1.5, None, True, "3", 10**12])
-def test_a_number_of_games_that_is_none_is_refused(games):
-    with pytest.raises(ValueError, match="num_games is a whole number from 1 to 16,777,216, not"):
-        Engine(MAIN, games)
-
-
-@pytest.mark.parametrize("threads", [-1, 1.5, None, 10**9])
-def test_a_number_of_threads_that_is_none_is_refused(threads):
-    with pytest.raises(ValueError, match="threads is a whole number from 0 to 1,024, not"):
-        Engine(MAIN, 2, threads=threads)
-
-
-@pytest.mark.parametrize("rules", [None, "krypkasino", {}])
-def test_rules_that_are_none_are_refused(rules):
-    with pytest.raises(ValueError, match=r"rules are those of Rules\.preset or Rules\.parse, not"):
-        Engine(rules, 2)
-    with pytest.raises(ValueError, match=r"rules are those of Rules\.preset or Rules\.parse, not"):
-        Engine.from_state(rules, Engine(MAIN, 2).state)
-
-
-@pytest.mark.parametrize("rng", [None, -1, 1.5, "x", True])
-def test_a_generator_that_is_none_is_refused(rng):
-    with pytest.raises(ValueError, match="rng is a numpy generator or a seed from 0 on, not"):
-        determinize(Engine(MAIN, 1).observation, rng)
+@pytest.mark.parametrize(("call", "values", "reason"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_number_no_rules_and_no_generator_is_refused(call, values, reason):
+    for value in values:
+        with pytest.raises(ValueError, match=reason):
+            call(value)
 
 
 def test_a_game_goes_on_from_a_state_with_its_piles_alone():
@@ -247,10 +255,11 @@ def test_a_game_goes_on_from_a_state_with_its_piles_alone():
         game.push(game.legal_moves()[0])
     piles = np.array([[game.captured(seat).count(name) for name in NAMES] for seat in range(2)])
     assert Game.from_state(MAIN, game.state, piles).position() == game.position()
-    for wrong in (piles[::-1], piles + 1, piles[:1], piles * 0, -piles):
+    odd_piles = 0, piles.astype(float), [["x"] * 52] * 2, None
+    for wrong in (piles[::-1], piles + 1, piles[:1], piles * 0, -piles, *odd_piles):
         with pytest.raises(ValueError, match=r"the state is not from a game of|a game resumes from one record"):
             Game.from_state(MAIN, game.state, wrong)
-    for state in (np.zeros(3), None, np.zeros(2, GAME), 7):
+    for state in (np.zeros(3), None, np.zeros(2, GAME), 7, game.state["table"]):
         with pytest.raises(ValueError, match=r"a game resumes from one record of krypenv\.state\.GAME"):
             Game.from_state(MAIN, state, piles)
 

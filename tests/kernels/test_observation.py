@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import pytest
-from support.games import RULES, full_deck, refresh, seen_by, stacked
-from support.reference import Reference
+from support.games import RULES, full_deck, refresh, seen_by, shuffle_hidden, stacked
 
-from krypenv import Engine, Rules, determinize
-from krypenv.features import COLUMNS, WIDTH, append_features
+from krypenv import Engine, Game, Rules, determinize
+from krypenv.cards import parse_card
 from krypenv.features import SIZE as FEATURES
 from krypenv.observation import DESCRIPTIONS, FURTHER, LAYOUT, SIZE
 
@@ -39,65 +40,21 @@ def test_layout_covers_the_vector_once() -> None:
 
 @every_rules
 def test_no_leak_of_cards_that_a_seat_cannot_know(rules: Rules) -> None:
-    """Whatever other hands and stock are made of, observation, features and mask stay the same."""
+    """Whatever other hands and stock are made of, observation, features and mask stay the same, for who waits too."""
     for engine in some_games(rules, features=True):
-        hidden = engine.copy()
-        shuffle_hidden(hidden, engine.seat)
-        refresh(hidden)
+        hidden, waiting = shuffled(engine, engine.seat), (engine.seat + 1) % rules.players
         assert (hidden.observation == engine.observation).all()
         assert (hidden.action_mask == engine.action_mask).all()
+        assert (seen_by(shuffled(engine, waiting), waiting) == seen_by(engine, waiting)).all()
 
 
-@every_rules
-def test_no_leak_to_a_seat_that_waits(rules: Rules) -> None:
-    """The same for the next seat: it does not learn what the seat to act holds, and worlds can be drawn for it too."""
-    for engine in some_games(rules):
-        waiting = (engine.seat + 1) % rules.players
-        seen = seen_by(engine, waiting)
-        hidden = engine.copy()
-        shuffle_hidden(hidden, waiting)
-        assert (seen_by(hidden, waiting) == seen).all()
-        worlds = Engine.from_state(rules, determinize(seen, 2, rules))
-        assert (worlds.seat == engine.seat).all()
-        assert (seen_by(worlds, waiting) == seen).all()
-
-
-def shuffle_hidden(engine: Engine, viewers: np.ndarray) -> None:
-    """Deal all that the given seats, (B,), can't see anew, in place."""
-    rng = np.random.default_rng(0)
-    state, rules = engine.state, engine.rules
-    for row in range(engine.num_games):
-        seat = int(viewers[row])
-        sizes = state.hand_size[row].copy()
-        left = state.next_card[row]
-        pool = np.repeat(np.arange(52), rules.deck_counts - state.seen[row] - state.hands[row, seat])
-        rng.shuffle(pool)
-        for other in range(rules.players):
-            if other != seat:
-                hand, pool = pool[: sizes[other]], pool[sizes[other] :]
-                state.hands[row, other] = np.bincount(hand, minlength=52)
-                state.hand_kinds[row, other] = sum(1 << int(card) for card in set(hand.tolist()))
-        state.deck[row, left : rules.deck_size] = pool
-
-
-@every_rules
-def test_determinize_gives_worlds_that_show_the_observation(rules: Rules) -> None:
-    deck = rules.deck_counts.astype(int)
-    for engine in some_games(rules):
-        state = determinize(engine.observation, np.random.default_rng(1), rules)
-        world = Engine.from_state(rules, state)
-        assert (world.observation == engine.observation).all()
-        assert (world.action_mask == engine.action_mask).all()
-        assert (world.seat == engine.seat).all()
-        for row in range(engine.num_games):
-            stock = np.bincount(state.deck[row, state.next_card[row] : rules.deck_size], minlength=52)
-            assert (state.hands[row].astype(int).sum(0) + stock + state.seen[row] == deck).all()
-            for seat in set(range(rules.players)) - {int(engine.seat[row])}:
-                held = {int(kind) % 13 for kind in np.flatnonzero(state.hands[row, seat])}
-                assert not any(engine.state.cannot_hold[row, seat] >> rank & 1 for rank in held)
-        actions = world.sample_actions()
-        world.step(actions)
-        engine.copy().step(actions)
+def shuffled(engine: Engine, viewers: np.ndarray) -> Engine:
+    """A copy of an engine in which all that the given seats, (B,), can't see is dealt anew."""
+    hidden, rng = engine.copy(), np.random.default_rng(0)
+    for row, seat in zip(hidden.state, viewers, strict=True):
+        shuffle_hidden(engine.rules, row, int(seat), rng)
+    refresh(hidden)
+    return hidden
 
 
 def test_determinize_takes_one_observation_and_knows_the_main_rulebook() -> None:
@@ -161,6 +118,21 @@ def test_each_possible_world_appears_as_often_as_any_other(plies: int) -> None:
     assert chi2 < freedom + 5 * math.sqrt(2 * freedom) + 10
 
 
+def test_b5_determinize_gives_the_owner_a_card_of_its_build_and_is_uniform() -> None:
+    game = Game.from_position(
+        "rules: mulle-glimne players=2; table: KH; hand 0: KC KD; hand 1: 9D 4C; stock: 9H QD JD 3H 2H 7D 6S 5S; "
+        "build 9: 9C 5D 4D; owner 9: 1; captured 1: rest"
+    )
+    names = ["9D", "4C", "9H", "QD", "JD", "3H", "2H", "7D", "6S", "5S"]
+    worlds = determinize(np.repeat(game.observation(0)[None], 6000, axis=0), 1, game.rules)
+    held = Counter(tuple(np.repeat(np.arange(52), hand).tolist()) for hand in worlds.hands[:, 1])
+    nines = {parse_card("9D"), parse_card("9H")}
+    allowed = {tuple(sorted(pair)) for pair in combinations(map(parse_card, names), 2) if nines & set(pair)}
+    assert set(held) == allowed
+    expected = 6000 / len(allowed)
+    assert sum((held[pair] - expected) ** 2 / expected for pair in allowed) < 40  # 16 degrees of freedom: p < 0.001
+
+
 def test_mended_worlds_agree_too() -> None:
     """Where hardly any deal agrees, a shuffle is mended card by card, and still any deal that agrees may come out."""
     rules = Rules.preset(players=3)
@@ -177,73 +149,3 @@ def test_mended_worlds_agree_too() -> None:
     assert not hands[:, 0, :, :9].any()
     assert not hands[:, 1, :, 5:].any()
     assert len({hand.tobytes() for hand in hands[:, 0]}) > 40
-
-
-@every_rules
-def test_features_say_what_a_play_does(rules: Rules) -> None:
-    """Each entry against the reference: what the play takes, leaves, and who could sweep that."""
-    rng = np.random.default_rng(4)
-    deck = rng.permutation(full_deck(rules)).tolist()
-    engine, reference = stacked(rules, np.array([deck]), features=True), Reference(rules, deck)
-    while not reference.over:
-        block = engine.observation[0, SIZE:].reshape(52, WIDTH)
-        legal = reference.legal_actions()
-        assert np.flatnonzero(block.any(1)).size <= len(legal)
-        for action in legal:
-            row = block[action % 52]
-            plays = plays_of(reference, action)
-            assert row[COLUMNS["creeps"]] == (not plays[0][1])
-            points = [gained(reference, move) for move in plays]
-            assert row[COLUMNS["least_points"]] == min(points)
-            assert int(row[COLUMNS["points"]][0]) in points
-            assert int(row[COLUMNS["sweeps"]][0]) in {move[2] for move in plays}
-            if len(plays) == 1:
-                check_sweepers(reference, plays[0], row)
-        action = int(rng.choice(legal))
-        reference.act(action)
-        if not reference.over:
-            engine.step([action])
-
-
-def plays_of(reference: Reference, action: int) -> list[tuple[int, tuple[int, ...], int]]:
-    """All whole plays that an action may lead to."""
-    twin = reference.copy()
-    if action < 52:
-        return [move for move in twin.legal_moves() if move[0] == action]
-    wanted = [*twin.taken, action - 52]
-    return [move for move in twin.legal_moves() if all(move[1].count(kind) >= wanted.count(kind) for kind in wanted)]
-
-
-def gained(reference: Reference, move: tuple[int, tuple[int, ...], int]) -> int:
-    twin, seat = reference.copy(), reference.turn
-    twin.push(move)
-    return twin.points(seat) - reference.points(seat)
-
-
-def check_sweepers(reference: Reference, move: tuple[int, tuple[int, ...], int], row: np.ndarray) -> None:
-    twin, seat = reference.copy(), reference.turn
-    seen = np.array(reference.seen_by(seat))
-    new_deal = twin.deal_number
-    twin.push(move)
-    expected = [0] * 13
-    chance = 0.0
-    if not twin.over and twin.table:
-        known = set() if twin.deal_number != new_deal else reference.cannot_hold((seat + 1) % reference.rules.players)
-        unseen = (reference.rules.deck_counts - seen).reshape(4, 13).sum(0)
-        sweepers = [rank for rank in range(13) if rank + 1 in reference.rules.ranks and twin.can_sweep(rank + 1)]
-        for rank in sweepers:
-            expected[rank] = 0 if rank + 1 in known else int(unseen[rank])
-        if twin.turn == (seat + 1) % reference.rules.players:
-            pool = sum(int(unseen[rank]) for rank in range(13) if rank + 1 not in known)
-            drawn, hits = len(twin.hands[twin.turn]), sum(expected)
-            chance = 1 - math.comb(pool - hits, drawn) / math.comb(pool, drawn) if pool >= drawn else 0.0
-    assert row[COLUMNS["sweepers"]].tolist() == expected
-    assert abs(int(row[COLUMNS["chance"]][0]) - 100 * chance) <= 1
-
-
-def test_append_features_equals_the_engines_block() -> None:
-    for rules in (RULES["krypkasino players=4 teams=2"], RULES["howto players=3"]):
-        for engine in some_games(rules, features=True):
-            appended = append_features(rules, engine.observation[:, :SIZE], engine.action_mask)
-            assert (appended == engine.observation).all()
-            assert append_features(rules, appended, engine.action_mask) is appended

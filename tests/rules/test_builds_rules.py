@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.builds import at
+from support.games import gained
 
 from krypenv import Game, Rules
 from krypenv.cards import BUILD, STOP, TAKE, TAKE_BUILD, parse_action, parse_card
@@ -24,11 +25,6 @@ def after(game: Game, *texts: str) -> Game:
     for text in texts:
         twin.push(text)
     return twin
-
-
-def gained(game: Game, text: str) -> list[int]:
-    """Return by what a move changes each seat's score."""
-    return [now - then for now, then in zip(after(game, text).scores(), game.scores(), strict=True)]
 
 
 # ---------------------------------------------------------------------- G: Mulle after Glimne
@@ -75,13 +71,13 @@ def test_g1_values_are_those_of_finland() -> None:
 )
 def test_g2_a_mulle_scores_the_hand_value(table: str, card: str, move: str, points: int) -> None:
     game = at(table, f"{card} QC", "JC JD")
-    assert gained(game, move) == [points, 0]
+    assert gained(game.copy(), move) == [points, 0]
     assert after(game, move).mulles(0) == (points > 0)
 
 
 def test_g2_m2_a_mulle_in_a_build_whoever_laid_it() -> None:
     game = at("4H", "9C 5H", "9D QC", build_9="9C 4C 5D", owner_9="1")
-    assert gained(game, "9Cx[9]") == [9, 0]
+    assert gained(game.copy(), "9Cx[9]") == [9, 0]
     assert after(game, "9Cx[9]").mulle_scores(0) == 9
 
 
@@ -102,7 +98,7 @@ def test_g2_h2_a_mulle_counts_the_hand_value_of_a_picture_and_the_lower_of_two(
     rules += " mulle_by_value=True capture=optional sweep_points=0 spade_points=0 storan_points=0 ace_points=0"
     game = at(f"{card} QD", f"{card} 2H", "3H 4H", rules=rules)
     move = f"{card}x{card}"
-    assert gained(game, move) == [points, 0]
+    assert gained(game.copy(), move) == [points, 0]
     assert after(game, move).mulle_scores(0) == points
     check_state(game.rules, after(game, move).state.reshape(1))
 

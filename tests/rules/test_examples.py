@@ -1,15 +1,9 @@
 """The worked examples A to M of the main rulebook, each laid out as a position and played through `Game`."""
 
 import pytest
+from support.games import gained, lay
 
 from krypenv import Game
-
-
-def lay(table, hand_0, hand_1, more="captured 1: rest; stock: -"):
-    """Seat 0 to play in a game of two, with some table; what is named nowhere lies where `more` says."""
-    return Game.from_position(
-        f"rules: krypkasino players=2; table: {table}; hand 0: {hand_0}; hand 1: {hand_1}; {more}"
-    )
 
 
 def texts(game):
@@ -100,9 +94,7 @@ def test_example_i():
     game.push("3Cx3H")
     assert game.announcement == "sweep for a 5"
     assert texts(game) == ["5Sx5S##"]
-    before = game.scores()
-    game.push("5Sx5S##")
-    assert [now - then for now, then in zip(game.scores(), before, strict=True)] == [-10, 10 + 2]  # and two spades
+    assert gained(game, "5Sx5S##") == [-10, 10 + 2]  # and two spades
 
     game = lay("3H 5S", "3C KC", "5D 5S")
     game.push("3Cx3H")
@@ -125,9 +117,7 @@ def test_example_k():
     assert game.set_aside == ["JC", "KC"]
     assert game.announcement == "last cards, sweep for a 10"
     assert texts(game) == ["TDx4C6CTC#"]
-    before = game.scores()
-    game.push("TDx4C6CTC")
-    assert [now - then for now, then in zip(game.scores(), before, strict=True)] == [5 + 3, -5]  # and storan
+    assert gained(game, "TDx4C6CTC") == [5 + 3, -5]  # and storan
 
 
 def test_example_l():

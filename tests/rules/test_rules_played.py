@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.games import lay, play_out
+from support.games import gained, lay, play_out
 
 from krypenv import Game, IllegalMove, Move, Rules
 from krypenv.cards import card_names, parse_card
@@ -20,14 +20,6 @@ def stack(rules, first=""):
 
 def texts(game):
     return [str(move) for move in game.legal_moves()]
-
-
-def gained(game, *moves):
-    """What each seat's score changes by some moves."""
-    before = game.scores()
-    for move in moves:
-        game.push(move)
-    return [now - then for now, then in zip(game.scores(), before, strict=True)]
 
 
 def test_r1_the_deck_is_checked():

@@ -1,4 +1,4 @@
-"""What several tests share: rules to try, games at hand, stacked decks, and lockstep with the slow reference."""
+"""What several tests share: rules to try, games at hand, stacked decks, and recorders of play."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from krypenv import Engine, Game, Rules
 from krypenv.agents.neural.network import MAIN, Arrays, Inputs, Shape
 from krypenv.agents.neural.weights import specs_of
-from krypenv.cards import ACE, TAKE
+from krypenv.cards import ACE
 from krypenv.families.variants import Family, family_of
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.observing import write_observation
@@ -18,7 +18,6 @@ from krypenv.kernels.play import begin_game
 from krypenv.kernels.scoring import score_of
 from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import kernel
-from support.reference import Reference
 
 RULES = {
     text: Rules.parse(text)
@@ -106,6 +105,14 @@ def lay(
     return Game.from_position(f"rules: {rules}; table: {table}; hand 0: {hand_0}; hand 1: {hand_1}; {more}")
 
 
+def gained(game: Game, *moves: str) -> list[int]:
+    """Make some moves, and return what each seat's score changes by."""
+    before = game.scores()
+    for move in moves:
+        game.push(move)
+    return [now - then for now, then in zip(game.scores(), before, strict=True)]
+
+
 def some_arrays(shape: Shape, seed: int = 1, inputs: Inputs = MAIN) -> Arrays:
     """Return the weights of a network that was never trained, whose logits are of the order of one."""
     rng = np.random.default_rng(seed)
@@ -164,6 +171,22 @@ def seen_by(engine: Engine, viewers: np.ndarray) -> np.ndarray:
     return out
 
 
+def shuffle_hidden(rules: Rules, row: Any, seat: int, rng: np.random.Generator) -> None:
+    """Deal all that a seat can't see anew, in place, in one record of a state, whether or not such a game could be."""
+    pool = np.repeat(np.arange(52), rules.deck_counts.astype(int) - row["seen"] - row["hands"][seat])
+    rng.shuffle(pool)
+    for other in set(range(rules.players)) - {seat}:
+        hand, pool = np.split(pool, [row["hand_size"][other]])
+        row["hands"][other] = np.bincount(hand, minlength=52)
+        row["hand_kinds"][other] = sum(1 << int(card) for card in set(hand.tolist()))
+    row["deck"][row["next_card"] : rules.deck_size] = pool
+
+
+def viewers_of(seen: np.ndarray, players: int) -> np.ndarray:
+    """Return the seat that sees each observation, (B,), of (B, N), where the last seat deals, as in a drawn world."""
+    return players - 1 - seen[:, LAYOUT["dealer"]].argmax(axis=1)
+
+
 def scores(engine: Engine) -> np.ndarray:
     """Return the scores of the games as they stand, (B, P)."""
     out = np.zeros((engine.num_games, engine.rules.players), np.int64)
@@ -180,84 +203,6 @@ def small_first(rules: Rules, rng: np.random.Generator) -> list[int]:
     """Return a shuffled deck with aces and small cards nearer the front: crowded tables, many choices."""
     deck = full_deck(rules)
     return sorted(deck, key=lambda card: (card % 13 + (card % 13 == ACE - 1) * 3) * 0.5 + rng.uniform(0, 8))
-
-
-def lockstep(rules: Rules, deck: list[int], rng: np.random.Generator, style: str) -> int:
-    """Play one game in the engine and in the reference side by side and compare them at every ply; return the plies.
-
-    Styles of play: "random", "creep" (crowds the table), "choose" (plays cards that leave a choice of captures).
-    """
-    engine = stacked(rules, np.array([deck]))
-    state, reference = engine.state, Reference(rules, deck)
-    plies = 0
-    while True:
-        compare(engine, reference)
-        legal = reference.legal_actions()
-        action = int(rng.choice(legal))
-        if style != "random" and reference.pending is None and rng.random() < 0.8:
-            counts = [len(reference.captures(card % 13 + 1)) for card in legal]
-            wanted = [
-                card
-                for card, count in zip(legal, counts, strict=True)
-                if (count == 0 if style == "creep" else count > 1)
-            ]
-            action = int(rng.choice(wanted or legal))
-        reference.act(action)
-        engine.step([action])
-        plies += 1
-        if reference.over:
-            assert engine.finished[0]
-            assert engine.final_scores[0].tolist() == reference.scores()
-            assert engine.final_points[0].tolist() == [reference.points(seat) for seat in range(rules.players)]
-            assert engine.final_sweeps[0].tolist() == reference.sweeps
-            return plies
-        assert not engine.finished[0]
-        assert state.deal_number[0] == reference.deal_number
-
-
-def compare(engine: Engine, reference: Reference) -> None:
-    """Assert that row 0 of an engine stands where the reference stands, and that the observation says so."""
-    compare_play(engine, reference)
-    players, seat = engine.rules.players, reference.turn
-    seen = {name: engine.observation[0][part].tolist() for name, part in LAYOUT.items()}
-    seats = [(seat + place) % players for place in range(players)]
-    assert seen["points"][:players] == [
-        reference.points(other) + (reference.bonus if other == reference.leader else 0) for other in seats
-    ]
-    for place, other in enumerate(seats[1:]):
-        ranks = {rank + 1 for rank in range(13) if seen["cannot_hold"][place * 13 + rank]}
-        assert ranks == reference.cannot_hold(other)
-
-
-def compare_play(engine: Engine, reference: Reference) -> None:
-    """Assert that what is legal, the cards, sweeps and scores are those of the reference, of any rules."""
-    players, seat = engine.rules.players, reference.turn
-    assert engine.seat[0] == seat
-    assert np.flatnonzero(engine.action_mask[0]).tolist() == reference.legal_actions()
-    assert scores(engine)[0].tolist() == reference.scores()
-    seen = {name: engine.observation[0][part].tolist() for name, part in LAYOUT.items()}
-    assert seen["hand"] == counts_of(reference.hands[seat])
-    assert seen["table"] == counts_of(reference.table)
-    assert seen["set_aside"] == counts_of(reference.aside)
-    assert seen["seen"] == reference.seen_by(seat)
-    assert seen["pending"] == counts_of([] if reference.pending is None else [reference.pending])
-    assert seen["taken"] == counts_of(reference.taken)
-    seats = [(seat + place) % players for place in range(players)]
-    assert seen["sweeps"][:players] == [reference.sweeps[other] for other in seats]
-    assert seen["hand_size"][:players] == [len(reference.hands[other]) for other in seats]
-    assert seen["last_capturer"][:players] == [int(other == reference.last_capturer) for other in seats]
-    assert seen["dealer"][:players] == [int(other == reference.dealer) for other in seats]
-    assert seen["team"][:players] == [(other - seat) % engine.rules.num_teams for other in seats]
-
-
-def counts_of(cards: list[int]) -> list[int]:
-    """Return the 52 counts of a list of kinds."""
-    return [cards.count(kind) for kind in range(52)]
-
-
-def take_kinds(actions: list[int]) -> list[int]:
-    """Return the kinds of the take actions among some actions."""
-    return [action - TAKE for action in actions if action >= TAKE]
 
 
 def decisions_of(rules: Rules, games: int = 24, steps: int = 30) -> tuple[np.ndarray, np.ndarray]:

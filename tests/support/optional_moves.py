@@ -30,14 +30,15 @@ def positions(rules, count, seed):
 
 
 def moves_after(game, action):
-    """The legal moves that begin with what has been played and taken, and then with an action."""
+    """The legal moves that build nothing and begin with what has been played and taken, and then with an action."""
+    moves = [move for move in game.legal_moves() if move.build is None]
     if action < TAKE:
-        return [move for move in game.legal_moves() if parse_card(move.card) == action]
+        return [move for move in moves if parse_card(move.card) == action]
     taken = [parse_card(name) for name in game.taken]
     if action == STOP:
-        return [move for move in game.legal_moves() if [parse_card(name) for name in move.takes] == taken]
+        return [move for move in moves if [*map(parse_card, move.takes)] == taken and not move.builds]
     wanted = [*taken, action - TAKE]
-    return [move for move in game.legal_moves() if [parse_card(name) for name in move.takes][: len(wanted)] == wanted]
+    return [move for move in moves if [*map(parse_card, move.takes)][: len(wanted)] == wanted]
 
 
 def shares(game):
@@ -70,6 +71,7 @@ def worth(game, move):
     after.push(move)
     gained = after.points(seat) - game.points(seat) + rules.mulle_points * (after.mulles(seat) - game.mulles(seat))
     gained += rules.sweep_points * (after.counted_sweeps(seat) - game.counted_sweeps(seat))
+    gained += after.mulle_scores(seat) - game.mulle_scores(seat)
     gained += np.dot(np.subtract(after.pile_counts(seat), game.pile_counts(seat)), shares(game))
     return (1 if rules.goal == "high" else -1) * gained
 

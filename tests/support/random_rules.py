@@ -56,6 +56,7 @@ def _or_none(*limits: int) -> Draw:
 
 
 SEATS = ("players", "teams")  # always drawn, and first, while there are cards for all
+OF_CAPTURES = ("capture", "hand_values", "table_values", "lillan_hand_value", "storan_hand_value")
 TRIES = 3  # draws of a field until one goes with the others
 FIELDS: dict[str, Draw] = {
     "players": lambda rng: rng.randint(2, 6),
@@ -91,13 +92,44 @@ def draw_rules(rng: random.Random, tally: Tally | None = None) -> Rules:
     share = rng.choice((0.05, 0.2, 0.5, 1.0))
     fields = [field for field in FIELDS if rng.random() < share and field not in SEATS]
     rng.shuffle(fields)
-    for field in (*SEATS, *fields):
+    rules = _redraw(rules, [*SEATS, *fields], rng, counted)
+    if tally is not None:
+        tally["refused"] += counted["refused"]
+    return rules
+
+
+def _redraw(rules: Rules, fields: list[str], rng: random.Random, counted: Tally) -> Rules:
+    """Return rules with some fields drawn anew, each as far as `Rules` accepts it."""
+    for field in fields:
         for _ in range(TRIES):
             changed = {field: FIELDS[field](rng)}
             drawn = attempt(partial(dataclasses.replace, rules, **changed), counted, (str(rules), changed))
             if drawn is not REFUSED:
                 rules = drawn
                 break
-    if tally is not None:
-        tally["refused"] += counted["refused"]
     return rules
+
+
+def draw_small_rules(rng: random.Random) -> Rules:
+    """Return rules of 6 to 16 cards, or to 48 of the family of Krypkasino, with half of the other fields drawn."""
+    while True:
+        is_plain = rng.random() < 0.4
+        small: dict[str, Any] = {
+            "players": rng.randint(2, 4),
+            "ranks": tuple(sorted({1, *rng.sample((2, 3, 4, 5, 10, 11, 13), rng.randint(1, 5))})),
+            "suits": tuple(sorted(rng.sample(range(4), rng.randint(1, 4)))),
+            "packs": rng.randint(1, 2),
+            "first_deal": ((1, rng.randint(0, 3)), (1, rng.randint(0, 2)))[: rng.randint(1, 2)],
+            "later_deal": ((rng.randint(1, 2), rng.randint(0, 1)),),
+            "short_last_deal": True,
+            "games": rng.randint(1, 3),
+            "threshold": rng.choice((None, 3, 6)),
+        }
+        fields = [field for field in FIELDS if field not in small and rng.random() < 0.5]
+        base = rng.choice(FAMILIES[:1] if is_plain else FAMILIES[1:])
+        name = rng.choice(sorted(base.variants.values()))
+        rules = attempt(partial(Rules.preset, name, **small), Tally(), (name, small))
+        if rules is not REFUSED and 6 <= rules.deck_size <= (48 if is_plain else 16):
+            fields = [field for field in fields if not is_plain or field not in OF_CAPTURES]
+            rng.shuffle(fields)
+            return _redraw(rules, fields, rng, Tally())

@@ -101,6 +101,7 @@ class Reference:
         self.pending: int | None = None  # the card just played, out of the hand, while its takes are being chosen
         self.taken: list[int] = []  # the kinds taken so far in this play
         self.excluded: list[set[int]] = [set() for _ in range(rules.players)]
+        self.known: dict[tuple[int, Cards], list[Cards]] = {}  # captures by rank and table
         self._deal_batches(self._first_deal())
         one_rank = len({rank(card) for card in self.table}) == 1
         self.bonus = rules.initial_match_bonus if one_rank else 0  # H5, for the leader; the layout as it was dealt
@@ -178,6 +179,9 @@ class Reference:
         Maximality can be decided by ranks: a capture that lies in a larger one by ranks can be filled up to such a
         larger one with the other cards of the table. The kinds are then chosen in every way for each rank.
         """
+        looked_up = played_rank, tuple(self.table)
+        if looked_up in self.known:
+            return self.known[looked_up]
         rules = self.rules
         target = rules.hand_values[played_rank - 1]
         kinds_of = {r: [card for card in self.table if rank(card) == r] for r in sorted({rank(c) for c in self.table})}
@@ -192,7 +196,8 @@ class Reference:
         for counts in largest_captures(stacks, target):
             choices = [set(combinations(kinds_of[r], n)) for r, n in zip(values, counts, strict=True)]
             found |= {tuple(sorted(sum(choice, ()))) for choice in product(*choices)}
-        return sorted(found)
+        self.known[looked_up] = sorted(found)
+        return self.known[looked_up]
 
     def can_sweep(self, played_rank: int) -> bool:
         """Return whether a card of a rank takes the whole table; an empty table cannot be taken."""
@@ -365,23 +370,3 @@ class Reference:
         if self.pending is not None:
             seen.append(self.pending)
         return [seen.count(kind) for kind in range(52)]
-
-
-def count_plays(game: Reference, depth: int) -> int:
-    """Return the number of sequences of `depth` whole plays from a position; a finished game has none."""
-    if depth == 0:
-        return 1
-    moves = game.legal_moves()
-    if depth == 1:
-        return len(moves)
-    count = 0
-    for move in moves:
-        after = game.copy()
-        after.push(move)
-        count += count_plays(after, depth - 1)
-    return count
-
-
-def perft(rules: Any, deck: list[int], depth: int) -> int:
-    """Return the number of sequences of `depth` whole plays from the start of a stacked game."""
-    return count_plays(Reference(rules, deck), depth)

@@ -143,8 +143,9 @@ class Builder(Relative):
         self._make(play)
 
     def push_play(self, play: Play) -> None:
-        """Make a whole play."""
-        self._show(play.card)
+        """Make a whole play, or complete the one that is begun."""
+        if self.pending is None:
+            self._show(play.card)
         self._make(play)
 
     def _make(self, play: Play) -> None:

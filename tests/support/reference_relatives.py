@@ -6,7 +6,7 @@ looks at neither actions nor moves may `trail` onto larger ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -66,6 +66,9 @@ class Relative(Reference):
         self.mulle_scores = [0] * rules.players  # what they count, each by its card (G2)
         self.cut_short = False  # ended at once, by the threshold (F6)
         self.last_deal = 0  # the number of the last deal
+        values = (*rules.hand_values, *rules.table_values)
+        self.is_plain = rules.capture == "maximal" and all(isinstance(value, int) for value in values)
+        self.is_plain &= rules.lillan_hand_value is rules.storan_hand_value is None  # then ranks decide, as there
         super().__init__(rules, deck, dealer)
         sizes = [sum(hand * rules.players + table for hand, table in self.rules.later_deal)]
         self.last_deal = 1 + -(-len(self.stock) // sizes[0])
@@ -80,8 +83,10 @@ class Relative(Reference):
             return (self.rules.storan_hand_value,)
         return _choice(self.rules.hand_values[rank(card) - 1])
 
-    def _captures_by(self, card: int, maximal: bool) -> frozenset[Cards]:
+    def _captures_by(self, card: int, maximal: bool) -> Collection[Cards]:
         """Return the captures of a kind, or only the maximal ones."""
+        if self.is_plain:  # the whole table is a maximal capture where it is one
+            return self.captures(rank(card))
         table, targets = tuple(self.table), self.hand_values(card)
         if not self.rules.pictures_in_sums:  # H2
             picture = rank(card) in PICTURES
@@ -277,16 +282,3 @@ class Relative(Reference):
 
 def _choice(value: int | tuple[int, int]) -> Values:
     return value if isinstance(value, tuple) else (value,)
-
-
-def count_actions(game: Relative, depth: int) -> int:
-    """Return the number of sequences of `depth` staged actions from a position; a finished game has none."""
-    actions = game.legal_actions()
-    if depth == 1:
-        return len(actions)
-    count = 0
-    for action in actions:
-        after: Relative = game.copy()  # type: ignore[assignment]
-        after.act(action)
-        count += count_actions(after, depth - 1)
-    return count

@@ -1,18 +1,12 @@
-"""What the tests of the relatives share: their rules, odd mixtures of fields, and play beside the slow reference."""
+"""What the tests of the relatives share: their rules, odd mixtures of fields, and positions laid out by hand."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from krypenv import Engine, Game, Rules
-from krypenv.cards import NO_CARD, STOP, TAKE, card_name, parse_card
-from krypenv.rewards import returns_of
+from krypenv.cards import NO_CARD, STOP, TAKE, parse_card
 from krypenv.state import allocate
-from support.games import compare_play, stacked
-from support.reference_builds import Builder
-from support.reference_relatives import LILLAN, STORAN, Relative
 
 PRESETS = ("kasino-sweden", "overspader", "kasino-finland", "mulle")
 SEATINGS = ("players=2", "players=3", "players=4", "players=4 teams=2")
@@ -53,6 +47,8 @@ MIXTURES = {  # of fields that no preset has together
 SESSIONS = {
     text: Rules.parse(text)
     for text in (
+        "krypkasino players=3 games=3",
+        "howto players=2 games=0 threshold=60",
         "kasino-sweden players=2 games=0 threshold=16",
         "kasino-sweden players=3 games=2 threshold=11 goal=low",
         "kasino-sweden players=2 games=0 threshold=11 tie_break=play_on",
@@ -86,165 +82,6 @@ BUILDING = {  # rules in which cards are built often
 SPADES = [f"{rank}S" for rank in "A23456789TJQK"]
 GLIMNE = {text: Rules.parse(text) for text in ("mulle-glimne players=2", "mulle-glimne players=4 teams=2")}
 ALL_RELATIVES = {**RELATIVES, **MIXTURES, **SESSIONS, **BUILDING, **GLIMNE}
-LARGE = 11  # cards on a table that is brought down again: the reference tries all sets of them
-
-
-def choose(reference: Relative, rng: np.random.Generator, style: str) -> int:
-    """Return a legal action: any, one that takes much, or one that leaves much to choose; large tables are cleared."""
-    legal = reference.legal_actions()
-    clears = len(reference.table) > LARGE or style == "take"
-    if reference.pending is not None:
-        takes = [action for action in legal if action != STOP]
-        return int(rng.choice(takes if takes and (clears or rng.random() < 0.5) else legal))
-    if clears or (style == "choose" and rng.random() < 0.7):
-        counts = {card: len(reference._plays_of(card)) for card in legal}
-        most = max(counts.values())
-        return int(rng.choice([card for card in legal if counts[card] == most]))
-    return int(rng.choice(legal))
-
-
-def play_beside(
-    rules: Rules, seed: int, style: str, deck: list[int] | None = None, most: int | None = None
-) -> dict[str, Any]:
-    """Play a session in the engine, in `Game` and in the reference, and compare them at every ply; return the end.
-
-    A deck given is that of a single game, which `Game` now and then takes up from its position. With `most`, play is
-    broken off after so many plies, or at a table that is too large for the reference.
-    """
-    rng = np.random.default_rng(seed)
-    if deck is None:
-        engine, game = Engine(rules, 1, seed=[seed]), Game(rules, seed=seed)
-    else:
-        engine, game = stacked(rules, np.array([deck])), Game(rules, deck=[card_name(kind) for kind in deck])
-    kind = Builder if rules.building else Relative
-    reference = kind(rules, [parse_card(name) for name in game.deck])
-    number, plies, points, sweeps = 1, 0, np.zeros(rules.players, int), np.zeros(rules.players, int)
-    while True:
-        compare_relative(engine, reference, number)
-        if deck is not None and rng.random() < 0.1:
-            game = Game.from_position(game.position())
-        compare_game(game, reference)
-        action = choose(reference, rng, style)
-        reference.act(action)
-        game.act(action)
-        engine.step([action])
-        plies += 1
-        if most is not None and (plies >= most or len(reference.table) > LARGE + 2):
-            return {"plies": plies, "games": number, "reference": reference}
-        if not reference.over:
-            assert not engine.finished[0]
-            continue
-        compare_game(game, reference)
-        points += [reference.points(seat) for seat in range(rules.players)]
-        sweeps += reference.sweeps
-        assert game.totals == reference.new_totals()
-        assert game.session_over == engine.finished[0] == reference.ends_session(number)
-        if engine.finished[0]:
-            break
-        game, number = game.next_game(), number + 1
-        reference = kind(
-            rules,
-            [parse_card(name) for name in game.deck],
-            (reference.dealer + 1) % rules.players,
-            reference.new_totals(),
-        )
-    assert engine.final_scores[0].tolist() == reference.new_totals()
-    assert engine.final_points[0].tolist() == points.tolist()
-    assert engine.final_sweeps[0].tolist() == sweeps.tolist()
-    won = returns_of(rules, engine.final_scores, "win", engine.final_tie_breaks)[0]
-    winners = reference.winners()
-    assert won.tolist() == [(seat % rules.num_teams in winners) / len(winners) for seat in range(rules.players)]
-    return {"plies": plies, "games": number, "reference": reference, "winners": winners}
-
-
-def compare_relative(engine: Engine, reference: Relative, number: int) -> None:
-    """Assert that row 0 of an engine stands where the reference stands, and that the observation says so (K7)."""
-    compare_play(engine, reference)
-    rules, state, seat = engine.rules, engine.state, reference.turn
-    players = rules.players
-    seen = {name: engine.observation[0][part].tolist() for name, part in rules.layout.items()}
-    seats = [(seat + place) % players for place in range(players)]
-    bonus = [reference.bonus * (other == reference.leader) for other in range(players)]
-    mulles = [rules.mulle_points * count for count in reference.mulles]
-    expected = {
-        "points": [reference.points(other) + bonus[other] + mulles[other] for other in seats],
-        "cards_won": [reference.cards_won()[other] for other in seats],
-        "spades_won": [reference.spades_won()[other] for other in seats],
-        "counted_sweeps": [reference.sweeps[other] - reference.void[other] for other in seats],
-        "mulles": [reference.mulles[other] for other in seats],
-        "totals": [reference.totals[other] for other in seats],
-    }
-    if "mulle_scores" in seen:
-        expected["mulle_scores"] = [reference.mulle_scores[other] for other in seats]
-    if isinstance(reference, Builder):
-        compare_builds(seen, reference)
-    for name, numbers in expected.items():
-        shown = np.clip(numbers, -127, 127).tolist()
-        assert seen.get(name, shown)[:players] == shown, name
-    assert state.totals[0, :players].tolist() == reference.totals
-    assert (state.game_number[0], state.deal_number[0]) == (number, reference.deal_number)
-    assert state.next_card[0] == rules.deck_size - len(reference.stock)
-    for place, other in enumerate(seats[1:]):
-        known = reference.cannot_hold(other)
-        ranks = {kind % 13 for kind in known if kind not in special_kinds(rules)}
-        assert {rank for rank in range(13) if seen["cannot_hold"][place * 13 + rank]} == ranks
-        if "cannot_hold_special" in seen:
-            special = seen["cannot_hold_special"][2 * place : 2 * place + 2]
-            assert special == [int(kind in known & special_kinds(rules)) for kind in (LILLAN, STORAN)]
-
-
-def compare_builds(seen: dict[str, list[int]], reference: Builder) -> None:
-    """Assert that the blocks of an observation show the builds, whose they are, and the one that is begun (B1)."""
-    lying: list[list[int]] = [[] for _ in range(52)]
-    owners, multiple = [0] * 16, [0] * 16
-    for pile in sorted(reference.builds):
-        owners[pile.value - 1] = 1 + (pile.owner - reference.turn) % reference.rules.players
-        multiple[pile.value - 1] = int(len(pile.groups) > 1)
-        for card in pile.cards:
-            lying[card].append(pile.value)
-    assert [(*values, 0, 0)[:2] for values in lying] == list(zip(seen["built"], seen["built_twin"], strict=True))
-    assert (seen["build_owner"], seen["build_multiple"]) == (owners, multiple)
-    assert seen["building"] == [next((action - 105 for action in reference.done if 105 <= action < 122), 0)]
-
-
-def special_kinds(rules: Rules) -> set[int]:
-    """Return the kinds whose hand value is not that of their rank (F1)."""
-    named = {LILLAN: rules.lillan_hand_value, STORAN: rules.storan_hand_value}
-    return {kind for kind, value in named.items() if value is not None}
-
-
-def compare_game(game: Game, reference: Relative) -> None:
-    """Assert that a `Game` stands where the reference stands."""
-
-    def names(kinds: list[int]) -> list[str]:
-        return [card_name(kind) for kind in sorted(kinds)]
-
-    assert game.turn == reference.turn
-    assert game.is_over == reference.over
-    if isinstance(reference, Builder):
-        piles = sorted(reference.builds)
-        assert game.builds == [
-            (pile.value, names(list(pile.cards)), pile.owner, len(pile.groups) > 1) for pile in piles
-        ]
-        reference.check_promises()
-    assert game.legal_actions() == mask(game) == reference.legal_actions()
-    assert game.table == names(reference.table)
-    assert game.set_aside == names(reference.aside)
-    assert game.stock_size == len(reference.stock)
-    assert game.scores() == reference.scores()
-    assert game.taken == names(reference.taken)
-    assert (-1 if game.last_capturer is None else game.last_capturer) == reference.last_capturer
-    for seat in range(game.rules.players):
-        assert game.hand(seat) == names(reference.hands[seat])
-        assert game.points(seat) == reference.points(seat)
-        assert game.sweeps(seat) == reference.sweeps[seat]
-        assert game.counted_sweeps(seat) == reference.sweeps[seat] - reference.void[seat]
-        assert game.mulles(seat) == reference.mulles[seat]
-        if game.rules.mulle_by_value:
-            assert game.mulle_scores(seat) == reference.mulle_scores[seat]
-        if reference.pending is None:
-            assert game.captured(seat) == names(reference.captured[seat])
-            assert game.pile_counts(seat) == (reference.cards_won()[seat], reference.spades_won()[seat])
 
 
 # ---------------------------------------------------------------------- positions, by hand

@@ -1,0 +1,165 @@
+"""The engine and `Game` agree with the slow reference at every ply, whatever the rules."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from support.beside import STYLES, compare_game, play_beside, push_a_move, reference_of
+from support.games import RULES, full_deck, small_first
+from support.random_rules import draw_small_rules
+from support.reference_builds import Builder, Play
+from support.reference_relatives import Relative
+from support.relatives import BUILDING, GLIMNE, MIXTURES, RELATIVES, SESSIONS
+
+from krypenv import Game
+from krypenv.cards import card_name
+
+ALL = {**RULES, **RELATIVES, **MIXTURES, **BUILDING, **GLIMNE}
+OF_RELATIVES = {**RELATIVES, **MIXTURES}
+
+
+@pytest.mark.parametrize("style", ["random", "creep", "choose"])
+@pytest.mark.parametrize("text", RULES)
+def test_r7_games_of_krypkasino_are_those_of_the_reference(text: str, style: str) -> None:
+    rng = np.random.default_rng([len(text), len(style)])
+    for game in range(3):
+        deck = small_first(RULES[text], rng) if game else rng.permutation(full_deck(RULES[text])).tolist()
+        play_beside(RULES[text], game, style, deck)
+
+
+@pytest.mark.parametrize("style", ["random", "take", "choose"])
+@pytest.mark.parametrize(
+    ("text", "games"),
+    [*((text, 1) for text in OF_RELATIVES), *(pytest.param(t, 3, marks=pytest.mark.slow) for t in RELATIVES)],
+)
+def test_k2_games_of_the_relatives_are_those_of_the_reference(text: str, style: str, games: int) -> None:
+    rules = OF_RELATIVES[text]
+    rng = np.random.default_rng([len(text), len(style), games])
+    for game in range(games):
+        small = game % 2 == len(text) % 2
+        deck = small_first(rules, rng) if small else rng.permutation(full_deck(rules)).tolist()
+        play_beside(rules, game, style, deck)
+
+
+@pytest.mark.parametrize("text", SESSIONS)
+def test_r15_h5_s4_k6_sessions_are_those_of_the_reference(text: str) -> None:
+    rules = SESSIONS[text]
+    for seed in range(2):
+        end = play_beside(rules, seed, STYLES[(len(text) + seed) % 3])
+        assert rules.games == 0 or end["games"] <= rules.games
+
+
+@pytest.mark.parametrize("text", [*BUILDING, *(pytest.param(text, marks=pytest.mark.slow) for text in GLIMNE)])
+def test_g1_b1_b6_games_with_builds_are_those_of_the_reference(text: str) -> None:
+    for seed, style in enumerate(("choose", "take") if text in GLIMNE else ("choose", "choose")):
+        play_beside(ALL[text], seed, style)
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_k2_r10_random_rules_of_small_decks_are_played_as_by_the_reference(part: int) -> None:
+    rng = random.Random(part)
+    for seed in range(60):
+        rules = draw_small_rules(rng)
+        deck = np.random.default_rng(seed).permutation(full_deck(rules)).tolist()
+        play_beside(rules, seed, rng.choice(STYLES), deck if rules.games == 1 and rng.random() < 0.5 else None)
+
+
+# ---------------------------------------------------------------------- counts of staged actions
+
+COUNTS = {  # of eight actions from a stacked deck, or of seven with builds; made with the reference once
+    "mini-double players=2": 312,
+    "kasino-sweden players=2": 2_958,
+    "kasino-sweden players=3": 3_658,
+    "kasino-finland players=2": 2_958,
+    "kasino-finland players=4 teams=2": 5_416,
+    "mulle players=2": 15_212,
+    "mulle players=3": 17_227,
+    "kasino-sweden players=2 forced_sweep=True": 2_802,
+    "kasino-finland players=3 capture=maximal forced_sweep=True": 8_178,
+    "howto players=2 capture=optional lillan_hand_value=15 storan_hand_value=16": 95,
+    "mini-double players=3 capture=optional mulle_points=5 most_cards_points=1": 688,
+    next(iter(BUILDING)): 7_948,
+    "kasino-finland players=2 building=True": 1_352,
+    "mulle-glimne players=2": 2_510,
+}
+
+
+def count(position: Game | Relative, depth: int) -> int:
+    """Return the number of sequences of staged actions from a position; a finished game has none."""
+    actions = position.legal_actions()
+    if depth == 1:
+        return len(actions)
+    total = 0
+    for action in actions:
+        after = position.copy()
+        after.act(action)
+        total += count(after, depth - 1)
+    return total
+
+
+def starts(text: str) -> tuple[Game, Relative]:
+    """Return a game and the reference of it, from a deck with small cards in front that is always the same."""
+    rules = ALL[text]
+    deck = small_first(rules, np.random.default_rng(4))
+    return Game(rules, deck=map(card_name, deck)), reference_of(rules)(rules, deck)
+
+
+@pytest.mark.parametrize("text", COUNTS)
+def test_k2_b1_counts_of_staged_actions(text: str) -> None:
+    assert count(starts(text)[0], 7 if ALL[text].building else 8) == COUNTS[text]
+
+
+@pytest.mark.parametrize("text", ALL)
+def test_k2_b1_counts_of_staged_actions_are_those_of_the_reference(text: str) -> None:
+    stored = "kasino-finland players=2", "mini-double players=3 capture=optional mulle_points=5 most_cards_points=1"
+    depth = 8 if text in stored else 3 if ALL[text].building else 4
+    game, reference = starts(text)
+    assert count(game, depth) == count(reference, depth)
+
+
+# ---------------------------------------------------------------------- builds
+
+
+def kinds_of(play: Play, game: Builder) -> list[str]:
+    """Return what a play is an example of, before it is made."""
+    owners = {pile.value: pile.owner for pile in game.builds}
+    if play.build:
+        raised = [value for value in play.builds if value != play.build]
+        kinds = ["raise" if raised else "make", "with groups" if raised and play.takes else "plain"]
+        kinds += ["join"] * (play.build in play.builds) + ["join alone"] * (not play.takes and not raised)
+        kinds += ["raise and join"] * (len(play.builds) == 2)
+        kinds += ["raise the own one" if owners[value] == game.turn else "raise another's" for value in raised]
+        return kinds
+    kinds = ["capture a build, no loose card" if play.builds and not play.takes else "capture"]
+    kinds += ["capture both"] * bool(play.builds and play.takes)
+    for value in play.builds:
+        pile = game.pile(value)
+        assert pile
+        kinds += ["own" if owners[value] == game.turn else "another's"]
+        kinds += ["multiple" if len(pile.groups) > 1 else "single"]
+        kinds += ["mulle in a build"] * (play.card in pile.cards)
+    return kinds
+
+
+def test_b2_b3_b4_every_kind_of_play_is_among_the_moves() -> None:
+    """Games in which who can build often does, and captures where many loose cards lie."""
+    seen: Counter[str] = Counter()
+    for seed, rules in enumerate([*BUILDING.values()] * 8):
+        rng = np.random.default_rng(seed)
+        deck = small_first(rules, rng)
+        game, reference = Game(rules, deck=map(card_name, deck)), Builder(rules, deck)
+        while not game.is_over:
+            listed = [move.kinds() for move in game.legal_moves()]
+            plays = [Play(card, takes, build, builds) for card, takes, _, build, builds in listed]
+            rare = [play for play in plays if play.build or play.builds]
+            large = [play for play in plays if len(play.takes) > 1] if len(reference.table) > 7 else []
+            among = large or (rare if rare and rng.random() < 0.7 else plays)
+            play = among[rng.integers(len(among))]
+            seen.update(kinds_of(play, reference))
+            push_a_move(game, reference, rng, plays.index(play))
+        compare_game(game, reference)
+    assert len(seen) == 17, seen
+    assert min(seen.values()) >= 2, seen
