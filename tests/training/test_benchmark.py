@@ -12,7 +12,7 @@ from krypenv import Rules
 from krypenv.training.cli.commands import app
 from krypenv.training.cli.speed import benchmark, beside
 from krypenv.training.cli.speed import lines as bench_lines
-from krypenv.training.cli.speed.benchmark import chosen
+from krypenv.training.cli.speed.benchmark import BenchSettings, chosen
 from krypenv.training.cli.speed.beside import Compared, ratio_of, verdict_of
 from krypenv.training.cli.speed.lines import AEC, ENGINE, PEERS, THREADS
 
@@ -33,7 +33,8 @@ def test_the_benchmark_has_its_lines(monkeypatch):
     monkeypatch.setattr(benchmark, "_timed", lambda *_: 1.0)  # they compile everything anew
     seen = []
     only = ["engine*", AEC, "*hearts*", "*krypenv"]
-    report = benchmark.benchmark(games=32, seconds=0.01, peers=True, progress=seen.append, only=only)
+    settings = BenchSettings(only=tuple(only), games=32, seconds=0.01, peers=True)
+    report = benchmark.benchmark(settings, seen.append)
     lines = [benchmark.Line(**line) for line in report["lines"]]
     assert {ENGINE, "engine, features block", THREADS, AEC} <= {line.what for line in lines}
     rates = [line for line in lines if line.batch]
@@ -48,9 +49,9 @@ def test_the_benchmark_has_its_lines(monkeypatch):
 
 def test_a_benchmark_of_nothing_is_refused():
     with pytest.raises(ValueError, match="games is at least 1, not 0"):
-        benchmark.benchmark(games=0)
+        BenchSettings(games=0)
     with pytest.raises(ValueError, match=r"no line of the benchmark fits 'enigne'; the lines are .*; engine; "):
-        benchmark.benchmark(only=["engine", "enigne"])
+        benchmark.benchmark(BenchSettings(only=("engine", "enigne")))
 
 
 @pytest.mark.parametrize(

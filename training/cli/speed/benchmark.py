@@ -13,7 +13,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 from krypenv.inputs.words import shown
 from krypenv.training.cli.speed.lines import (
@@ -29,6 +30,8 @@ from krypenv.training.cli.speed.lines import (
 )
 from krypenv.training.runs import limits
 from krypenv.training.runs.machine import machine
+from krypenv.training.runs.options import Command, a_json_file, setting
+from krypenv.training.runs.panels import LENGTH, MEASURED
 
 ROUNDS = 3  # each figure is their median
 Rates = tuple[float, float]  # steps per CPU second, steps per second on the clock
@@ -67,33 +70,43 @@ class Line:
     threads: int | None = None
 
 
-def benchmark(
-    games: int = 4096,
-    seconds: float = 1.0,
-    threads: int = 2,
-    peers: bool = False,
-    progress: Callable[[str], None] | None = None,
-    only: Sequence[str] = (),
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class BenchSettings(Command):
+    """The settings of `krypenv bench`."""
+
+    command: ClassVar[str] = "bench"
+    only: tuple[str, ...] = setting(
+        (), "lines to measure, as in 'engine*'; repeatable [default: all lines]", panel=MEASURED, metavar="PATTERN"
+    )
+    peers: bool = setting(False, "also measure OpenSpiel and PettingZoo, if installed", panel=MEASURED)
+    beside: str | None = setting(
+        None, "compare with the krypenv of this interpreter, in alternating turns", panel=MEASURED, metavar="PYTHON"
+    )
+    first_use: bool = setting(
+        False, "measure the import and the first use of each part instead; takes minutes", panel=MEASURED
+    )
+    games: int = setting(4096, "games in a batch of the engine", limits.GAMES, LENGTH)
+    threads: int = setting(2, "threads of the multi-threaded line", limits.THREADS, LENGTH)
+    seconds: float = setting(
+        1.0, "seconds to measure a rate in each of three rounds; with --beside, in ten turns", limits.SECONDS, LENGTH
+    )
+    json: Path | None = a_json_file()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.peers + (self.beside is not None) + self.first_use > 1:
+            raise ValueError("--peers, --beside and --first-use are three measurements; give one of them")
+
+
+def benchmark(settings: BenchSettings, progress: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
     """Measure lines and return them with the machine, as plain JSON values.
 
     The rates are measured in three rounds, each over all lines, so that a ratio compares measurements close in time.
-
-    Args:
-        games: games B of the batch engine.
-        seconds: seconds to measure each rate in a round.
-        threads: threads of the multi-threaded line.
-        peers: also measure OpenSpiel's hearts and PettingZoo's connect_four, if installed.
-        progress: called with the name of the next measurement.
-        only: patterns, as in `engine*`, of the lines to measure; all without patterns.
-
-    Raises ValueError for numbers out of bounds, and for a pattern that fits no line.
+    `progress` is called with the name of the next measurement. Raises ValueError for a pattern that fits no line.
     """
-    limits.check("games", games, limits.GAMES)
-    limits.check("seconds", seconds, limits.SECONDS)
-    limits.check("threads", threads, limits.THREADS)
-    makers = {name: make for name, make in lines(games, threads).items() if peers or name not in PEERS}
-    return _measure(makers, chosen([*makers, *NEW_PROCESSES], only), seconds, progress or (lambda _: None))
+    it = settings
+    makers = {name: make for name, make in lines(it.games, it.threads).items() if it.peers or name not in PEERS}
+    return _measure(makers, chosen([*makers, *NEW_PROCESSES], it.only), it.seconds, progress)
 
 
 def _measure(

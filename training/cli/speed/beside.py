@@ -27,9 +27,8 @@ from scipy import stats
 from krypenv.inputs.files import parse_json
 from krypenv.inputs.words import one_line, shown
 from krypenv.training.cli.speed import lines as bench_lines
-from krypenv.training.cli.speed.benchmark import chosen
+from krypenv.training.cli.speed.benchmark import BenchSettings, chosen
 from krypenv.training.cli.speed.lines import PEERS
-from krypenv.training.runs import limits
 from krypenv.training.runs.machine import machine
 
 PAIRS = 40
@@ -59,29 +58,17 @@ class Compared:
     reason: str | None = None  # why it is missing
 
 
-def beside(
-    python: str,
-    games: int = 4096,
-    seconds: float = 1.0,
-    threads: int = 2,
-    only: Sequence[str] = (),
-    progress: Callable[[str], None] | None = None,
-) -> dict[str, Any]:
-    """Measure lines in this installation and in that of another interpreter; return plain JSON values.
+def beside(settings: BenchSettings, progress: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+    """Measure lines in this installation and in that of the interpreter `beside`; return plain JSON values.
 
-    Args:
-        python: the other interpreter, as in `../before/.venv/bin/python`.
-        seconds: total seconds of ten turns of a line; a line has forty turns in each installation.
-        games, threads, only, progress: as in `krypenv.training.cli.speed.benchmark.benchmark`.
-
-    Raises ValueError for numbers out of bounds, a pattern that fits no line, a missing interpreter, or one without
-    krypenv; ChildProcessError if one of the processes dies.
+    A line has forty turns in each installation; ten of them take `seconds`. `progress` is called as in `benchmark`.
+    Raises ValueError for a pattern that fits no line, a missing interpreter, or one without krypenv; ChildProcessError
+    if one of the processes dies.
     """
-    limits.check("games", games, limits.GAMES)
-    limits.check("seconds", seconds, limits.SECONDS)
-    limits.check("threads", threads, limits.THREADS)
-    names = chosen([name for name in bench_lines.lines(games, threads) if name not in PEERS], only)
-    return _measure(_find(python), names, games, seconds, threads, progress or (lambda _: None))
+    it = settings
+    assert it.beside is not None
+    names = chosen([name for name in bench_lines.lines(it.games, it.threads) if name not in PEERS], it.only)
+    return _measure(_find(it.beside), names, it.games, it.seconds, it.threads, progress)
 
 
 def _measure(
