@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,7 +76,7 @@ def run(settings: SolveSettings) -> None:
     if it.preset is None:
         _list([it.rules_of(name) for name in SOLVED], it.gap, it.iterations, it.threads)
     elif not is_strategy(it.preset):
-        _solve(it.rules_of(it.preset), it.gap, it.iterations, it.threads, it.out, it.at)
+        _solve(it, it.rules_of(it.preset))
     elif it.at is None:
         raise ValueError(f"{it.preset} is solved; --at shows what its strategy does at a position")
     elif it.game.rule or it.out:
@@ -87,24 +85,23 @@ def run(settings: SolveSettings) -> None:
         _look(it.preset, it.at)
 
 
-def _solve(rules: Rules, gap: float, iterations: int, threads: int, out: Path | None, at: str | None) -> None:
+def _solve(settings: SolveSettings, rules: Rules) -> None:
     from krypenv.training.cli.outputs import check_folder
     from krypenv.training.research.exact.looking import check_position
     from krypenv.training.research.exact.solving import solve as solve_game
     from krypenv.training.research.exact.strategies import solve_into
 
-    game = _game_at(at) if at else None
+    game, out = _game_at(settings.at) if settings.at else None, settings.out
     if game:
         check_position(rules, game[0])
     if out:
         check_folder(out)
-    start = time.perf_counter()
+    start, how = time.perf_counter(), (settings.gap, settings.iterations, settings.threads)
     with Console(stderr=True).status(f"solving {rules}"):
         if out:
-            command = shlex.join(["krypenv", *sys.argv[1:]])
-            solved = solve_into(out, rules, gap, iterations, threads, command=command)
+            solved = solve_into(out, rules, *how, command=settings.line)
         else:
-            solved = solve_game(rules, gap, iterations, threads, sees=bool(game))
+            solved = solve_game(rules, *how, sees=bool(game))
     typer.echo(
         f"{rules}: the first seat can expect {solved.value:+.4f} points; the strategy can be exploited by "
         f"{max(solved.exploitability, 0.0):.1e} points at most ({time.perf_counter() - start:.1f} s)"
