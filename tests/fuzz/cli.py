@@ -148,7 +148,7 @@ def tiny_work() -> Iterator[None]:
             (selfplay, "train", lambda settings: None),
             (imitate, "run_imitation", lambda settings: []),
             (ablation, "ablate", lambda settings: {}),
-            (cli_exploit, "exploit", lambda settings, console, command: figures),
+            (cli_exploit, "exploit", lambda settings, console: figures),
             (benchmark, "_measure", lambda *_: line),
             (beside, "_measure", lambda *_: pair),
             (doctor, "examine", lambda tell: {"wrong": [], "install": []}),
