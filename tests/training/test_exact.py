@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, hstack
+from support.reference import Reference
 from typer.testing import CliRunner
 
 from krypenv import Rules, agents
@@ -22,7 +24,7 @@ from krypenv.training.research.exact.counting import size_of
 from krypenv.training.research.exact.deal_tree import HISTORIES
 from krypenv.training.research.exact.growing import SOLVED, estimate_first_deal, grow
 from krypenv.training.research.exact.resuming import Kept
-from krypenv.training.research.exact.solving import measure, respond, solve
+from krypenv.training.research.exact.solving import Solved, measure, respond, solve
 from krypenv.training.research.exact.strategies import save
 
 SWEEP = Rules.preset("mini-sweep")
@@ -33,10 +35,16 @@ BOTH_WAYS = ["mini-sweep", "mini-mulle", "mini-kasino", "mini-sweep goal=high"]
 WITH_ORDERS = ["mini-choice", "mini-copies", "mini-choice sweep_points=3"]
 
 
+@cache
+def solved(name: str) -> Solved:
+    """An equilibrium, solved once."""
+    return solve(Rules.parse(name), GAP, sees=True)
+
+
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an equilibrium of mini-sweep."""
-    return save(tmp_path_factory.mktemp("strategies") / "sweep", solve(SWEEP, GAP, sees=True))
+    return save(tmp_path_factory.mktemp("strategies") / "sweep", solved("mini-sweep"))
 
 
 def sequence_form(name: str) -> tuple[float, list[int]]:
@@ -95,7 +103,7 @@ def sequence_form(name: str) -> tuple[float, list[int]]:
 def test_the_value_is_that_of_the_sequence_form(name: str) -> None:
     value, infosets = sequence_form(name)
     rules = Rules.parse(name)
-    assert solve(rules, GAP).value == pytest.approx(value, abs=GAP)
+    assert solved(name).value == pytest.approx(value, abs=GAP)
     own, other = size_of(grow(rules, keeps_all=True)).infosets
     if name in BOTH_WAYS:
         assert [own, other] == infosets
@@ -106,10 +114,10 @@ def test_the_value_is_that_of_the_sequence_form(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in SOLVED if name != "mini-count"])
 def test_nobody_gains_on_an_equilibrium(name: str) -> None:
-    solved = solve(Rules.preset(name), GAP)
-    assert -1e-9 <= solved.exploitability <= GAP
-    own, other = solved.best
-    assert -other - 1e-9 <= solved.value <= own + 1e-9
+    found = solved(name)
+    assert -1e-9 <= found.exploitability <= GAP
+    own, other = found.best
+    assert -other - 1e-9 <= found.value <= own + 1e-9
 
 
 def test_a_game_of_one_card_each_is_worth_what_can_be_counted_by_hand() -> None:
@@ -125,8 +133,6 @@ def test_a_game_of_one_card_each_is_worth_what_can_be_counted_by_hand() -> None:
 
 
 def _played_out(rules: Rules, deck: list[int]) -> float:
-    from support.reference import Reference
-
     game = Reference(rules, deck)
     while not game.over:
         legal = game.legal_actions()
@@ -138,12 +144,12 @@ def _played_out(rules: Rules, deck: list[int]) -> float:
 
 def test_a_policy_that_is_known_is_answered() -> None:
     """Who always plays the first legal card is exploited; a best response beats it by what was computed."""
-    solved = solve(SWEEP, GAP)
-    for forest, solution in zip(solved.trees.forests, solved.solutions, strict=True):
+    found = solve(SWEEP, GAP)
+    for forest, solution in zip(found.trees.forests, found.solutions, strict=True):
         solution.policy[:] = 0.0
         solution.policy[forest.choice[:-1]] = 1.0
-    respond(solved)
-    assert solved.exploitability > 0.5
+    respond(found)
+    assert found.exploitability > 0.5
 
 
 def test_agents_are_ranked_by_their_exploitability() -> None:
