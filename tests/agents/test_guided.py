@@ -112,7 +112,7 @@ def test_games_are_played_legally_to_the_end(models: dict[Rules, str], rules: Ru
     value = "network" if rules.num_teams == 2 else "margin"
     players = [
         guided(models, rules, 1, worlds=2, value=value),
-        guided(models, rules, 2, worlds=2, deals=2, prior=0.0, proposals=3),
+        guided(models, rules, 2, worlds=2, deals=2, prior=0.0, proposals=3, value="margin"),
         guided(models, rules, 3, worlds=1, playouts="network"),
     ]
     play_whole_games(rules, players, 2 if rules in RULES.values() else 4)

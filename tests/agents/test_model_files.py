@@ -69,6 +69,7 @@ def test_a_pickle_is_not_executed(folder: Path, tmp_path: Path) -> None:
         ("features_version", 0, "action features of version 0"),
         ("features_version", None, "action features of version None"),
         ("format", 99, "format 99"),
+        ("format", True, "is a model of format"),
         ("network", {"context": 32, "card": 8, "embedding": 4}, "don't fit"),
         ("network", {"layers": 3}, "network.context is missing"),
     ],
@@ -130,9 +131,10 @@ def test_a_model_of_several_rules_plays_each_of_them(tmp_path: Path) -> None:
 def test_no_model_and_no_json_are_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no model"):
         agents.make(str(tmp_path / "nothing"), Rules.preset())
-    (folder / "model.json").write_text("{")
-    with pytest.raises(ModelError, match="is not JSON"):
-        load_model(folder)
+    for text, reason in (("{", "is not JSON"), ("[]", "is a model of format"), ("3", "is a model of format 3")):
+        (folder / "model.json").write_text(text)
+        with pytest.raises(ModelError, match=reason):
+            load_model(folder)
 
 
 @pytest.mark.parametrize("preset", PRESETS)

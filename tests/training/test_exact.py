@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, hstack
+from support.commands import krypenv
 from support.reference import Reference
-from typer.testing import CliRunner
 
 from krypenv import Rules, agents
 from krypenv.agents.solved import FACTS, STRATEGY, StrategyError, load_strategy
 from krypenv.training import duplicate_match
-from krypenv.training.cli.commands import app
 from krypenv.training.research.exact import solving
 from krypenv.training.research.exact.counting import size_of
 from krypenv.training.research.exact.deal_tree import HISTORIES
@@ -223,7 +222,6 @@ class Killed(Exception):
 
 def test_a_solve_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is killed again and again, each time before it can keep more, and ends with the same bytes."""
-    run = CliRunner().invoke
     monkeypatch.setattr(solving, "NODES_AT_ONCE", 200)
     monkeypatch.setattr(solving, "DEALS_AT_ONCE", 1)
     write = Kept.write
@@ -241,7 +239,7 @@ def test_a_solve_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
         monkeypatch.chdir(folder)
         monkeypatch.setattr(sys, "argv", ["krypenv", "solve", "mini-last", "--out", "last"])
         for killed in range(50):
-            result = run(app, sys.argv[1:])
+            result = krypenv(*sys.argv[1:])
             if not isinstance(result.exception, Killed):
                 assert result.exit_code == 0, result.output
                 return killed
@@ -280,20 +278,18 @@ def test_what_was_kept_by_another_solve_or_is_torn_is_refused(tmp_path: Path) ->
 
 
 def test_the_commands(tmp_path: Path) -> None:
-    run = CliRunner(env={"COLUMNS": "150"}).invoke
-    out = str(tmp_path / "sweep")
-    first = run(app, ["solve", "mini-sweep", "--out", out])
+    first = krypenv("solve", "mini-sweep", "--out", tmp_path / "sweep")
     assert first.exit_code == 0, first.output
     assert "the first seat can expect -3.4889 points" in first.stdout
-    exact = run(app, ["exploit", "greedy", "--rules", "mini-sweep", "--exact", "--json", str(tmp_path / "greedy.json")])
+    exact = krypenv("exploit", "greedy", "--rules", "mini-sweep", "--exact", "--json", tmp_path / "greedy.json")
     assert exact.exit_code == 0, exact.output
     assert json.loads((tmp_path / "greedy.json").read_text())["exploitability"] > 0
-    assert "name one preset" in run(app, ["solve"]).stderr
+    assert "name one preset" in krypenv("solve").stderr
 
 
 def test_the_list_says_what_an_information_set_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("krypenv.training.research.exact.growing.SOLVED", ("mini-choice",))
-    listed = CliRunner(env={"COLUMNS": "150"}).invoke(app, ["solve", "--list"])
+    listed = krypenv("solve", "--list")
     assert listed.exit_code == 0, listed.output
     assert "2,858 + 3,736" in listed.stdout  # with the orders they are 3,282 + 4,624
     assert listed.stdout.splitlines()[-1] == (

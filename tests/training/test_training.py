@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 import torch
+from support.commands import krypenv
 from support.games import SMALL, some_arrays
 from support.relatives import PRESETS as FAMILIES
-from typer.testing import CliRunner
 
 from krypenv import Rules, agents
 from krypenv.agents.neural.model_file import load_model, save_model
 from krypenv.agents.neural.network import Shape, inputs_of
 from krypenv.training import duplicate_match
-from krypenv.training.cli.commands import app
 from krypenv.training.evaluation.arena.model_card import limits_of
 from krypenv.training.evaluation.matches.duplicate import MatchResult
 from krypenv.training.learn.imitation.imitate import ImitationSettings, make_policy, save_start
@@ -297,11 +296,11 @@ class TestPresets:
     ) -> None:
         seen: list[Settings] = []
         monkeypatch.setattr(selfplay, "train", seen.append)
-        done = CliRunner().invoke(app, ["train", *options])
+        done = krypenv("train", *options)
         assert done.exit_code == 0, done.output
         assert seen == [Settings.of(**given)]
 
     def test_an_unknown_one_is_told_in_one_sentence(self) -> None:
-        done = CliRunner().invoke(app, ["train", "--preset", "slow"])
+        done = krypenv("train", "--preset", "slow")
         assert done.exit_code == 2
         assert done.stderr == "krypenv: preset is quick, good, strong, long or not given, not 'slow'\n"
