@@ -253,6 +253,7 @@ def test_the_name_makes_the_agent_again(models: dict[Rules, str]) -> None:
     ("options", "complaint"),
     [
         ({"rules": TEAMS}, "was trained for 'krypkasino players=2' and can't play"),
+        ({"value": "x"}, "value is .* not 'x'"),
         ({"prior": float("nan")}, "prior, .* not nan"),
         ({"worlds": 1_000_000, "proposals": 1000}, "need too much memory"),
     ],

@@ -98,6 +98,7 @@ def test_other_rules_and_settings_train_too(tmp_path: Path, fields: dict[str, An
 def test_kasino_and_mulle_train_and_meet_their_ladder(tmp_path: Path, fields: dict[str, Any]) -> None:
     results = trains(tmp_path, **fields)
     assert [result.opponent for result in results] == list(FURTHER.against)
+    assert "champion" not in limits_of(json.loads((tmp_path / "run" / "model" / "model.json").read_text()))
 
 
 def trains(tmp_path: Path, **fields: Any) -> list[MatchResult]:
@@ -114,7 +115,6 @@ def trains(tmp_path: Path, **fields: Any) -> list[MatchResult]:
     assert changed == list(after)
     card = json.loads((folder / "model" / "model.json").read_text())
     assert card["rules"] == str(settings.game_rules())
-    assert "champion" not in limits_of(card)
     for rules in (settings.game_rules(), *settings.other_rules()):
         assert agents.make(str(folder / "model"), rules).rules == rules
     return results
