@@ -1,216 +1,61 @@
-"""What the networks are told of each legal action, against a slow reference that tries all subsets and hands."""
+"""What networks are told of each legal action, beside slow references that try all captures, moves and hands."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 import pytest
-from scipy.stats import hypergeom
+from support import builds, maximal_moves, optional_moves
 from support.games import RULES, full_deck, lay, small_first, stacked
-from support.reference import TAKE, Move, Reference, largest_captures, rank
+from support.optional_moves import moves_after, worth
+from support.reference import Reference, rank
+from support.relatives import BUILDING, GLIMNE, MIXTURES, RELATIVES
 
-from krypenv import Engine, Rules
-from krypenv.agents.neural.action_features import COLUMNS, DESCRIPTIONS, WIDTH, gather_action_features
-from krypenv.features import WIDTH as FEATURES
-from krypenv.observation import SIZE
+from krypenv import Engine, Game, Rules
+from krypenv.agents.neural.action_features import (
+    COLUMNS,
+    WIDTH,
+    columns_of,
+    descriptions_of,
+    gather_action_features,
+    version_of,
+    width_of,
+)
+from krypenv.cards import STOP, parse_card
+from krypenv.features import columns_of as block_columns_of
+from krypenv.features import shape_of
 from krypenv.worlds.determinize import determinize
 
-RANKS = range(1, 14)
-PICTURES = {11, 12, 13}
-every_rules = pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
+GAMES = {**RULES, **RELATIVES, **GLIMNE}
 
 
-class Stacks(NamedTuple):
-    """Cards of a rank that lie on the table after a play, and what those of them that have points count."""
-
-    copies: int
-    dear: int
-    points: int
-
-
-def values_for(rules: Rules, played: int) -> tuple[dict[int, int], int]:
-    """What each rank on the table counts for a card of some rank, and what the card itself does (R2, H2)."""
-    values = dict(zip(RANKS, rules.table_values, strict=True))
-    if not rules.pictures_in_sums:
-        values = {r: v for r, v in values.items() if (r == played if played in PICTURES else r not in PICTURES)}
-        if played in PICTURES:
-            return {played: 1}, 1
-    return values, rules.hand_values[played - 1]
+def told_of(game: Game) -> dict[int, np.ndarray]:
+    """The features of each legal action."""
+    found = gather_action_features(game.rules, game.observation()[None], game.action_mask()[None])
+    assert found.actions.tolist() == game.legal_actions()
+    return dict(zip(found.actions.tolist(), found.features.astype(np.int64), strict=True))
 
 
-def sweeps(rules: Rules, table: Counter[int], played: int) -> bool:
-    """Whether a card of some rank takes a whole table, given as its ranks."""
-    values, target = values_for(rules, played)
-    ranks = sorted(r for r in table if table[r])
-    if not ranks or not set(ranks) <= set(values):
-        return False
-    captures = largest_captures(tuple((values[r], table[r]) for r in ranks), target)
-    return tuple(table[r] for r in ranks) in captures
+# ---------------------------------------------------------------------- beside the references
 
 
-def group_prices(stacks: list[tuple[int, int, int]], target: int) -> Iterator[int]:
-    """The points of every group of cards, from (value, points, copies), that makes a sum."""
-    if target == 0:
-        yield 0
-    if not stacks or target <= 0:
-        return
-    (value, points, copies), *others = stacks
-    for taken in range(min(copies, target // value) + 1):
-        left = target - taken * value
-        if left == 0:
-            yield taken * points
-        else:
-            yield from (taken * points + more for more in group_prices(others, left))
-
-
-def price(rules: Rules, left: dict[int, Stacks], played: int) -> int | None:
-    """The points of the cheapest group on the table that makes the value of a card; None where there is none."""
-    values, target = values_for(rules, played)
-    stacks = []
-    for r, (copies, dear, points) in left.items():
-        if r in values:
-            stacks += [(values[r], 0, copies - dear), (values[r], points, dear)]
-    return min(group_prices(stacks, target), default=None)
-
-
-class Play(NamedTuple):
-    """One way to go on after an action: which ranks are taken, the cheapest such cards, and what then lies there."""
-
-    count: float
-    features: np.ndarray
-
-
-class Asker:
-    """Works out the features of the legal actions of a position of the reference."""
-
-    def __init__(self, reference: Reference, rules: Rules) -> None:
-        self.game, self.rules, seat = reference, rules, reference.turn
-        self.next = (seat + 1) % rules.players
-        self.hand = Counter(map(rank, reference.hands[seat]))
-        self.last = sum(map(len, reference.hands)) == (reference.pending is None)  # the play ends the deal
-        barred = set() if self.last else reference.cannot_hold(self.next)
-        unseen = (rules.deck_counts - np.array(reference.seen_by(seat))).reshape(4, 13).sum(0)
-        self.unseen = {r: 0 if r in barred else int(unseen[r - 1]) for r in RANKS}
-
-    def moves(self, action: int) -> list[Move]:
-        """All whole plays that an action may lead to."""
-        if action < TAKE:
-            return [move for move in self.game.legal_moves() if move[0] == action]
-        wanted = Counter([*self.game.taken, action - TAKE])
-        return [move for move in self.game.legal_moves() if not wanted - Counter(move[1])]
-
-    def gained(self, move: Move) -> int:
-        twin, seat = self.game.copy(), self.game.turn
-        twin.push(move)
-        return twin.points(seat) - self.game.points(seat)
-
-    def left(self, card: int, taken: Counter[int]) -> dict[int, Stacks]:
-        """What lies on the table after a play, by rank; of a rank that is taken in part, what has points stays."""
-        table = [*self.game.table, *([] if taken else [card])]
-        if self.last and not self.game.stock:
-            return {}
-        left = {}
-        for r, number in Counter(map(rank, table)).items():
-            kinds = [kind for kind in table if rank(kind) == r]
-            stays = number - taken[r]
-            if self.last:
-                aside = {"pictures": r in PICTURES, "spades": None, "none": False}[self.rules.set_aside]
-                spades = sum(kind // 13 == 3 for kind in kinds)
-                stays -= min(spades if aside is None else number * aside, stays)
-            points = [self.game.card_points(kind) for kind in kinds]
-            if stays:
-                left[r] = Stacks(stays, min(sum(map(bool, points)), stays), max(points))
-        return left
-
-    def drawn(self, move: Move) -> int:
-        """The cards that the next seat will hold when it is to act, if it is the next one to act."""
-        twin = self.game.copy()
-        twin.push(move)
-        return 0 if twin.over or (self.last and twin.turn != self.next) else len(twin.hands[self.next])
-
-    def chance(self, ranks: list[int], drawn: int) -> float:
-        hits, pool = sum(self.unseen[r] for r in ranks), sum(self.unseen.values())
-        return float(hypergeom.sf(0, pool, hits, min(drawn, pool))) if hits else 0.0
-
-    def play(self, action: int, moves: list[Move]) -> Play:
-        """The features of an action, if these plays, which take the same ranks, are what it leads to."""
-        card, takes, swept = moves[0]
-        left = self.left(card, Counter(map(rank, takes)))
-        table = Counter({r: stack.copies for r, stack in left.items()})
-        own = self.hand - Counter([rank(action)] if action < TAKE else [])
-        drawn = self.drawn(moves[0])
-        sweepers = [r for r in RANKS if sweeps(self.rules, table, r)]
-        prices = {r: price(self.rules, left, r) for r in RANKS}
-        takers = [r for r in RANKS if prices[r] is not None]
-        risk = dict.fromkeys(RANKS, 0)
-        if not self.last:
-            for r in set(RANKS) - set(takers):
-                if self.unseen[r]:
-                    risk[r] = sum(own[o] for o in own if sweeps(self.rules, table + Counter([r]), o))
-        points = min(map(self.gained, moves))
-        chance = self.chance(sweepers, drawn)
-        kind = action % 52
-        entries = {
-            "creeps": not takes,
-            "points": points,
-            "sweeps": swept,
-            "chance": percent(chance),
-            "sweepers": [self.unseen[r] if r in sweepers else 0 for r in RANKS],
-            "left": [table[r] for r in RANKS],
-            "takers": [self.unseen[r] if r in takers else 0 for r in RANKS],
-            "own_takers": [own[r] if r in takers else 0 for r in RANKS],
-            "price": [prices[r] or 0 for r in RANKS],
-            "risk": [risk[r] for r in RANKS],
-            "taker_chance": percent(self.chance(takers, drawn)),
-            "risk_chance": percent(self.chance([r for r in RANKS if risk[r]], drawn)),
-            "held": self.game.hands[self.game.turn].count(kind),
-            "seen": self.game.seen_by(self.game.turn)[kind],
-            "least_points": min(map(self.gained, self.moves(action))),
-        }
-        features = np.zeros(WIDTH, np.int64)
-        for name, value in entries.items():
-            features[COLUMNS[name]] = value
-        return Play(points + self.rules.sweep_points * (swept - chance), features)
-
-    def plays(self, action: int) -> list[Play]:
-        """The ways to go on after an action with the best count."""
-        groups: dict[tuple[int, ...], list[Move]] = {}
-        for move in self.moves(action):
-            groups.setdefault(tuple(sorted(map(rank, move[1]))), []).append(move)
-        plays = [self.play(action, moves) for moves in groups.values()]
-        return [play for play in plays if play.count < min(play.count for play in plays) + 1e-9]
-
-
-def percent(chance: float) -> int:
-    return int(100 * chance + 0.5)
-
-
-ROUNDED = [COLUMNS[name].start for name in ("chance", "taker_chance", "risk_chance")]
-
-
-def agree(found: np.ndarray, expected: np.ndarray) -> bool:
-    """Whether features are those expected; a percentage may be rounded either way."""
-    difference = np.abs(found - expected)
-    difference[ROUNDED] = np.maximum(difference[ROUNDED] - 1, 0)
-    return not difference.any()
-
-
-@every_rules
+@pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 @pytest.mark.parametrize("style", ["random", "creep"])
-def test_features_are_those_of_the_reference(rules: Rules, style: str) -> None:
+def test_where_captures_are_maximal_features_are_those_of_the_reference(rules: Rules, style: str) -> None:
     rng = np.random.default_rng(len(str(rules)))
     deck = rng.permutation(full_deck(rules)).tolist() if style == "random" else small_first(rules, rng)
     engine, reference = stacked(rules, np.array([deck])), Reference(rules, deck)
     while not reference.over:
-        asker, legal = Asker(reference, rules), reference.legal_actions()
+        asker, legal = maximal_moves.Asker(reference, rules), reference.legal_actions()
         found = gather_action_features(rules, engine.observation, engine.action_mask)
         assert found.actions.tolist() == legal
         for action, features in zip(legal, found.features.astype(np.int64), strict=True):
             plays = asker.plays(action)
-            assert any(agree(features, play.features) for play in plays), (action, features - plays[0].features)
+            assert any(maximal_moves.agree(features, play.features) for play in plays), (
+                action,
+                features - plays[0].features,
+            )
         action = int(rng.choice(legal))
         if style == "creep" and reference.pending is None:
             counts = {kind: len(reference.captures(rank(kind))) for kind in legal}
@@ -220,53 +65,112 @@ def test_features_are_those_of_the_reference(rules: Rules, style: str) -> None:
             engine.step([action])
 
 
-def played(rules: Rules, games: int = 48) -> Iterator[Engine]:
-    """An engine at several points of its games, with takes pending in some rows."""
-    engine = Engine(rules, games, seed=5, features=True)
-    for step in range(60):
-        engine.step(engine.sample_actions())
+@pytest.mark.parametrize("rules", [*RELATIVES.values(), MIXTURES["kasino-sweden players=2 goal=low"]], ids=str)
+def test_where_captures_are_optional_features_are_those_of_a_best_capture(rules: Rules) -> None:
+    threats, acts = 0, Counter[int]()
+    for game in optional_moves.positions(rules, 14, seed=4):
+        for action, features in told_of(game).items():
+            moves = moves_after(game, action)
+            best = max(worth(game, move) for move in moves)
+            told = [optional_moves.expected(game, action, move) for move in moves if worth(game, move) > best - 1e-9]
+            assert any(optional_moves.agree(game, features, each) for each in told), (game.position(), action)
+            threats += any("threat" in each for each in told)
+            acts[min(action // 52, 2)] += 1
+    assert threats > 3
+    assert acts[0] > 5
+
+
+@pytest.mark.parametrize("rules", [next(iter(BUILDING.values())), *GLIMNE.values()], ids=str)
+def test_b2_where_cards_are_built_each_action_is_told_by_a_move_that_it_leads_to(rules: Rules) -> None:
+    listed, total, is_listed = 0, 0, columns_of(rules)["listed"]
+    for game in builds.positions(rules, 1):
+        if game.stock_size == 0:  # the end of a game gives what is left to the last capturer
+            break
+        moves = [(builds.first_actions(game, move), builds.effects(game, move)) for move in game.legal_moves()]
+        for action, row in told_of(game).items():
+            total += 1
+            if row[is_listed][0]:
+                listed += 1
+                assert builds.told(rules, row) in [effect for actions, effect in moves if action in actions]
+    assert listed > 0.8 * total > 50
+
+
+# ---------------------------------------------------------------------- what it is told of
+
+
+@pytest.mark.parametrize("rules", [*GAMES.values(), *MIXTURES.values()], ids=str)
+def test_actions_counts_and_first_columns_are_those_of_masks_and_of_the_features_block(rules: Rules) -> None:
+    engine, (rows_of_block, width) = Engine(rules, 32, seed=5, features=True), shape_of(rules)
+    stops = 0
+    for step in range(50):
         if step % 7 == 0:
-            yield engine
+            found = gather_action_features(rules, engine.observation, engine.action_mask)
+            rows, actions = np.nonzero(engine.action_mask)
+            assert found.counts.tolist() == np.bincount(rows, minlength=engine.num_games).tolist()
+            assert found.actions.tolist() == actions.tolist()
+            assert found.features.shape == (len(actions), width_of(rules))
+            block = engine.observation[:, rules.observation_size :].reshape(-1, rows_of_block, width)
+            kinds = np.where(actions == STOP, 52, actions % 52)
+            assert rules.building or (found.features[:, :width] == block[rows, kinds]).all()
+            stops += (actions == STOP).sum()
+        engine.step(engine.sample_actions())
+    assert stops > 0 or rules.capture == "maximal"
 
 
-@every_rules
-def test_actions_and_counts_are_those_of_the_masks(rules: Rules) -> None:
-    for engine in played(rules):
-        found = gather_action_features(rules, engine.observation, engine.action_mask)
-        rows, actions = np.nonzero(engine.action_mask)
-        assert found.counts.tolist() == np.bincount(rows, minlength=engine.num_games).tolist()
-        assert found.actions.tolist() == actions.tolist()
-        assert found.features.shape == (len(actions), WIDTH)
-        block = engine.observation[:, SIZE:].reshape(-1, 52, FEATURES)
-        assert (found.features[:, :FEATURES] == block[rows, actions % 52]).all()
-
-
-@every_rules
+@pytest.mark.parametrize("rules", GAMES.values(), ids=GAMES)
 def test_nothing_depends_on_hidden_cards_or_on_other_rows(rules: Rules) -> None:
-    for engine in played(rules, 8):
-        found = gather_action_features(rules, engine.observation, engine.action_mask)
-        for seed in range(2):
-            world = Engine.from_state(rules, determinize(engine.observation, seed, rules))
+    engine = Engine(rules, 12, seed=5)
+    for step in range(60):
+        if step % 9 == 0:
+            found = gather_action_features(rules, engine.observation, engine.action_mask)
+            world = Engine.from_state(rules, determinize(engine.observation, step, rules))
             other = gather_action_features(rules, world.observation, world.action_mask)
             assert all((mine == its).all() for mine, its in zip(found, other, strict=True))
-        ends = np.cumsum(found.counts)
-        for row in range(engine.num_games):
-            alone = gather_action_features(rules, engine.observation[row : row + 1], engine.action_mask[row : row + 1])
-            assert (alone.features == found.features[ends[row] - found.counts[row] : ends[row]]).all()
+            ends = np.cumsum(found.counts)
+            for row, end in enumerate(ends):
+                one = slice(row, row + 1)
+                alone = gather_action_features(rules, engine.observation[one], engine.action_mask[one])
+                assert (alone.features == found.features[end - found.counts[row] : end]).all()
+        engine.step(engine.sample_actions())
 
 
-def test_columns_cover_the_features_once() -> None:
-    covered = sorted(at for part in COLUMNS.values() for at in range(part.start, part.stop))
-    assert covered == list(range(WIDTH))
-    assert set(DESCRIPTIONS) <= set(COLUMNS)
+# ---------------------------------------------------------------------- columns
 
 
-def test_a_position_by_hand() -> None:
+def test_columns_are_data_of_the_rules() -> None:
+    for rules in (*RULES.values(), *RELATIVES.values(), *GLIMNE.values()):
+        columns = columns_of(rules)
+        covered = sorted(at for part in columns.values() for at in range(part.start, part.stop))
+        assert covered == list(range(width_of(rules)))
+        assert set(descriptions_of(rules)) == set(columns)
+        if rules.building:  # these networks are told of a move, and not of a card
+            assert list(descriptions_of(rules)) == list(columns)
+        else:
+            assert list(columns)[: len(block_columns_of(rules))] == list(block_columns_of(rules))
+    assert columns_of(Rules.preset()) == COLUMNS
+    assert (version_of(Rules.preset()), width_of(Rules.preset()), WIDTH) == (1, 87, 87)
+    assert len({version_of(rules) for rules in RELATIVES.values()} - {1}) == 1
+
+
+def test_every_feature_of_builds_is_described_and_used() -> None:
+    rules = Rules.preset("mulle-glimne")
+    assert list(descriptions_of(rules)) == list(columns_of(rules))
+    engine, largest = Engine(rules, 256, seed=1), np.zeros(width_of(rules), np.int64)
+    for _ in range(80):
+        found = gather_action_features(rules, engine.observation, engine.action_mask)
+        largest = np.maximum(largest, np.abs(found.features.astype(np.int64)).max(axis=0))
+        engine.step(engine.sample_actions())
+    unused = {name for name, part in columns_of(rules).items() if not largest[part].any()}
+    assert unused == {"cards_lead", "spades_lead"}  # where piles count
+
+
+# ---------------------------------------------------------------------- by hand
+
+
+def test_a_position_of_krypkasino_by_hand() -> None:
     """A four and Storan lie there; what a creeping five, and what the taking ten leaves."""
     game = lay("4C TD", "5H TC 9S", "KC KD 2H", more="captured 1: rest; stock: -")
-    engine = Engine.from_state(game.rules, determinize(game.observation(0)[None], 0, game.rules))
-    found = gather_action_features(game.rules, engine.observation, engine.action_mask)
-    rows = {int(action): features for action, features in zip(found.actions, found.features, strict=True)}
+    rows = told_of(game)
     five, ten = rows[2 * 13 + 4], rows[9]
     assert five[COLUMNS["left"]].tolist() == [0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0]
     # an ace (14) takes 4 + 10, a four, a five, a nine (4 + 5) and a ten take something; Storan costs 3
@@ -278,3 +182,28 @@ def test_a_position_by_hand() -> None:
     # the next seat holds K K 2, and takes nothing; if it creeps with a five, the nine must sweep 4 + 5
     assert ten[COLUMNS["taker_chance"]].tolist() == [0]
     assert not ten[COLUMNS["risk"]].any()  # but no five is unseen
+
+
+def test_a_position_of_kasino_by_hand() -> None:
+    """Most cards and spades are the other side's, so only points and sweeps are worth anything."""
+    game = Game.from_position(
+        "rules: kasino-sweden players=2; table: 4D AC; hand 0: AH QH 4C; hand 1: KC KD 4H; "
+        "captured 1: rest; stock: -; last-capturer: 1"
+    )
+    rows = told_of(game)
+    ace, queen = (
+        {name: rows[parse_card(card)][part].tolist() for name, part in columns_of(game.rules).items()}
+        for card in ("AH", "QH")
+    )
+    assert ace["gain"] == [20]
+    assert ace["left"] == [0, 0, 0, 1] + [0] * 9
+    assert ace["takers"] == [0, 0, 0, 1] + [0] * 11  # the four of hearts
+    assert ace["worth"] == [0, 0, 0, 10] + [0] * 11  # a sweep
+    assert ace["threat"] == ace["next_gain"] == [10]
+    assert queen["gain"] == [0]
+    assert queen["left_cards"] == [3]
+    assert queen["takers"] == [0, 0, 0, 1] + [0] * 8 + [2, 0, 0]  # a king takes the queen and the ace
+    assert queen["own_takers"] == [1, 0, 0, 1] + [0] * 11
+    assert queen["worth"] == [10] + [0] * 11 + [10, 0, 0]
+    assert queen["threat"] == queen["next_gain"] == [10]
+    assert queen["cards_sure"] == queen["spades_sure"] == [-1]

@@ -1,74 +1,73 @@
-"""Agents: their strings, their legality under all rules, and what they choose."""
+"""What holds for every agent: its string, and legal, seeded, honest play in every game of the family."""
+
+from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.games import RULES
+from support.positions import decide, play_whole_games, played, with_choices
+from support.relatives import BUILDING, GLIMNE, RELATIVES
 
-from krypenv import Engine, Rules, agents
+from krypenv import Engine, Rules, agents, determinize
 from krypenv.agents.base import options_of
 from krypenv.agents.scripted import Greedy, Tactician
-from krypenv.cards import NUM_ACTIONS, NUM_KINDS
+from krypenv.cards import BUILD, NUM_ACTIONS, TAKE
 from krypenv.families import krypkasino
-from krypenv.features import COLUMNS, WIDTH
+from krypenv.features import SIZE as FEATURES
 from krypenv.observation import SIZE
 
-SPECS = ["random", "greedy", "tactician", "tactician(shed=True)"]
-VARIANTS = [
-    {"first_deal": "six_table"},
-    {"set_aside": "spades", "last_capture_points": 1},
-    {"forced_sweep": False, "storan_points": 0},
-    {"players": 4, "teams": 2},
-    {"players": 6, "teams": 2},
-    {"players": 6, "teams": 3, "games": 2},
-]
-RULES = Rules.preset("krypkasino")
+MAIN = RULES["krypkasino players=2"]
+SCRIPTED = ["random", "greedy", "tactician", "tactician(shed=True)"]
+SAMPLERS = ["search(worlds=12)", "rollout(worlds=6)", "ismcts(worlds=30)"]
+ORACLES = ["oracle-hand", "oracle-deck"]
+every_honest = pytest.mark.parametrize("spec", [*SCRIPTED, *SAMPLERS])
 
 
-def all_rules() -> list[Rules]:
-    """Every preset of Krypkasino with every number of players that it takes, and the variants."""
-    found = [Rules.preset("krypkasino", **fields) for fields in VARIANTS]
-    for name in krypkasino.PRESETS:
-        for players in range(2, 7):
-            try:
-                found.append(Rules.preset(name, players=players))
-            except ValueError:
-                continue
-    return found
+class Last:
+    """Plays the legal action with the highest number."""
+
+    def __init__(self, rules, seed=0):
+        self.name, self.rules = "last", rules
+
+    def act(self, observations, action_masks):
+        return action_masks.shape[1] - 1 - action_masks[:, ::-1].argmax(axis=1)
 
 
-def played_engine(rules: Rules = RULES, games: int = 512, features: bool = True) -> Engine:
-    """An engine some steps into its games, so that its rows stand at different points of the deals."""
-    engine = Engine(rules, games, seed=3, features=features)
-    for _ in range(45):
-        engine.step(engine.sample_actions())
-    return engine
+# ---------------------------------------------------------------------- names and options
 
 
-def column(engine: Engine, name: str) -> np.ndarray:
-    """One entry of the features block for each legal action, (B, 105) floats; nan where illegal."""
-    block = engine.observation[:, SIZE:].reshape(-1, NUM_KINDS, WIDTH)[:, :, COLUMNS[name].start].astype(float)
-    values = np.concatenate([block, block, np.full((len(block), 1), np.nan)], axis=1)
-    return np.where(engine.action_mask == 1, values, np.nan)
-
-
-# ---------------------------------------------------------------------- names
-
-
-@pytest.mark.parametrize("spec", SPECS)
-def test_the_name_of_an_agent_makes_it_again(spec):
-    assert agents.make(spec, RULES).name == spec
-    assert agents.format_spec(*agents.parse_spec(spec)) == spec
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        *((spec, spec) for spec in (*SCRIPTED, "search", "oracle-hand", "oracle-hand(plies=4)")),
+        (" tactician( shed = False ) ", "tactician"),
+        ("search(worlds=30, ms=0)", "search"),
+        ("search(worlds=100, threads=2)", "search(worlds=100)"),
+        (
+            "search(value='margin', plies=3, method='paranoid', ms=2.5)",
+            "search(plies=3, method='paranoid', value='margin', ms=2.5)",
+        ),
+        ("rollout(deals=2, worlds=5)", "rollout(worlds=5, deals=2)"),
+        ("ismcts(guided=False, explore=3)", "ismcts(explore=3, guided=False)"),
+        ("oracle-deck(deals=1, value='margin')", "oracle-deck(value='margin', deals=1)"),
+    ],
+)
+def test_a_name_makes_the_agent_again(spec, name):
+    assert agents.make(spec, MAIN).name == name
+    assert agents.make(name, MAIN).name == name
+    assert agents.format_spec(*agents.parse_spec(name)) == name
 
 
 def test_names_and_options():
     assert {"random", "greedy", "tactician"} <= set(agents.names())
+    assert "guided" not in agents.names()
     assert options_of(Tactician) == {"shed": False}
     assert options_of(Greedy) == {}
-    assert agents.make(" tactician( shed = False ) ", RULES).name == "tactician"
     assert agents.parse_spec("search(worlds=100, name='a')") == ("search", {"worlds": 100, "name": "a"})
 
 
 @pytest.mark.parametrize(
-    ("spec", "message"),
+    ("spec", "complaint"),
     [
         ("greddy", "unknown agent 'greddy' \\(did you mean 'greedy'\\?\\)"),
         ("minimax", "the agents are random, greedy, tactician"),
@@ -81,84 +80,208 @@ def test_names_and_options():
         ("tactician.shed", "names no agent"),
         ("", "names no agent"),
         ("runs/missing", "there is no model folder 'runs/missing'"),
+        ("search(worlds=0)", "worlds, .* from 1 to 1000000000, not 0"),
+        ("rollout(worlds=-3)", "worlds, .* from 1 to 1000000000, not -3"),
+        ("ismcts(worlds=0)", "worlds, .* from 1 to 1000000000, not 0"),
+        ("search(plies=-1)", "plies, .* from 0 to 32, not -1"),
+        ("search(plies=1000)", "plies, .* from 0 to 32, not 1000"),
+        ("oracle-hand(plies=33)", "plies, .* from 0 to 32, not 33"),
+        ("search(method='x')", "method is paranoid or max_n, not 'x'"),
+        ("oracle-deck(method='x')", "method is paranoid or max_n, not 'x'"),
+        ("search(value='x')", "value is .* not 'x'"),
+        ("rollout(value='x')", "value is .* not 'x'"),
+        ("ismcts(value='x')", "value is .* not 'x'"),
+        ("oracle-hand(value='x')", "value is .* not 'x'"),
+        ("search(ms=-1)", "ms, .* from 0 to 1000000000, not -1"),
+        ("ismcts(ms=-0.5)", "ms, .* from 0 to 1000000000, not -0.5"),
+        ("search(threads=-1)", "threads, .* from 0 to 1024, not -1"),
+        ("ismcts(explore=-1)", "explore, .* from 0 to 1000000, not -1"),
+        ("rollout(deals=0)", "deals, .* from 1 to 104, not 0"),
+        ("oracle-deck(deals=0)", "deals, .* from 1 to 104, not 0"),
+        ("search(worlds=1000000001)", "worlds, .* from 1 to 1000000000, not 1000000001"),
+        ("rollout(worlds=99999999999999999999)", "worlds, .* not 99999999999999999999"),
+        ("search(worlds=10**30)", "names no agent"),
+        ("search(threads=1000000)", "threads, .* from 0 to 1024, not 1000000"),
+        ("ismcts(worlds=1000000, threads=1024)", "need too much memory"),
+        ("ismcts(explore=1e999)", "explore, .* not inf"),
+        ("search(ms=1e999)", "ms, .* not inf"),
+        ("rollout(deals=105)", "deals, .* from 1 to 104, not 105"),
+        ("search(world=3)", "no option 'world'"),
+        ("search(worlds=1.5)", "worlds is of type int"),
+        ("search(worlds=True)", "worlds is of type int"),
+        ("oracle-hand(worlds=3)", "no option 'worlds'"),
+        ("champion(worlds=-1)", "worlds, .* .0 for the network alone., is from 0 to 1000000000, not -1"),
+        ("learned()", "name its folder"),
+        ("learned(model='nowhere')", "is no model"),
+        ("learned(model='nowhere', temperature=-1)", "temperature, the divisor of scores .* is from 0 to .*, not -1"),
+        ("learned(model='nowhere', solver=1)", "solver is of type bool"),
+        ("guided(model='')", "name its folder, as in guided"),
+        ("guided(model='nowhere')", "nowhere is no model"),
+        ("guided(model='nowhere', proposals=0)", "proposals, .* is from 1 to 1000, not 0"),
+        ("guided(model='nowhere', temperature=0.0)", "temperature, .* is from 0.001 to 1000000, not 0.0"),
+        ("guided(model='nowhere', worlds=0)", "worlds, .* from 1 to 1000000000, not 0"),
+        ("guided(model='nowhere', deals=0)", "deals, .* from 1 to 104, not 0"),
+        ("guided(model='nowhere', prior=-1.0)", "prior, .* from 0 to 1000000, not -1"),
+        ("guided(model='nowhere', worlds='x')", "worlds is of type int"),
+        ("guided(model='nowhere', playouts='x')", "playouts is auto, network or tactician, not 'x'"),
     ],
 )
-def test_a_bad_name_is_refused_with_the_reason(spec, message):
-    with pytest.raises(ValueError, match=message):
-        agents.make(spec, RULES)
+def test_a_bad_string_gets_one_sentence(spec, complaint):
+    with pytest.raises(ValueError, match=complaint) as caught:
+        agents.make(spec, MAIN)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_folder_does_not_hide_an_agent_of_its_name(tmp_path, monkeypatch):
     (tmp_path / "greedy").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert isinstance(agents.make("greedy", RULES), Greedy)
+    assert isinstance(agents.make("greedy", MAIN), Greedy)
 
 
-# ---------------------------------------------------------------------- play
+# ---------------------------------------------------------------------- legal play
+
+VARIANTS = [
+    {"set_aside": "spades", "last_capture_points": 1},
+    {"forced_sweep": False, "storan_points": 0},
+    {"players": 6, "teams": 3, "games": 2},
+]
+SEARCHERS = [
+    "search(worlds=3)",
+    "search(worlds=2, method='paranoid', plies=3, value='margin')",
+    "rollout(worlds=2, deals=2)",
+    "ismcts(worlds=6)",
+    "ismcts(worlds=6, guided=False, explore=0)",
+]
+CHEATERS = ["oracle-hand", "oracle-deck(deals=1)", "oracle-deck(deals=99, method='paranoid')"]
 
 
-@pytest.mark.parametrize("rules", all_rules(), ids=str)
-def test_agents_play_legally(rules):
-    for features in (False, True):
-        engine = Engine(rules, 24, seed=1, features=features)
-        players = [agents.make(spec, rules, seed=2) for spec in SPECS]
-        for step in range(120):
-            engine.step(players[step % len(players)].act(engine.observation, engine.action_mask))
+def krypkasinos() -> dict[str, Rules]:
+    """`RULES`, other variants, and every preset of Krypkasino with every number of players that it takes."""
+    found = [*RULES.values(), *(Rules.preset("krypkasino", **fields) for fields in VARIANTS)]
+    for name in krypkasino.PRESETS:
+        for players in range(2, 7):
+            try:
+                found.append(Rules.preset(name, players=players))
+            except ValueError:
+                continue
+    return {str(rules): rules for rules in found}
 
 
-@pytest.mark.parametrize("spec", SPECS)
-def test_the_seed_decides_and_the_features_block_changes_nothing(spec):
-    engine = played_engine()
-    masks, base = engine.action_mask, engine.observation[:, :SIZE]
-    actions = agents.make(spec, RULES, seed=5).act(engine.observation, masks)
-    assert actions.dtype == np.int64
-    np.testing.assert_array_equal(actions, agents.make(spec, RULES, seed=5).act(base, masks))
-    assert (actions != agents.make(spec, RULES, seed=6).act(base, masks)).any()
+with_and_without_features = pytest.mark.parametrize("features", [False, True])
+
+
+@with_and_without_features
+@pytest.mark.parametrize("rules", krypkasinos().values(), ids=str)
+def test_scripted_agents_play_krypkasino_to_the_end(rules, features):
+    play_whole_games(rules, [agents.make(spec, rules, seed=2) for spec in SCRIPTED], 24, features)
+
+
+@with_and_without_features
+@pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
+def test_searching_agents_play_krypkasino_legally(rules, features):
+    """The engine refuses other actions. Every agent comes to act in the middle of plays too."""
+    engine = with_choices(rules, 6, features)
+    assert engine.action_mask[:, TAKE:].any() or rules.deck_size < 52
+    players = [agents.make(spec, rules, seed) for seed, spec in enumerate([*SEARCHERS, *CHEATERS])]
+    for step in range(5 * len(players)):
+        engine.step(decide(players[step % len(players)], engine))
+
+
+OTHERS = {**RELATIVES, **GLIMNE, **{text: rules for text, rules in BUILDING.items() if "games=0" in text}}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "random", "greedy", "tactician", "search(worlds=2)", "rollout(worlds=1)", "ismcts(worlds=2)",
+        "champion(worlds=1)", f"{__name__}:Last",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("rules", OTHERS.values(), ids=OTHERS)
+def test_b2_agents_play_the_other_games_to_the_end(rules, spec):
+    games = 2 if rules.games == 0 else 8  # sessions are long
+    chosen = play_whole_games(rules, [agents.make(spec, rules, seed=2)], games)
+    assert max(chosen) >= BUILD or not rules.building
 
 
 def test_random_is_uniform_over_all_legal_actions():
-    engine = Engine(RULES, 1, seed=1)
+    engine = Engine(MAIN, 1, seed=1)
     (legal,) = np.nonzero(engine.action_mask[0])
     assert len(legal) >= 3
     rows = (np.repeat(array, 60_000, axis=0) for array in (engine.observation, engine.action_mask))
-    actions = agents.make("random", RULES, seed=1).act(*rows)
+    actions = agents.make("random", MAIN, seed=1).act(*rows)
     shares = [float((actions == action).mean()) for action in legal]
     assert sum(shares) == pytest.approx(1)
     assert shares == pytest.approx([1 / len(legal)] * len(legal), abs=0.01)
 
 
-def test_greedy_takes_the_fewest_points():
-    engine = played_engine()
-    count = column(engine, "least_points") + 5 * column(engine, "sweeps")
-    actions = agents.make("greedy", RULES).act(engine.observation, engine.action_mask)
-    np.testing.assert_array_equal(count[np.arange(len(count)), actions], np.nanmin(count, axis=1))
+# ---------------------------------------------------------------------- what decides
 
 
-def test_tactician_has_the_lowest_count():
-    engine = played_engine()
-    count = column(engine, "points") + 5 * (column(engine, "sweeps") - column(engine, "chance") / 100)
-    actions = agents.make("tactician", RULES).act(engine.observation, engine.action_mask)
-    loss = count[np.arange(len(count)), actions] - np.nanmin(count, axis=1)
-    assert loss.max() <= 5 * 0.01 + 1e-9  # the block has the chance in whole percent
+@pytest.mark.parametrize("spec", [*SCRIPTED, *SAMPLERS, *ORACLES])
+def test_the_seed_decides_and_the_features_block_changes_nothing(spec):
+    engine = played(MAIN, 512, 45, features=True) if spec in SCRIPTED else with_choices(MAIN, features=True)
+    assert engine.observation.shape[1] == SIZE + FEATURES
+    actions = decide(agents.make(spec, MAIN, 5), engine)
+    assert actions.dtype == np.int64
+    np.testing.assert_array_equal(actions, decide(agents.make(spec, MAIN, 5), engine))
+    if spec not in ORACLES:
+        base = agents.make(spec, MAIN, 5).act(engine.observation[:, :SIZE], engine.action_mask)
+        np.testing.assert_array_equal(actions, base)
+        assert any((decide(agents.make(spec, MAIN, seed), engine) != actions).any() for seed in range(6, 12))
 
 
-def test_tactician_sheds_the_highest_card_where_all_creep_alike():
-    engine = played_engine(games=8192)
-    alike = (np.nan_to_num(column(engine, "creeps"), nan=1) == 1).all(axis=1)
-    alike &= np.nansum(column(engine, "chance") + column(engine, "points"), axis=1) == 0
-    hand_value = np.array(RULES.hand_values)[np.arange(NUM_KINDS) % 13]
-    plays = engine.action_mask[alike, :NUM_KINDS]
-    assert len(plays) > 20
-    actions = agents.make("tactician(shed=True)", RULES).act(engine.observation[alike], engine.action_mask[alike])
-    np.testing.assert_array_equal(hand_value[actions], (plays * hand_value).max(axis=1))
+@every_honest
+@pytest.mark.parametrize("text", ["krypkasino players=2", "krypkasino players=3", "mini-low players=2"])
+def test_no_agent_but_an_oracle_minds_cards_that_it_cannot_see(spec, text):
+    engine = with_choices(RULES[text], 32)
+    other = Engine.from_state(engine.rules, determinize(engine.observation, 3, engine.rules))
+    assert (other.state.hands != engine.state.hands).any()
+    one, two = (decide(agents.make(spec, engine.rules, 4), each) for each in (engine, other))
+    np.testing.assert_array_equal(one, two)
+    oracle = agents.make("oracle-hand", engine.rules, 4)
+    assert (decide(oracle, engine) != decide(oracle, other)).any()
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", ORACLES)
+def test_an_oracle_says_that_observations_are_not_enough(spec):
+    engine = with_choices(MAIN, games=1)
+    with pytest.raises(TypeError, match=f"{spec} cheats: it needs whole games"):
+        agents.make(spec, MAIN).act(engine.observation, engine.action_mask)
+    assert [name for name in agents.names() if getattr(agents.make(name, MAIN), "cheats", False)] == ORACLES
+
+
+@every_honest
+def test_one_row_says_nothing_to_another(spec):
+    engine = with_choices(MAIN)
+    actions = decide(agents.make(spec, MAIN, 2), engine)
+    observations, masks = engine.observation.copy(), engine.action_mask.copy()
+    for rows in (slice(0, 1), slice(0, 7)):
+        few = agents.make(spec, MAIN, 2).act(observations[rows], masks[rows])
+        np.testing.assert_array_equal(few, actions[rows])
+    observations[:8], masks[:8] = observations[8:], masks[8:]
+    np.testing.assert_array_equal(agents.make(spec, MAIN, 2).act(observations, masks)[8:], actions[8:])
+
+
+@every_honest
 def test_a_row_without_a_legal_action_and_other_shapes_are_refused(spec):
-    agent = agents.make(spec, RULES)
+    agent, engine = agents.make(spec, MAIN), with_choices(MAIN, games=2)
     with pytest.raises(ValueError, match="no legal action"):
-        agent.act(np.zeros((1, SIZE), np.int8), np.zeros((1, NUM_ACTIONS), np.int8))
-    with pytest.raises(ValueError, match="observations"):
-        agent.act(np.zeros(SIZE, np.int8), np.ones(NUM_ACTIONS, np.int8))
-    with pytest.raises(ValueError, match="observations"):
-        agent.act(np.zeros((2, SIZE - 1), np.int8), np.ones((2, NUM_ACTIONS), np.int8))
+        agent.act(engine.observation, np.zeros((2, NUM_ACTIONS), np.int8))
+    for observations, masks in (
+        (engine.observation[0], engine.action_mask[0]),
+        (engine.observation[:, :-1], engine.action_mask),
+        (engine.observation, engine.action_mask[:1]),
+    ):
+        with pytest.raises(ValueError, match="observations"):
+            agent.act(observations, masks)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [*SCRIPTED, *SAMPLERS, pytest.param("search(threads=2)", marks=pytest.mark.slow), "search(ms=1.0)"],
+)
+def test_no_rows_are_no_actions(spec):
+    actions = agents.make(spec, MAIN).act(np.zeros((0, SIZE), np.int8), np.zeros((0, NUM_ACTIONS), np.int8))
+    assert actions.shape == (0,)
+    assert actions.dtype == np.int64

@@ -123,16 +123,3 @@ def test_a_learned_agent_has_a_name_with_options(tmp_path: Path) -> None:
         assert agents.make(agent.name, rules).name == agent.name
         assert agent.name.startswith("learned(")
         assert same.partition("=")[0] in agent.name
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("", "name its folder"), ("model='nowhere'", "is no model"),
-        ("model='nowhere', temperature=-1", "temperature, the divisor of scores .* is from 0 to 1000000, not -1"),
-        ("model='nowhere', solver=1", "solver is of type bool"),
-    ],
-)  # fmt: skip
-def test_what_a_learned_agent_is_not_made_of(options: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        agents.make(f"learned({options})", Rules.preset("krypkasino"))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from support.games import RULES, decisions_of, some_arrays
+from support.relatives import GLIMNE, MIXTURES, RELATIVES
 
 from krypenv import Rules
 from krypenv.agents.champion import MODELS, SHIPPED
@@ -13,9 +14,9 @@ from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import load_model
-from krypenv.agents.neural.network import MAX_UNITS, Arrays, Shape, inputs_of
+from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Shape, inputs_of
 from krypenv.agents.neural.weights import shape_of, specs_of
-from krypenv.cards import TAKE
+from krypenv.cards import STOP, TAKE
 from krypenv.training.learn.learner.torch_network import CardNetwork, Choices, NetworkAgent, Scores
 from krypenv.training.runs import limits
 
@@ -40,20 +41,45 @@ def compare(arrays: Arrays, rules: Rules, observations: np.ndarray, masks: np.nd
     assert logits.dtype == values.dtype == np.float32
     np.testing.assert_allclose(logits[masks > 0], scores.logits[scores.logits > -1e8].numpy(), rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(values, scores.values.numpy(), rtol=1e-4, atol=1e-4)
+    assert np.isfinite(logits[masks > 0]).all()
     actions = agent.act(observations, masks)
     of_torch = NetworkAgent(network, rules, "it", solver=False).act(observations, masks)
+    assert (masks[range(len(masks)), actions] == 1).all()
     rows = np.flatnonzero(actions != of_torch)
     assert len(rows) <= len(masks) / 1000
     assert np.abs(logits[rows, actions[rows]] - logits[rows, of_torch[rows]]).max(initial=0) < 1e-4  # ties
     return actions
 
 
-@pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
-@pytest.mark.parametrize("shape", [Shape(24, 16, 4), Shape(41, 64, 8)], ids=str)
+OTHERS = {**RELATIVES, **MIXTURES, **GLIMNE}
+
+
+@pytest.mark.parametrize(
+    ("rules", "shape"),
+    [(rules, shape) for rules in RULES.values() for shape in (Shape(24, 16, 4), Shape(41, 64, 8))]
+    + [(rules, Shape(16, 8, 4)) for rules in OTHERS.values()],
+    ids=str,
+)
 def test_the_kernel_says_what_the_network_says(rules: Rules, shape: Shape) -> None:
-    observations, masks = decisions_of(rules, games=24, steps=25)
-    compare(some_arrays(shape), rules, observations, masks)
+    observations, masks = decisions_of(rules)
+    arrays = some_arrays(shape, inputs=inputs_of(rules))
+    assert arrays["read.weight"].shape[1] == rules.observation_size == observations.shape[1]
+    compare(arrays, rules, observations, masks)
     assert masks[:, TAKE:].any() or rules.deck_size < 52
+    assert masks[:, STOP:].any() or rules.capture == "maximal"
+
+
+def test_inputs_are_data_of_the_rules() -> None:
+    assert inputs_of(Rules.preset()) == inputs_of(Rules.preset(players=6)) == MAIN
+    assert inputs_of(Rules.preset(games=0, threshold=100)) == MAIN
+    sweden, overspader, mulle = (inputs_of(Rules.preset(name)) for name in ("kasino-sweden", "overspader", "mulle"))
+    assert sweden == overspader != mulle
+    for rules in RELATIVES.values():
+        inputs = inputs_of(rules)
+        assert len(inputs.observation_scales) == inputs.observation == rules.observation_size
+        assert len(inputs.feature_scales) == inputs.features
+        assert (inputs.observation_scales > 0).all()
+        assert (inputs.feature_scales > 0).all()
 
 
 @pytest.mark.parametrize("name", SHIPPED)

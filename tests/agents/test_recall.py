@@ -180,15 +180,3 @@ def test_among_more_players_worlds_are_not_weighed(tmp_path: Path) -> None:
     model = str(save_model(tmp_path / "model", some_network(), rules))
     weighed, plain = (Guided(rules, 1, model=model, worlds=3, proposals=number) for number in (4, 1))
     assert play(weighed) == play(plain)
-
-
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ({"proposals": 0}, "proposals, .* is from 1 to 1000, not 0"),
-        ({"temperature": 0.0}, "temperature, .* is from 0.001 to 1000000, not 0.0"),
-    ],
-)
-def test_impossible_options_are_refused(option: dict[str, float], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Guided(MAIN, model="nowhere", **option)

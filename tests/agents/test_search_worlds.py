@@ -14,7 +14,7 @@ from support.reference import Reference
 from support.solving import Solver, futures, margin, played_on, sweeping, twins
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents.search.horizon import expected_margin, make_model, sweep_chance
+from krypenv.agents.search.horizon import expected_margin, majority_margin, make_model, sweep_chance
 from krypenv.agents.search.sampling import look_around, sample_world, world_seed
 from krypenv.agents.search.scratch import make_search_scratch
 from krypenv.kernels.compiled import compile_rules
@@ -43,6 +43,11 @@ def _sweep_gain(compiled: np.ndarray, sweeper: int, side: int) -> float:
 @kernel
 def _expect(compiled: np.ndarray, model: np.ndarray, state: np.ndarray, number: int, side: int) -> tuple[float, float]:
     return sweep_chance(compiled[0], state[0], number), expected_margin(compiled[0], model[0], state[0], number, side)
+
+
+@kernel
+def _majority(compiled: np.ndarray, state: np.ndarray, side: int) -> float:
+    return majority_margin(compiled[0], state[0], side)
 
 
 def worlds_of(rules: Rules, seen: np.ndarray, whole: bool, count: int) -> State:
@@ -211,9 +216,9 @@ def test_the_chance_of_the_next_sweep_is_its_share_of_all_hands_that_the_leader_
                 assert sum(gains) == pytest.approx(0)
                 for side, gain in enumerate(gains):
                     number = reference.deal_number
-                    chance, expected = _expect(solver.compiled, solver.model, solver.after, number, side)
+                    chance, gained = _expect(solver.compiled, solver.model, solver.after, number, side)
                     assert chance == pytest.approx(share)
-                    assert expected == pytest.approx(share * gain)
+                    assert gained == pytest.approx(share * gain)
                     assert _expect(solver.compiled, make_model("margin"), solver.after, number, side)[1] == 0
     assert likely > 5
 
@@ -228,10 +233,16 @@ def test_the_chance_of_the_next_sweep_is_its_share_of_all_hands_that_the_leader_
         ("krypkasino players=6 teams=3", [-7.5, 0, 7.5]),
         ("krypkasino players=6 teams=2", [-10, 10]),
         ("krypkasino players=2 sweep_points=3", [-6, 6]),
+        ("kasino-sweden players=2", [1, -1]),
+        ("kasino-sweden players=2 goal=low", [-1, 1]),
+        ("kasino-sweden players=3", [1, -0.5, -0.5]),
+        ("kasino-sweden players=4 teams=2 sweep_points=3", [3, -3]),
     ],
 )
-def test_a_sweep_costs_its_seat_and_pays_the_one_before(rules: str, gains: list[float]) -> None:
-    """R9, R14: five points to one side and five off for another, against the mean of the other sides."""
+def test_k3_a_sweep_costs_its_seat_and_pays_the_one_before_or_is_worth_its_points(
+    rules: str, gains: list[float]
+) -> None:
+    """R9, R14: five points to one side and five off for another, against the mean of the others. K3: nobody pays."""
     compiled = compile_rules(Rules.parse(rules))
     sides = len(gains)
     for sweeper in range(Rules.parse(rules).players):
@@ -253,3 +264,31 @@ def test_a_known_deck_is_played_on_by_what_costs_least(text: str) -> None:
                     assert solver.value(game, 0) in margins
                     unique += len(margins) == 1
     assert unique > 20
+
+
+def expected(rules: str, spades: list[int], cards: list[int], side: int = 0) -> float:
+    """What a side can expect of majorities with these piles."""
+    state = allocate(1)
+    state.spades_won[0, : len(spades)], state.cards_won[0, : len(cards)] = spades, cards
+    return float(_majority(compile_rules(Rules.parse(rules)), handle(state), side))
+
+
+def test_k5_a_majority_that_is_decided_counts_fully_or_not_at_all() -> None:
+    sweden = "kasino-sweden players=2"
+    assert expected(sweden, [7, 2], [20, 20]) == pytest.approx(2)  # most spades, two points; cards are open and even
+    assert expected(sweden, [7, 2], [20, 20], 1) == pytest.approx(-2)
+    assert expected(sweden, [6, 7], [27, 20]) == pytest.approx(-2 + 1)
+    assert expected(sweden, [6, 7], [26, 26]) == pytest.approx(-2)  # a tie: nobody
+    assert expected(f"{sweden} goal=low", [6, 7], [27, 20]) == pytest.approx(2 - 1)
+    assert expected("overspader players=2", [9, 4], [26, 26]) == pytest.approx(3)  # O1
+    assert expected("kasino-finland players=3", [7, 3, 3], [20, 10, 10]) == pytest.approx(
+        2 + expected("kasino-finland players=3 most_spades_points=0", [7, 3, 3], [20, 10, 10])
+    )
+
+
+def test_who_is_ahead_expects_more_and_never_more_than_there_is() -> None:
+    for rules, most in (("kasino-sweden players=2", 3), ("kasino-finland players=2", 3), ("mulle players=2", 1)):
+        values = [expected(rules, [3 + lead, 3], [10 + 2 * lead, 10]) for lead in range(5)]
+        assert values[0] == pytest.approx(0)
+        assert values == sorted(set(values))
+        assert values[-1] < most

@@ -18,10 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from support.commands import krypenv
 from support.places import ROOT
-from typer.testing import CliRunner
-
-from krypenv.training.cli.commands import app
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
@@ -63,9 +61,9 @@ def krypenv_commands(page: Path) -> list[list[str]]:
     return [words[1:] for words in command_lines(page) if words[0].rpartition("/")[2] == "krypenv"]
 
 
-def krypenv(*arguments: str) -> str:
+def printed_by(*arguments: str) -> str:
     """Run a command in the working directory, which must succeed, and return what it printed."""
-    done = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, arguments)
+    done = krypenv(*arguments, columns=200)
     assert done.exit_code == 0, f"krypenv {shlex.join(arguments)}\n{done.output}{done.exception}"
     return done.stdout
 
@@ -89,7 +87,7 @@ def anchors(page: Path) -> set[str]:
 @functools.cache
 def help_of(command: str) -> str:
     """What `krypenv COMMAND --help` prints."""
-    return krypenv(command, "--help")
+    return printed_by(command, "--help")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -106,7 +104,7 @@ def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
             assert block.output in (None, printed.getvalue())
     for command, *arguments in krypenv_commands(page):
         if command in ("evaluate", "arena", "analyze", "bench", "score", "show") and "runs/" not in " ".join(arguments):
-            krypenv(command, *arguments)
+            printed_by(command, *arguments)
 
 
 def test_what_python_prints_is_found():

@@ -9,7 +9,19 @@ from krypenv import Rules
 from krypenv.training import ArenaSettings, run_arena
 
 RULES = Rules.preset("krypkasino")
-
+RELATIVES = [  # games and sessions of Kasino and Mulle, in which high or low scores are good
+    "kasino-sweden",
+    "kasino-sweden players=3 goal=low",
+    "kasino-sweden games=0 threshold=16",
+    "overspader players=4 teams=2",
+    "kasino-finland",
+    "kasino-finland players=3",
+    "kasino-finland players=4 teams=2 games=2",
+    "kasino-finland games=0 threshold=16",
+    "mulle",
+    "mulle players=4 teams=2",
+    "mulle players=3",
+]
 
 HAND = slice(0, 52)  # of the observation
 

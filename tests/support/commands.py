@@ -12,10 +12,10 @@ from krypenv.training.cli.options import command_of
 SETTINGS = {name: typing.get_type_hints(run_of(name))["settings"] for name in COMMANDS}
 
 
-def krypenv(*arguments, columns=160):
-    """Run the command with some arguments."""
+def krypenv(*arguments, columns=160, typed=""):
+    """Run the command with some arguments; what is typed is its standard input."""
     env = {"COLUMNS": str(columns), "NO_COLOR": "1", "TERM": "dumb"}
-    return CliRunner(env=env).invoke(app, list(map(str, arguments)))
+    return CliRunner(env=env).invoke(app, list(map(str, arguments)), input=typed)
 
 
 def settings_of(line):

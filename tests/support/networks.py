@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv import Engine, Rules
 from krypenv.agents.neural.guided import play_on
 from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.network import MAIN as MAIN_INPUTS
@@ -18,16 +17,8 @@ def some_network(inputs: Inputs = MAIN_INPUTS) -> Arrays:
     return some_arrays(Shape(context=24, card=16, embedding=4), inputs=inputs)
 
 
-def some_games(rules: Rules, games: int = 24, steps: int = 12) -> Engine:
-    """Games some random steps after their beginning."""
-    engine = Engine(rules, games, seed=3)
-    for _ in range(steps):
-        engine.step(engine.sample_actions())
-    return engine
-
-
 @kernel
-def _play_rows(
+def play_rows(
     compiled: np.ndarray,
     weights: Weights,
     state: np.ndarray,
@@ -35,5 +26,6 @@ def _play_rows(
     network_scratches: np.ndarray,
     scratch: np.ndarray,
 ) -> None:
+    """Play so many deals on in each game, as the network would."""
     for row in range(len(state)):
         play_on(compiled[0], weights, state[row], state[row].deal_number + deals - 1, network_scratches[0], scratch[0])

@@ -1,13 +1,21 @@
 """What optional moves are worth, move by move."""
 
+from collections import Counter
+from itertools import combinations
+from math import comb
+
 import numpy as np
 from scipy.special import expit
 from scipy.stats import norm
 
 from krypenv import Game
-from krypenv.cards import DIAMONDS, SPADES, STOP, TAKE, card_of, parse_card, rank_of
+from krypenv.agents.neural.action_features import columns_of as action_columns_of
+from krypenv.cards import DIAMONDS, SPADES, STOP, TAKE, card_name, card_of, parse_card, rank_of
 from krypenv.features import columns_of, shape_of
+from support.reference_relatives import LILLAN, STORAN, list_captures
 
+MOST_HANDS = 3000  # that the next seat may hold, where all of them are tried
+ROUNDED = {"gain", "threat", "next_gain", "worth", "mulle_chance", "take_chance", "chance"}
 MOST_MOVES = 60  # of a position that is looked at: fewer than the search looks at
 
 
@@ -101,3 +109,118 @@ def takers(rules, names):
         if reached & set(values if isinstance(values, tuple) else (values,)):
             found.append(kind)
     return found
+
+
+def class_of(rules, kind):
+    """The place of a kind in the blocks that count by rank: lillan and storan apart where they have own values."""
+    special = {LILLAN: (13, rules.lillan_hand_value), STORAN: (14, rules.storan_hand_value)}
+    place, value = special.get(kind, (0, None))
+    return kind % 13 if value is None else place
+
+
+def values_of(rules, kind):
+    """The hand values of a kind."""
+    special = {LILLAN: rules.lillan_hand_value, STORAN: rules.storan_hand_value}
+    values = special.get(kind) or rules.hand_values[kind % 13]
+    return values if isinstance(values, tuple) else (values,)
+
+
+def captures_by(rules, kind, table):
+    """All captures of a kind from a table."""
+    values = [rules.table_values[card % 13] for card in table]
+    choices = tuple(value if isinstance(value, tuple) else (value,) for value in values)
+    return list_captures(tuple(table), choices, values_of(rules, kind), False)
+
+
+def most_worth(rules, kind, table, counts, prices):
+    """What the best capture of a kind from a table is worth, without mulles; 0 for none.
+
+    `prices` are what a card and a spade are worth on the way to the majorities.
+    """
+    if rules.goal == "low":
+        return 0.0
+    return max(
+        [
+            sum(int(rules.card_points[card]) + prices[0] + prices[1] * (card >= 39) for card in takes)
+            + rules.sweep_points * counts * (len(takes) == len(table))
+            for takes in captures_by(rules, kind, table)
+        ],
+        default=0.0,
+    )
+
+
+def sweeps_count(game):
+    """Whether a sweep would count now (F5)."""
+    rules = game.rules
+    if not rules.last_deal_sweeps and game.deal_number == len(rules.deal_sizes()):
+        return False
+    sides = [sum(game.scores()[side :: rules.num_teams]) for side in range(rules.num_teams)]
+    return rules.sweep_limit is None or max(sides) < rules.sweep_limit
+
+
+def majority(own, others, left):
+    """The lead, what is open, and whether it is decided."""
+    sure = all(own > other + left for other in others) - any(other >= own + left for other in others)
+    return [own - max(others)], [left], [sure]
+
+
+def expected(game, action, move):
+    """The features of an action that leads to a move, by name."""
+    rules, seat, after = game.rules, game.turn, game.copy()
+    after.push(move)
+    table = [] if after.is_over else sorted(map(parse_card, after.table))
+    hand = Counter(map(parse_card, game.hand(seat)))
+    hand[parse_card(move.card)] -= action < TAKE
+    kind = parse_card(move.card) if action == STOP else action % 52
+    unseen = rules.deck_counts - game.observation()[rules.layout["seen"]]
+    pool = [card for card in range(52) for _ in range(unseen[card])]
+    following = (seat + 1) % rules.players
+    drawn = 0 if after.is_over else len(after.hand(following))
+    counts = sweeps_count(game)
+    prices = shares(game)
+    known = {card: most_worth(rules, card, table, counts, prices) for card in {*pool, *hand}}
+    takers = {card for card in known if captures_by(rules, card, table)}
+    by_class = {"takers": np.zeros(15), "own_takers": np.zeros(15), "worth": np.zeros(15)}
+    for card in takers:
+        by_class["takers"][class_of(rules, card)] += unseen[card]
+        by_class["own_takers"][class_of(rules, card)] += hand[card]
+        if unseen[card] or hand[card]:
+            by_class["worth"][class_of(rules, card)] = 10 * known[card]
+    copies = sum(int(unseen[card]) for card in set(table))
+    chance = 1 - comb(len(pool) - copies, drawn) / comb(len(pool), drawn) if drawn <= len(pool) else float(copies > 0)
+    played = action < TAKE
+    piles = np.array([after.pile_counts(each) for each in range(rules.players)])
+    sides = [piles[(seat + place) % rules.num_teams :: rules.num_teams].sum(0) for place in range(rules.num_teams)]
+    decks = rules.deck_size, 13 * rules.packs
+    found = {
+        "gain": [10 * worth(game, move)],
+        "next_gain": [10 * max((known[card] for card in hand if hand[card] > 0), default=0.0)],
+        "left": [sum(card % 13 == rank for card in table) for rank in range(13)],
+        "left_cards": [len(table)],
+        "left_spades": [sum(card >= 39 for card in table)],
+        **{name: each.tolist() for name, each in by_class.items()},
+        "own_mulles": [sum(hand[card] > 0 for card in set(table)) * (rules.mulle_points > 0)],
+        "mulle_chance": [100 * chance * (rules.mulle_points > 0)],
+        "held": [game.hand(seat).count(card_name(kind))],
+        "seen": [int(game.observation()[rules.layout["seen"]][kind])],
+        "sweeps_count": [int(counts)],
+    }
+    for at, name in enumerate(("cards", "spades")):
+        left = decks[at] - sum(int(side[at]) for side in sides)
+        its = majority(int(sides[0][at]), [int(other[at]) for other in sides[1:]], left)
+        found |= dict(zip((f"{name}_lead", f"{name}_open", f"{name}_sure"), its, strict=True))
+    assert played == (game.pending is None)
+    if table and comb(len(pool), min(drawn, len(pool))) <= MOST_HANDS:
+        hands = list(combinations(range(len(pool)), min(drawn, len(pool))))
+        gains = np.array([known[card] for card in pool])
+        found["threat"] = [10 * float(np.mean([gains[list(each)].max(initial=0.0) for each in hands]))]
+    return found
+
+
+def agree(game, row, told):
+    """Whether a row of features is what was expected; tenths and percentages may be rounded either way."""
+    for name, values in told.items():
+        off = np.abs(row[action_columns_of(game.rules)[name]] - np.array(values, float)).max()
+        if off > (0.5 + 1e-4 if name in ROUNDED else 0):
+            return False
+    return True

@@ -9,7 +9,7 @@ import numpy as np
 from krypenv import Game, Move, Rules
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.scratch import MAX_PLIES, make_search_scratch
-from krypenv.agents.search.search import SearchPlan, value_moves
+from krypenv.agents.search.search import SearchPlan, first_action, value_moves
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, max_n
 from krypenv.agents.search.tree import list_moves, make_move
 from krypenv.cards import card_name
@@ -19,8 +19,12 @@ from krypenv.kernels.deals import deal
 from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING, refresh
 from krypenv.runtime.jit import handle, kernel
 from krypenv.state import allocate
-from support.games import small_first
+from support.beside import choose
+from support.games import full_deck, small_first
 from support.reference import Reference
+from support.reference_relatives import Relative
+
+Kinds = tuple[int, tuple[int, ...]]  # of a move: its card, and what it takes
 
 
 @kernel
@@ -34,6 +38,11 @@ def _make(
 ) -> int:
     out[0] = states[at]
     return make_move(compiled[0], out[0], search_scratch[0].moves[move], search_scratch[0])
+
+
+@kernel
+def _first_action(compiled: np.ndarray, state: np.ndarray, masks: np.ndarray, move: int, work: np.ndarray) -> int:
+    return first_action(compiled[0], state[0], work[0].moves[move], masks[0])
 
 
 @kernel
@@ -79,9 +88,14 @@ def _solve_moves(
     return end
 
 
-def as_kinds(moves: np.ndarray) -> list[tuple[int, tuple[int, ...]]]:
+def as_kinds(moves: np.ndarray) -> list[Kinds]:
     """The card of each move, and the kinds that it takes."""
     return [(int(move["card"]), tuple(sorted([*bits(int(move["once"])), *bits(int(move["twice"]))]))) for move in moves]
+
+
+def plain(move: Move) -> Move:
+    """A move without its sweeps, which search does not list."""
+    return move._replace(sweep=0)
 
 
 class Solver:
@@ -92,10 +106,21 @@ class Solver:
         self.after = handle(allocate(1))
         self._salts = np.random.default_rng(1)  # not those of the keys
 
-    def moves(self, game: Game) -> list[tuple[int, tuple[int, ...]]]:
-        """The card of each move, and the kinds that it takes."""
+    def moves(self, game: Game) -> list[Move]:
+        """The moves that search lists, without their sweeps."""
         count = _list(self.compiled, game._history.states, game._history.at, self.search_scratch)
-        return as_kinds(self.search_scratch["moves"][0, :count])
+        rows, own = self.search_scratch["moves"][0, :count], {value for value, *_ in game.builds}
+        moves = []
+        for row, (card, takes) in zip(rows, as_kinds(rows), strict=True):
+            build, taken = int(row["build"]), int(row["taken"])
+            builds = tuple(sorted(({taken} | {build} & own) - {0}))
+            moves.append(Move.of_kinds(card, list(takes), 0, build, builds))
+        return moves
+
+    def action(self, game: Game, move: int) -> int:
+        """The action that leads to a listed move, from the position where it was listed or from one on the way."""
+        self.after[0] = game.state
+        return _first_action(self.compiled, self.after, game.action_mask()[None], move, self.search_scratch)
 
     def make(self, game: Game, move: int) -> int:
         """Make a listed move; the state after it is in `after`."""
@@ -131,26 +156,33 @@ class Solver:
         return self._salts.integers(0, 2**64, dtype=np.uint64)
 
 
-def twins(rules: Rules, seed: int) -> Iterator[tuple[Game, Reference]]:
-    """A game and the reference of it at each decision of random play; small cards come first, or last, or anywhere."""
+def twins(rules: Rules, seed: int, style: str = "") -> Iterator[tuple[Game, Reference]]:
+    """A game and the reference of it at each decision of random play, or of a style of play of the relatives.
+
+    Of Krypkasino, small cards come first, or last, or anywhere.
+    """
     rng = np.random.default_rng(seed)
-    deck = small_first(rules, rng)[:: -1 if seed % 3 == 1 else 1]
-    if seed % 3 == 2:
-        rng.shuffle(deck)
-    game, reference = Game(rules, deck=map(card_name, deck)), Reference(rules, deck)
+    if style:
+        deck = rng.permutation(full_deck(rules)).tolist()
+    else:
+        deck = small_first(rules, rng)[:: -1 if seed % 3 == 1 else 1]
+        if seed % 3 == 2:
+            rng.shuffle(deck)
+    game, reference = Game(rules, deck=map(card_name, deck)), (Relative if style else Reference)(rules, deck)
     while not reference.over:
         yield game, reference
-        action = int(rng.choice(reference.legal_actions()))
+        action = choose(reference, rng, style) if style else int(rng.choice(reference.legal_actions()))
         game.act(action)
         reference.act(action)
 
 
 def margin(reference: Reference, side: int) -> float:
-    """The mean of the other sides' scores less the side's own (R14, R16)."""
+    """By how much a side's score is better than the mean of the others (R14, R16, K1)."""
     sides = reference.rules.num_teams
     scores = [sum(reference.scores()[each::sides]) for each in range(sides)]
     own = scores.pop(side)
-    return sum(scores) / len(scores) - own
+    lead = sum(scores) / len(scores) - own
+    return lead if reference.rules.goal == "low" else -lead
 
 
 def sweeping(reference: Reference, cards: tuple[int, ...] | list[int]) -> bool:
@@ -194,3 +226,17 @@ def minimax(reference: Reference, side: int, plies: int = 0, leaf: Callable[[Ref
         for twin, is_end in futures(reference)
     ]
     return max(values) if reference.turn % reference.rules.num_teams == side else min(values)
+
+
+def value_of(reference: Reference, side: int) -> float:
+    """The margin of a side by trying everything to the end of the deal, also where the game is over."""
+    return margin(reference, side) if reference.over else minimax(reference, side)
+
+
+def values_of(reference: Reference) -> dict[Kinds, float]:
+    """What each move is worth to the side to move, by trying everything to the end of the deal."""
+    side = reference.turn % reference.rules.num_teams
+    return {
+        move[:2]: margin(twin, side) if is_end else minimax(twin, side)
+        for move, (twin, is_end) in zip(reference.legal_moves(), futures(reference), strict=True)
+    }

@@ -7,6 +7,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from support.games import lay
 
 from krypenv import Game, Rules, agents
 from krypenv.notation import NotationError
@@ -21,7 +22,7 @@ def best_margin(game, side):
     """The margin that a side gets by best play of both, found by trying everything."""
     if game.is_over:
         scores = game.scores()
-        return scores[1 - side] - scores[side]
+        return (scores[1 - side] - scores[side]) * (1 if game.rules.goal == "low" else -1)
     values = []
     for move in game.legal_moves():
         game.push(move)
@@ -68,6 +69,39 @@ def test_a_sweep_that_is_set_up_is_told():
     assert (good.sets_up, bad.sets_up) == (1, 0)
     assert bad.behind.mean == good.margin.mean - bad.margin.mean > 0
     assert good.behind.mean == 0
+
+
+def test_an_analysis_holds_the_move_that_was_played_and_says_what_it_looked_at():
+    """Kasino, where either eight may be taken: captures that differ in suits alone are looked at once."""
+    game = lay("8C 8H TD TS 4C", "8D", "KD", rules="kasino-sweden players=2")
+    game.push("8Dx8H")
+    (play,) = analyze_record(game).plays
+    assert play.legal == 4  # nothing, either eight, both
+    assert play.played.move == "8Dx8H"
+    assert {value.move for value in play.moves} == {"8D", "8Dx8C", "8Dx8H", "8Dx8C8H"}
+    assert len({value.margin.mean for value in play.moves if len(value.move) == 5}) == 1
+    game.pop()
+    position = analyze_position(game)
+    assert {value.move for value in position.moves} == {"8D", "8Dx8C", "8Dx8C8H"}
+    assert (position.legal, position.was_cut, position.worlds) == (4, False, 1)
+    # both eights, then the king is the last card, and all the rest belongs to the last capture
+    assert position.best.move == "8Dx8C8H"
+    assert position.best.margin.mean == best_margin(game, 0)
+
+
+def test_the_chance_of_a_sweep_is_that_of_a_card_that_can():
+    game = lay("3C", "5D 9D", "8H 2H", rules="kasino-sweden players=2")
+    chances = {value.move: value.sets_up for value in analyze_position(game).moves}
+    assert chances == {"5D": 1, "9D": 0}  # the other hand is known: 3 + 5 make eight
+
+
+def test_b2_an_analysis_lists_builds():
+    game = Game(Rules.preset("mulle-glimne"), seed=3)
+    while not any(move.build for move in game.legal_moves()):
+        game.act(game.legal_actions()[0])
+    moves = {value.move for value in analyze_position(game, worlds=4).moves}
+    assert any("=" in move for move in moves)
+    assert moves <= {str(move) for move in game.legal_moves()}
 
 
 def must_sweep(game):

@@ -1,18 +1,19 @@
 """The arena: who meets whom, the same deals for all, forfeits, cheaters, early stops, refusals."""
 
 import dataclasses
-import json
-import os
 
 import numpy as np
 import pytest
-from support.arenas import HIGH, LOW, RULES, Highest, Lowest, Raising, arena, has_fault, same_games
-from support.commands import krypenv
+from support.arenas import HIGH, LOW, RELATIVES, RULES, Highest, Lowest, Raising, arena, has_fault, same_games
 
 from krypenv import Engine, Rules
+from krypenv.rewards import all_points, most_points
 from krypenv.training import ArenaSettings, duplicate_match, load_games, run_arena
 from krypenv.training.evaluation.arena.lineups import matches
 from krypenv.training.evaluation.arena.payoffs import payoffs
+from krypenv.training.evaluation.arena.shards import breaks_ties, forfeit_scores
+from krypenv.training.evaluation.arena.stored_games import read_results
+from krypenv.training.evaluation.matches.margins import leads_over_others
 from krypenv.training.evaluation.matches.mixed_table import Fault, play_table
 from krypenv.training.runs.parts import Place
 
@@ -122,6 +123,32 @@ def test_figures_depend_neither_on_processes_nor_on_what_is_beside(tmp_path):
     assert not np.array_equal(alone.scores, other.scores)
 
 
+@pytest.mark.parametrize("text", ["krypkasino", *RELATIVES])
+def test_an_arena_keeps_what_decides_between_equal_scores(tmp_path, text):
+    rules = Rules.parse(text)
+    games = arena(tmp_path, LOW, HIGH, "random", rules=rules, deals=25)
+    assert same_games(games, load_games(tmp_path))
+    assert (games.tie_breaks is not None) == breaks_ties(rules)
+    stored = read_results(tmp_path).results.values()
+    assert [("tie_breaks" in chunk) for chunk in stored] == [breaks_ties(rules)] * len(stored)
+    if breaks_ties(rules):
+        np.testing.assert_array_equal(games.tie_breaks, load_games(tmp_path).tie_breaks)
+    table = payoffs(games)
+    sign = 1 if rules.goal == "high" else -1
+    for agent in range(3):
+        rows, sides = np.nonzero(games.agents == agent)
+        others = (games.scores[rows].sum(axis=1) - games.scores[rows, sides]) / (rules.num_teams - 1)
+        if rules.num_teams == 2:
+            assert table.field_margin[agent] == pytest.approx((sign * (games.scores[rows, sides] - others)).mean())
+        won = 0
+        for row, side in zip(rows, sides, strict=True):
+            keys = [0] * rules.num_teams if games.tie_breaks is None else games.tie_breaks[row].tolist()
+            ranks = [(sign * score, sign * key) for score, key in zip(games.scores[row].tolist(), keys, strict=True)]
+            won += ranks[side] == max(ranks) and ranks.count(max(ranks)) == 1
+        if rules.num_teams == 2:
+            assert table.win_rate[agent] == pytest.approx(won / len(rows))
+
+
 # ---------------------------------------------------------------------- forfeits
 
 
@@ -187,6 +214,49 @@ def test_forfeited_rows_are_named_with_agent_and_side():
     assert all(lineup[row, side] == agent == 0 for row, agent, side, _ in played.forfeits)
     kept = np.delete(np.arange(40), [forfeit.row for forfeit in played.forfeits])
     assert (played.scores[kept].sum(axis=1) == 42).all()
+
+
+class Sometimes(Raising):
+    """Raises now and then: where it holds the two of spades."""
+
+    def act(self, observations, action_masks):
+        if (observations[:, 39 + 1] > 0).any():
+            raise RuntimeError("no more")
+        return Lowest.act(self, observations, action_masks)
+
+
+@pytest.mark.parametrize("text", ["kasino-sweden", "overspader players=4 teams=2", "mulle players=3 games=2"])
+def test_who_forfeits_a_game_of_high_scores_has_none_and_the_others_have_all_points(tmp_path, text):
+    rules = Rules.parse(text)
+    games = arena(tmp_path, ("at times", Sometimes), LOW, HIGH, rules=rules, deals=12)
+    lost = np.flatnonzero(games.forfeit == 0)
+    assert 0 < len(lost) < len(games.deal)
+    for row in lost:
+        at_fault = games.agents[row] == 0
+        assert games.scores[row].tolist() == (all_points(rules) * rules.games * ~at_fault).tolist()
+    at_fault = np.argmax(games.agents[lost] == 0, axis=1)
+    assert (leads_over_others(rules, games.scores[lost])[range(len(lost)), at_fault] < 0).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "points"),
+    [
+        ("kasino-sweden", 11),  # without sweeps and ties (S3)
+        ("overspader", 9 + 7),  # no most spades, but 13 - 6 (O1)
+        ("kasino-finland", 7 + 3),  # no last capture (F3)
+        ("mulle", 14 + 2),  # aces 8, storan 4, lillan 2, most spades and last capture (M3)
+        ("krypkasino", 42),
+    ],
+)
+def test_all_points_of_a_game(text, points):
+    assert all_points(Rules.parse(text)) == points
+    assert forfeit_scores(Rules.parse(text), 1) == ([0, points] if text == "krypkasino" else [points, 0])
+
+
+def test_g2_h2_a_game_has_a_mulle_of_each_kind_at_its_hand_value():
+    most = 42 + 4 * (14 + sum(range(2, 14)))  # a picture that is in no sum counts no more than any
+    assert most_points(Rules.preset("howto", mulle_by_value=True)) == most
+    assert most_points(Rules.preset("krypkasino", mulle_by_value=True)) == most
 
 
 # ---------------------------------------------------------------------- cheaters
@@ -255,61 +325,6 @@ def test_a_bad_arena_is_refused_and_nothing_written(tmp_path, options, sentence)
     with pytest.raises(ValueError, match=sentence):
         run_arena(ArenaSettings(**{"agents": (LOW, HIGH), "game": RULES, "out": tmp_path / "new", **options}))
     assert not list(tmp_path.iterdir())
-
-
-# ---------------------------------------------------------------------- the command
-
-
-def test_the_command_plays_prints_and_goes_on(tmp_path):
-    folder, file = tmp_path / "runs" / "arena", tmp_path / "figures.json"
-    done = krypenv("arena", "tactician", "greedy", "random", "--deals", 20, "--chunk", 10,
-                   "--out", folder, "--json", file)  # fmt: skip
-    assert done.exit_code == 0, done.output
-    assert "3 agents, 3 matches, 20 deals of dev v1, 120 games, 0 of them played" in done.stdout
-    games = load_games(folder)
-    assert f"{payoffs(games).margin[0, 1]:+.2f}" in done.stdout
-    figures = json.loads(file.read_text())
-    assert figures["arena"]["about"]["deals"] == 20
-    assert figures["standings"]["games"] == 120
-    again = krypenv("arena", "--out", folder, "--deals", 30)
-    assert again.exit_code == 0, again.output
-    assert "180 games, 120 of them played" in again.stdout
-    assert len(load_games(folder).deal) == 180
-    printed = krypenv("arena", "--out", folder)
-    assert "180 games, 180 of them played" in printed.stdout
-
-
-def test_the_command_says_that_it_stopped_early(tmp_path):
-    done = krypenv("arena", "greedy", "random", "--deals", 500, "--precision", 20, "--out", tmp_path)
-    assert done.exit_code == 0, done.output
-    assert "stopped after 200 deals: every pair's interval is at most ±20" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["greedy", "greddy"], "unknown agent 'greddy' (did you mean 'greedy'?)"),
-        (["greedy"], "an arena needs at least two agents, not 1"),
-        ([], "arena holds no results of an arena"),
-        (["greedy", "greedy"], "greedy is named twice"),
-        (["greedy", "random", "--deals", 0], "deals is at least 1, not 0"),
-        (["greedy", "random", "--workers", 0], "workers is at least 1, not 0"),
-        (["greedy", "random", "--precision", -1], "precision is above 0, not -1"),
-        (["greedy", "random", "--players", 9], "krypkasino is not played by 9 players"),
-        (["greedy", "random", "--deals-from", "dex"], "there is no list of deals 'dex' (did you mean 'dev'?)"),
-        (["greedy", "random", "--out", "taken"], "taken is a file; --out is a folder"),
-        (["greedy", "random", "--out", "taken/below"], "taken/below: Not a directory"),
-    ],
-)
-def test_the_command_tells_what_is_wrong_in_one_sentence(tmp_path, monkeypatch, arguments, sentence):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "taken").touch()
-    done = krypenv("arena", "--out", "arena", *arguments)
-    assert done.exit_code == 2
-    assert done.stderr.startswith("krypenv: ")
-    assert sentence in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert os.listdir() == ["taken"]
 
 
 def test_with_first_all_matches_hold_one_of_the_first_agents(tmp_path):

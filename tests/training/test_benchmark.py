@@ -6,10 +6,9 @@ import sys
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from support.commands import krypenv
 
 from krypenv import Rules
-from krypenv.training.cli.commands import app
 from krypenv.training.cli.speed import benchmark, beside
 from krypenv.training.cli.speed import lines as bench_lines
 from krypenv.training.cli.speed.benchmark import BenchSettings, chosen
@@ -158,11 +157,6 @@ def test_there_is_a_line_for_each_relative_and_an_older_version_says_that_it_is_
         told = beside._compare(Fake([], 0, 1), Fake([], 1, 1, lacks=lacks), name, 8, 0.01, 2)
         assert told == Compared(name, "not there", reason=lacks)
     assert worker.make("engine", 8, 2) == {"batch": 8, "threads": 1}
-
-
-def krypenv(*arguments):
-    """Run the command with some arguments."""
-    return CliRunner(env={"COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb"}).invoke(app, list(map(str, arguments)))
 
 
 def test_an_installation_beside_itself(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -90,18 +91,24 @@ def test_a_board_shows_the_name_in_a_file(tmp_path: Path, name: str) -> None:
     assert page.lines.count(shown) == 2
 
 
-@pytest.mark.parametrize("text", [*EVIL, "z" * 100_000])
-def test_a_model_card_shows_what_is_in_files(tmp_path: Path, text: str) -> None:
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model, and an arena that it played in."""
+    folder = tmp_path_factory.mktemp("played")
     model()
-    folder = tmp_path / "model"
-    folder.mkdir()
-    for path in (scratch() / "model").iterdir():
-        (folder / path.name).write_bytes(path.read_bytes())
-    run_arena(ArenaSettings((str(folder), "greedy", "random"), Rules.parse(RULES), tmp_path / "arena", deals=2))
-    plain = Page(model_card(folder, tmp_path / "arena", [], "A model"))
+    shutil.copytree(scratch() / "model", folder / "model")
+    agents = (str(folder / "model"), "greedy", "random")
+    run_arena(ArenaSettings(agents, Rules.parse(RULES), folder / "arena", deals=2))
+    return folder
+
+
+@pytest.mark.parametrize("text", [*EVIL, "z" * 100_000])
+def test_a_model_card_shows_what_is_in_files(played: Path, tmp_path: Path, text: str) -> None:
+    plain = Page(model_card(played / "model", played / "arena", [], "A model"))
+    shutil.copytree(played, tmp_path, dirs_exist_ok=True)
+    folder, path = tmp_path / "model", tmp_path / "arena" / journal.JOURNAL
     card = json.loads((folder / CARD).read_text())
     (folder / CARD).write_text(json.dumps(card | {"command": text, "commit": text}))
-    path = tmp_path / "arena" / journal.JOURNAL
     first, *lines = path.read_bytes().splitlines(keepends=True)
     header = journal.parse(first.rstrip())
     identity, about = header["identity"], header["about"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,18 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, hstack
-from typer.testing import CliRunner
+from support.commands import krypenv
+from support.reference import Reference
 
 from krypenv import Rules, agents
 from krypenv.agents.solved import FORMAT, KIND, STRATEGY, load_strategy
 from krypenv.inputs.artifacts import parse_artifact, write_artifact
 from krypenv.training import duplicate_match
-from krypenv.training.cli.commands import app
 from krypenv.training.research.exact import resuming, strategies
 from krypenv.training.research.exact.counting import size_of
 from krypenv.training.research.exact.deal_tree import HISTORIES
 from krypenv.training.research.exact.growing import SOLVED, estimate_first_deal, grow
-from krypenv.training.research.exact.solving import measure, respond, solve
+from krypenv.training.research.exact.solving import Solved, measure, respond, solve
 from krypenv.training.research.exact.strategies import save, solve_into
 from krypenv.training.runs import tasks
 
@@ -34,10 +35,16 @@ BOTH_WAYS = ["mini-sweep", "mini-mulle", "mini-kasino", "mini-sweep goal=high"]
 WITH_ORDERS = ["mini-choice", "mini-copies", "mini-choice sweep_points=3"]
 
 
+@cache
+def solved(name: str) -> Solved:
+    """An equilibrium, solved once."""
+    return solve(Rules.parse(name), GAP, sees=True)
+
+
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an equilibrium of mini-sweep."""
-    return save(tmp_path_factory.mktemp("strategies") / "sweep", solve(SWEEP, GAP, sees=True))
+    return save(tmp_path_factory.mktemp("strategies") / "sweep", solved("mini-sweep"))
 
 
 def sequence_form(name: str) -> tuple[float, list[int]]:
@@ -96,7 +103,7 @@ def sequence_form(name: str) -> tuple[float, list[int]]:
 def test_the_value_is_that_of_the_sequence_form(name: str) -> None:
     value, infosets = sequence_form(name)
     rules = Rules.parse(name)
-    assert solve(rules, GAP).value == pytest.approx(value, abs=GAP)
+    assert solved(name).value == pytest.approx(value, abs=GAP)
     own, other = size_of(grow(rules, keeps_all=True)).infosets
     if name in BOTH_WAYS:
         assert [own, other] == infosets
@@ -107,10 +114,10 @@ def test_the_value_is_that_of_the_sequence_form(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in SOLVED if name != "mini-count"])
 def test_nobody_gains_on_an_equilibrium(name: str) -> None:
-    solved = solve(Rules.preset(name), GAP)
-    assert -1e-9 <= solved.exploitability <= GAP
-    own, other = solved.best
-    assert -other - 1e-9 <= solved.value <= own + 1e-9
+    found = solved(name)
+    assert -1e-9 <= found.exploitability <= GAP
+    own, other = found.best
+    assert -other - 1e-9 <= found.value <= own + 1e-9
 
 
 def test_a_game_of_one_card_each_is_worth_what_can_be_counted_by_hand() -> None:
@@ -126,8 +133,6 @@ def test_a_game_of_one_card_each_is_worth_what_can_be_counted_by_hand() -> None:
 
 
 def _played_out(rules: Rules, deck: list[int]) -> float:
-    from support.reference import Reference
-
     game = Reference(rules, deck)
     while not game.over:
         legal = game.legal_actions()
@@ -139,12 +144,12 @@ def _played_out(rules: Rules, deck: list[int]) -> float:
 
 def test_a_policy_that_is_known_is_answered() -> None:
     """Who always plays the first legal card is exploited; a best response beats it by what was computed."""
-    solved = solve(SWEEP, GAP)
-    for forest, solution in zip(solved.trees.forests, solved.solutions, strict=True):
+    found = solve(SWEEP, GAP)
+    for forest, solution in zip(found.trees.forests, found.solutions, strict=True):
         solution.policy[:] = 0.0
         solution.policy[forest.choice[:-1]] = 1.0
-    respond(solved)
-    assert solved.exploitability > 0.5
+    respond(found)
+    assert found.exploitability > 0.5
 
 
 def test_agents_are_ranked_by_their_exploitability() -> None:
@@ -223,7 +228,6 @@ class Killed(Exception):
 
 def test_a_solve_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is killed again and again, each time before it has kept more, and ends with the same bytes."""
-    run = CliRunner().invoke
     monkeypatch.setattr(resuming, "NODES_AT_ONCE", 200)
     monkeypatch.setattr(resuming, "DEALS_AT_ONCE", 1)
     append = tasks.append
@@ -240,7 +244,7 @@ def test_a_solve_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
         monkeypatch.chdir(folder)
         monkeypatch.setattr(sys, "argv", ["krypenv", "solve", "mini-last", "--out", "last"])
         for killed in range(50):
-            result = run(app, sys.argv[1:])
+            result = krypenv(*sys.argv[1:])
             if not isinstance(result.exception, Killed):
                 assert result.exit_code == 0, result.output
                 return killed
@@ -279,20 +283,18 @@ def test_what_was_kept_by_another_solve_or_is_torn_is_refused(tmp_path: Path, mo
 
 
 def test_the_commands(tmp_path: Path) -> None:
-    run = CliRunner(env={"COLUMNS": "150"}).invoke
-    out = str(tmp_path / "sweep")
-    first = run(app, ["solve", "mini-sweep", "--out", out])
+    first = krypenv("solve", "mini-sweep", "--out", tmp_path / "sweep")
     assert first.exit_code == 0, first.output
     assert "the first seat can expect -3.4889 points" in first.stdout
-    exact = run(app, ["exploit", "greedy", "--rules", "mini-sweep", "--exact", "--json", str(tmp_path / "greedy.json")])
+    exact = krypenv("exploit", "greedy", "--rules", "mini-sweep", "--exact", "--json", tmp_path / "greedy.json")
     assert exact.exit_code == 0, exact.output
     assert json.loads((tmp_path / "greedy.json").read_text())["exploitability"] > 0
-    assert "name one preset" in run(app, ["solve"]).stderr
+    assert "name one preset" in krypenv("solve").stderr
 
 
 def test_the_list_says_what_an_information_set_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("krypenv.training.research.exact.growing.SOLVED", ("mini-choice",))
-    listed = CliRunner(env={"COLUMNS": "150"}).invoke(app, ["solve", "--list"])
+    listed = krypenv("solve", "--list")
     assert listed.exit_code == 0, listed.output
     assert "2,858 + 3,736" in listed.stdout  # with the orders they are 3,282 + 4,624
     assert listed.stdout.splitlines()[-1] == (

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from support.commands import krypenv
 
 from krypenv import Game, Rules, agents
-from krypenv.training.cli.commands import app
 from krypenv.training.research.exact.looking import Look, load_solved, look
 from krypenv.training.research.exact.solving import Solved, measure, solve
 from krypenv.training.research.exact.strategies import save
@@ -134,7 +133,6 @@ def without_nan(found: Look) -> list[object]:
 
 
 def test_what_can_not_be_looked_at_is_refused(folder: Path, tmp_path: Path) -> None:
-    run = CliRunner(env={"COLUMNS": "150"}).invoke
     start = "rules: mini-sweep players=2; hand 0: AD 2D; hand 1: 3D 3S; table: 2S; stock: AS"
     for words, sentence in (
         ([str(folder), "--at", start], "the position is one of 'mini-sweep players=2', and the strategy is for"),
@@ -144,10 +142,10 @@ def test_what_can_not_be_looked_at_is_refused(folder: Path, tmp_path: Path) -> N
         (["--list", "--at", start], "name the game of the position"),
         (["mini-sweep", "--at", "rules: mini-sweep players=2; captured 0: rest"], "the game is over"),
     ):
-        assert sentence in run(app, ["solve", *words]).stderr
+        assert sentence in krypenv("solve", *words).stderr
     response = save(tmp_path / "response", measure("greedy", Rules.preset("mini-sweep")), best_response=True)
     with pytest.raises(ValueError, match="holds best responses to an agent"):
         load_solved(response)
-    shown = run(app, ["solve", str(folder), "--at", Game(LAST, deck=DECK).position()])
+    shown = krypenv("solve", folder, "--at", Game(LAST, deck=DECK).position())
     assert shown.exit_code == 0, shown.output
     assert "seat 0 in deal 1" in shown.stdout

@@ -16,6 +16,7 @@ from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import Shape
 from krypenv.training import ArenaSettings, load_games, run_arena
 from krypenv.training.evaluation.arena.stored_games import chunks_of, read_results
+from krypenv.training.runs import processes
 from krypenv.training.runs.folders import LOCK
 from krypenv.training.runs.journal import JOURNAL, encode
 from krypenv.training.runs.parts import Place
@@ -94,9 +95,10 @@ def test_torn_anywhere_it_goes_on_to_the_same_results(tmp_path, cut):
     assert lines(tmp_path) == whole
 
 
-def test_a_worker_that_dies_is_told_and_what_was_played_is_kept(tmp_path):
+def test_a_worker_that_dies_is_told_and_what_was_played_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "RETRIES", 1)
     agents = (("dying", DiesOnWorkers), "random", "greedy")
-    with pytest.raises(ChildProcessError, match=r"worker processes have died .* the same command resumes"):
+    with pytest.raises(ChildProcessError, match=r"worker processes have died 2 times .* the same command resumes"):
         arena(tmp_path, *agents, chunk=4, place=Place(2))
     assert same_games(arena(tmp_path, *agents, chunk=4), arena(tmp_path / "whole", *agents, chunk=4))
 

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from support.commands import settings_of
+from support.commands import krypenv, settings_of
 from support.games import SMALL, some_arrays
-from typer.testing import CliRunner
+from support.relatives import PRESETS as FAMILIES
 
-from krypenv import Engine, Rules, agents
-from krypenv.agents.neural.model_file import ModelError, load_model, save_model
-from krypenv.agents.neural.network import Shape
-from krypenv.training.cli.commands import app
+from krypenv import Rules, agents
+from krypenv.agents.neural.model_file import load_model, save_model
+from krypenv.agents.neural.network import Shape, inputs_of
+from krypenv.training import duplicate_match
+from krypenv.training.evaluation.arena.model_card import limits_of
+from krypenv.training.evaluation.matches.duplicate import MatchResult
 from krypenv.training.learn.imitation.imitate import ImitationSettings, make_policy, save_start
+from krypenv.training.learn.ladder import FURTHER, KRYPKASINO
 from krypenv.training.learn.learner.torch_network import tensors_of
 from krypenv.training.learn.selfplay import selfplay
 from krypenv.training.learn.selfplay.selfplay import open_run, train
 from krypenv.training.learn.selfplay.settings import PRESETS, Settings
 from krypenv.training.runs.parts import Length, Network
+
+SWEDEN, OVERSPADER, MULLE = (Rules.preset(name) for name in ("kasino-sweden", "overspader", "mulle"))
 
 
 @pytest.fixture(scope="module")
@@ -48,18 +51,6 @@ def test_a_run_leaves_model_log_pictures_and_evaluation(finished: Path) -> None:
     assert len(json.loads((finished / "evaluation.json").read_text())["matches"]) == len(Settings().evaluation.against)
     assert not list(finished.rglob("*.part"))
     assert not [path for path in finished.rglob("*") if path.suffix in (".pkl", ".zip", ".pt", ".pth")]
-
-
-def test_the_model_is_an_agent_by_its_path(finished: Path) -> None:
-    rules = Rules.preset()
-    agent = agents.make(str(finished / "model"), rules)
-    engine = Engine(rules, 64, seed=1, features=True)
-    base = Engine(rules, 64, seed=1)
-    for _ in range(60):
-        actions = agent.act(engine.observation, engine.action_mask)
-        assert (actions == agent.act(base.observation, base.action_mask)).all()
-        engine.step(actions)
-        base.step(actions)
 
 
 def test_the_same_settings_make_the_same_weights(finished: Path, tmp_path: Path) -> None:
@@ -91,19 +82,42 @@ def test_the_same_settings_make_the_same_weights(finished: Path, tmp_path: Path)
 )
 @pytest.mark.usefixtures("no_pictures")
 def test_other_rules_and_settings_train_too(tmp_path: Path, fields: dict[str, Any]) -> None:
-    """A few updates change all weights, with opponents, snapshots and a resumed checkpoint."""
+    """A few updates, with opponents, snapshots and a resumed checkpoint."""
+    trains(tmp_path, against=("random",), **fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        *({"rules": name} for name in (*FAMILIES, "mulle-glimne")),
+        {"rules": "kasino-finland", "players": 4, "teams": 2},
+    ],
+    ids=str,
+)
+@pytest.mark.usefixtures("no_pictures")
+def test_kasino_and_mulle_train_and_meet_their_ladder(tmp_path: Path, fields: dict[str, Any]) -> None:
+    results = trains(tmp_path, **fields)
+    assert [result.opponent for result in results] == list(FURTHER.against)
+    assert "champion" not in limits_of(json.loads((tmp_path / "run" / "model" / "model.json").read_text()))
+
+
+def trains(tmp_path: Path, **fields: Any) -> list[MatchResult]:
+    """Assert that a short run changes all weights and leaves a model that plays its rules; return its evaluation."""
     folder = tmp_path / "run"
-    settings = Settings.of(out=str(folder), **{**SMALL, "frames": 400, "against": ("random",), **fields})
+    settings = Settings.of(out=str(folder), **{**SMALL, "frames": 400, **fields})
     before = {name: value.clone() for name, value in open_run(settings).model.network.state_dict().items()}
-    train(settings, quiet=True)
+    results = train(settings, command="krypenv train", quiet=True)
     again = open_run(Settings(resume=str(folder)))
     assert again.done == 1
     after = again.model.network.state_dict()
     assert all(torch.isfinite(value).all() for value in after.values())
     changed = [name for name in after if not torch.equal(before[name], after[name])]
     assert changed == list(after)
+    card = json.loads((folder / "model" / "model.json").read_text())
+    assert card["rules"] == str(settings.game_rules())
     for rules in (settings.game_rules(), *settings.other_rules()):
-        agents.make(str(folder / "model"), rules)
+        assert agents.make(str(folder / "model"), rules).rules == rules
+    return results
 
 
 def test_parts_of_a_run_play_their_own_rules(tmp_path: Path) -> None:
@@ -184,6 +198,71 @@ def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) ->
         assert not (tmp_path / "other").exists()
 
 
+# ---------------------------------------------------------------------- Kasino and Mulle
+
+
+def model_of(folder: Path, rules: Rules, seed: int = 1) -> str:
+    """A model folder of an untrained network."""
+    return str(save_model(folder / f"model-{seed}", some_arrays(Shape(16, 8, 4), seed, inputs_of(rules)), rules))
+
+
+def test_little_training_beats_random_and_plays_for_many_points(tmp_path: Path) -> None:
+    few = {
+        **SMALL,
+        "envs": 128,
+        "opponent_envs": 32,
+        "steps": 16,
+        "frames": 40_000,
+        "batch": 256,
+        "learning_rate": 3e-3,
+    }
+    train(Settings.of(out=str(tmp_path / "run"), rules="kasino-sweden", **few), quiet=True)
+    player, untrained = (  # the networks alone
+        agents.make(f"learned(model={model!r}, solver=False)", SWEDEN)
+        for model in (str(tmp_path / "run" / "model"), model_of(tmp_path, SWEDEN))
+    )
+    assert duplicate_match(player, "random", SWEDEN, deals=400, seed=1).low > 1
+    assert duplicate_match(player, untrained, SWEDEN, deals=400, seed=1).low > 1
+
+
+def test_the_agents_around_a_learner_follow_from_the_rules() -> None:
+    main, its = Settings.of(), Settings.of(rules="mulle", players=4, teams=2)
+    assert main.games.opponents == KRYPKASINO.opponents
+    assert main.start.demonstrations > 0
+    assert its.games.opponents == FURTHER.opponents
+    assert its.evaluation.against == FURTHER.against
+    assert its.start.demonstrations > 0
+    assert its.ppo.gamma > main.ppo.gamma
+    hard = Settings.of(rules="mulle", preset="strong")
+    assert hard.games.opponents == FURTHER.hard_opponents
+    assert hard.length.frames == Settings.of(preset="strong").length.frames
+    given = Settings.of(rules="mulle", opponents=("random",), against=("random",), gamma=0.5)
+    assert (given.games.opponents, given.evaluation.against, given.ppo.gamma) == (("random",), ("random",), 0.5)
+
+
+def test_one_network_learns_games_that_show_the_same(tmp_path: Path) -> None:
+    also = ("overspader players=2",)
+    session = open_run(Settings.of(out=str(tmp_path / "run"), rules="kasino-sweden", **SMALL, also=also))
+    session.write_model("krypenv train")
+    for rules in (SWEDEN, OVERSPADER):
+        assert agents.make(str(tmp_path / "run" / "model"), rules).rules == rules
+    for other in ("mulle players=2", "krypkasino players=2"):
+        with pytest.raises(ValueError, match=r"one network can't learn 'kasino-sweden players=2' and '.*'"):
+            Settings.of(rules="kasino-sweden", also=(other,))
+
+
+def test_a_run_starts_from_a_model_of_the_same_game_only(tmp_path: Path) -> None:
+    same, other = model_of(tmp_path, OVERSPADER), model_of(tmp_path, MULLE, 2)
+    session = open_run(Settings.of(out=str(tmp_path / "run"), rules="kasino-sweden", **SMALL, init_from=same))
+    read = session.model.network.arrays()["read.weight"]
+    assert (read == load_model(same)[0]["read.weight"]).all()
+    with pytest.raises(ValueError, match="start from a model of the same game"):
+        open_run(Settings.of(out=str(tmp_path / "other"), rules="kasino-sweden", **SMALL, init_from=other))
+
+
+# ---------------------------------------------------------------------- presets
+
+
 class TestPresets:
     """A preset decides what is not given, and nothing else."""
 
@@ -217,92 +296,11 @@ class TestPresets:
     ) -> None:
         seen: list[Settings] = []
         monkeypatch.setattr(selfplay, "train", seen.append)
-        done = CliRunner().invoke(app, ["train", *options])
+        done = krypenv("train", *options)
         assert done.exit_code == 0, done.output
         assert seen == [Settings.of(**given)]
 
     def test_an_unknown_one_is_told_in_one_sentence(self) -> None:
-        done = CliRunner().invoke(app, ["train", "--preset", "slow"])
+        done = krypenv("train", "--preset", "slow")
         assert done.exit_code == 2
         assert done.stderr == "krypenv: preset is quick, good, strong, long or not given, not 'slow'\n"
-
-
-class TestModelFiles:
-    """A model is a folder of weights and JSON; whatever is wrong with it is told in one sentence."""
-
-    @pytest.fixture
-    def folder(self, tmp_path: Path) -> Path:
-        return save_model(tmp_path / "model", some_arrays(Shape(16, 8, 4)), Rules.preset(), seed=3)
-
-    def test_round_trip(self, folder: Path) -> None:
-        arrays = some_arrays(Shape(16, 8, 4))
-        save_model(folder, arrays, Rules.preset(), seed=5)
-        loaded, card = load_model(folder)
-        assert card["seed"] == 5
-        assert card["network"] == {"context": 16, "card": 8, "embedding": 4}
-        assert loaded.keys() == arrays.keys()
-        for name, array in arrays.items():
-            assert np.array_equal(array, loaded[name])
-
-    def test_tampered_weights_are_refused(self, folder: Path) -> None:
-        data = bytearray((folder / "weights.safetensors").read_bytes())
-        data[-1] ^= 1
-        (folder / "weights.safetensors").write_bytes(bytes(data))
-        with pytest.raises(ModelError, match=r"torn or was changed"):
-            load_model(folder)
-
-    def test_a_pickle_is_not_executed(self, folder: Path, tmp_path: Path) -> None:
-        trap = tmp_path / "trapped"
-        payload = b"cos\nsystem\n(S'touch " + str(trap).encode() + b"'\ntR."
-        (folder / "weights.safetensors").write_bytes(payload)
-        card = json.loads((folder / "model.json").read_text())
-        card["weights_sha256"] = hashlib.sha256(payload).hexdigest()
-        (folder / "model.json").write_text(json.dumps(card))
-        with pytest.raises(ModelError, match="don't fit"):
-            load_model(folder)
-        assert not trap.exists()
-
-    @pytest.mark.parametrize(
-        ("key", "value", "reason"),
-        [
-            ("observation_version", 0, "observations of version 0"),
-            ("features_version", 0, "action features of version 0"),
-            ("features_version", None, "action features of version None"),
-            ("format", 99, "format 99"),
-            ("network", {"context": 32, "card": 8, "embedding": 4}, "don't fit"),
-            ("network", {"layers": 3}, "network.context is missing"),
-        ],
-    )
-    def test_another_version_is_refused(self, folder: Path, key: str, value: object, reason: str) -> None:
-        card = json.loads((folder / "model.json").read_text())
-        (folder / "model.json").write_text(json.dumps({**card, key: value}))
-        with pytest.raises(ModelError, match=reason):
-            load_model(folder)
-
-    def test_other_rules_are_refused(self, folder: Path) -> None:
-        assert agents.make(str(folder), Rules.preset(games=4)).rules.games == 4
-        for rules in (Rules.preset(players=3), Rules.preset("howto"), Rules.preset(last_capture_points=1)):
-            with pytest.raises(ModelError, match=r"was trained for 'krypkasino players=2' and can't play"):
-                agents.make(str(folder), rules)
-
-    def test_a_model_of_several_rules_plays_each_of_them(self, tmp_path: Path) -> None:
-        also = ["krypkasino players=3", "howto players=4 teams=2"]
-        folder = save_model(tmp_path / "model", some_arrays(Shape(16, 8, 4)), Rules.preset(), also=also)
-        for text in also:
-            assert agents.make(str(folder), Rules.parse(text)).rules == Rules.parse(text)
-        with pytest.raises(ModelError, match="and can't play 'krypkasino players=4'"):
-            agents.make(str(folder), Rules.preset(players=4))
-        card = json.loads((folder / "model.json").read_text())
-        for junk in (["whist"], [3], 3):
-            (folder / "model.json").write_text(json.dumps({**card, "also": junk}))
-            with pytest.raises(
-                ModelError, match=r"model\.json: also.* (names no rules|is to be a text|is to be a list)"
-            ):
-                agents.make(str(folder), Rules.preset(players=4))
-
-    def test_no_model_and_no_json_are_refused(self, folder: Path, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="no model"):
-            agents.make(str(tmp_path / "nothing"), Rules.preset())
-        (folder / "model.json").write_text("{")
-        with pytest.raises(ModelError, match="is not JSON"):
-            load_model(folder)

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from support.commands import krypenv
 from support.games import FIELDS, rules_of
 from support.terminals import ANSI, krypenv_in_a_terminal, sitting, some_lines, typed
-from typer.testing import CliRunner
 
 from krypenv import Game, Rules
-from krypenv.training.cli.commands import app
 from krypenv.ui.choices import MOST_LISTED, Wrong, choices_of, moves_with, parse_choice
 from krypenv.ui.table import PERSON, Table
 from krypenv.ui.terminal import Terminal
@@ -199,7 +198,7 @@ def test_a_game_is_saved_when_the_input_ends_and_goes_on_later(tmp_path):
     saved = Game.replay((tmp_path / "game.krk").read_text(encoding="utf-8"))
     assert saved.moves == table.game.moves
     assert len(saved.moves) >= 4
-    done = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["play", "--load", "game.krk"], input="1\n")
+    done = krypenv("play", "--load", "game.krk", columns=80, typed="1\n")
     assert done.exit_code == 0, done.output
     assert "greedy" in done.stdout, "the same opponent plays on"
     later = Game.replay((tmp_path / "game.krk").read_text(encoding="utf-8"))
@@ -253,7 +252,7 @@ def test_seats_and_names():
     ],
 )
 def test_wrong_options_are_refused_in_a_sentence(arguments, sentence):
-    done = CliRunner().invoke(app, ["play", *arguments], input="q\n")
+    done = krypenv("play", *arguments, typed="q\n")
     assert done.exit_code == 2
     assert done.stderr.startswith("krypenv: ")
     assert sentence in done.stderr

@@ -14,13 +14,12 @@ from pathlib import Path
 
 import pytest
 from fuzz.play import fuzz_kills, fuzz_lines
+from support.commands import krypenv as run
 from support.small_files import files_of
 from support.terminals import krypenv_in_a_terminal, sitting, some_lines
-from typer.testing import CliRunner
 
 from krypenv import Game, Rules
 from krypenv.agents.scripted import Greedy
-from krypenv.training.cli.commands import app
 from krypenv.training.cli.people import play
 from krypenv.ui import terminal as terminals
 from krypenv.ui.table import PERSON, Table
@@ -41,7 +40,7 @@ def some_table(text="krypkasino players=2", seed=1, seat=0):
 
 
 def krypenv(*words, typed=""):
-    return CliRunner(env={"COLUMNS": "80"}).invoke(app, ["play", *map(str, words)], input=typed)
+    return run("play", *words, typed=typed, columns=80)
 
 
 def saved(name="game.krk"):

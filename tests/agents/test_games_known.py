@@ -1,35 +1,23 @@
-"""Who plays Kasino and Mulle: all agents; commands that know only Krypkasino refuse in one sentence."""
+"""What knows only Krypkasino, or what it was trained for, refuses other games in one sentence."""
 
 import dataclasses
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from support.commands import krypenv
 
-from krypenv import Engine, Rules, agents
+from krypenv import Rules, agents
 from krypenv.agents.base import check_krypkasino
 from krypenv.agents.champion import MODELS
 from krypenv.families import krypkasino
 from krypenv.observation import further_blocks
 from krypenv.training import Settings
-from krypenv.training.cli.commands import app
 
 RELATIVES = ["kasino-sweden", "overspader", "kasino-finland", "mulle"]
-SIZES = [{"players": 2}, {"players": 3}, {"players": 4}, {"players": 4, "teams": 2}]
 every_relative = pytest.mark.parametrize("name", RELATIVES)
 KNOWS = (
     r"^[\w -]+ knows only games like Krypkasino, and [\w-]+ with \d players has .*; krypenv compare takes all games$"
 )
-
-
-class Last:
-    """Plays the legal action with the highest number."""
-
-    def __init__(self, rules, seed=0):
-        self.name, self.rules = "last", rules
-
-    def act(self, observations, action_masks):
-        return action_masks.shape[1] - 1 - action_masks[:, ::-1].argmax(axis=1)
 
 
 def refusal(make):
@@ -37,26 +25,6 @@ def refusal(make):
     with pytest.raises(ValueError, match=KNOWS) as refused:
         make()
     return str(refused.value)
-
-
-@every_relative
-@pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize(
-    "agent",
-    [
-        "random", "greedy", "tactician", "search(worlds=2)", "rollout(worlds=1)", "ismcts(worlds=2)",
-        "champion(worlds=1)", f"{__name__}:Last",
-    ],
-)  # fmt: skip
-def test_who_plays_all_games_plays_them_to_the_end(name, size, agent):
-    rules = Rules.preset(name, **size)
-    engine, player = Engine(rules, 8, seed=1), agents.make(agent, rules, seed=2)
-    ended = 0
-    while ended < 8:
-        actions = player.act(engine.observation, engine.action_mask)
-        assert (engine.action_mask[range(8), actions] == 1).all()
-        engine.step(actions)
-        ended += engine.finished.sum()
 
 
 @every_relative
@@ -106,9 +74,7 @@ def test_a_network_for_krypkasino_too_and_studies_of_krypkasino_refuse_a_relativ
     rules = Rules.preset(name)
     with pytest.raises(ValueError, match="one network can't learn"):
         Settings.of(also=(str(rules),))
-    runner = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"})
-    words = ["study", "creep", "--agent", "greedy", "--rules", name, "--out", str(tmp_path / "out")]
-    done = runner.invoke(app, words)
+    done = krypenv("study", "creep", "--agent", "greedy", "--rules", name, "--out", tmp_path / "out", columns=200)
     assert done.exit_code == 2, done.output
     told = " ".join(done.output.replace("│", " ").split())
     assert f"the study creep knows only games like Krypkasino, and {name} with" in told

@@ -1,0 +1,170 @@
+"""Model files: a folder of weights and JSON; whatever is wrong with it is told in one sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.games import decisions_of, some_arrays
+from support.positions import play_whole_games
+from support.relatives import PRESETS, RELATIVES
+
+from krypenv import Engine, Rules, agents
+from krypenv.agents.neural.action_features import version_of
+from krypenv.agents.neural.model_file import ModelError, load_model, save_model
+from krypenv.agents.neural.network import Shape, inputs_of
+
+SHAPE = Shape(16, 8, 4)
+SWEDEN, OVERSPADER, MULLE = (Rules.preset(name) for name in ("kasino-sweden", "overspader", "mulle"))
+
+
+def model_of(folder: Path, rules: Rules, seed: int = 1) -> str:
+    """A model folder of an untrained network."""
+    return str(save_model(folder / f"model-{seed}", some_arrays(SHAPE, seed, inputs_of(rules)), rules))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return save_model(tmp_path / "model", some_arrays(SHAPE), Rules.preset(), seed=3)
+
+
+def test_a_model_comes_back_as_it_was_saved(folder: Path) -> None:
+    arrays = some_arrays(SHAPE)
+    save_model(folder, arrays, Rules.preset(), seed=5)
+    loaded, card = load_model(folder)
+    assert card["seed"] == 5
+    assert card["network"] == {"context": 16, "card": 8, "embedding": 4}
+    assert loaded.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert np.array_equal(array, loaded[name])
+
+
+def test_tampered_weights_are_refused(folder: Path) -> None:
+    data = bytearray((folder / "weights.safetensors").read_bytes())
+    data[-1] ^= 1
+    (folder / "weights.safetensors").write_bytes(bytes(data))
+    with pytest.raises(ModelError, match=r"torn or was changed"):
+        load_model(folder)
+
+
+def test_a_pickle_is_not_executed(folder: Path, tmp_path: Path) -> None:
+    trap = tmp_path / "trapped"
+    payload = b"cos\nsystem\n(S'touch " + str(trap).encode() + b"'\ntR."
+    (folder / "weights.safetensors").write_bytes(payload)
+    card = json.loads((folder / "model.json").read_text())
+    card["weights_sha256"] = hashlib.sha256(payload).hexdigest()
+    (folder / "model.json").write_text(json.dumps(card))
+    with pytest.raises(ModelError, match="don't fit"):
+        load_model(folder)
+    assert not trap.exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("observation_version", 0, "observations of version 0"),
+        ("features_version", 0, "action features of version 0"),
+        ("features_version", None, "action features of version None"),
+        ("format", 99, "format 99"),
+        ("format", True, "is a model of format"),
+        ("network", {"context": 32, "card": 8, "embedding": 4}, "don't fit"),
+        ("network", {"layers": 3}, "network.context is missing"),
+    ],
+)
+def test_another_version_is_refused(folder: Path, key: str, value: object, reason: str) -> None:
+    card = json.loads((folder / "model.json").read_text())
+    (folder / "model.json").write_text(json.dumps({**card, key: value}))
+    with pytest.raises(ModelError, match=reason):
+        load_model(folder)
+
+
+# ---------------------------------------------------------------------- the games that a model plays
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [*(Rules.preset(name) for name in (*PRESETS, "mulle-glimne")), RELATIVES["kasino-finland players=4 teams=2"]],
+    ids=str,
+)
+def test_a_model_plays_whole_games_by_its_path(rules: Rules, tmp_path: Path) -> None:
+    model = model_of(tmp_path, rules)
+    for spec in (model, f"learned(model={model!r}, temperature=1.0)"):
+        play_whole_games(rules, [agents.make(spec, rules, seed=2)])
+    assert json.loads((Path(model) / "model.json").read_text())["features_version"] == version_of(rules) != 1
+
+
+def test_a_model_of_krypkasino_is_told_the_same_with_the_features_block(tmp_path: Path) -> None:
+    rules = Rules.preset()
+    agent = agents.make(model_of(tmp_path, rules), rules)
+    engine, base = Engine(rules, 64, seed=1, features=True), Engine(rules, 64, seed=1)
+    for _ in range(60):
+        actions = agent.act(engine.observation, engine.action_mask)
+        assert (actions == agent.act(base.observation, base.action_mask)).all()
+        engine.step(actions)
+        base.step(actions)
+
+
+def test_other_rules_are_refused(folder: Path) -> None:
+    assert agents.make(str(folder), Rules.preset(games=4)).rules.games == 4
+    for rules in (Rules.preset(players=3), Rules.preset("howto"), Rules.preset(last_capture_points=1)):
+        with pytest.raises(ModelError, match=r"was trained for 'krypkasino players=2' and can't play"):
+            agents.make(str(folder), rules)
+
+
+def test_a_model_of_several_rules_plays_each_of_them(tmp_path: Path) -> None:
+    also = ["krypkasino players=3", "howto players=4 teams=2"]
+    folder = save_model(tmp_path / "model", some_arrays(SHAPE), Rules.preset(), also=also)
+    for text in also:
+        assert agents.make(str(folder), Rules.parse(text)).rules == Rules.parse(text)
+    with pytest.raises(ModelError, match="and can't play 'krypkasino players=4'"):
+        agents.make(str(folder), Rules.preset(players=4))
+    card = json.loads((folder / "model.json").read_text())
+    for junk in (["whist"], [3], 3):
+        (folder / "model.json").write_text(json.dumps({**card, "also": junk}))
+        with pytest.raises(ModelError, match=r"model\.json: also.* (names no rules|is to be a text|is to be a list)"):
+            agents.make(str(folder), Rules.preset(players=4))
+
+
+def test_no_model_and_no_json_are_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no model"):
+        agents.make(str(tmp_path / "nothing"), Rules.preset())
+    for text, reason in (("{", "is not JSON"), ("[]", "is a model of format"), ("3", "is a model of format 3")):
+        (folder / "model.json").write_text(text)
+        with pytest.raises(ModelError, match=reason):
+            load_model(folder)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_model_of_single_games_plays_sessions_too(preset: str, tmp_path: Path) -> None:
+    rules, session = Rules.preset(preset), Rules.preset(preset, games=0, threshold=16)
+    model = model_of(tmp_path, rules)
+    player, (observations, masks) = agents.make(model, session), decisions_of(session, 8, 10)
+    seen = observations[:, : rules.observation_size]  # the first game of a session has no totals yet
+    assert (player.act(observations, masks) == agents.make(model, rules).act(seen, masks)).all()
+    its = model_of(tmp_path, session, 2)
+    assert agents.make(its, session).rules == session
+    if inputs_of(session) != inputs_of(rules):
+        with pytest.raises(ModelError, match=r"reads entries that .* lacks; train one for it$"):
+            agents.make(its, rules)
+
+
+def test_models_of_other_games_and_versions_are_refused_in_one_sentence(tmp_path: Path) -> None:
+    model = model_of(tmp_path, SWEDEN)
+    for other in (OVERSPADER, MULLE, Rules.preset(), Rules.preset("kasino-sweden", players=3)):
+        with pytest.raises(ModelError, match="was trained for 'kasino-sweden players=2' and can't play"):
+            agents.make(model, other)
+    main = str(save_model(tmp_path / "main", some_arrays(SHAPE), Rules.preset()))
+    with pytest.raises(ModelError, match="was trained for 'krypkasino players=2' and can't play 'kasino-sweden"):
+        agents.make(main, SWEDEN)
+    path = Path(model) / "model.json"
+    card = json.loads(path.read_text())
+    for version in (1, "further 0", None, True):
+        path.write_text(json.dumps({**card, "features_version": version}))
+        with pytest.raises(ModelError, match=r"was trained on action features of version .*, and this krypenv gives"):
+            load_model(model)
+    path.write_text(json.dumps({**card, "features_version": 1, "rules": "krypkasino players=2"}))
+    with pytest.raises(ModelError, match="don't fit"):
+        load_model(model)

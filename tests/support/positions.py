@@ -1,0 +1,53 @@
+"""Engines in the middle of games, and agents that act in them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv import Engine, Rules
+from krypenv.agents import Agent
+from krypenv.cards import TAKE
+from support.games import small_first, stacked
+
+
+def played(rules: Rules, games: int = 24, steps: int = 12, features: bool = False) -> Engine:
+    """Games some random steps after their beginning."""
+    engine = Engine(rules, games, seed=3, features=features)
+    for _ in range(steps):
+        engine.step(engine.sample_actions())
+    return engine
+
+
+def with_choices(rules: Rules, games: int = 16, features: bool = False) -> Engine:
+    """Games with a choice to make at different points, a third of them in the middle of a play if there are such."""
+    rng = np.random.default_rng(0)
+    engine = stacked(rules, np.array([small_first(rules, rng) for _ in range(64)]))
+    taking, playing = [], []
+    for _ in range(40):
+        has_choice, takes = engine.action_mask.sum(axis=1) > 1, engine.action_mask[:, TAKE:].any(axis=1)
+        taking.append(engine.state[has_choice & takes])
+        playing.append(engine.state[has_choice & ~takes][:2])
+        engine.step(engine.sample_actions())
+    middle = np.concatenate(taking)[: games // 3]
+    others = np.concatenate(playing)
+    chosen = np.linspace(0, len(others) - 1, games - len(middle)).astype(int)
+    return Engine.from_state(rules, np.concatenate([middle, others[chosen]]).view(np.recarray), features)
+
+
+def decide(agent: Agent, engine: Engine) -> np.ndarray:
+    """What an agent does in all games of an engine; whoever cheats looks at the games."""
+    if getattr(agent, "cheats", False):
+        return agent.act_on(engine.state.copy(), engine.action_mask)
+    return agent.act(engine.observation, engine.action_mask)
+
+
+def play_whole_games(rules: Rules, agents: list[Agent], games: int = 8, features: bool = False) -> set[int]:
+    """Let agents act in turn until so many games have ended; return which actions they chose. All were legal."""
+    engine, chosen, ended, step = Engine(rules, games, seed=1, features=features), set(), 0, 0
+    while ended < games:
+        actions = decide(agents[step % len(agents)], engine)
+        assert (engine.action_mask[np.arange(games), actions] == 1).all()
+        engine.step(actions)
+        chosen |= set(actions.tolist())
+        ended, step = ended + int(engine.finished.sum()), step + 1
+    return chosen
