@@ -44,7 +44,7 @@ def test_the_command_says_that_it_stopped_early(tmp_path):
         ([], "arena holds no results of an arena"),
         (["greedy", "greedy"], "greedy is named twice"),
         (["greedy", "random", "--deals", 0], "deals is at least 1, not 0"),
-        (["greedy", "random", "--precision", -1], "precision is above 0 points, not -1"),
+        (["greedy", "random", "--precision", -1], "precision is above 0, not -1"),
         (["greedy", "random", "--players", 9], "krypkasino is not played by 9 players"),
         (["greedy", "random", "--deals-from", "dex"], "there is no list of deals 'dex' (did you mean 'dev'?)"),
         (["greedy", "random", "--out", "taken"], "taken is a file; --out is a folder"),

@@ -106,7 +106,7 @@ def trains(tmp_path: Path, **fields: Any) -> list[MatchResult]:
     folder = tmp_path / "run"
     settings = Settings.of(out=str(folder), **{**SMALL, "frames": 400, **fields})
     before = {name: value.clone() for name, value in open_run(settings).model.network.state_dict().items()}
-    results = train(settings, command="krypenv train", quiet=True)
+    results = train(settings, quiet=True)
     again = open_run(Settings(resume=str(folder)))
     assert again.done == 1
     after = again.model.network.state_dict()

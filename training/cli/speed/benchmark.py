@@ -164,8 +164,9 @@ def _make(
 
 
 def _rates(block: Block, seconds: float) -> Rates:
-    """Run a block repeatedly; return its steps per CPU second and per second."""
-    steps, began, began_cpu = 0, time.perf_counter(), time.process_time()
+    """Run a block repeatedly, at least once; return its steps per CPU second and per second."""
+    began, began_cpu = time.perf_counter(), time.process_time()
+    steps = block.run()
     while time.perf_counter() - began < seconds:
         steps += block.run()
     return steps / (time.process_time() - began_cpu), steps / (time.perf_counter() - began)
