@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -135,10 +136,8 @@ def test_a_killed_run_ends_like_the_unbroken_one(tmp_path: Path) -> None:
     """A process that is killed by the system in the middle of its work."""
     folder = tmp_path / "killed"
     settings = {**TINY, "frames": 6_400, "opponents": ("greedy",), "snapshot_every": 0.4, "demonstrations": 0}
-    command = [sys.executable, "-m", "krypenv.training.cli.commands", "train", "--out", str(folder)]
-    for name, value in settings.items():
-        for each in value if isinstance(value, tuple) else (value,):
-            command += [f"--{name.replace('_', '-')}", str(each)]
+    words = shlex.split(Settings.of(**settings, out=str(folder)).line)[1:]
+    command = [sys.executable, "-m", "krypenv.training.cli.commands", *words]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 240

@@ -128,7 +128,7 @@ def test_nothing_is_left_to_compile(tmp_path):
 import gc
 from rich.console import Console
 from krypenv.runtime.lean import Kernel
-from krypenv.training import selfplay
+from krypenv.training.learn import selfplay
 from krypenv.training.learn.selfplay.settings import Settings
 
 def compiled():

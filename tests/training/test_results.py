@@ -34,6 +34,7 @@ import os, signal, sys
 from krypenv import Rules
 from krypenv.training import ArenaSettings, run_arena
 from krypenv.training.runs import journal, tasks
+from krypenv.training.runs.parts import Place
 
 folder, moment, workers = sys.argv[1], sys.argv[2], int(sys.argv[3])
 
@@ -54,7 +55,7 @@ def torn(file, key, result):
 
 if __name__ == "__main__":
     settings = ArenaSettings(("random", "greedy", "tactician"), Rules.preset("krypkasino"), folder, deals=25, chunk=4,
-                             workers=workers)
+                             place=Place(workers))
     if moment == "header":
         journal.write_whole = die
     run_arena(settings, progress)

@@ -217,7 +217,7 @@ def test_killed_at_any_moment_nothing_finished_is_lost(tmp_path: Path, workers: 
     script = tmp_path / "killed.py"
     script.write_text(KILLED)
     folder, told = tmp_path / "run", 0
-    paths = {"PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])}
+    paths = {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), str(TESTS), *sys.path])}
     for lines in (1, 7, 20):
         command = [sys.executable, str(script), str(folder), str(workers)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **paths}) as process:

@@ -24,8 +24,9 @@ from krypenv.training.research import ablation
 from krypenv.training.research.exploit import best_response
 from krypenv.training.runs import tasks
 from krypenv.training.runs.journal import JOURNAL, parse
+from krypenv.training.runs.parts import Place
 
-SMALL = "--rules mini-low --deals 2 --bc-epochs 1 --context 8 --card 8"
+SMALL = "--rules mini-low --deals 2 --set bc_epochs=1 --set context=8 --set card=8"
 COMMANDS = {  # each with two tasks at least
     "arena": "arena greedy random --rules mini-low --deals 6 --chunk 2 --out out",
     "score": "score greedy --quick --out out/score.json",
@@ -135,7 +136,7 @@ def test_what_a_worker_raises_is_raised_here(cluster: Any, tmp_path: Path) -> No
     with pytest.raises(
         ValueError, match=r"^absent can't be made: its maker raised ValueError: there is no such model here$"
     ):
-        run_arena(ArenaSettings((absent, "random"), RULES, tmp_path / "arena", deals=2, ray=True))
+        run_arena(ArenaSettings((absent, "random"), RULES, tmp_path / "arena", deals=2, place=Place(ray=True)))
 
 
 @pytest.mark.slow
@@ -143,8 +144,9 @@ def test_a_cluster_that_is_not_there_is_told_at_once(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "is_initialized", lambda: False)
+    place = Place(ray=True, ray_address="127.0.0.1:1")
     with pytest.raises(ValueError, match=r"no Ray cluster answers at 127\.0\.0\.1:1: "):
-        run_arena(ArenaSettings(("greedy", "random"), RULES, tmp_path / "arena", ray=True, ray_address="127.0.0.1:1"))
+        run_arena(ArenaSettings(("greedy", "random"), RULES, tmp_path / "arena", place=place))
     assert not (tmp_path / "arena").exists()
 
 
@@ -167,5 +169,5 @@ class Patient(Lowest):
 def test_shards_go_to_all_nodes(cluster: Any, tmp_path: Path) -> None:
     driver = os.getpid()
     patient = ("patient", lambda rules, seed: Patient(rules, seed, tmp_path, driver))
-    run_arena(ArenaSettings((patient, "random"), RULES, tmp_path / "arena", deals=20, chunk=2, ray=True))
+    run_arena(ArenaSettings((patient, "random"), RULES, tmp_path / "arena", deals=20, chunk=2, place=Place(ray=True)))
     assert len(list(tmp_path.glob("*.node"))) == 3
