@@ -154,6 +154,13 @@ def test_imports_go_one_way(module):
     assert not too_high, f"{module} imports from its own floor or from above it: {sorted(too_high)}"
 
 
+def test_nothing_imports_from_a_test_file():
+    importing = re.compile(r"^\s*(?:from|import) +(?:\w+\.)*test_\w+", re.M)  # in code that tests write, too
+    assert importing.search("if x:\n    from training.test_runs import HEADER\n")
+    files = sorted((ROOT / "tests").rglob("*.py"))
+    assert [path.name for path in files if importing.search(path.read_text(encoding="utf-8"))] == []
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_there_is_no_circle_in_a_room(room):
     imports = {module: imported_modules(module, MODULES[module]) & ROOMS[room] - {module} for module in ROOMS[room]}

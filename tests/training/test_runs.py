@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.places import TESTS
 
 from krypenv.agents.own import typed
 from krypenv.inputs.artifacts import digest_of, encode_artifact, read_artifact, write_artifact
@@ -197,15 +196,14 @@ def test_files_are_kept_with_their_hash_and_made_again_where_they_are_gone(tmp_p
 KILLED = """
 import os, signal, sys, time
 from pathlib import Path
-import test_runs
-from krypenv.training.runs import Executor, Task, open_run
+from krypenv.training.runs import Executor, Header, Task, open_run
 
 def slow(number):
     time.sleep(0.02)
     return number * number
 
 if __name__ == "__main__":
-    with open_run(Path(sys.argv[1]), test_runs.HEADER, Executor(int(sys.argv[2]))) as run:
+    with open_run(Path(sys.argv[1]), HEADER, Executor(int(sys.argv[2]))) as run:
         for _ in run.do([Task(f"number {n}", slow, {"number": n}) for n in range(400)]):
             print(len(run.results), flush=True)
 """
@@ -215,12 +213,11 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_at_any_moment_nothing_finished_is_lost(tmp_path: Path, workers: int) -> None:
     script = tmp_path / "killed.py"
-    script.write_text(KILLED)
+    script.write_text(KILLED.replace("HEADER", repr(HEADER)))
     folder, told = tmp_path / "run", 0
-    paths = {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), str(TESTS), *sys.path])}
     for lines in (1, 7, 20):
         command = [sys.executable, str(script), str(folder), str(workers)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **paths}) as process:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout
             for _ in range(lines):
                 told = int(process.stdout.readline())
