@@ -1,8 +1,9 @@
 """Which small mutants of the package the tests catch. Not part of CI: every mutant costs minutes.
 
 `mutants.json` lists them: a text that stands once in the package, and what it becomes (a comparison turned, a constant
-off by one, a line dropped). For each, the tests of its room, `tests/<room>`, run first and stop at the first failure. A
-mutant that survives them gets the whole suite. Results are appended to a file as they come, so the command resumes:
+off by one, a line dropped). For each, the rules' tests run first as plain Python where it stands on one of the lower
+floors, then the tests of its room, `tests/<room>`; both stop at the first failure. A mutant that survives them gets the
+whole suite. Results are appended to a file as they come, so the command resumes:
 
     .venv/bin/python tests/mutation.py --out runs/mutants.jsonl --workers 2
 
@@ -25,6 +26,7 @@ from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("krypenv", "agents", "training")
+PLAIN = ["tests/rules", "--ignore", "tests/rules/test_bounds.py"]  # what runs without the compiler, as `make nojit` does
 TIMEOUT = 1800  # seconds of one run of tests; a mutant that takes longer is caught
 
 
@@ -42,10 +44,10 @@ def place_of(mutant: dict[str, str], tree: Path) -> Path | None:
     return found[0] if len(found) == 1 and found[0].read_text().count(mutant["text"]) == 1 else None
 
 
-def run_tests(tree: Path, words: list[str]) -> bool:
-    """Return whether the tests pass in a tree."""
+def run_tests(tree: Path, words: list[str], **variables: str) -> bool:
+    """Return whether the tests pass in a tree, with environment variables of their own."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *words]
-    environment = {**os.environ, "PYTHONPATH": str(tree)}
+    environment = {**os.environ, "PYTHONPATH": str(tree), **variables}
     try:
         done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, timeout=TIMEOUT, check=False)
     except subprocess.TimeoutExpired:
@@ -61,6 +63,8 @@ def judge(mutant: dict[str, str], tree: Path, only_room: bool) -> str:
     whole, times = path.read_text(), path.stat()
     try:
         path.write_text(whole.replace(mutant["text"], mutant["mutant"]))
+        if mutant["room"] in ("rules", "kernels") and not run_tests(tree, PLAIN, NUMBA_DISABLE_JIT="1"):
+            return "caught as plain Python"
         if not run_tests(tree, [f"tests/{mutant['room']}"]):
             return "caught by its room"
         if only_room:
