@@ -26,7 +26,14 @@ from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("krypenv", "agents", "training")
-PLAIN = ["tests/rules", "--ignore", "tests/rules/test_bounds.py"]  # what runs without the compiler, as `make nojit` does
+PLAIN = [
+    "tests/rules",
+    "--ignore",
+    "tests/rules/test_bounds.py",
+]  # what runs without the compiler, as `make nojit` does
+ELSEWHERE = (
+    "tests/training/test_benchmark.py::test_an_installation_beside_itself"  # it names the folder of the checkout
+)
 TIMEOUT = 1800  # seconds of one run of tests; a mutant that takes longer is caught
 
 
@@ -46,7 +53,7 @@ def place_of(mutant: dict[str, str], tree: Path) -> Path | None:
 
 def run_tests(tree: Path, words: list[str], **variables: str) -> bool:
     """Return whether the tests pass in a tree, with environment variables of their own."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *words]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--deselect", ELSEWHERE, *words]
     environment = {**os.environ, "PYTHONPATH": str(tree), **variables}
     try:
         done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, timeout=TIMEOUT, check=False)
@@ -75,6 +82,11 @@ def judge(mutant: dict[str, str], tree: Path, only_room: bool) -> str:
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # so that its compiled kernels count again
 
 
+def _not_copied(folder: str, names: list[str]) -> list[str]:
+    """Return what a copy of the checkout leaves out: environments, history, and the results of runs beside them."""
+    return [name for name in names if name in (".venv", ".venv-lowest", ".git", "runs") and Path(folder) == ROOT]
+
+
 def main() -> None:
     """Judge every mutant that has no result yet, and print how many were caught."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -95,8 +107,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as base, given.out.open("a") as out, ThreadPoolExecutor(given.workers) as pool:
         for number in range(given.workers):
             tree = Path(base) / str(number)
-            shutil.copytree(ROOT, tree, symlinks=True, ignore=shutil.ignore_patterns(".venv", ".git", "runs"))
+            shutil.copytree(ROOT, tree, symlinks=True, ignore=_not_copied)
             trees.put(tree)
+        for room in {each["room"] for each in left}:
+            if not run_tests(tree, [f"tests/{room}"]):
+                raise SystemExit(f"tests/{room} fail without any mutant")
 
         def work(mutant: dict[str, str]) -> dict[str, str]:
             tree = trees.get()

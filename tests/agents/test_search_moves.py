@@ -64,7 +64,7 @@ def test_b2_b5_moves_are_legal_and_lead_where_the_game_goes(text: str) -> None:
     rules = Rules.parse(text)
     solver, seen = Solver(rules), Counter[str]()
     styles = ("random", "choose", "take") if text in RELATIVES else ("choose",)
-    for game in games_of(text, 5 if text in MAIN else 3 if rules.building else len(styles), styles):
+    for game in games_of(text, 4 if text in MAIN else 3 if rules.building else len(styles), styles):
         legal, moves = {plain(move): move for move in game.legal_moves()}, solver.moves(game)
         assert len(set(moves)) == len(moves)
         assert set(moves) <= set(legal)
@@ -93,8 +93,8 @@ def test_b2_a_move_is_made_by_its_staged_actions_and_goes_on_in_the_middle(text:
     solver, later, staged = Solver(rules), Solver(rules), Counter[str]()
     for game in games_of(text, 1, ("choose",)):
         for at, move in enumerate(solver.moves(game)):
-            twin = game.copy()
-            while len(twin.moves) == len(game.moves):
+            twin, is_made = game.copy(), False
+            while not is_made:
                 action = solver.action(twin, at)
                 if twin.state["pending"] != NO_CARD:
                     assert not rules.building or move in later.moves(twin)
@@ -102,6 +102,7 @@ def test_b2_a_move_is_made_by_its_staged_actions_and_goes_on_in_the_middle(text:
                     staged["build"] += BUILD <= action < TAKE_BUILD
                     staged["take a build"] += action >= TAKE_BUILD
                 twin.act(action)
+                is_made = twin.pending is None
             assert plain(twin.moves[-1]) == move
     assert staged["all"] > 20
     assert not rules.building or min(staged["build"], staged["take a build"]) > 10

@@ -13,6 +13,7 @@ from support.games import scores, stacked
 from support.reference_builds import Builder
 from support.reference_relatives import LILLAN, STORAN, Relative
 
+NAMES = [card_name(kind) for kind in range(52)]
 STYLES = ("random", "take", "choose", "creep")
 LARGE = 11  # cards on a table that is brought down again, where the reference tries all sets of them
 
@@ -196,7 +197,7 @@ def compare_game(game: Game, reference: Relative) -> None:
     """Assert that a `Game` stands where the reference stands."""
 
     def names(kinds: list[int]) -> list[str]:
-        return [card_name(kind) for kind in sorted(kinds)]
+        return [NAMES[kind] for kind in sorted(kinds)]
 
     assert game.turn == reference.turn
     assert game.is_over == reference.over

@@ -9,7 +9,7 @@ from here to its relatives.
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import combinations, product
 from typing import Any
 
@@ -340,7 +340,12 @@ class Reference:
 
     def points(self, seat: int) -> int:
         """Return the points of the cards that a seat has taken so far."""
-        return sum(self.card_points(card) for card in self.captured[seat])
+        return sum(self.points_of_kinds[card] for card in self.captured[seat])
+
+    @cached_property
+    def points_of_kinds(self) -> list[int]:
+        """The points of each kind, 52."""
+        return [self.card_points(kind) for kind in range(52)]
 
     def scores(self) -> list[int]:
         """Return each seat's score so far (R14); what the last capture brings (R13, V2) counts at the end only."""
