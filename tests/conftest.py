@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 from matplotlib.figure import Figure
 
+from krypenv.pictures import rendering
 from krypenv.runtime.jit import JIT_IS_OFF
 
 # Every run tries the same examples, as every fuzzer has fixed seeds; `make soak` tries new ones
@@ -21,6 +22,14 @@ if JIT_IS_OFF:  # as plain Python, numpy warns where the random streams wrap aro
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what runs in its background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # else what a test interrupts would never end
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _windows_do_not_wait():
+    """Leave out the half second for which a window shows each picture to a person."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rendering, "FPS", 0)
+        yield
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import os
 import random
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -283,14 +284,17 @@ def test_no_window_where_there_is_no_screen():
     assert "'ansi'" in run.stderr.splitlines()[-1]
 
 
-def test_a_window_shows_pictures_until_a_person_closes_it():
+def test_a_window_shows_pictures_until_a_person_closes_it(monkeypatch):
     import pygame
 
-    window, picture = Window("a title", 0), draw_game(Game(Rules.preset(), seed=1))
+    pauses: list[float] = []
+    monkeypatch.setattr(pygame.time, "Clock", lambda: SimpleNamespace(tick=pauses.append))
+    window, picture = Window("a title", 2), draw_game(Game(Rules.preset(), seed=1))
     window.show(picture)
     assert pygame.display.get_caption()[0] == "a title"
     shown = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
     assert np.array_equal(shown, picture)
+    assert pauses == [2]
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     window.show(picture)
     assert not pygame.display.get_init()

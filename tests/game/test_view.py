@@ -22,7 +22,7 @@ GAMES = {
 every_rules = pytest.mark.parametrize("rules", GAMES.values(), ids=GAMES)
 
 
-def some_games(rules, seed, count=8):
+def some_games(rules, seed, count=4):
     """Games somewhere on their way, half of them in the middle of a play if there is a choice of captures."""
     rng = random.Random(seed)
     for number in range(count):
@@ -43,7 +43,7 @@ def some_games(rules, seed, count=8):
 @every_rules
 def test_cards_that_a_seat_can_t_see_change_nothing(rules):
     rng, changed = np.random.default_rng(0), 0
-    for game in some_games(rules, 1):
+    for game in some_games(rules, 1, 4 if rules.deck_size > 40 else 12):
         for seat in range(rules.players):
             twin = game.copy()
             shuffle_hidden(rules, twin.state, seat, rng)
@@ -54,7 +54,7 @@ def test_cards_that_a_seat_can_t_see_change_nothing(rules):
 
 @every_rules
 def test_worlds_that_a_seat_can_t_tell_apart_look_alike(rules):
-    for number, game in enumerate(some_games(rules, 2, 6)):
+    for number, game in enumerate(some_games(rules, 2)):
         for seat in range(rules.players):
             if game.is_over:
                 continue
@@ -103,7 +103,7 @@ def test_positions_that_look_alike_are_alike():
     """Whatever the observation with the plays of the deal tells apart, the text does too."""
     for rules in (Rules.preset("mini-low"), Rules.preset("mini-copies"), Rules.preset("mini-hidden", players=2)):
         looks = {}
-        for seed in range(80):
+        for seed in range(40):
             game, rng = Game(rules, seed=seed), random.Random(seed)
             while not game.is_over:
                 for seat in range(rules.players):
