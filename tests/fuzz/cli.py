@@ -210,8 +210,6 @@ def run_line(words: list[str], tally: Tally) -> bool:
         tally["right"] += 1
         return True
     tally["refused"] += 1
-    if "Usage: " in done.output or "─ Error ─" in done.output:  # of options that there are not, or without a value
-        return False
     assert done.stderr.startswith("krypenv: "), f"{done.stderr!r:.300} for {words!r}"
     check_sentence(ValueError(done.stderr.rstrip("\n")), words)
     return False

@@ -124,20 +124,28 @@ def test_evaluate_plays_by_the_rules_given(tmp_path, options, rules):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["greddy", "--against", "greedy"], "unknown agent 'greddy' (did you mean 'greedy'?)"),
-        (["greedy", "--against", "runs/none"], "there is no model folder 'runs/none'"),
-        (["greedy", "--against", "random", "--deals", 0], "a match needs at least one deal, not 0"),
-        (["greedy", "--against", "random", "--players", 9], "krypkasino is not played by 9 players"),
-        (["greedy", "--against", "random", "--players", 5, "--teams", 2], "5 players can't form 2 equal teams"),
-        (["greedy", "--against", "random", "--rules", "whist"], "unknown preset 'whist'"),
-        (["greedy", "--against", "random", "--rule", "packs"], "'packs' in the rules"),
-        (["greedy", "--against", "random", "--deals", 1, "--json", "taken"], "taken: "),
+        (["evaluate", "greddy", "--against", "greedy"], "unknown agent 'greddy' (did you mean 'greedy'?)"),
+        (["evaluate", "greedy", "--against", "runs/none"], "there is no model folder 'runs/none'"),
+        (["evaluate", "greedy", "--against", "random", "--deals", 0], "a match needs at least one deal, not 0"),
+        (["evaluate", "greedy", "--against", "random", "--players", 9], "krypkasino is not played by 9 players"),
+        (
+            ["evaluate", "greedy", "--against", "random", "--players", 5, "--teams", 2],
+            "5 players can't form 2 equal teams",
+        ),
+        (["evaluate", "greedy", "--against", "random", "--rules", "whist"], "unknown preset 'whist'"),
+        (["evaluate", "greedy", "--against", "random", "--rule", "packs"], "'packs' in the rules"),
+        (["evaluate", "greedy", "--against", "random", "--deals", 1, "--json", "taken"], "taken: "),
+        (["evalute"], "no such command 'evalute' (did you mean 'evaluate', 'ablate'?); see krypenv --help"),
+        (["--no-such"], "no such option: --no-such; see krypenv --help"),
+        (["score", "--no-such"], "no such option: --no-such; see krypenv score --help"),
+        (["evaluate", "greedy"], "missing option '--against'; see krypenv evaluate --help"),
+        (["evaluate"], "missing argument 'agent'; see krypenv evaluate --help"),
     ],
 )
 def test_what_is_wrong_is_told_in_one_sentence(tmp_path, monkeypatch, arguments, sentence):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "taken").mkdir()
-    done = krypenv("evaluate", *arguments)
+    done = krypenv(*arguments)
     assert done.exit_code == 2
     assert done.stderr.startswith("krypenv: ")
     assert sentence in done.stderr

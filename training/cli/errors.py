@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import sys
 from typing import Any
 
@@ -20,11 +21,24 @@ OF_PICTURES = {"pygame": "pygame-ce", "PIL": "pillow"}  # what [render] installs
 WRITE_ERRORS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF}
 
 
+UsageError: type[Any] = typer.BadParameter.__mro__[1]  # typer has its own click or another one's, by its version
+
+
 class OneSentence(TyperGroup):
     """Commands that report an error as one sentence. Exit codes: 2, 130 for an interruption, 1 for a broken pipe.
 
     A broken pipe is not reported: the reader, such as `head`, has seen enough.
     """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words before the command's name."""
+        if not args:
+            return super().parse_args(ctx, args)  # which prints the help
+        try:
+            return super().parse_args(ctx, args)
+        except UsageError as error:
+            typer.echo(_usage(error), err=True)
+            raise typer.Exit(2) from None
 
     def invoke(self, ctx: Any) -> Any:
         """Invoke a command; an exception becomes a sentence and an exit code."""
@@ -49,6 +63,8 @@ class OneSentence(TyperGroup):
             extra, missing = ("render", OF_PICTURES[missing]) if missing in OF_PICTURES else ("train", missing)
             needed = f"{missing}, which is not installed; {to_install(extra)}"
             message = f"krypenv: {ctx.invoked_subcommand} needs {needed}"
+        except UsageError as error:
+            message = _usage(error)
         except ValueError as error:
             message = f"krypenv: {error}"
         except OSError as error:
@@ -56,6 +72,14 @@ class OneSentence(TyperGroup):
         if message:
             typer.echo(one_line(message, LONGEST_MESSAGE), err=True)
         raise typer.Exit(code)
+
+
+def _usage(error: Any) -> str:
+    """Return what is wrong with a command line, and where its words are explained."""
+    what = one_line(error.format_message(), LONGEST_MESSAGE).rstrip(".")
+    what = re.sub(r"\. Did you mean (.+)\?$", r" (did you mean \1?)", what)
+    command = error.ctx.command_path if error.ctx else "krypenv"
+    return f"krypenv: {what[:1].lower()}{what[1:]}; see {command} --help"
 
 
 def _reason(error: OSError) -> str:
