@@ -19,7 +19,7 @@ train: $(VENV)  ## train an agent by self-play for about two minutes and evaluat
 play: $(VENV)  ## play against the champion in the terminal
 	$(BIN)/krypenv play
 
-test: $(VENV)  ## run the tests but those that are slow by nature: five minutes
+test: $(VENV)  ## run the tests but those that are slow by nature: four minutes
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lowest: $(LOWEST)/.installed  ## run the same tests at the lowest versions that pyproject.toml allows

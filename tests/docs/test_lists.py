@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from support.places import DOCS
+from support.places import DOCS, ROOT
 from typer.main import get_command
 
 from krypenv import Rules, agents
@@ -40,6 +40,11 @@ def test_studies_and_their_questions() -> None:
     for name, study in STUDIES.items():
         question = study.question.replace("Example M:", "Example M of the rulebook:")
         assert f"| `{name}` | {question} |" in page("studies.md")
+
+
+def test_the_recipe_of_a_study_is_the_file_itself() -> None:
+    recipe = (ROOT / "training" / "research" / "studies" / "kings.py").read_text(encoding="utf-8")
+    assert f"```python\n{recipe}```\n" in page("studies.md")
 
 
 def test_models() -> None:

@@ -38,8 +38,9 @@ SCORES = sorted((ROOT / "docs" / "results" / "scores").glob("*.json"))
 PAGE = (ROOT / "docs" / "strategy.md").read_text(encoding="utf-8")
 IN_LUCK = (*LADDER, SKILL, TRAINED, HIDDEN, FIRST, OTHER, OTHER_RANDOM)
 MISERE = (ROOT / "docs" / "misere.md").read_text(encoding="utf-8")
+OWN = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
 EXACT = (ROOT / "docs" / "exact.md").read_text(encoding="utf-8")
-PAGES = {"misere": MISERE, "small": EXACT}  # of studies that have one of their own
+PAGES = {"misere": MISERE, "small": EXACT, "kings": OWN}  # of studies that have one of their own
 
 
 def setup_of(command: str) -> tuple[str, Setup]:
@@ -50,8 +51,9 @@ def setup_of(command: str) -> tuple[str, Setup]:
     players = int(given.pop("players", study.players[0]))
     rules = study.rules or Rules.preset(given.pop("rules", "krypkasino"), players=players, teams=study.teams)
     agent, deals = given.pop("agent", study.agent or strong_agent(rules)), int(given.pop("deals", study.deals))
+    seed = int(given.pop("seed", 0))
     assert not given.keys() - {"models", "workers"}
-    return name, Setup(rules, agent, deals)
+    return name, Setup(rules, agent, deals, seed)
 
 
 @pytest.mark.parametrize("folder", STORED, ids=lambda folder: folder.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,8 @@ import numpy as np
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import interval
 from krypenv.training.research.lab.chunks import Change, by_deal, match_tasks
-from krypenv.training.research.lab.intervals import Samples, bars, figures_of, rows_of
+from krypenv.training.research.lab.habits import Habit, values_of, with_habit
+from krypenv.training.research.lab.intervals import Samples, bars, figures_of, points, rows_of
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
 LABEL = "points a game against the same player unchanged"
@@ -41,3 +42,17 @@ def comparison(
         )  # fmt: skip
 
     return Study(name, question, tasks, answer, deals, **more)
+
+
+def comparison_of_habits(
+    name: str, question: str, habits: Mapping[str, Habit], sentence: Callable[[Samples], str] | None = None
+) -> Study:
+    """Return a study of what habits cost a player that values its actions; `sentence` tells all margins by default."""
+    changes = {label: with_habit(habit) for label, habit in habits.items()}
+    return comparison(name, question, lambda rules: changes, sentence or tell_all, needs=values_of)
+
+
+def tell_all(margins: Samples) -> str:
+    """Return a sentence with each margin."""
+    each = [f"{margin} for '{label}'" for label, margin in zip(margins, points(*margins.values()), strict=True)]
+    return f"Margins over the same player unchanged: {', '.join(each)}."

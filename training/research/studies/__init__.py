@@ -5,6 +5,7 @@ creep  creep or capture
 setups  what is left to the next player
 example  example M of the rulebook
 shed   high cards and aces
+kings  kings, the recipe for a study of your own
 last   the cards set aside and the last capture
 seat   the lead and the seat
 memory  what forgetting costs

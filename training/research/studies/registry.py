@@ -8,6 +8,7 @@ from krypenv.training.research.studies import (
     advice,
     creep,
     example,
+    kings,
     last,
     luck,
     memory,
@@ -20,10 +21,10 @@ from krypenv.training.research.studies import (
     variants,
 )
 
-STUDIES: dict[str, Study] = {
-    module.STUDY.name: module.STUDY
-    for module in (creep, setups, example, shed, last, seat, memory, partners, variants, misere, luck, advice, small)
-}
+MODULES = (
+    creep, setups, example, shed, kings, last, seat, memory, partners, variants, misere, luck, advice, small,
+)  # fmt: skip
+STUDIES: dict[str, Study] = {module.STUDY.name: module.STUDY for module in MODULES}
 
 
 def study_of(name: str) -> Study:

@@ -8,8 +8,8 @@ import numpy.typing as npt
 from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.families.bounds import capture_values
 from krypenv.rules import Rules
-from krypenv.training.research.lab.comparison import comparison
-from krypenv.training.research.lab.habits import BoolArray, Habit, Int8Array, creeping, first_of, values_of, with_habit
+from krypenv.training.research.lab.comparison import comparison_of_habits
+from krypenv.training.research.lab.habits import BoolArray, Habit, Int8Array, creeping, first_of
 from krypenv.training.research.lab.intervals import Samples, points
 
 _ACES = np.arange(NUM_KINDS) % NUM_RANKS == 0
@@ -77,7 +77,4 @@ def sentence(margins: Samples) -> str:
     )
 
 
-STUDY = comparison(
-    "shed", "Should high cards and aces leave the hand early or late?",
-    lambda rules: {name: with_habit(habit) for name, habit in HABITS.items()}, sentence, needs=values_of,
-)  # fmt: skip
+STUDY = comparison_of_habits("shed", "Should high cards and aces leave the hand early or late?", HABITS, sentence)
