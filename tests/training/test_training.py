@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +33,10 @@ SWEDEN, OVERSPADER, MULLE = (Rules.preset(name) for name in ("kasino-sweden", "o
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("runs") / "small"
-    results = train(Settings.of(out=str(folder), **SMALL))
+    folder = tmp_path_factory.mktemp("runs") / "[b]small"  # no markup
+    with redirect_stdout(io.StringIO()) as printed:
+        results = train(Settings.of(out=str(folder), **SMALL))
+    assert printed.getvalue().replace("\n", "").count(str(folder)) == 4
     assert [result.opponent for result in results] == list(Settings().evaluation.against)
     return folder
 

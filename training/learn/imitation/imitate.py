@@ -172,7 +172,7 @@ def run_imitation(settings: ImitationSettings) -> list[MatchResult]:
     console = Console()
     torch.set_num_threads(settings.threads)
     folder, rules = Path(settings.out), settings.game_rules()
-    console.print(f"Imitating {settings.demonstrating.teacher} at '{rules}' in {folder}")
+    console.print(f"Imitating {settings.demonstrating.teacher} at '{rules}' in {folder}", markup=False)
     with writing_to(folder):
         check_run(folder / DEMONSTRATIONS, header_of(settings.plan()))
         _rehearse(settings, console)
@@ -180,6 +180,10 @@ def run_imitation(settings: ImitationSettings) -> list[MatchResult]:
         regret = imitate(settings, policy, folder / DEMONSTRATIONS, console)
         facts = {"settings": settings.flat(), "command": settings.line, "seed": settings.seed, "regret": regret}
         save_start(folder, policy, rules, **facts)
-    console.print(f"Regret of the clone: {regret:.2f} points a decision. The model: {folder / MODEL}", highlight=False)
+    console.print(
+        f"Regret of the clone: {regret:.2f} points a decision. The model: {folder / MODEL}",
+        highlight=False,
+        markup=False,
+    )
     learner = NetworkAgent(policy.network, rules, "clone", settings.seed)
     return evaluate(learner, settings.evaluation.against, rules, settings.evaluation.deals, seed=settings.seed + 1)

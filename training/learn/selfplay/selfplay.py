@@ -336,11 +336,13 @@ def _train(session: Run, quiet: bool) -> list[MatchResult]:
     console = Console(quiet=quiet)
     rules: Rules = session.rules
     kept = session.folder / CHECKPOINT
-    console.print(f"Training on '{rules}' in {session.folder}")
+    console.print(f"Training on '{rules}' in {session.folder}", markup=False)
     try:
         session.train(console)
     except KeyboardInterrupt:  # in the middle of an update, so the state is not saved
-        console.print(f"Stopped. Resume from the last checkpoint with: krypenv train --resume {session.folder}")
+        console.print(
+            f"Stopped. Resume from the last checkpoint with: krypenv train --resume {session.folder}", markup=False
+        )
         raise SystemExit(130) from None
     except FloatingPointError as error:
         raise ValueError(f"training has diverged: {error}; the last good checkpoint is {kept}") from None
@@ -356,5 +358,5 @@ def _train(session: Run, quiet: bool) -> list[MatchResult]:
         return results
     print_matches(results)
     for name, what in (("model", "model"), ("tensorboard", "TensorBoard log"), ("curve.png", "learning curve")):
-        console.print(f"{what:>15}: {session.folder / name}", highlight=False, soft_wrap=True)
+        console.print(f"{what:>15}: {session.folder / name}", highlight=False, markup=False, soft_wrap=True)
     return results
