@@ -11,6 +11,7 @@ from hypothesis import settings
 from matplotlib.figure import Figure
 
 from krypenv.pictures import rendering
+from krypenv.pictures.window import Window
 from krypenv.runtime.jit import JIT_IS_OFF
 
 # Every run tries the same examples, as every fuzzer has fixed seeds; `make soak` tries new ones
@@ -28,7 +29,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what 
 def _windows_do_not_wait():
     """Leave out the half second for which a window shows each picture to a person."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rendering, "FPS", 0)
+        patch.setattr(rendering, "Window", lambda title, fps: Window(title, 0))
         yield
 
 

@@ -298,9 +298,9 @@ class Guided(Sampler):
         self._recall = Recall(rules.observation_size) if proposals > 1 and rules.players == 2 else None
         proposals = proposals if self._recall else 1
         self.remembers = self._recall is not None
-        super().__init__(rules, seed, worlds, "margin" if uses_value else value, ms, threads)
         at_once = min(worlds, BATCH) if ms else worlds
-        check_memory(at_once * proposals, self._threads)
+        check_memory(at_once * proposals, threads)
+        super().__init__(rules, seed, worlds, "margin" if uses_value else value, ms, threads)
         logs = np.zeros((self._threads, at_once * proposals if self._recall else 0))
         is_known, solver = knows_krypkasino(rules), plan_of(rules, "max_n", 0)
         if prior is None:

@@ -159,8 +159,8 @@ class Ismcts(Sampler):
         threads: int = 1,
     ) -> None:
         self.name = name_of("ismcts", self, locals())
+        check_memory(worlds, threads)  # before there is any scratch
         super().__init__(rules, seed, worlds, value, ms, threads)
-        check_memory(worlds, self._threads)
         trees = handle(records(NODE, (self._threads, worlds + 1)))
         paths = np.zeros((self._threads, LONGEST_PATH), np.int64)
         players = make_tactician(rules, self._threads)

@@ -43,10 +43,11 @@ def name_of(name: str, agent: Agent, options: dict[str, Any]) -> str:
 
 
 def check_memory(worlds: int, threads: int) -> None:
-    """Raise ValueError if the worlds that all threads keep at once need too much memory."""
-    if worlds * threads > MOST_SHARED:
+    """Raise ValueError if the worlds that all threads (0: as many as processors) keep at once need too much memory."""
+    at_once = worlds * count_threads(threads)
+    if at_once > MOST_SHARED:
         raise ValueError(
-            f"{worlds * threads} worlds that are kept at once need too much memory; "
+            f"{at_once} worlds that are kept at once need too much memory; "
             f"worlds times proposals times threads is {MOST_SHARED} at most"
         )
 
