@@ -108,7 +108,7 @@ def test_kasino_and_mulle_train_and_meet_their_ladder(tmp_path: Path, fields: di
 def trains(tmp_path: Path, **fields: Any) -> list[MatchResult]:
     """Assert that a short run changes all weights and leaves a model that plays its rules; return its evaluation."""
     folder = tmp_path / "run"
-    settings = Settings.of(out=str(folder), **{**SMALL, "frames": 400, **fields})
+    settings = Settings.of(out=str(folder), **{**SMALL, "frames": 200, **fields})
     before = {name: value.clone() for name, value in open_run(settings).model.network.state_dict().items()}
     results = train(settings, quiet=True)
     again = open_run(Settings(resume=str(folder)))
