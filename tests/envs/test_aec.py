@@ -191,6 +191,10 @@ def test_illegal_reward_is_below_any_legal_return(reward, fields, worst):
     assert illegal_reward(rules, reward, dense=True) < -2 * worst  # something may have been earned before
 
 
+def test_an_illegal_action_costs_a_point_more_than_everything():
+    assert illegal_reward(Rules.preset(), "points", dense=False) == -(42 + 10 * 50) - 1
+
+
 def test_the_raw_environment_raises_and_stays():
     env = krypkasino_v0.raw_env()
     env.reset(seed=0)
