@@ -9,6 +9,7 @@ from support.games import RULES as ALL_RULES
 from support.relatives import ALL_RELATIVES
 
 from krypenv import Game, Move, Rules
+from krypenv.cards import action_name
 from krypenv.game.display import format_playthrough
 from krypenv.notation import NotationError
 
@@ -360,3 +361,9 @@ def test_r4_a_later_deal_may_put_a_card_beside_its_equal():
 def rest_of_mini_low(dealt):
     """The cards of the small deck that are not among those dealt."""
     return [f"{rank}{suit}" for suit in "CDHS" for rank in "A23456" if f"{rank}{suit}" not in dealt.split()]
+
+
+@pytest.mark.parametrize("action", [-1, 139, 1.5, True, "stop"])
+def test_what_is_no_action_has_no_name(action):
+    with pytest.raises(ValueError, match="is no action; actions are 0 to 138"):
+        action_name(action)
