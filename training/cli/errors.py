@@ -77,7 +77,7 @@ class OneSentence(TyperGroup):
 def _usage(error: Any) -> str:
     """Return what is wrong with a command line, and where its words are explained."""
     what = one_line(error.format_message(), LONGEST_MESSAGE).rstrip(".")
-    what = re.sub(r"\. Did you mean (.+)\?$", r" (did you mean \1?)", what)
+    what = re.sub(r"\.? \(?Did you mean (?:one of: )?(.+)\?\)?$", r" (did you mean \1?)", what)
     command = error.ctx.command_path if error.ctx else "krypenv"
     return f"krypenv: {what[:1].lower()}{what[1:]}; see {command} --help"
 
