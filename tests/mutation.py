@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -35,7 +36,7 @@ ROOMS = {"kernels": ["tests/rules/test_bounds.py", "tests/kernels"]}  # what ker
 ELSEWHERE = (
     "tests/training/test_benchmark.py::test_an_installation_beside_itself"  # it names the folder of the checkout
 )
-TIMEOUT = 1800  # seconds of one run of tests; a mutant that takes longer is caught
+TIMEOUT = 900  # seconds of one run of tests; a mutant that takes longer is caught
 
 
 def key_of(mutant: dict[str, str]) -> str:
@@ -52,32 +53,34 @@ def place_of(mutant: dict[str, str], tree: Path) -> Path | None:
     return found[0] if len(found) == 1 and found[0].read_text().count(mutant["text"]) == 1 else None
 
 
-def run_tests(tree: Path, words: list[str], **variables: str) -> bool:
-    """Return whether the tests pass in a tree, with environment variables of their own."""
+def failure(tree: Path, words: list[str], **variables: str) -> str:
+    """Return the first test that fails in a tree, with environment variables of its own; "" if all pass."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--deselect", ELSEWHERE, *words]
     environment = {**os.environ, "PYTHONPATH": str(tree), **variables}
     try:
         done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, timeout=TIMEOUT, check=False)
     except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+        return "(no end)"
+    found = re.findall(rb"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+    return "" if done.returncode == 0 else found[0].decode() if found else "(collection)"
 
 
-def judge(mutant: dict[str, str], tree: Path, only_room: bool) -> str:
-    """Return how a mutant ended: caught by its room, caught by the whole suite, survived, or gone from the package."""
+def judge(mutant: dict[str, str], tree: Path, only_room: bool) -> dict[str, str]:
+    """Return how a mutant ended, and the test that failed: caught by its room or by the suite, survived, or gone."""
     path = place_of(mutant, tree)
     if path is None:
-        return "gone"
+        return {"result": "gone"}
     whole, times = path.read_text(), path.stat()
     try:
         path.write_text(whole.replace(mutant["text"], mutant["mutant"]))
-        if mutant["room"] in ("rules", "kernels") and not run_tests(tree, PLAIN, NUMBA_DISABLE_JIT="1"):
-            return "caught as plain Python"
-        if not run_tests(tree, ROOMS.get(mutant["room"], [f"tests/{mutant['room']}"])):
-            return "caught by its room"
+        if mutant["room"] in ("rules", "kernels") and (by := failure(tree, PLAIN, NUMBA_DISABLE_JIT="1")):
+            return {"result": "caught as plain Python", "by": by}
+        if by := failure(tree, ROOMS.get(mutant["room"], [f"tests/{mutant['room']}"])):
+            return {"result": "caught by its room", "by": by}
         if only_room:
-            return "survived its room"
-        return "survived" if run_tests(tree, ["tests"]) else "caught by the suite"
+            return {"result": "survived its room"}
+        by = failure(tree, ["tests"])
+        return {"result": "caught by the suite", "by": by} if by else {"result": "survived"}
     finally:
         path.write_text(whole)
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # so that its compiled kernels count again
@@ -111,13 +114,13 @@ def main() -> None:
             shutil.copytree(ROOT, tree, symlinks=True, ignore=_not_copied)
             trees.put(tree)
         for room in {each["room"] for each in left}:
-            if not run_tests(tree, [f"tests/{room}"]):
-                raise SystemExit(f"tests/{room} fail without any mutant")
+            if by := failure(tree, [f"tests/{room}"]):
+                raise SystemExit(f"{by} fails without any mutant")
 
         def work(mutant: dict[str, str]) -> dict[str, str]:
             tree = trees.get()
             try:
-                return {**mutant, "result": judge(mutant, tree, given.rooms)}
+                return mutant | judge(mutant, tree, given.rooms)
             finally:
                 trees.put(tree)
 
@@ -125,7 +128,7 @@ def main() -> None:
             done[key_of(each)] = each
             out.write(json.dumps(each) + "\n")
             out.flush()
-            print(each["room"], each["file"], each["result"], flush=True)
+            print(each["room"], each["file"], each["result"], each.get("by", ""), flush=True)
     for room in dict.fromkeys(each["room"] for each in mutants):
         tally = Counter(each["result"] for each in done.values() if each["room"] == room)
         print(f"{room}: {dict(tally)}")

@@ -109,7 +109,7 @@ def count_open(totals: np.ndarray, actions: int) -> int:
     return count
 
 
-class Plan(NamedTuple):
+class GuidedPlan(NamedTuple):
     """How worlds are sampled and played out."""
 
     deals: int  # to play out, including the current one
@@ -130,7 +130,7 @@ class Plan(NamedTuple):
 
 
 @kernel
-def guide_rows(job: Job, plan: Plan, search_scratch: np.ndarray, part: int, parts: int) -> None:
+def guide_rows(job: Job, plan: GuidedPlan, search_scratch: np.ndarray, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by mean margins and the network's logits."""
     for row in range(job.start + part, job.stop, parts):
         if not begin(job, row, search_scratch[part]):
@@ -142,7 +142,7 @@ def guide_rows(job: Job, plan: Plan, search_scratch: np.ndarray, part: int, part
 
 
 @kernel
-def guide_row(job: Job, plan: Plan, row: int, part: int, search_scratch: np.record) -> None:
+def guide_row(job: Job, plan: GuidedPlan, row: int, part: int, search_scratch: np.record) -> None:
     """Write the action with the best value of a decision that was begun.
 
     An action's value is its mean margin less `prior` for each unit by which its logit is behind the best one. It is
@@ -184,7 +184,7 @@ def guide_row(job: Job, plan: Plan, row: int, part: int, search_scratch: np.reco
 
 
 @kernel
-def finish_deal(compiled: np.record, plan: Plan, part: int, last_deal: int, search_scratch: np.record) -> None:
+def finish_deal(compiled: np.record, plan: GuidedPlan, part: int, last_deal: int, search_scratch: np.record) -> None:
     """Play out the game in `search_scratch.ahead` to the end of deal `last_deal`, by the network or the tactician."""
     game, scratch = search_scratch.ahead, search_scratch.scratch
     if plan.plays_network:
@@ -194,7 +194,7 @@ def finish_deal(compiled: np.record, plan: Plan, part: int, last_deal: int, sear
 
 
 @kernel
-def weigh_proposals(job: Job, plan: Plan, row: int, part: int, search_scratch: np.record) -> None:
+def weigh_proposals(job: Job, plan: GuidedPlan, row: int, part: int, search_scratch: np.record) -> None:
     """Write how often each proposal counts into `plan.shares`, if any play of the opponent is remembered.
 
     If none is, there are no proposals and each world counts once.
@@ -305,7 +305,7 @@ class Guided(Sampler):
         is_known, solver = knows_krypkasino(rules), plan_of(rules, "max_n", 0)
         if prior is None:
             prior = PRIOR if is_known else FURTHER_PRIOR
-        self._plan = Plan(
+        self._plan = GuidedPlan(
             deals, float(prior), value_unit, proposals, float(temperature), solver,
             RACE if is_known else PLAYED_OUT * solver.race,
             playouts == "network" or (playouts == "auto" and is_known), make_tactician(rules, self._threads), weights,

@@ -32,7 +32,7 @@ NODE = np.dtype(
 )
 
 
-class Plan(NamedTuple):
+class TreePlan(NamedTuple):
     """How trees are grown."""
 
     explore: float  # weight of the exploration term
@@ -43,7 +43,7 @@ class Plan(NamedTuple):
 
 
 @kernel
-def grow_rows(job: Job, plan: Plan, search_scratch: np.ndarray, part: int, parts: int) -> None:
+def grow_rows(job: Job, plan: TreePlan, search_scratch: np.ndarray, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by the most visited action; `job.values` is left alone."""
     for row in range(job.start + part, job.stop, parts):
         if begin(job, row, search_scratch[part]):
@@ -51,7 +51,7 @@ def grow_rows(job: Job, plan: Plan, search_scratch: np.ndarray, part: int, parts
 
 
 @kernel
-def grow_tree(job: Job, plan: Plan, row: int, part: int, search_scratch: np.record) -> None:
+def grow_tree(job: Job, plan: TreePlan, row: int, part: int, search_scratch: np.record) -> None:
     """Write the most visited action of a decision that was begun."""
     rules, tree, path = job.compiled[0], plan.trees[part], plan.paths[part]
     last_deal = search_scratch.root.deal_number
@@ -73,7 +73,7 @@ def grow_tree(job: Job, plan: Plan, row: int, part: int, search_scratch: np.reco
 
 @kernel
 def descend(
-    compiled: np.record, game: np.record, plan: Plan, part: int, size: int, scratch: np.record
+    compiled: np.record, game: np.record, plan: TreePlan, part: int, size: int, scratch: np.record
 ) -> tuple[int, int]:
     """Follow the tree through a world up to an action that has no node yet, and add its node.
 
@@ -164,4 +164,4 @@ class Ismcts(Sampler):
         trees = handle(records(NODE, (self._threads, worlds + 1)))
         paths = np.zeros((self._threads, LONGEST_PATH), np.int64)
         players = make_tactician(rules, self._threads)
-        self._plan = Plan(float(explore), not guided, trees, paths, players)
+        self._plan = TreePlan(float(explore), not guided, trees, paths, players)

@@ -74,7 +74,7 @@ def final_margin(compiled: np.record, model: np.record, game: np.record, side: i
     return margin if game.over else margin + expected_margin(compiled, model, game, game.deal_number - 1, side)
 
 
-class Plan(NamedTuple):
+class PlayoutPlan(NamedTuple):
     """How worlds are played out."""
 
     deals: int  # to play out, including the current one
@@ -82,7 +82,7 @@ class Plan(NamedTuple):
 
 
 @kernel
-def roll_out_rows(job: Job, plan: Plan, search_scratch: np.ndarray, part: int, parts: int) -> None:
+def roll_out_rows(job: Job, plan: PlayoutPlan, search_scratch: np.ndarray, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by the best mean margin."""
     for row in range(job.start + part, job.stop, parts):
         if begin(job, row, search_scratch[part]):
@@ -136,4 +136,4 @@ class Rollout(Sampler):
     ) -> None:
         self.name = name_of("rollout", self, locals())
         super().__init__(rules, seed, worlds, value, ms, threads)
-        self._plan = Plan(deals, make_tactician(rules, self._threads))
+        self._plan = PlayoutPlan(deals, make_tactician(rules, self._threads))

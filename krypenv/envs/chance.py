@@ -23,7 +23,7 @@ class Draw(NamedTuple):
     is_first: bool  # whether it is the first of them
 
 
-class Plan:
+class CoursePlan:
     """What all courses under some rules share.
 
     Args:

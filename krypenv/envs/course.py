@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, STOP, TAKE, action_name
 from krypenv.engine import IllegalMove
-from krypenv.envs.chance import Draw, Plan, draw_weights
+from krypenv.envs.chance import CoursePlan, Draw, draw_weights
 from krypenv.envs.course_text import chosen_cards, counted, deal_name, names_of, shown_block
 from krypenv.game.history import Play, play_of
 from krypenv.game.moves import Move
@@ -54,7 +54,7 @@ class Course:
         plays: the plays of the game so far: the seat, and the play as `Move.kinds` has it.
         turn: the seat to act, CHANCE or TERMINAL.
 
-    >>> course = Course(Plan(Rules.preset("mini-low")))
+    >>> course = Course(CoursePlan(Rules.preset("mini-low")))
     >>> course.after(course.chance_outcomes()[0][0]).path
     (0,)
     """
@@ -73,7 +73,7 @@ class Course:
     _held: int  # copies of it in a row that went to the same hand
     _acts: tuple[int, ...]  # actions of the play that has begun
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: CoursePlan) -> None:
         self.plan = plan
         self._states = handle(allocate(2))  # the second one is work space
         row = self._states[0]
@@ -88,7 +88,7 @@ class Course:
         self._begin_game()
 
     @classmethod
-    def resume(cls, plan: Plan, state: np.ndarray, views: dict[int, str] | None = None) -> Course:
+    def resume(cls, plan: CoursePlan, state: np.ndarray, views: dict[int, str] | None = None) -> Course:
         """Return the course from a state on, a record of `GAME` in which a seat is to act; `views` are what seats know.
 
         What another seat remembers is what it sees. Chance deals what is left of the deck, whatever its order.
@@ -394,4 +394,4 @@ class Course:
 
 def retrace(rules: str, sorted_deals: bool, path: tuple[int, ...]) -> Course:
     """Return the course of some rules, in the form of `str(rules)`, after all actions of a path."""
-    return Course(Plan(Rules.parse(rules), sorted_deals)).followed(path)
+    return Course(CoursePlan(Rules.parse(rules), sorted_deals)).followed(path)

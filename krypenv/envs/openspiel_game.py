@@ -9,7 +9,7 @@ from typing import Any
 import pyspiel
 
 from krypenv.cards import NO_SEAT, NUM_KINDS, action_name
-from krypenv.envs.chance import Plan
+from krypenv.envs.chance import CoursePlan
 from krypenv.envs.course import CHANCE, TERMINAL, Course
 from krypenv.envs.course_text import deal_name
 from krypenv.envs.openspiel_observer import Observer
@@ -97,7 +97,7 @@ class KrypGame(pyspiel.Game):
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         given = params or {}
         rules = rules_of(given)
-        self.plan = Plan(rules, given.get("sorted_deals", False))
+        self.plan = CoursePlan(rules, given.get("sorted_deals", False))
         sides = rules.num_teams
         most = -illegal_reward(rules, "centred", False) * sides / (sides - 1)
         info = pyspiel.GameInfo(

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyspiel
 
 from krypenv.cards import NO_SEAT, NUM_KINDS
-from krypenv.envs.chance import Plan
+from krypenv.envs.chance import CoursePlan
 from krypenv.envs.course import Course
 from krypenv.inputs.words import shown
 from krypenv.observation import history_columns, history_width
@@ -33,7 +33,7 @@ class Observer:
         params: none are known.
     """
 
-    def __init__(self, plan: Plan, kind: Any, params: dict[str, Any] | None = None) -> None:
+    def __init__(self, plan: CoursePlan, kind: Any, params: dict[str, Any] | None = None) -> None:
         if params:
             raise ValueError(f"observations take no parameters, not {shown(params)}")
         rules, self._layout = plan.rules, plan.rules.layout

@@ -17,7 +17,7 @@ from support.spiel import TINY, play_at_random
 
 from krypenv import Game, IllegalMove, Rules
 from krypenv.cards import NUM_KINDS, card_name, parse_card
-from krypenv.envs.chance import Plan, draw_weights
+from krypenv.envs.chance import CoursePlan, draw_weights
 from krypenv.envs.course import CHANCE, TERMINAL, Course
 from krypenv.inputs.words import to_install
 from krypenv.state import GAME
@@ -81,7 +81,7 @@ def test_cards_in_ascending_order_have_the_chances_of_sets(counts):
 def test_sorted_deals_are_the_same_deals(preset):
     def dealt(sorted_deals):
         found: dict[tuple[bytes, ...], float] = defaultdict(float)
-        reached = {Course(Plan(Rules.preset(preset), sorted_deals)): 1.0}
+        reached = {Course(CoursePlan(Rules.preset(preset), sorted_deals)): 1.0}
         while reached:
             course, chance = reached.popitem()
             if course.turn != CHANCE:
@@ -306,7 +306,7 @@ def test_rules_survive_as_parameters():
 
 
 def test_illegal_actions_are_refused():
-    course = Course(Plan(TINY))
+    course = Course(CoursePlan(TINY))
     with pytest.raises(ValueError, match="deal KS is illegal; chance may deal "):
         course.after(parse_card("KS"))
     while course.turn == CHANCE:
@@ -330,7 +330,7 @@ def test_illegal_actions_are_refused():
     ids=repr,
 )
 def test_what_is_no_action_is_refused_in_one_sentence(action):
-    course = Course(Plan(Rules.preset("krypkasino")))
+    course = Course(CoursePlan(Rules.preset("krypkasino")))
     with pytest.raises(IllegalMove) as raised:
         course.after(action)
     assert str(raised.value).startswith(f"action {action!r} is illegal; chance may deal AC, deal 2C, deal 3C, ")
@@ -343,7 +343,7 @@ def test_what_is_no_action_is_refused_in_one_sentence(action):
 
 
 def test_numbers_of_numpy_are_actions():
-    course, twin = Course(Plan(Rules.preset("krypkasino"))), Course(Plan(Rules.preset("krypkasino")))
+    course, twin = Course(CoursePlan(Rules.preset("krypkasino"))), Course(CoursePlan(Rules.preset("krypkasino")))
     for number in (np.int8, np.uint8, np.int32, np.int64, np.uint64, int):
         kind = course.chance_outcomes()[0][0]
         course, twin = course.after(kind), twin.after(number(kind))

@@ -14,7 +14,7 @@ from support.relatives import BUILDING, GLIMNE
 
 from fuzz.games import PLAYABLE
 from krypenv import Rules
-from krypenv.envs.chance import Plan
+from krypenv.envs.chance import CoursePlan
 from krypenv.envs.course import CHANCE, TERMINAL, Course
 from krypenv.envs.resampling import resampled
 from krypenv.inputs.words import is_whole
@@ -58,7 +58,7 @@ def passed(rules: Rules, sorted_deals: bool) -> list[Course]:
     """Return the courses of some random games, some of which began from a state."""
     rng, found = random.Random(len(str(rules))), []
     for _ in range(GAMES):
-        found += go_on(Course(Plan(rules, sorted_deals)), rng, MOST_STEPS)
+        found += go_on(Course(CoursePlan(rules, sorted_deals)), rng, MOST_STEPS)
     begun = rng.choice([course for course in found if course.turn >= 0])
     found += go_on(Course.resume(begun.plan, begun.state), rng, MOST_STEPS)
     return rng.sample(found, min(KEPT, len(found)))

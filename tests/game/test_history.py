@@ -9,7 +9,7 @@ from support.relatives import BUILDING
 
 from krypenv import Engine, Game, Rules, agents, kasino_v0
 from krypenv.cards import NUM_KINDS, STOP, card_name, parse_card
-from krypenv.envs.chance import Plan
+from krypenv.envs.chance import CoursePlan
 from krypenv.envs.course import CHANCE, TERMINAL, Course
 from krypenv.envs.learner import LearnerGames
 from krypenv.envs.resampling import resampled
@@ -88,7 +88,7 @@ def test_the_block_holds_the_plays_of_the_deal(text):
 
 def play(rules: Rules, path: tuple[int, ...]) -> Game:
     """The game of a course's path."""
-    course, actions = Course(Plan(rules)), []
+    course, actions = Course(CoursePlan(rules)), []
     for action in path:
         actions += [] if course.turn == CHANCE else [action]
         course = course.after(action)
@@ -104,7 +104,7 @@ def play(rules: Rules, path: tuple[int, ...]) -> Game:
 def test_hidden_cards_change_nothing_of_it(text):
     rules = Rules.parse(text)
     rng = np.random.default_rng(1)
-    course, looks, changed, restaged = Course(Plan(rules)), 0, 0, 0
+    course, looks, changed, restaged = Course(CoursePlan(rules)), 0, 0, 0
     while course.turn != TERMINAL:
         if course.turn == CHANCE:
             kinds, chances = zip(*course.chance_outcomes(), strict=True)

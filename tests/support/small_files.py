@@ -26,7 +26,7 @@ from krypenv.training.evaluation.score import board, protocol
 from krypenv.training.evaluation.score import playing as run
 from krypenv.training.evaluation.score import score_file as results
 from krypenv.training.evaluation.score import score_table as report
-from krypenv.training.learn.imitation.demonstrations import Plan, make_demonstrations
+from krypenv.training.learn.imitation.demonstrations import TeachingPlan, make_demonstrations
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT
 from krypenv.training.learn.selfplay.selfplay import Run
 from krypenv.training.learn.selfplay.settings import Settings
@@ -43,7 +43,7 @@ TINY: dict[str, Any] = {
     "curve_every": 1e9, "curve_deals": 2, "deals": 2, "against": ("random", "greedy"), "context": 4, "card": 3,
     "embedding": 2, "checkpoint_every": 1e9,
 }  # fmt: skip
-PLAN = Plan(RULES, "search(worlds=2, plies=1)", seed=3, chunk=3, temperature=1.0, epsilon=0.2)
+PLAN = TeachingPlan(RULES, "search(worlds=2, plies=1)", seed=3, chunk=3, temperature=1.0, epsilon=0.2)
 
 
 @functools.cache

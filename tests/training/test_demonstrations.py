@@ -21,7 +21,7 @@ from krypenv.training.learn.imitation.cloning import BehaviourCloning, clone_beh
 from krypenv.training.learn.imitation.demonstrations import (
     KIND,
     VERSION,
-    Plan,
+    TeachingPlan,
     file_of,
     make_demonstrations,
     play_demonstrations,
@@ -33,12 +33,12 @@ from krypenv.training.runs.journal import JOURNAL
 
 torch.set_num_threads(1)
 SEARCH, ROLLOUT = "search(worlds=2, plies=1)", "rollout(worlds=1)"
-PLAN = Plan("krypkasino players=2", SEARCH, seed=3, chunk=3, temperature=1.0, epsilon=0.2)
+PLAN = TeachingPlan("krypkasino players=2", SEARCH, seed=3, chunk=3, temperature=1.0, epsilon=0.2)
 PLANS = [
     PLAN,
-    Plan("krypkasino players=4 teams=2", ROLLOUT, seed=0, chunk=2, temperature=2.0, epsilon=0.5),
-    Plan("howto players=3", ROLLOUT, seed=7, chunk=2, temperature=0.5, epsilon=0.0),
-    Plan("mini-high players=2 games=2", SEARCH, seed=1, chunk=3, temperature=1.0, epsilon=0.3),
+    TeachingPlan("krypkasino players=4 teams=2", ROLLOUT, seed=0, chunk=2, temperature=2.0, epsilon=0.5),
+    TeachingPlan("howto players=3", ROLLOUT, seed=7, chunk=2, temperature=0.5, epsilon=0.0),
+    TeachingPlan("mini-high players=2 games=2", SEARCH, seed=1, chunk=3, temperature=1.0, epsilon=0.3),
 ]
 every_plan = pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.rules)
 
@@ -119,7 +119,7 @@ def test_a_torn_or_changed_file_is_told_in_one_sentence(folder: Path, tmp_path: 
 
 @every_plan
 @pytest.mark.parametrize("gamma", [1.0, 0.8])
-def test_a_replay_shows_what_a_plain_engine_shows(plan: Plan, gamma: float, tmp_path: Path) -> None:
+def test_a_replay_shows_what_a_plain_engine_shows(plan: TeachingPlan, gamma: float, tmp_path: Path) -> None:
     """Game after game by hand: what the seats saw and held, and their returns as slow discounted sums."""
     make_demonstrations(tmp_path, plan, plan.chunk)
     demonstration, rules = read_demonstrations(tmp_path, plan, 0, gamma), Rules.parse(plan.rules)
@@ -262,7 +262,7 @@ def test_an_interrupted_teacher_loses_a_file_at_most(
 ) -> None:
     play, played = play_demonstrations, []
 
-    def stopped(plan: Plan, number: int) -> bytes:
+    def stopped(plan: TeachingPlan, number: int) -> bytes:
         if len(played) == 2:
             raise KeyboardInterrupt
         played.append(number)

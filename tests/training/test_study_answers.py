@@ -16,7 +16,13 @@ from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.margins import share_interval
 from krypenv.training.research.lab import strong_positions as sampling
 from krypenv.training.research.lab.intervals import amounts, holm, p_value, points
-from krypenv.training.research.lab.strong_positions import Play, Position, kinds_of_tables, play_each, sample_positions
+from krypenv.training.research.lab.strong_positions import (
+    Position,
+    TriedPlay,
+    kinds_of_tables,
+    play_each,
+    sample_positions,
+)
 from krypenv.training.research.lab.studying import Setup
 from krypenv.training.research.studies import (
     advice,
@@ -157,13 +163,13 @@ class TestPositions:
 
     def test_captures_are_compared_with_creeping_by_their_price(self) -> None:
         def made(points: int, margin: float, other: float, value: float) -> Position:
-            capture = Play(1, False, points, sampling.PICTURE, value, margin)
+            capture = TriedPlay(1, False, points, sampling.PICTURE, value, margin)
             return Position(
-                2, [capture, capture._replace(value=value - 1, margin=99.0), Play(2, True, 0, 5, 0.0, other)]
+                2, [capture, capture._replace(value=value - 1, margin=99.0), TriedPlay(2, True, 0, 5, 0.0, other)]
             )
 
         found = [made(0, 5.0, 1.0, 3.0), made(2, 1.0, 4.0, -3.0), made(7, 0.0, 2.0, 0.0)]
-        creeps_alone = Position(2, [Play(2, True, 0, 5, 0.0, 1.0)])
+        creeps_alone = Position(2, [TriedPlay(2, True, 0, 5, 0.0, 1.0)])
         everything = creep.differences([*found, creeps_alone], creep.CASES["in general"])
         assert everything == {0: [4.0], 1: [], 2: [-3.0], 3: [-2.0]}
         assert creep.differences(found, creep.CASES["more cards in hand"]) == {0: [], 1: [], 2: [], 3: []}

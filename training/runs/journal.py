@@ -59,7 +59,7 @@ def read_journal(folder: Path, kind: str) -> Journal:
     """
     path = folder / JOURNAL
     if not path.is_file():
-        raise ValueError(f"{folder} holds no results of {a(kind)}")
+        raise ValueError(f"{folder} holds no results of {one(kind)}")
     return _parse(read_file(path), path, kind)
 
 
@@ -69,8 +69,8 @@ def _parse(data: bytes, path: Path, kind: str) -> Journal:
     found = fields.get("kind"), fields.get("format")
     if found != (kind, FORMAT):
         raise ValueError(
-            f"{path} is of {shown(found[0])} in format {shown(found[1])}, and {a(kind)} in format {FORMAT} is wanted; "
-            "name another folder"
+            f"{path} is of {shown(found[0])} in format {shown(found[1])}, "
+            f"and {one(kind)} in format {FORMAT} is wanted; name another folder"
         )
     results = {}
     for number, line in enumerate(lines, 2):
@@ -92,7 +92,7 @@ def check_same(folder: Path, there: Header, here: Header) -> None:
     """Raise ValueError, with the first value that differs, unless two headers have the same identity."""
     for name, old, new in differences("", there.identity, here.identity):
         raise ValueError(
-            f"{folder} holds {a(here.kind)} with {name} {shown(old)}, not {shown(new)}; give another --out"
+            f"{folder} holds {one(here.kind)} with {name} {shown(old)}, not {shown(new)}; give another --out"
         )
 
 
@@ -108,9 +108,9 @@ def differences(name: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]
         yield name, old, new
 
 
-def a(kind: str) -> str:
-    """Return a kind of run with its article, as in "an arena"."""
-    return f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
+def one(kind: str) -> str:
+    """Return a kind of run with its article, as in "an arena"; "demonstrations" has none."""
+    return kind if kind.endswith("s") else f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
 
 
 def open_journal(folder: Path, header: Header) -> tuple[FileIO, dict[str, Any]]:

@@ -15,13 +15,12 @@ from krypenv.training.evaluation.score.score_table import print_score
 
 def run(settings: ScoreSettings) -> None:
     """Score an agent by the official protocol, with a file that anyone can verify."""
-    it = settings
-    if it.board is not None:
-        typer.echo(f"wrote {make_board(it.board)}")
+    if settings.board is not None:
+        typer.echo(f"wrote {make_board(settings.board)}")
         return
-    if it.out is not None:
-        check_files(it.out)
-        check_folder(playing.journal_of(it.out))
+    if settings.out is not None:
+        check_files(settings.out)
+        check_folder(playing.journal_of(settings.out))
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("games")
@@ -29,12 +28,12 @@ def run(settings: ScoreSettings) -> None:
         def show(done: int, games: int) -> None:
             bar.update(task, completed=done, total=games)
 
-        if it.check is None:
-            result = playing.play_score(it, show)
+        if settings.check is None:
+            result = playing.play_score(settings, show)
         else:
-            deals, total = playing.check_score(it.check, it.share, it.seed, it.agent, show)
-    if it.check is not None:
-        typer.echo(f"{it.check}: {deals} of {total} deals replayed, all as in the file")
+            deals, total = playing.check_score(settings.check, settings.share, settings.seed, settings.agent, show)
+    if settings.check is not None:
+        typer.echo(f"{settings.check}: {deals} of {total} deals replayed, all as in the file")
         return
     print_score(result)
-    typer.echo(f"wrote {it.out}")
+    typer.echo(f"wrote {settings.out}")

@@ -72,17 +72,16 @@ def run(settings: SolveSettings) -> None:
     from krypenv.agents.solved import is_strategy
     from krypenv.training.research.exact.growing import SOLVED
 
-    it = settings
-    if it.preset is None:
-        _list([it.rules_of(name) for name in SOLVED], it.gap, it.iterations, it.threads)
-    elif not is_strategy(it.preset):
-        _solve(it, it.rules_of(it.preset))
-    elif it.at is None:
-        raise ValueError(f"{it.preset} is solved; --at shows what its strategy does at a position")
-    elif it.game.rule or it.out:
-        raise ValueError(f"{it.preset} has its own rules, and is saved; leave out --rule and --out")
+    if settings.preset is None:
+        _list([settings.rules_of(name) for name in SOLVED], settings.gap, settings.iterations, settings.threads)
+    elif not is_strategy(settings.preset):
+        _solve(settings, settings.rules_of(settings.preset))
+    elif settings.at is None:
+        raise ValueError(f"{settings.preset} is solved; --at shows what its strategy does at a position")
+    elif settings.game.rule or settings.out:
+        raise ValueError(f"{settings.preset} has its own rules, and is saved; leave out --rule and --out")
     else:
-        _look(it.preset, it.at)
+        _look(settings.preset, settings.at)
 
 
 def _solve(settings: SolveSettings, rules: Rules) -> None:

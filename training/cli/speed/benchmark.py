@@ -104,9 +104,12 @@ def benchmark(settings: BenchSettings, progress: Callable[[str], None] = lambda 
     The rates are measured in three rounds, each over all lines, so that a ratio compares measurements close in time.
     `progress` is called with the name of the next measurement. Raises ValueError for a pattern that fits no line.
     """
-    it = settings
-    makers = {name: make for name, make in lines(it.games, it.threads).items() if it.peers or name not in PEERS}
-    return _measure(makers, chosen([*makers, *NEW_PROCESSES], it.only), it.seconds, progress)
+    makers = {
+        name: make
+        for name, make in lines(settings.games, settings.threads).items()
+        if settings.peers or name not in PEERS
+    }
+    return _measure(makers, chosen([*makers, *NEW_PROCESSES], settings.only), settings.seconds, progress)
 
 
 def _measure(

@@ -65,10 +65,11 @@ def beside(settings: BenchSettings, progress: Callable[[str], None] = lambda lin
     Raises ValueError for a pattern that fits no line, a missing interpreter, or one without krypenv; ChildProcessError
     if one of the processes dies.
     """
-    it = settings
-    assert it.beside is not None
-    names = chosen([name for name in bench_lines.lines(it.games, it.threads) if name not in PEERS], it.only)
-    return _measure(_find(it.beside), names, it.games, it.seconds, it.threads, progress)
+    assert settings.beside is not None
+    names = chosen(
+        [name for name in bench_lines.lines(settings.games, settings.threads) if name not in PEERS], settings.only
+    )
+    return _measure(_find(settings.beside), names, settings.games, settings.seconds, settings.threads, progress)
 
 
 def _measure(

@@ -125,7 +125,7 @@ class PositionAnalysis(Decision):
 
 
 @dataclass(frozen=True)
-class Play(Decision):
+class RecordedMove(Decision):
     """A move of a recorded game among the legal ones."""
 
     number: int  # of the move in the game, 1 for the first
@@ -169,7 +169,7 @@ class RecordAnalysis:
     marks: Marks
     is_over: bool
     scores: tuple[int, ...]  # by seat, so far or final
-    plays: tuple[Play, ...]
+    plays: tuple[RecordedMove, ...]
     seats: tuple[SeatSummary, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -249,7 +249,7 @@ def analyze_record(
             name = player.name
             decision = _decide(twin, player, worlds, seed, open_hands, move)
             played = next(value for value in decision.moves if value.move == str(move))
-            plays.append(Play(**vars(decision), number=number, played=played, mark=_mark(played.behind, marks)))
+            plays.append(RecordedMove(**vars(decision), number=number, played=played, mark=_mark(played.behind, marks)))
         twin.push(move)
         if progress:
             progress(number, len(moves))
@@ -362,7 +362,7 @@ def _mark(behind: Estimate, marks: Marks) -> str:
     return reached[-1] if reached else ""
 
 
-def _sum_up(seat: int, plays: Sequence[Play]) -> SeatSummary:
+def _sum_up(seat: int, plays: Sequence[RecordedMove]) -> SeatSummary:
     own = [play for play in plays if play.seat == seat]
     regrets = [play.regret for play in own if play.had_choice]
     counts = [sum(play.mark == symbol for play in own) for symbol in SYMBOLS]

@@ -10,9 +10,9 @@ from krypenv.training.evaluation.analysis.analysis import (
     TIE,
     Estimate,
     MoveValue,
-    Play,
     PositionAnalysis,
     RecordAnalysis,
+    RecordedMove,
     SeatSummary,
 )
 from krypenv.training.runs.tables import print_table
@@ -89,7 +89,7 @@ def print_record(analysis: RecordAnalysis) -> None:
     print("margin: expected for the seat's side with the best move; so far: its margin by the scores so far")
 
 
-def _play_row(play: Play) -> tuple[str, ...]:
+def _play_row(play: RecordedMove) -> tuple[str, ...]:
     lost, best = (plus_minus(play.played.behind), play.best.move) if play.regret > TIE else ("-", "-")
     margins = f"{play.best.margin.mean:+.1f}", f"{play.so_far:+.1f}"
     return str(play.number), str(play.seat), play.played.move, play.mark, lost, best, *margins

@@ -16,9 +16,9 @@ from krypenv.training.evaluation.analysis.analysis import (
     SYMBOLS,
     TIE,
     MoveValue,
-    Play,
     PositionAnalysis,
     RecordAnalysis,
+    RecordedMove,
 )
 from krypenv.training.evaluation.analysis.comments import describe, plus_minus
 
@@ -97,7 +97,7 @@ def draw_record(path: Path, analysis: RecordAnalysis) -> None:
     _save(path, figure)
 
 
-def _draw_mark(axes: Axes, play: Play) -> None:
+def _draw_mark(axes: Axes, play: RecordedMove) -> None:
     """Write a marked move next to the line of its side."""
     at, colour = (play.number, play.best.margin.mean), MARK_COLOURS[play.mark]
     move = play.played.move if len(play.played.move) <= LONGEST else f"{play.played.move[: LONGEST - 1]}…"
@@ -108,7 +108,7 @@ def _draw_mark(axes: Axes, play: Play) -> None:
     )  # fmt: skip
 
 
-def _draw_regrets(axes: Axes, seat: int, plays: list[Play], most: float) -> None:
+def _draw_regrets(axes: Axes, seat: int, plays: list[RecordedMove], most: float) -> None:
     for play in plays:
         if play.regret > TIE:
             axes.bar(play.number, play.regret, color=MARK_COLOURS[play.mark])

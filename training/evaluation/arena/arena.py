@@ -255,13 +255,13 @@ def _stored(folder: Path | str, given: Mapping[str, Any]) -> dict[str, Any]:
     header = read_results(Path(folder)).header
     if not given.get("agents"):
         _check_names(folder, header)
-    it = header.identity
-    stored = {name: it[name] for name in ("seed", "chunk", "pairs", "first")}
+    identity = header.identity
+    stored = {name: identity[name] for name in ("seed", "chunk", "pairs", "first")}
     stored |= {name: header.about[name] for name in ("deals", "deals_from", "precision")}
-    stored["agents"] = tuple(agent["name"] for agent in it["agents"])
-    stored["cheaters"] = any(agent["cheats"] for agent in it["agents"])
+    stored["agents"] = tuple(agent["name"] for agent in identity["agents"])
+    stored["cheaters"] = any(agent["cheats"] for agent in identity["agents"])
     if not {"rules", "players", "teams", "rule"} & given.keys():
-        stored["rules"] = it["rules"]
+        stored["rules"] = identity["rules"]
     return stored
 
 

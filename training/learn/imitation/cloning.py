@@ -14,7 +14,7 @@ from torch import Tensor
 from krypenv.agents.neural.action_features import ActionFeatures
 from krypenv.agents.neural.inference import REWARD_SCALE
 from krypenv.agents.neural.network import ILLEGAL
-from krypenv.training.learn.imitation.demonstrations import Plan, read_demonstrations
+from krypenv.training.learn.imitation.demonstrations import TeachingPlan, read_demonstrations
 from krypenv.training.learn.learner.buffer import Decisions, select
 from krypenv.training.learn.learner.policy import CardPolicy, Position
 from krypenv.training.learn.learner.torch_network import Scores
@@ -47,7 +47,7 @@ class BehaviourCloning(Part):
 def clone_behaviour(
     policy: CardPolicy,
     folder: Path,
-    plan: Plan,
+    plan: TeachingPlan,
     files: int,
     how: BehaviourCloning,
     seed: int,
@@ -87,7 +87,7 @@ Batch = tuple[Position, Tensor, Tensor]  # values of the legal actions, (L,), an
 
 def _batches(
     folder: Path,
-    plan: Plan,
+    plan: TeachingPlan,
     numbers: np.ndarray,
     how: BehaviourCloning,
     random: np.random.Generator,

@@ -27,7 +27,7 @@ KIND, VERSION = "demonstrations", 2
 
 
 @dataclass(frozen=True)
-class Plan:
+class TeachingPlan:
     """All that determines the demonstrations in a folder."""
 
     rules: str
@@ -83,7 +83,7 @@ def file_of(number: int) -> str:
     return f"demonstrations-{number:05d}.safetensors"
 
 
-def play_demonstrations(plan: Plan, number: int) -> bytes:
+def play_demonstrations(plan: TeachingPlan, number: int) -> bytes:
     """Play the games of a file with the teacher, and return the bytes of the file."""
     teacher, random, engine = plan.make_teacher(number), plan.stream(number), plan.deal(number)
     rows = np.arange(engine.num_games)
@@ -103,7 +103,7 @@ def play_demonstrations(plan: Plan, number: int) -> bytes:
     return encode_artifact(KIND, VERSION, arrays, {"plan": dataclasses.asdict(plan), "number": number})
 
 
-def read_demonstrations(folder: Path, plan: Plan, number: int, gamma: float) -> Demonstrations:
+def read_demonstrations(folder: Path, plan: TeachingPlan, number: int, gamma: float) -> Demonstrations:
     """Replay the games of a file and return their decisions; raises ValueError if the file is torn or was changed."""
     arrays = read_artifact(folder / file_of(number), KIND, VERSION).arrays
     return _replay(plan.deal(number), arrays["actions"], arrays["values"].astype(np.float32), gamma)
@@ -144,13 +144,17 @@ def _replay(engine: Engine, actions: np.ndarray, values: np.ndarray, gamma: floa
     )
 
 
-def header_of(plan: Plan) -> Header:
+def header_of(plan: TeachingPlan) -> Header:
     """Return the header of a folder of demonstrations."""
     return Header(KIND, dataclasses.asdict(plan), {"machine": machine()})
 
 
 def make_demonstrations(
-    folder: Path, plan: Plan, games: int, executor: Executor = HERE, progress: Progress = lambda done, games: None
+    folder: Path,
+    plan: TeachingPlan,
+    games: int,
+    executor: Executor = HERE,
+    progress: Progress = lambda done, games: None,
 ) -> int:
     """Write the demonstrations that a folder lacks; return the number of files.
 

@@ -22,7 +22,7 @@ from krypenv.inputs.files import read_file, write_whole
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.duplicate import MatchResult, evaluate
 from krypenv.training.learn.imitation.cloning import BehaviourCloning, clone_behaviour
-from krypenv.training.learn.imitation.demonstrations import Plan, header_of, make_demonstrations
+from krypenv.training.learn.imitation.demonstrations import TeachingPlan, header_of, make_demonstrations
 from krypenv.training.learn.ladder import KRYPKASINO, ladder_of
 from krypenv.training.learn.learner.policy import CardPolicy
 from krypenv.training.learn.learner.torch_network import CardNetwork, NetworkAgent, arrays_of, tensors_of
@@ -87,11 +87,11 @@ class ImitationSettings(Command):
         """Return the rules that the teacher plays."""
         return self.game.parse()
 
-    def plan(self) -> Plan:
+    def plan(self) -> TeachingPlan:
         """Return what determines the demonstrations."""
         asked = self.demonstrating
         chunk = min(CHUNK, asked.games)
-        return Plan(str(self.game_rules()), asked.teacher, self.seed, chunk, asked.temperature, asked.epsilon)
+        return TeachingPlan(str(self.game_rules()), asked.teacher, self.seed, chunk, asked.temperature, asked.epsilon)
 
 
 def imitate(settings: ImitationSettings, policy: CardPolicy, folder: Path, console: Console) -> float:

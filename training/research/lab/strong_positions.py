@@ -31,7 +31,7 @@ TABLES = ("nothing", "a picture", "one other card", "two cards", "three or more 
 _PICTURE_RANKS = np.isin(np.arange(NUM_KINDS) % NUM_RANKS + 1, PICTURES)
 
 
-class Play(NamedTuple):
+class TriedPlay(NamedTuple):
     """A card played in a position, and what came of it."""
 
     card: int
@@ -46,9 +46,9 @@ class Position(NamedTuple):
     """A decision between several cards."""
 
     hand: int  # cards in hand
-    plays: list[Play]
+    plays: list[TriedPlay]
 
-    def best(self, among: Callable[[Play], bool]) -> Play | None:
+    def best(self, among: Callable[[TriedPlay], bool]) -> TriedPlay | None:
         """Return the play that the agent values most among some, None where there is none."""
         return max(filter(among, self.plays), key=lambda play: play.value, default=None)
 
@@ -76,7 +76,7 @@ def _many(setup: Setup) -> Setup:
 def positions_of(setup: Setup, results: dict[str, Any]) -> list[Position]:
     """Return the positions from the results of `position_tasks`."""
     return [
-        Position(found[0], [Play(*play) for play in found[1]])
+        Position(found[0], [TriedPlay(*play) for play in found[1]])
         for found in by_deal(results, "positions", _many(setup))
         if found is not None
     ]
@@ -124,10 +124,10 @@ def play_each(rules: Rules, agent: str, seed: int, states: State) -> list[Positi
     creeps = engine.state.table.sum(axis=1) > here.state.table[rows].sum(axis=1)
     leaves = kinds_of_tables(engine.state.table, engine.state.table_sum)
     margins = _play_out(engine, player)[every, seats % rules.num_teams]
-    plays: list[list[Play]] = [[] for _ in states]
+    plays: list[list[TriedPlay]] = [[] for _ in states]
     columns = zip(cards, creeps, points, leaves, values[rows, cards], margins, strict=True)
     for row, play in zip(rows.tolist(), columns, strict=True):
-        plays[row].append(Play(*(each.item() for each in play)))
+        plays[row].append(TriedPlay(*(each.item() for each in play)))
     hands = here.state.hand_size[np.arange(len(states)), here.seat].tolist()
     return [Position(hand, each) for hand, each in zip(hands, plays, strict=True)]
 

@@ -24,13 +24,20 @@ from krypenv.training.research.lab.habits import (
     with_habit,
 )
 from krypenv.training.research.lab.intervals import cells, figures_of, points
-from krypenv.training.research.lab.strong_positions import CARD, PICTURE, Play, Position, position_tasks, positions_of
+from krypenv.training.research.lab.strong_positions import (
+    CARD,
+    PICTURE,
+    Position,
+    TriedPlay,
+    position_tasks,
+    positions_of,
+)
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
 LIMITS = (0, 1, 2, 3, 4, 6)  # points
 COSTS = (0, 1, 2, 3)  # points of a capture; the last stands for more, too
 WIDEST = 15  # points; cases with wider intervals are not drawn, but for the first
-Case = Callable[[Position, Play], bool]  # of a position and its best capture
+Case = Callable[[Position, TriedPlay], bool]  # of a position and its best capture
 CASES: dict[str, Case] = {
     "in general": lambda position, play: True,
     "two cards in hand": lambda position, play: position.hand == 2,
