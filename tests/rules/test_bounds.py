@@ -12,6 +12,7 @@ from support.games import RULES
 from support.reference import largest_captures
 
 from krypenv import Engine, Rules
+from krypenv.families import bounds
 from krypenv.families.bounds import MAX_FITTING, MAX_SUBSETS, _table_of, bound_subsets, capture_values, count_groups
 from krypenv.kernels.captures import (
     MAX_CAPTURES,
@@ -139,9 +140,22 @@ def test_what_the_engine_cannot_hold_is_refused(fields, reason):
     assert len(str(caught.value).splitlines()) == 1
 
 
+def test_a_deal_has_as_many_rounds_as_two_packs_have_cards():
+    rounds = ((4, 4), *((0, 0) for _ in range(103)))
+    Engine(Rules.preset("krypkasino", first_deal=rounds, short_last_deal=True), 1)
+    with pytest.raises(ValueError, match="first_deal is"):
+        Rules.preset("krypkasino", first_deal=(*rounds, (0, 0)), short_last_deal=True)
+
+
 def bound_of(rules):
     """What the rules' tables are bounded by."""
     return bound_subsets(*_table_of(rules))
+
+
+def second_bound_of(rules, monkeypatch):
+    """What they are bounded by if the first bound is just too large."""
+    monkeypatch.setattr(bounds, "MAX_SUBSETS", bound_of(rules) - 1)
+    return bound_subsets.__wrapped__(*_table_of(rules))
 
 
 @pytest.mark.parametrize("text", RULES)
@@ -158,11 +172,11 @@ def test_presets_keep_far_from_the_bound(text):
     ],
 )
 @pytest.mark.parametrize("layout", [0, 1, 3])
-def test_r8_no_table_that_cards_can_creep_onto_is_above_the_bound(fields, layout):
+def test_r8_no_table_that_cards_can_creep_onto_is_above_a_bound(fields, layout, monkeypatch):
     """Every order in which cards can be dealt to a table and creep onto it, in small decks."""
     rules = Rules.preset("krypkasino", **fields, first_deal=((1, layout),), later_deal=((1, 0),), short_last_deal=True)
     copies, values = rules.packs * len(rules.suits), rules.table_values
-    bound, seen = bound_of(rules), set()
+    bound, seen = min(bound_of(rules), second_bound_of(rules, monkeypatch)), set()
     waiting = {tuple(sorted(ranks)) for ranks in itertools.product(rules.ranks, repeat=layout)}
     while waiting:
         table = waiting.pop()
