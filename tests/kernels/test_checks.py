@@ -264,6 +264,19 @@ def test_a_game_goes_on_from_a_state_with_its_piles_alone():
             Game.from_state(MAIN, state, piles)
 
 
+def test_the_last_to_capture_has_captured():
+    game = Game(Rules.preset("kasino-sweden"), seed=3)
+    game.push(next(move for move in game.legal_moves() if move.takes))
+    for _ in range(2):  # plays that take nothing
+        game.push(next(move for move in game.legal_moves() if not move.takes))
+    piles = np.array([[game.captured(seat).count(name) for name in NAMES] for seat in range(2)])
+    state, (last,) = game.state, np.flatnonzero(piles.any(axis=1))
+    assert Game.from_state(game.rules, state, piles).last_capturer == last
+    state["last_capturer"] = 1 - last
+    with pytest.raises(ValueError, match=r"the state is not from a game of"):
+        Game.from_state(game.rules, state, piles)
+
+
 NAMES = [f"{rank}{suit}" for suit in "CDHS" for rank in "A23456789TJQK"]
 
 
