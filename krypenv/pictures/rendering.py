@@ -8,7 +8,7 @@ from krypenv.game.core import Core
 from krypenv.inputs.words import shown
 from krypenv.pictures.canvas import pygame
 from krypenv.pictures.drawing import Pixels, draw_game
-from krypenv.pictures.text import Look, format_ansi
+from krypenv.pictures.text import TextStyle, format_ansi
 from krypenv.pictures.window import Window
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
@@ -37,7 +37,7 @@ class Renderer:
     def show(self, game: Core, render_seat: Any, bottom: int = 0) -> Pixels | str | None:
         """Return a picture of a game as the mode says, or show it in the window; a seat is at the bottom."""
         if self.mode == "ansi":
-            return format_ansi(game, render_seat, look=Look(bottom=bottom))
+            return format_ansi(game, render_seat, look=TextStyle(bottom=bottom))
         pixels = draw_game(game, render_seat, bottom=bottom)
         if self._window is None:
             return pixels

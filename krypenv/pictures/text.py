@@ -36,7 +36,7 @@ _TWO_COLOURS = {CLUBS: "grey7", DIAMONDS: "red3", HEARTS: "red3", SPADES: "grey7
 _FOUR_COLOURS = {CLUBS: "dark_green", DIAMONDS: "blue3", HEARTS: "red3", SPADES: "grey7"}
 
 
-class Look(NamedTuple):
+class TextStyle(NamedTuple):
     """How a game is written."""
 
     names: Sequence[str] = ()  # what the seats are called; by default by their numbers
@@ -78,7 +78,7 @@ def format_ansi(
     render_seat: int | str | None = TURN,
     width: int | None = None,
     colour: bool | None = None,
-    look: Look = Look(),  # noqa: B008 - it can't be changed
+    look: TextStyle = TextStyle(),  # noqa: B008 - it can't be changed
 ) -> str:
     """Return a game as text for a terminal.
 
@@ -105,7 +105,7 @@ def format_ansi(
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
-def text_of(game: Core, render_seat: int | str | None, look: Look, width: int) -> Group:
+def text_of(game: Core, render_seat: int | str | None, look: TextStyle, width: int) -> Group:
     """Return a game as rich prints it in so many columns: the seats with their hands, and the table."""
     from rich.console import Group
     from rich.text import Text
@@ -128,7 +128,7 @@ def text_of(game: Core, render_seat: int | str | None, look: Look, width: int) -
     return Group(*lines)
 
 
-def _name(game: Core, seat: int, look: Look) -> Text:
+def _name(game: Core, seat: int, look: TextStyle) -> Text:
     """Return what a seat is called, whether it is to play, and its roles."""
     from rich.text import Text
 
@@ -139,7 +139,7 @@ def _name(game: Core, seat: int, look: Look) -> Text:
     return Text.assemble((name, "bold" if is_next else ""), f" ({', '.join(roles)})" if roles else "")
 
 
-def _seat(game: Core, seat: int, look: Look, longest: int, width: int) -> Table:
+def _seat(game: Core, seat: int, look: TextStyle, longest: int, width: int) -> Table:
     """Return a seat's name, the size of its hand, and what it has, below them where there is no room beside them."""
     from rich.table import Table
     from rich.text import Text
@@ -159,7 +159,7 @@ def _seat(game: Core, seat: int, look: Look, longest: int, width: int) -> Table:
     return grid
 
 
-def line_of(play: LastPlay, look: Look) -> Text:
+def line_of(play: LastPlay, look: TextStyle) -> Text:
     """Return a play in a line."""
     from rich.text import Text
 
@@ -172,7 +172,7 @@ def line_of(play: LastPlay, look: Look) -> Text:
     return line.append(("", ": a sweep!", ": a double sweep!")[play.sweep], style="bold")
 
 
-def words_of(game: Core, look: Look) -> list[Text]:
+def words_of(game: Core, look: TextStyle) -> list[Text]:
     """Return the last play, what must be announced, and who is to play or how the game ended."""
     from rich.text import Text
 

@@ -17,7 +17,7 @@ from krypenv.game.display import format_announcement, format_end, last_play
 from krypenv.game.moves import Move
 from krypenv.inputs.files import write_new, write_whole
 from krypenv.inputs.words import one_line
-from krypenv.pictures.text import NARROWEST, Look, line_of, text_of
+from krypenv.pictures.text import NARROWEST, TextStyle, line_of, text_of
 from krypenv.ui.choices import MOST_LISTED, Choices, Wrong, choices_of, parse_choice
 from krypenv.ui.table import Table
 
@@ -59,7 +59,7 @@ class Terminal:
         read: Callable[[str], str] = input,
     ) -> None:
         self._table, self._path, self._helper, self._console, self._read = table, path, helper, console, read
-        self._look = Look(table.names, table.seat, four_colours, _shows(console, "♠"))
+        self._look = TextStyle(table.names, table.seat, four_colours, _shows(console, "♠"))
         self._kept = b""  # the record as it was last saved
         self._copies: set[str] = set()  # the real paths of the files that the person has saved it to
         self._fault = ""  # why it could not be saved the last time

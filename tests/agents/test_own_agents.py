@@ -22,7 +22,7 @@ from krypenv.agents.own import Typed, typed
 from krypenv.envs.learner import LearnerGames
 from krypenv.training import ArenaSettings, duplicate_match, run_arena
 from krypenv.training.learn.imitation.imitate import ImitationSettings
-from krypenv.training.learn.selfplay.selfplay import Run
+from krypenv.training.learn.selfplay.selfplay import TrainingRun
 from krypenv.training.learn.selfplay.settings import Settings
 from krypenv.training.runs.journal import JOURNAL, encode, parse
 from krypenv.training.runs.parts import Place
@@ -255,7 +255,7 @@ def plain(settings):
 def test_a_run_that_a_file_describes_imports_nothing(here):
     kept = Settings.from_json({**plain(Settings.of(demonstrations=0)), "opponents": ["evil:Careful"]})
     with pytest.raises(ValueError, match="nothing that a file names"):
-        Run(kept, Path("runs"))
+        TrainingRun(kept, Path("runs"))
     with pytest.raises(ValueError, match="nothing that a file names"):
         ImitationSettings.of(teacher="evil:Careful")
     assert not was_imported(here)

@@ -14,7 +14,7 @@ from gymnasium.wrappers import RecordVideo
 from krypenv import Game, Rules, kasino_v0
 from krypenv.families.variants import FAMILIES
 from krypenv.pictures import draw_game, format_ansi, rendering
-from krypenv.pictures.text import Look
+from krypenv.pictures.text import TextStyle
 
 
 def play(env, seed=1):
@@ -134,10 +134,10 @@ def test_text_is_in_colour_unless_it_is_not_wanted(monkeypatch):
     monkeypatch.delenv("NO_COLOR", raising=False)
     plain, coloured = format_ansi(game, "all", 80, False), format_ansi(game, "all", 80)
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured).split() == plain.split()
-    assert coloured != format_ansi(game, "all", 80, look=Look(four_colours=True))
+    assert coloured != format_ansi(game, "all", 80, look=TextStyle(four_colours=True))
     monkeypatch.setenv("NO_COLOR", "1")
     assert format_ansi(game, "all", 80) == plain
 
 
 def test_text_without_symbols_is_ascii():
-    assert format_ansi(Game(Rules.preset(), seed=1), 0, 80, False, Look(symbols=False)).isascii()
+    assert format_ansi(Game(Rules.preset(), seed=1), 0, 80, False, TextStyle(symbols=False)).isascii()

@@ -28,7 +28,7 @@ from krypenv.training.evaluation.score import score_file as results
 from krypenv.training.evaluation.score import score_table as report
 from krypenv.training.learn.imitation.demonstrations import TeachingPlan, make_demonstrations
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT
-from krypenv.training.learn.selfplay.selfplay import Run
+from krypenv.training.learn.selfplay.selfplay import TrainingRun
 from krypenv.training.learn.selfplay.settings import Settings
 from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.machine import machine
@@ -144,7 +144,7 @@ def checkpoint() -> bytes:
     folder = scratch() / "run"
     folder.mkdir()
     with same_everywhere():
-        Run(Settings.of(**TINY), Path(folder.name)).train(Console(quiet=True))
+        TrainingRun(Settings.of(**TINY), Path(folder.name)).train(Console(quiet=True))
     return (folder / CHECKPOINT).read_bytes()
 
 

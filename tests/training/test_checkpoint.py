@@ -22,7 +22,7 @@ from krypenv.inputs.artifacts import write_artifact
 from krypenv.training.learn.imitation import demonstrations, imitate
 from krypenv.training.learn.learner.ppo import SelfPlayPPO
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, KIND, VERSION, read_checkpoint
-from krypenv.training.learn.selfplay.selfplay import Run, open_run, train
+from krypenv.training.learn.selfplay.selfplay import TrainingRun, open_training, train
 from krypenv.training.learn.selfplay.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
@@ -37,7 +37,7 @@ TINY: dict[str, Any] = {
 }  # fmt: skip
 
 
-class Kept(Run):
+class Kept(TrainingRun):
     """A run that keeps its checkpoint after each update."""
 
     def save(self) -> None:
@@ -87,7 +87,7 @@ def test_the_unbroken_run_has_what_a_run_can_have(unbroken: Path) -> None:
 @pytest.mark.parametrize("update", [0, 1, 3, 5])
 def test_a_run_that_is_gone_on_with_ends_like_the_unbroken_one(unbroken: Path, tmp_path: Path, update: int) -> None:
     shutil.copy(unbroken / f"after-{update}", tmp_path / CHECKPOINT)
-    again = open_run(Settings(resume=str(tmp_path)))
+    again = open_training(Settings(resume=str(tmp_path)))
     assert (again.updates, again.model.num_timesteps) == (update, update * 64)
     assert again.settings == Settings.of(**TINY)
     again.train(Console(quiet=True))
@@ -97,7 +97,7 @@ def test_a_run_that_is_gone_on_with_ends_like_the_unbroken_one(unbroken: Path, t
 def test_a_checkpoint_is_read_back_as_it_was_written(unbroken: Path, tmp_path: Path) -> None:
     shutil.copy(unbroken / "after-4", tmp_path / CHECKPOINT)
     before = state_of(tmp_path)
-    open_run(Settings(resume=str(tmp_path))).save()
+    open_training(Settings(resume=str(tmp_path))).save()
     assert state_of(tmp_path) == before
 
 
@@ -201,7 +201,7 @@ def test_weights_that_are_no_numbers_stop_a_run_with_a_sentence(
         with pytest.raises(ValueError, match="training has diverged: the weights are no longer finite") as error:
             train(Settings.of(**TINY, out=str(folder)), quiet=True)
     assert str(error.value).endswith(f"the last good checkpoint is {folder / CHECKPOINT}")
-    kept = open_run(Settings(resume=str(folder)))
+    kept = open_training(Settings(resume=str(folder)))
     assert kept.updates == 3
     assert all(bool(torch.isfinite(each).all()) for each in kept.model.policy.parameters())
     kept.train(Console(quiet=True))
@@ -213,10 +213,10 @@ def test_a_torn_checkpoint_or_one_of_another_version_is_refused(unbroken: Path, 
     for size in (0, 7, 1000, len(data) // 2, len(data) - 1):
         path.write_bytes(data[:size])
         with pytest.raises(ValueError, match=r"checkpoint\.safetensors is torn, or no checkpoint"):
-            open_run(Settings.of(resume=str(tmp_path)))
+            open_training(Settings.of(resume=str(tmp_path)))
     _, progress, arrays = read_checkpoint(unbroken)
     write_artifact(path, KIND, VERSION - 1, arrays, {"progress": progress})
     with pytest.raises(ValueError, match=f"of version {VERSION - 1}, and a '{KIND}' of version {VERSION} is wanted"):
-        open_run(Settings.of(resume=str(tmp_path)))
+        open_training(Settings.of(resume=str(tmp_path)))
     with pytest.raises(ValueError, match="no run to resume"):
-        open_run(Settings.of(resume=str(tmp_path / "nothing")))
+        open_training(Settings.of(resume=str(tmp_path / "nothing")))

@@ -15,7 +15,7 @@ from krypenv.runtime.jit import JIT_IS_OFF, kernel
 from krypenv.training.learn.learner.ppo import SelfPlayPPO
 from krypenv.training.learn.selfplay import rehearsal, selfplay
 from krypenv.training.learn.selfplay.rehearsal import in_small
-from krypenv.training.learn.selfplay.selfplay import Run, open_run
+from krypenv.training.learn.selfplay.selfplay import TrainingRun, open_training
 from krypenv.training.learn.selfplay.settings import PRESETS, Settings
 from krypenv.training.runs import progress
 from krypenv.training.runs.progress import COMPILING, compiling
@@ -64,7 +64,7 @@ def clock(monkeypatch):
 
 def test_the_budget_of_a_run_begins_when_everything_is_compiled(clock, tmp_path):
     began = clock.now
-    session = open_run(Settings.of(out=str(tmp_path / "run"), minutes=1.0, curve_every=1e9, **SMALL))
+    session = open_training(Settings.of(out=str(tmp_path / "run"), minutes=1.0, curve_every=1e9, **SMALL))
     session.train(Console(quiet=True))
     assert clock.now - began > HOUR
     assert session.updates == 10
@@ -74,12 +74,12 @@ def test_the_budget_of_a_run_begins_when_everything_is_compiled(clock, tmp_path)
 
 def test_a_resumed_run_has_the_seconds_that_are_left(clock, tmp_path):
     folder = tmp_path / "run"
-    session = open_run(Settings.of(out=str(folder), minutes=0.5, curve_every=1e9, **SMALL))
+    session = open_training(Settings.of(out=str(folder), minutes=0.5, curve_every=1e9, **SMALL))
     session.train(Console(quiet=True))
     assert session.elapsed == 30.0
     session.settings = session.settings.changed(minutes=1.0)
     session.save()
-    again = open_run(Settings(resume=str(folder)))
+    again = open_training(Settings(resume=str(folder)))
     clock.now += HOUR
     assert again.elapsed == 30.0
     again.train(Console(quiet=True))
@@ -87,11 +87,11 @@ def test_a_resumed_run_has_the_seconds_that_are_left(clock, tmp_path):
 
 
 def test_a_rehearsal_touches_neither_run_nor_folder(tmp_path):
-    session = open_run(Settings.of(out=str(tmp_path / "run"), frames=100, **SMALL))
+    session = open_training(Settings.of(out=str(tmp_path / "run"), frames=100, **SMALL))
     weights = {name: value.clone() for name, value in session.model.policy.state_dict().items()}
     games = [part.save() for part in session.model.parts]
     rehearsal._rehearse.cache_clear()
-    rehearsal.rehearse(Run, session.settings, Console(quiet=True))
+    rehearsal.rehearse(TrainingRun, session.settings, Console(quiet=True))
     assert all(value.equal(weights[name]) for name, value in session.model.policy.state_dict().items())
     for part, kept in zip(session.model.parts, games, strict=True):
         for name, value in part.save().items():
@@ -135,7 +135,7 @@ def compiled():
     kernels = [each for each in gc.get_objects() if type(each) is Kernel]
     return {{(each.__name__, str(types)) for each in kernels for types in each.overloads}}
 
-session = selfplay.open_run(Settings.of(
+session = selfplay.open_training(Settings.of(
     out={str(tmp_path / "run")!r}, demonstrations=300, bc_epochs=1, frames=20000, snapshot_every=0.4,
     teacher="rollout(worlds=1)",
     envs=64, opponent_envs=32, curve_deals=10, metagame_deals=10, workers=1, rules="mini-low",

@@ -26,7 +26,7 @@ from krypenv.training.evaluation.score import board, protocol
 from krypenv.training.evaluation.score import playing as run
 from krypenv.training.evaluation.score import score_file as results
 from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, journal_of, play_score, tasks_of
-from krypenv.training.evaluation.score.protocol import TABLES, Table, deals_of, table_of
+from krypenv.training.evaluation.score.protocol import TABLES, OfficialTable, deals_of, table_of
 from krypenv.training.evaluation.score.score_file import TableScore, read_score
 from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.parts import Place
@@ -34,7 +34,7 @@ from krypenv.training.runs.parts import Place
 FROZEN = TESTS / "score_v1.json"
 
 
-def frozen_play(table: Table) -> dict[str, str]:
+def frozen_play(table: OfficialTable) -> dict[str, str]:
     """What each opponent of a panel makes of the first two deals against greedy, as a hash."""
     found = {}
     for task in tasks_of("greedy", table, protocol.CHUNK):

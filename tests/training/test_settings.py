@@ -13,7 +13,7 @@ from support.commands import SETTINGS, krypenv, settings_of
 from support.places import MODELS as SHIPPED
 
 from krypenv.training.learn.learner.versions import FIRST, TOO_NEW, check_versions
-from krypenv.training.learn.selfplay.settings import GameRules, Games, Length, Network, Settings
+from krypenv.training.learn.selfplay.settings import GameRules, Length, Network, ParallelGames, Settings
 from krypenv.training.runs import panels
 from krypenv.training.runs.options import Command, options_of
 
@@ -43,7 +43,7 @@ def test_every_option_has_a_text_and_a_panel(name: str) -> None:
 
 
 def test_parts_can_be_given_whole_or_by_the_names_of_their_options() -> None:
-    whole = Settings(game=GameRules(players=4, teams=2), length=Length(frames=640), games=Games(envs=0))
+    whole = Settings(game=GameRules(players=4, teams=2), length=Length(frames=640), games=ParallelGames(envs=0))
     assert whole == Settings.of(preset="", players=4, teams=2, frames=640, envs=0)
     assert whole.changed(card=9).network == Network(card=9)
     assert whole.changed(card=9).game is not None

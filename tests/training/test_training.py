@@ -24,7 +24,7 @@ from krypenv.training.learn.imitation.imitate import ImitationSettings, make_pol
 from krypenv.training.learn.ladder import FURTHER, KRYPKASINO
 from krypenv.training.learn.learner.torch_network import tensors_of
 from krypenv.training.learn.selfplay import selfplay
-from krypenv.training.learn.selfplay.selfplay import open_run, train
+from krypenv.training.learn.selfplay.selfplay import open_training, train
 from krypenv.training.learn.selfplay.settings import PRESETS, Settings
 from krypenv.training.runs.parts import Length, Network
 
@@ -109,9 +109,9 @@ def trains(tmp_path: Path, **fields: Any) -> list[MatchResult]:
     """Assert that a short run changes all weights and leaves a model that plays its rules; return its evaluation."""
     folder = tmp_path / "run"
     settings = Settings.of(out=str(folder), **{**SMALL, "frames": 200, **fields})
-    before = {name: value.clone() for name, value in open_run(settings).model.network.state_dict().items()}
+    before = {name: value.clone() for name, value in open_training(settings).model.network.state_dict().items()}
     results = train(settings, quiet=True)
-    again = open_run(Settings(resume=str(folder)))
+    again = open_training(Settings(resume=str(folder)))
     assert again.done == 1
     after = again.model.network.state_dict()
     assert all(torch.isfinite(value).all() for value in after.values())
@@ -126,7 +126,7 @@ def trains(tmp_path: Path, **fields: Any) -> list[MatchResult]:
 
 def test_parts_of_a_run_play_their_own_rules(tmp_path: Path) -> None:
     also = ("krypkasino players=3", "krypkasino players=4 teams=2")
-    session = open_run(Settings.of(out=str(tmp_path / "run"), **SMALL, also=also))
+    session = open_training(Settings.of(out=str(tmp_path / "run"), **SMALL, also=also))
     assert [str(part.rules) for part in session.model.parts] == [*["krypkasino players=2"] * 2, *also]
     decisions = session.model.decisions()
     assert decisions.hidden.shape == (8 * 4, 3 * 52)
@@ -137,7 +137,7 @@ def test_parts_of_a_run_play_their_own_rules(tmp_path: Path) -> None:
 
 
 def test_optimizer_and_snapshots_are_all_there(finished: Path) -> None:
-    session = open_run(Settings(resume=str(finished)))
+    session = open_training(Settings(resume=str(finished)))
     states = session.model.policy.optimizer.state_dict()["state"]
     trained = [each for each in session.model.policy.parameters() if each.requires_grad]
     assert (
@@ -152,19 +152,21 @@ def test_optimizer_and_snapshots_are_all_there(finished: Path) -> None:
 
 def test_a_warm_start_begins_with_the_weights_of_a_model(finished: Path, tmp_path: Path) -> None:
     weights = tensors_of(load_model(finished / "model")[0])
-    session = open_run(Settings.of(out=str(tmp_path / "one"), **SMALL, init_from=str(finished / "model")))
+    session = open_training(Settings.of(out=str(tmp_path / "one"), **SMALL, init_from=str(finished / "model")))
     for start in (session.model.network, session.model.policy.ema):
         assert all(torch.equal(value, start.state_dict()[name]) for name, value in weights.items())
     policy = make_policy(ImitationSettings(network=Network(16, 8, 4), seed=7))
     save_start(tmp_path / "start", policy, session.rules)
-    session = open_run(Settings.of(out=str(tmp_path / "two"), **SMALL, init_from=str(tmp_path / "start")))
+    session = open_training(Settings.of(out=str(tmp_path / "two"), **SMALL, init_from=str(tmp_path / "start")))
     assert all(
         torch.equal(value, session.model.policy.state_dict()[name]) for name, value in policy.state_dict().items()
     )
     with pytest.raises(ValueError, match="the settings ask for"):
-        open_run(Settings.of(out=str(tmp_path / "three"), **{**SMALL, "card": 9}, init_from=str(finished / "model")))
+        open_training(
+            Settings.of(out=str(tmp_path / "three"), **{**SMALL, "card": 9}, init_from=str(finished / "model"))
+        )
     with pytest.raises(ValueError, match="is no model"):
-        open_run(Settings.of(out=str(tmp_path / "three"), **SMALL, init_from=str(tmp_path / "nothing")))
+        open_training(Settings.of(out=str(tmp_path / "three"), **SMALL, init_from=str(tmp_path / "nothing")))
     assert not (tmp_path / "three").exists()
 
 
@@ -189,9 +191,9 @@ def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) ->
         with pytest.raises(ValueError, match=reason):
             Settings.of(**{"preset": "", **fields})
     with pytest.raises(ValueError, match="is not empty"):
-        open_run(Settings(out=str(finished)))
+        open_training(Settings(out=str(finished)))
     with pytest.raises(ValueError, match="no run to resume"):
-        open_run(Settings(resume=str(tmp_path)))
+        open_training(Settings(resume=str(tmp_path)))
     other = {**SMALL, "out": str(tmp_path / "other")}
     for fields, reason in (
         ({"opponents": ("tactican",)}, "unknown agent"),
@@ -246,7 +248,7 @@ def test_the_agents_around_a_learner_follow_from_the_rules() -> None:
 
 def test_one_network_learns_games_that_show_the_same(tmp_path: Path) -> None:
     also = ("overspader players=2",)
-    session = open_run(Settings.of(out=str(tmp_path / "run"), rules="kasino-sweden", **SMALL, also=also))
+    session = open_training(Settings.of(out=str(tmp_path / "run"), rules="kasino-sweden", **SMALL, also=also))
     session.write_model("krypenv train")
     for rules in (SWEDEN, OVERSPADER):
         assert agents.make(str(tmp_path / "run" / "model"), rules).rules == rules
@@ -257,11 +259,11 @@ def test_one_network_learns_games_that_show_the_same(tmp_path: Path) -> None:
 
 def test_a_run_starts_from_a_model_of_the_same_game_only(tmp_path: Path) -> None:
     same, other = model_of(tmp_path, OVERSPADER), model_of(tmp_path, MULLE, 2)
-    session = open_run(Settings.of(out=str(tmp_path / "run"), rules="kasino-sweden", **SMALL, init_from=same))
+    session = open_training(Settings.of(out=str(tmp_path / "run"), rules="kasino-sweden", **SMALL, init_from=same))
     read = session.model.network.arrays()["read.weight"]
     assert (read == load_model(same)[0]["read.weight"]).all()
     with pytest.raises(ValueError, match="start from a model of the same game"):
-        open_run(Settings.of(out=str(tmp_path / "other"), rules="kasino-sweden", **SMALL, init_from=other))
+        open_training(Settings.of(out=str(tmp_path / "other"), rules="kasino-sweden", **SMALL, init_from=other))
 
 
 # ---------------------------------------------------------------------- presets

@@ -227,10 +227,10 @@ def _learner() -> Block:
     from stable_baselines3.common.logger import Logger
 
     from krypenv.training import Settings
-    from krypenv.training.learn.selfplay import Run
+    from krypenv.training.learn.selfplay import TrainingRun
 
     settings = Settings()
-    model = Run(settings, Path()).model
+    model = TrainingRun(settings, Path()).model
     model.set_logger(Logger(None, []))
     spent = 0.0
 

@@ -15,7 +15,16 @@ from krypenv.agents.own import is_own, typed
 from krypenv.inputs.words import shown
 from krypenv.training.evaluation.arena.arena import weights_of
 from krypenv.training.evaluation.arena.shards import AgentSource, Shard, check_sendable, make_agent, name_of, play_shard
-from krypenv.training.evaluation.score.protocol import CHUNK, DEALS, QUICK, TABLES, VERSION, Table, deals_of, table_of
+from krypenv.training.evaluation.score.protocol import (
+    CHUNK,
+    DEALS,
+    QUICK,
+    TABLES,
+    VERSION,
+    OfficialTable,
+    deals_of,
+    table_of,
+)
 from krypenv.training.evaluation.score.score_file import FORMAT, Score, read_score, write_score
 from krypenv.training.runs import Header, Progress, Task, limits, open_run, panels
 from krypenv.training.runs.machine import machine
@@ -79,7 +88,7 @@ class ScoreSettings(Command):
         """Return the values of all options by name, with the name of the agent."""
         return {**super().flat(), "agent": name_of(self.agent)}
 
-    def chosen(self) -> list[Table]:
+    def chosen(self) -> list[OfficialTable]:
         """Return the tables to play; raises ValueError for an agent that can't play one of them."""
         named = [table_of(name) for name in self.table]
         for table in named:
@@ -211,7 +220,7 @@ def _player_of(path: Path, score: Score, agent: AgentSource) -> AgentSource:
     return player
 
 
-def tasks_of(agent: AgentSource, table: Table, deals: int) -> Iterator[Task]:
+def tasks_of(agent: AgentSource, table: OfficialTable, deals: int) -> Iterator[Task]:
     """Yield what an agent plays at a table: for each opponent, chunk by chunk."""
     seeds = deals_of(deals)
     number = list(TABLES).index(table.name)
@@ -224,7 +233,7 @@ def tasks_of(agent: AgentSource, table: Table, deals: int) -> Iterator[Task]:
             yield Task(_key(table, at, first), play_chunk, {"shard": shard}, shard.num_games)
 
 
-def _key(table: Table, opponent: int, first: int) -> str:
+def _key(table: OfficialTable, opponent: int, first: int) -> str:
     return f"{table.name}, opponent {opponent}, deals from {first}"
 
 
@@ -245,7 +254,7 @@ def play_chunk(shard: Shard) -> Chunk:
     }
 
 
-def _table_fields(table: Table, done: dict[str, Chunk], deals: int) -> dict[str, Any]:
+def _table_fields(table: OfficialTable, done: dict[str, Chunk], deals: int) -> dict[str, Any]:
     chunks = {
         opponent: [done[_key(table, at, first)] for first in range(0, deals, CHUNK)]
         for at, opponent in enumerate(table.opponents)
@@ -262,7 +271,7 @@ def _table_fields(table: Table, done: dict[str, Chunk], deals: int) -> dict[str,
     }
 
 
-def _described(agent: AgentSource, tables: Sequence[Table]) -> dict[str, Any]:
+def _described(agent: AgentSource, tables: Sequence[OfficialTable]) -> dict[str, Any]:
     made = make_agent(agent, tables[0].rules, 0)
     name = made.name if isinstance(agent, str) and not is_own(agent) else name_of(agent)
     weights = {each for table in tables for each in weights_of(agent, make_agent(agent, table.rules, 0))}
@@ -281,7 +290,7 @@ def _check_name(agent: AgentSource) -> None:
         raise ValueError(f"{shown(name)} names another agent, or a folder here; give the agent a name of its own")
 
 
-def _plays(agent: AgentSource, table: Table) -> bool:
+def _plays(agent: AgentSource, table: OfficialTable) -> bool:
     try:
         make_agent(agent, table.rules, 0)
     except ValueError:
@@ -289,7 +298,7 @@ def _plays(agent: AgentSource, table: Table) -> bool:
     return True
 
 
-def _check_plays(agent: AgentSource, table: Table) -> None:
+def _check_plays(agent: AgentSource, table: OfficialTable) -> None:
     try:
         made = make_agent(agent, table.rules, 0)
     except ValueError as error:

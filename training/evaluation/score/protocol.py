@@ -37,7 +37,7 @@ _MORE_SIDES = (
 
 
 @dataclass(frozen=True)
-class Table:
+class OfficialTable:
     """An official table: rules, and a panel of opponents, each of which plays all other sides in turn."""
 
     name: str
@@ -56,18 +56,18 @@ class Table:
         return tuple(tuple(int(side != own) for side in range(sides)) for own in range(sides))
 
 
-TABLES: dict[str, Table] = {
+TABLES: dict[str, OfficialTable] = {
     table.name: table
     for table in (
-        Table("two", "krypkasino players=2", _TWO_SIDES),
-        Table("three", "krypkasino players=3", _MORE_SIDES),
-        Table("four", "krypkasino players=4", _MORE_SIDES),
-        Table("five", "krypkasino players=5", _MORE_SIDES),
-        Table("six", "krypkasino players=6", _MORE_SIDES),
-        Table("two-pairs", "krypkasino players=4 teams=2", _TWO_SIDES),
-        Table("two-trios", "krypkasino players=6 teams=2", _TWO_SIDES),
-        Table("three-pairs", "krypkasino players=6 teams=3", _MORE_SIDES),
-        Table("howto", "howto players=2", _TWO_SIDES),
+        OfficialTable("two", "krypkasino players=2", _TWO_SIDES),
+        OfficialTable("three", "krypkasino players=3", _MORE_SIDES),
+        OfficialTable("four", "krypkasino players=4", _MORE_SIDES),
+        OfficialTable("five", "krypkasino players=5", _MORE_SIDES),
+        OfficialTable("six", "krypkasino players=6", _MORE_SIDES),
+        OfficialTable("two-pairs", "krypkasino players=4 teams=2", _TWO_SIDES),
+        OfficialTable("two-trios", "krypkasino players=6 teams=2", _TWO_SIDES),
+        OfficialTable("three-pairs", "krypkasino players=6 teams=3", _MORE_SIDES),
+        OfficialTable("howto", "howto players=2", _TWO_SIDES),
     )
 }
 
@@ -77,7 +77,7 @@ def deals_of(count: int) -> npt.NDArray[np.uint64]:
     return row_seeds(_LIST, count)
 
 
-def table_of(name: str) -> Table:
+def table_of(name: str) -> OfficialTable:
     """Return the table of a name; raises ValueError for an unknown one."""
     if name not in TABLES:
         raise ValueError(f"there is no table {shown(name)}{did_you_mean(name, TABLES)}; they are {', '.join(TABLES)}")

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 from krypenv.runtime.lazy import importer
 
 if TYPE_CHECKING:
-    from krypenv.training.learn.selfplay.selfplay import Run, open_run, train
+    from krypenv.training.learn.selfplay.selfplay import TrainingRun, open_training, train
     from krypenv.training.learn.selfplay.settings import Settings
 else:
     __getattr__ = importer(
         __name__,
         {
-            "selfplay": ("Run", "open_run", "train"),
+            "selfplay": ("TrainingRun", "open_training", "train"),
             "settings": ("Settings",),
         },
     )
 
-__all__ = ["Run", "Settings", "open_run", "train"]
+__all__ = ["Settings", "TrainingRun", "open_training", "train"]

@@ -50,7 +50,7 @@ IMITATION = "imitation"  # folder of the demonstrations within that of a run
 LAST_RATE = 0.05  # part of the learning rate at the end
 
 
-class Run:
+class TrainingRun:
     """A run in a folder: new, or resumed from its last checkpoint, `kept`.
 
     Each update draws its random numbers from its own stream, which follows from the seed and the number of the update.
@@ -291,15 +291,15 @@ def _commit() -> str | None:
     return found.stdout.strip() or None
 
 
-def open_run(settings: Settings) -> Run:
+def open_training(settings: Settings) -> TrainingRun:
     """Return a new run, or the one to resume; raises ValueError if the folder does not fit."""
     if settings.resume:
         folder = Path(settings.resume)
         kept = read_checkpoint(folder)
-        return Run(kept.settings.with_own_of(settings), folder, kept)
+        return TrainingRun(kept.settings.with_own_of(settings), folder, kept)
     folder = Path(settings.out or f"runs/{datetime.now():%Y-%m-%d-%H%M%S}")
     _check_empty(folder)
-    new = Run(settings, folder)
+    new = TrainingRun(settings, folder)
     folder.mkdir(parents=True, exist_ok=True)
     return new
 
@@ -310,14 +310,14 @@ def _check_empty(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _opened(settings: Settings) -> Iterator[Run]:
+def _opened(settings: Settings) -> Iterator[TrainingRun]:
     """Yield a run, with its folder locked against other runs. If the run is refused, nothing is written."""
     if settings.resume:
         read_checkpoint(Path(settings.resume))
         with writing_to(Path(settings.resume)):
-            yield open_run(settings)
+            yield open_training(settings)
     else:
-        new = open_run(settings)
+        new = open_training(settings)
         with writing_to(new.folder):
             _check_empty(new.folder)  # another run may have written to it in the meantime
             yield new
@@ -332,7 +332,7 @@ def train(settings: Settings, quiet: bool = False) -> list[MatchResult]:
         return _train(session, quiet)
 
 
-def _train(session: Run, quiet: bool) -> list[MatchResult]:
+def _train(session: TrainingRun, quiet: bool) -> list[MatchResult]:
     console = Console(quiet=quiet)
     rules: Rules = session.rules
     kept = session.folder / CHECKPOINT

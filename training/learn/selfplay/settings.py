@@ -73,7 +73,7 @@ class Start(Part):
 
 
 @dataclass(frozen=True)
-class Games(Part):
+class ParallelGames(Part):
     """The parallel games, and who the learner plays against."""
 
     panel: ClassVar[str] = panels.OPPONENTS
@@ -185,7 +185,7 @@ class Settings(Command):
     device: str = setting("auto", "cpu, cuda, or auto: a GPU where there is one", panel=panels.LENGTH)
     threads: int = some_threads()
     start: Start = part(Start())
-    games: Games = part(Games())
+    games: ParallelGames = part(ParallelGames())
     ppo: Ppo = part(Ppo())
     rewards: Rewards = part(Rewards())
     network: Network = part(Network())

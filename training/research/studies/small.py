@@ -118,12 +118,12 @@ def train_champion(seed: int) -> dict[str, float]:
     """Train a model as `krypenv train` does by default; return the exploitability of its network, and of its search."""
     from rich.console import Console
 
-    from krypenv.training.learn.selfplay.selfplay import Run
+    from krypenv.training.learn.selfplay.selfplay import TrainingRun
     from krypenv.training.learn.selfplay.settings import Settings
 
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings.of(rules=HIDDEN, seed=seed, out=folder, threads=1, workers=1, curve_every=1e9, device="cpu")
-        run = Run(settings, Path(folder))
+        run = TrainingRun(settings, Path(folder))
         run.play(Console(quiet=True))
         run.write_model("")
         model = str(Path(folder) / "model")
