@@ -160,7 +160,7 @@ def demonstrations() -> Path:
 def tiny_protocol() -> Iterator[None]:
     """Make the official score a matter of a moment: two tables, two quick opponents at each, chunks of two deals."""
     tables = {
-        name: protocol.Table(name, text, ("greedy", "tactician(shed=True)"))
+        name: protocol.OfficialTable(name, text, ("greedy", "tactician(shed=True)"))
         for name, text in (("two", RULES), ("three", "mini-low players=3"))
     }
     with contextlib.ExitStack() as stack:
