@@ -36,7 +36,7 @@ ROOMS = {"kernels": ["tests/rules/test_bounds.py", "tests/kernels"]}  # what ker
 ELSEWHERE = (
     "tests/training/test_benchmark.py::test_an_installation_beside_itself"  # it names the folder of the checkout
 )
-TIMEOUT = 900  # seconds of one run of tests; a mutant that takes longer is caught
+TIMEOUT = 600  # seconds of one run of tests; a mutant that takes longer is caught
 
 
 def key_of(mutant: dict[str, str]) -> str:
