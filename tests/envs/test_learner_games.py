@@ -115,6 +115,15 @@ def test_the_learner_plays_its_seat(fields, seat):
     assert seats == ({1} if seat == 1 else set(range(rules.players)))
 
 
+def test_who_plays_a_seat_does_not_depend_on_the_learner_s():
+    batch = LearnerGames(Rules.preset("mini-low", players=3), 4000, "random", [Recorder(), (Recorder(), 1)])
+    for seat in range(3):
+        rows = batch.players[batch.players[:, seat] == LEARNER]
+        assert 1200 < len(rows) < 1470
+        for other in {0, 1, 2} - {seat}:
+            assert 0.45 < (rows[:, other] == 0).mean() < 0.55
+
+
 def test_opponents_are_drawn_by_weight_and_see_their_own_seat():
     often, seldom, never = Recorder(), Recorder(1), Recorder()
     batch = LearnerGames(Rules.preset(players=3), 64, 0, [(often, 3), (seldom, 1), (never, 0), ("random", 1)])

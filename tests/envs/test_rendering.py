@@ -13,6 +13,7 @@ from gymnasium.wrappers import RecordVideo
 
 from krypenv import Game, Rules, kasino_v0
 from krypenv.families.variants import FAMILIES
+from krypenv.game.core import Core
 from krypenv.pictures import draw_game, format_ansi, rendering
 from krypenv.pictures.text import TextStyle
 
@@ -106,6 +107,20 @@ def test_many_games_are_shown_as_many_pictures():
     pictures = envs.render()
     assert [picture.shape for picture in pictures] == [(720, 960, 3)] * 3
     assert not np.array_equal(pictures[0], pictures[1])
+
+
+@pytest.mark.parametrize("render_seat", ["turn", 2, "all", None])
+def test_each_of_many_games_shows_the_hands_that_it_should(render_seat):
+    envs = gymnasium.make_vec(
+        "Kasino-v0", num_envs=8, render_mode="ansi", players=3, seat="random", render_seat=render_seat
+    )
+    envs.reset(seed=4)
+    batch, shown = envs.unwrapped.batch, render_seat
+    assert len(set(batch.seats.tolist())) == 3
+    for text, state, seat in zip(envs.render(), batch.engine.state, batch.seats.tolist(), strict=True):
+        if render_seat == "turn":
+            shown = seat
+        assert text == format_ansi(Core.at_row(batch.rules, state), shown, look=TextStyle(bottom=seat))
 
 
 def test_a_wrong_mode_is_refused():

@@ -72,8 +72,8 @@ def test_steps_equal_those_of_the_single_environment():
     for each in (env, dummy):
         each.seed(2)
     np.testing.assert_array_equal(env.reset(), dummy.reset())
-    episodes, returns = 0, np.zeros(4)
-    for step in range(60):
+    episodes, returns, lengths = 0, np.zeros(4), np.zeros(4)
+    for _ in range(60):
         actions = first_legal(env)
         kept = env.action_masks().copy()
         observations, rewards, dones, infos = env.step(actions)
@@ -85,14 +85,15 @@ def test_steps_equal_those_of_the_single_environment():
         assert (observations.dtype, rewards.dtype, dones.dtype) == (np.int8, np.float32, bool)
         assert kept.any(axis=1).all()
         returns += rewards
+        lengths += 1
         for row in range(4):
             if dones[row]:
                 np.testing.assert_array_equal(
                     infos[row]["terminal_observation"], expected[3][row]["terminal_observation"]
                 )
                 assert infos[row]["episode"]["r"] == pytest.approx(returns[row])
-                assert 0 < infos[row]["episode"]["l"] <= step + 1
-                returns[row], episodes = 0, episodes + 1
+                assert infos[row]["episode"]["l"] == lengths[row]
+                returns[row], lengths[row], episodes = 0, 0, episodes + 1
             else:
                 assert infos[row] == {}
     assert episodes > 8
@@ -239,6 +240,15 @@ class TestPolicyAgent:
             PolicyAgent(model, self.RULES)
         with pytest.raises(ValueError, match="not the 451 entries of an observation"):
             PolicyAgent(self.model(features), rules)
+
+    def test_what_is_no_decision_is_refused(self):
+        agent, engine = PolicyAgent(self.model(False), self.RULES), Engine(self.RULES, 4)
+        for seen, masks in (
+            (engine.observation[:, 1:], engine.action_mask),
+            (engine.observation, engine.action_mask[:3]),
+        ):
+            with pytest.raises(ValueError, match=r"an agent acts on observations \(B, 433 or more\) and action masks"):
+                agent.act(seen, masks)
 
     def test_drawn_actions_follow_from_torchs_seed_and_differ_from_the_best(self):
         agent = PolicyAgent(self.model(False), self.RULES, deterministic=False)

@@ -180,6 +180,29 @@ def test_k7_the_further_blocks_say_what_was_won(text):
         assert part["points"][: rules.players].sum() >= sum(map(game.points, players))
 
 
+def test_b1_the_builds_on_the_table_are_told_by_value():
+    rules, several = Rules.parse("kasino-finland building=True"), 0
+    layout = layout_of(rules)
+    for seed in range(20):
+        for game in random_game(rules, seed):
+            state, builds = vector(game), {value: rest for value, *rest in game.builds}
+            for value, owner in enumerate(state[layout["build_owner"]].tolist(), 1):
+                _, seat, is_multiple = builds.get(value, ([], -1, False))
+                assert owner == seat + 1
+                assert state[layout["build_multiple"]][value - 1] == is_multiple
+            cards = [
+                kind
+                for first in ("built", "built_twin")
+                for kind, value in enumerate(state[layout[first]].tolist())
+                if value
+            ]
+            assert sorted(card_name(kind) for kind in cards) == sorted(
+                card for held, *_ in builds.values() for card in held
+            )
+            several += len(builds) > 1
+    assert several > 5
+
+
 def test_the_cards_are_all_there():
     rules = Rules.preset(players=4)
     for game in random_game(rules, 5):
