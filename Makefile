@@ -20,13 +20,13 @@ play: $(VENV)  ## play against the champion in the terminal
 	$(BIN)/krypenv play
 
 test: $(VENV)  ## run the tests but those that are slow by nature: four minutes
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lowest: $(LOWEST)/.installed  ## run the same tests at the lowest versions that pyproject.toml allows
-	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/kernels $(LOWEST)/bin/python -m pytest -n auto --dist loadfile
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/kernels $(LOWEST)/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 slow: $(VENV)  ## run the tests that are slow by nature
-	$(BIN)/python -m pytest -n auto --dist loadfile -m slow
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m slow
 
 check: format-check lint types notebooks nojit slow test  ## all that CI runs: format, lint, types, notebooks, all tests
 
