@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from bisect import bisect_left
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -201,10 +202,11 @@ def find_groups(rules: Rules, value: int) -> list[int]:
     _, table_values = capture_values(rules)
     copies = rules.packs * len(rules.suits)
 
+    @cache
     def extend(rank: int, left: int) -> set[int]:
         if rank == 0:
             return {0} if left == 0 else set()
-        found = extend(rank - 1, left)
+        found = set(extend(rank - 1, left))
         sums = {0}
         for count in range(1, copies + 1 if rank in rules.ranks else 1):
             sums = {total + one for total in sums for one in table_values[rank - 1] if total + one <= left}
@@ -328,20 +330,20 @@ def _plan_deals(rules: Rules, compiled: np.record) -> None:
 
 def _list_groups(rules: Rules, compiled: np.record) -> None:
     """Write the groups of each hand value in the deck (R7), and which values have one within each set of ranks."""
-    count = 0
+    count, starts, values, ranks = 0, compiled.group_start, compiled.group_values, compiled.group_ranks
     for value in range(NUM_VALUES):
         found = find_groups(rules, value) if compiled.value_kinds[value] else []
         for top in range(NUM_RANKS + 1):
-            compiled.group_start[value, top] = count + sum(group < 1 << NIBBLE * top for group in found)
+            starts[value, top] = count + bisect_left(found, 1 << NIBBLE * top)
         compiled.groups[count : count + len(found)] = found
         count += len(found)
         for group in found:
             support = sum(1 << rank for rank in range(NUM_RANKS) if group >> NIBBLE * rank & 15)
-            compiled.group_values[support] |= 1 << value
-            compiled.group_ranks[value] |= support
+            values[support] |= 1 << value
+            ranks[value] |= support
     for rank in range(NUM_RANKS):  # a group within a set of ranks is within every larger set
         has_rank = np.arange(1 << NUM_RANKS) >> rank & 1 == 1
-        compiled.group_values[has_rank] |= compiled.group_values[~has_rank]
+        values[has_rank] |= values[~has_rank]
 
 
 # ---------------------------------------------------------------------- packed multisets of ranks, and bits

@@ -199,7 +199,7 @@ OTHERS = {**RELATIVES, **GLIMNE, **{text: rules for text, rules in BUILDING.item
 )  # fmt: skip
 @pytest.mark.parametrize("rules", OTHERS.values(), ids=OTHERS)
 def test_b2_agents_play_the_other_games_to_the_end(rules, spec):
-    games = 2 if rules.games == 0 else 8  # sessions are long
+    games = 2 if rules.games == 0 else 4  # sessions are long
     chosen = play_whole_games(rules, [agents.make(spec, rules, seed=2)], games)
     assert max(chosen) >= BUILD or not rules.building
 

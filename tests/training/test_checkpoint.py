@@ -167,8 +167,7 @@ def filling_up(function: Callable[..., Any], after: int) -> Callable[..., Any]:
     return call
 
 
-@pytest.mark.parametrize("name", ["replace", "fsync"])
-@pytest.mark.parametrize("after", [1, 4])
+@pytest.mark.parametrize(("name", "after"), [("replace", 1), ("fsync", 4)])
 def test_a_full_disk_stops_a_run_with_a_sentence(
     unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, after: int
 ) -> None:

@@ -79,8 +79,7 @@ def test_the_same_settings_make_the_same_weights(finished: Path, tmp_path: Path)
         {"reward": "win", "dense": False, "critic": False, "kl_coef": 0.0},
         {"also": ("krypkasino players=3", "krypkasino players=4 teams=2")},
         {"snapshots": 0, "opponents": ()},
-        {"demonstrations": 2, "teacher": "rollout(worlds=1)", "critic": False},
-        {"demonstrations": 2, "teacher": "rollout(worlds=1)", "also": ("krypkasino players=3",)},
+        {"demonstrations": 2, "teacher": "rollout(worlds=1)", "critic": False, "also": ("krypkasino players=3",)},
     ],
     ids=str,
 )
