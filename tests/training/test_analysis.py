@@ -13,6 +13,7 @@ from krypenv import Game, Rules, agents
 from krypenv.notation import NotationError
 from krypenv.training.cli.commands import main
 from krypenv.training.evaluation.analysis.analysis import Estimate, Marks, analyze_position, analyze_record
+from krypenv.training.evaluation.analysis.comments import print_position
 
 # The last cards of a game of two: 2C creeps and leaves 2 and 4 of a sum that only 6D takes, a sweep that pays 10.
 LAST = "rules: krypkasino; table: 4H; hand 0: 2C 3C; hand 1: 6D 9D; captured 1: rest"
@@ -87,6 +88,23 @@ def test_an_analysis_holds_the_move_that_was_played_and_says_what_it_looked_at()
     # both eights, then the king is the last card, and all the rest belongs to the last capture
     assert position.best.move == "8Dx8C8H"
     assert position.best.margin.mean == best_margin(game, 0)
+
+
+@pytest.mark.parametrize(
+    ("table", "hand", "looked_at"),
+    [
+        ("8C 8H TD TS 4C", "8D", "3 of 4 moves looked at: the others are no better than one of these"),
+        (
+            "AC 2C 3C 4C 5C 6C 7C 8C 9C TC JC QC",
+            "KS",
+            "7 of 141 moves looked at: the others are no better than one of these, or win less at once with the same "
+            "card",
+        ),
+    ],
+)
+def test_what_was_not_looked_at_is_told_with_the_reason(capsys, table, hand, looked_at):
+    print_position(analyze_position(lay(table, hand, "KD", rules="kasino-sweden players=2"), worlds=2))
+    assert looked_at in capsys.readouterr().out.splitlines()
 
 
 def test_the_chance_of_a_sweep_is_that_of_a_card_that_can():
