@@ -9,7 +9,6 @@ from krypenv.agents.base import IntArray, check_seed
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampler import name_of
 from krypenv.agents.search.sampling import best_of, has_choice
-from krypenv.agents.search.scratch import make_search_scratch, with_room
 from krypenv.agents.search.search import (
     Kinds,
     SearchPlan,
@@ -19,6 +18,7 @@ from krypenv.agents.search.search import (
     plan_of,
     value_moves,
 )
+from krypenv.agents.search.workspace import Workspace, make_workspace, with_room
 from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
@@ -35,42 +35,49 @@ def choose_knowing(
     action_masks: np.ndarray,
     seeds: np.ndarray,
     plan: SearchPlan,
-    search_scratch: np.ndarray,
+    workspace: Workspace,
     out: np.ndarray,
 ) -> None:
     """Write the action of each row's best move with all hands open into `out`, (B,) int64."""
-    work = search_scratch[0]
+    listing = workspace.listing[0]
+    worlds = workspace.worlds[0]
+    lines = workspace.lines[0]
+    tally = workspace.tally[0]
     for row in range(len(out)):
         if not has_choice(action_masks[row]):
             out[row] = np.argmax(action_masks[row])
             continue
-        work.stack[0] = state[row]
-        work.is_open = True
-        end = list_choices(compiled[0], work.stack[0], True, work)
+        worlds.game = state[row]
+        worlds.is_open = True
+        end = list_choices(compiled[0], worlds.game, True, listing)
         for at in range(end):
-            work.totals[at] = 0.0
-        value_moves(compiled[0], model[0], plan, work, end, mix(seeds[row]))
-        out[row] = first_action(compiled[0], work.stack[0], work.moves[best_of(work.values, end)], action_masks[row])
+            tally.totals[at] = 0.0
+        value_moves(compiled[0], model[0], plan, listing, worlds, lines, tally, end, mix(seeds[row]))
+        out[row] = first_action(compiled[0], worlds.game, listing.moves[best_of(tally.values, end)], action_masks[row])
 
 
 @kernel
-def list_knowing(compiled: np.ndarray, state: np.ndarray, search_scratch: np.ndarray) -> int:
+def list_knowing(compiled: np.ndarray, state: np.ndarray, workspace: Workspace) -> int:
     """Write the moves of a game with all hands open into the scratch; return their number."""
-    work = search_scratch[0]
-    work.stack[0] = state[0]
-    work.is_open = True
-    return list_choices(compiled[0], work.stack[0], True, work)
+    listing = workspace.listing[0]
+    worlds = workspace.worlds[0]
+    worlds.game = state[0]
+    worlds.is_open = True
+    return list_choices(compiled[0], worlds.game, True, listing)
 
 
 @kernel
 def value_knowing(
-    compiled: np.ndarray, model: np.ndarray, end: int, seed: np.uint64, plan: SearchPlan, search_scratch: np.ndarray
+    compiled: np.ndarray, model: np.ndarray, end: int, seed: np.uint64, plan: SearchPlan, workspace: Workspace
 ) -> None:
     """Write the margins of the moves of `list_knowing`, and of those added, into the scratch."""
-    work = search_scratch[0]
+    listing = workspace.listing[0]
+    worlds = workspace.worlds[0]
+    lines = workspace.lines[0]
+    tally = workspace.tally[0]
     for at in range(end):
-        work.totals[at] = 0.0
-    value_moves(compiled[0], model[0], plan, work, end, mix(seed))
+        tally.totals[at] = 0.0
+    value_moves(compiled[0], model[0], plan, listing, worlds, lines, tally, end, mix(seed))
 
 
 class _Oracle:
@@ -84,7 +91,7 @@ class _Oracle:
         self._plan = plan_of(rules, method, plies)
         self._compiled, self._model = compile_rules(rules), make_model(value)
         self._model["deals"] = deals
-        self._search_scratch = make_search_scratch()
+        self._workspace = make_workspace()
         self._rng = np.random.default_rng(check_seed(seed))
 
     @in_turn
@@ -95,7 +102,7 @@ class _Oracle:
         out = np.empty(len(state), np.int64)
 
         def choose() -> None:
-            choose_knowing(self._compiled, self._model, games, masks, seeds, self._plan, self._search_scratch, out)
+            choose_knowing(self._compiled, self._model, games, masks, seeds, self._plan, self._workspace, out)
 
         with_room(self, choose)
         return out
@@ -132,15 +139,15 @@ class OracleHand(_Oracle):
         seed = np.uint64(self._rng.integers(0, 1 << 63))
 
         def value() -> int:
-            count = int(list_knowing(self._compiled, games, self._search_scratch))
-            self.was_cut = bool(self._search_scratch["is_cut"][0])
+            count = int(list_knowing(self._compiled, games, self._workspace))
+            self.was_cut = bool(self._workspace.listing["is_cut"][0])
             if also is not None:
-                count = add_move(self._search_scratch["moves"][0], count, also)
-            value_knowing(self._compiled, self._model, count, seed, self._plan, self._search_scratch)
+                count = add_move(self._workspace.listing["moves"][0], count, also)
+            value_knowing(self._compiled, self._model, count, seed, self._plan, self._workspace)
             return count
 
         count = with_room(self, value)
-        return self._search_scratch["moves"][0, :count].copy(), self._search_scratch["values"][:, :count].copy()
+        return self._workspace.listing["moves"][0, :count].copy(), self._workspace.tally["values"][:, :count].copy()
 
 
 class OracleDeck(_Oracle):

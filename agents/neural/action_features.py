@@ -170,7 +170,14 @@ def look_at_actions(
 ) -> None:
     """Read what all actions of a decision share."""
     if compiled.building:
-        look_at_moves(compiled, observation, action_scratch.search)
+        look_at_moves(
+            compiled,
+            observation,
+            action_scratch.listing,
+            action_scratch.worlds,
+            action_scratch.judging,
+            action_scratch.tally,
+        )
     else:
         look(compiled, observation, feature_scratch)
 
@@ -187,7 +194,16 @@ def write_action_features(
 ) -> None:
     """Write the features of a legal action into `out`, (W,) int8 zeros; call `look_at_actions` first."""
     if compiled.building:
-        write_building_features(compiled, observation, action, action_scratch.search, out)
+        write_building_features(
+            compiled,
+            observation,
+            action,
+            action_scratch.listing,
+            action_scratch.worlds,
+            action_scratch.judging,
+            action_scratch.tally,
+            out,
+        )
         return
     if not compiled.is_main:
         write_further_action_features(compiled, observation, action, feature_scratch, scratch, action_scratch, out)

@@ -35,7 +35,9 @@ def make_belief(threads: int = 1) -> np.ndarray:
 
 
 @kernel
-def remember(compiled: np.record, memory: Memory, row: int, belief: np.record, search_scratch: np.record) -> None:
+def remember(
+    compiled: np.record, memory: Memory, row: int, belief: np.record, worlds: np.record, scratch: np.record
+) -> None:
     """Set up the positions in which the opponent had to play, as far as they are remembered."""
     belief.count = 0
     for step in range(MOST_STEPS):
@@ -43,10 +45,10 @@ def remember(compiled: np.record, memory: Memory, row: int, belief: np.record, s
         if card < 0:
             return
         count = belief.count
-        belief.games[count] = search_scratch.blank
+        belief.games[count] = worlds.blank
         game = belief.games[count]
-        read_public(compiled, seen, game, search_scratch)
-        if not complete(compiled, seen, np.uint64(1), True, game, search_scratch):
+        read_public(compiled, seen, game, scratch)
+        if not complete(compiled, seen, np.uint64(1), True, game, worlds, scratch):
             continue
         seat = game.seat
         fits = True
@@ -55,7 +57,7 @@ def remember(compiled: np.record, memory: Memory, row: int, belief: np.record, s
             if action >= 0 and fits:
                 fits = game.seat == seat and is_legal(game, action)
                 if fits:
-                    act(compiled, game, action, search_scratch.scratch)
+                    act(compiled, game, action, scratch)
         if not fits or game.over or game.seat == seat:
             continue
         belief.cards[count] = card

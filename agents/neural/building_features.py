@@ -78,43 +78,57 @@ _ONE: Any = np.int64(1)
 
 
 @rare_kernel
-def look_at_moves(compiled: np.record, observation: np.ndarray, work: np.record) -> None:
+def look_at_moves(
+    compiled: np.record,
+    observation: np.ndarray,
+    listing: np.record,
+    worlds: np.record,
+    judging: np.record,
+    tally: np.record,
+) -> None:
     """List and weigh the moves of a decision, for all of its actions."""
-    look_around(compiled, observation, work)
-    work.keep = MOST_LISTED
-    end = list_moves(compiled, work.root, 0, work)
-    order_moves(compiled, work.root, 0, end, work)
-    judge_building(compiled, observation, end, True, work)
-    work.listed = end
+    look_around(compiled, observation, worlds, listing.scratch)
+    listing.keep = MOST_LISTED
+    end = list_moves(compiled, worlds.root, 0, listing)
+    order_moves(compiled, worlds.root, 0, end, listing)
+    judge_building(compiled, observation, end, True, listing, worlds, judging, tally)
+    judging.listed = end
 
 
 @rare_kernel
 def write_building_features(
-    compiled: np.record, observation: np.ndarray, action: int, work: np.record, out: np.ndarray
+    compiled: np.record,
+    observation: np.ndarray,
+    action: int,
+    listing: np.record,
+    worlds: np.record,
+    judging: np.record,
+    tally: np.record,
+    out: np.ndarray,
 ) -> None:
     """Write the features of a legal action into `out`, (WIDTH,) int8 zeros; call `look_at_moves` first."""
-    root = work.root
+    root = worlds.root
     card = np.int64(action) if action < TAKE else np.int64(root.pending)
     kind = np.int64(action - TAKE) if TAKE <= action < STOP else card
     out[_HELD], out[_SEEN_COPIES] = observation[_HAND + kind], observation[_SEEN + kind]
     chosen, most = -1, -np.inf
-    for at in range(work.listed):
-        most = max(most, work.totals[at])
-        if next_action(root, work.moves[at]) == action and (chosen < 0 or work.totals[at] > work.totals[chosen]):
+    for at in range(judging.listed):
+        most = max(most, tally.totals[at])
+        if next_action(root, listing.moves[at]) == action and (chosen < 0 or tally.totals[at] > tally.totals[chosen]):
             chosen = at
     if chosen < 0:
         return
     side, before = root.seat % compiled.teams, margin_of(compiled, root, root.seat % compiled.teams)
-    work.after = root
-    make_move(compiled, work.after, work.moves[chosen], work)
+    judging.after = root
+    make_move(compiled, judging.after, listing.moves[chosen], listing)
     out[_LISTED] = 1
-    out[_GAIN] = _in_tenths(margin_of(compiled, work.after, side) - before)
-    out[_BALANCE], out[_BEHIND] = _in_tenths(work.totals[chosen]), _in_tenths(most - work.totals[chosen])
-    _write_move(compiled, work.moves[chosen], work, out)
-    _write_loose(compiled, work.after, out)
-    _write_builds(compiled, work.after, side, out)
-    _write_takers(compiled, observation, work, out)
-    out[_SWEEPS_COUNT] = work.feature_scratch.sweeps_count
+    out[_GAIN] = _in_tenths(margin_of(compiled, judging.after, side) - before)
+    out[_BALANCE], out[_BEHIND] = _in_tenths(tally.totals[chosen]), _in_tenths(most - tally.totals[chosen])
+    _write_move(compiled, listing.moves[chosen], worlds, judging, out)
+    _write_loose(compiled, judging.after, out)
+    _write_builds(compiled, judging.after, side, out)
+    _write_takers(compiled, observation, worlds, judging, listing.scratch, out)
+    out[_SWEEPS_COUNT] = judging.feature_scratch.sweeps_count
     if compiled.counts_piles:
         for column, block in ((_CARDS_LEAD, CARDS_WON), (_SPADES_LEAD, SPADES_WON)):
             own, best, _ = count_piles(compiled, observation, compiled.further[block])
@@ -127,9 +141,9 @@ def _in_tenths(points: float) -> int:
 
 
 @kernel
-def _write_move(compiled: np.record, move: np.record, work: np.record, out: np.ndarray) -> None:
+def _write_move(compiled: np.record, move: np.record, worlds: np.record, judging: np.record, out: np.ndarray) -> None:
     """Write what a move does."""
-    root, after, seat = work.root, work.after, work.root.seat
+    root, after, seat = worlds.root, judging.after, worlds.root.seat
     lays = move.build != 0
     out[_TRAILS] = move.ranks == 0 and move.taken == 0 and not lays
     out[_LAYS] = lays
@@ -149,7 +163,7 @@ def _write_move(compiled: np.record, move: np.record, work: np.record, out: np.n
         out[_JOINS] = root.builds >> move.build & 1
         out[_MADE + move.build] = 1
         out[_LAID] = _in_tenths(worth_of_promise(compiled, after, np.int64(move.build)))
-        out[_LAID_CHANCE] = _percent(chance_of_sweep(compiled, work.feature_scratch, _ONE << move.build))
+        out[_LAID_CHANCE] = _percent(chance_of_sweep(compiled, judging.feature_scratch, _ONE << move.build))
 
 
 @kernel
@@ -188,11 +202,18 @@ def _write_builds(compiled: np.record, after: np.record, side: int, out: np.ndar
 
 
 @kernel
-def _write_takers(compiled: np.record, observation: np.ndarray, work: np.record, out: np.ndarray) -> None:
+def _write_takers(
+    compiled: np.record,
+    observation: np.ndarray,
+    worlds: np.record,
+    judging: np.record,
+    scratch: np.record,
+    out: np.ndarray,
+) -> None:
     """Write which cards take something of a table, and which of them would be mulles."""
-    after, unseen, seat = work.after, work.feature_scratch.unseen, work.root.seat
+    after, unseen, seat = judging.after, judging.feature_scratch.unseen, worlds.root.seat
     values = (loose_sums(compiled, after) | after.builds) & ~_ONE
-    out[_TAKE_CHANCE] = _percent(chance_of_sweep(compiled, work.feature_scratch, values))
+    out[_TAKE_CHANCE] = _percent(chance_of_sweep(compiled, judging.feature_scratch, values))
     takers = np.int64(classes_of_values(compiled, values))
     copies, own_copies = np.int64(0), np.int64(0)
     for kind in range(NUM_KINDS):
@@ -202,7 +223,7 @@ def _write_takers(compiled: np.record, observation: np.ndarray, work: np.record,
         if own > 0 and takers >> place & 1:
             out[_OWN_TAKERS + place] += own
         lies = after.table[kind] > 0 or copies_in(after, hand_value_of(compiled, kind), kind) > 0
-        if lies and own + hidden > 0 and may_be_mulle(compiled, after, kind, np.int64(after.table_ranks), work.scratch):
+        if lies and own + hidden > 0 and may_be_mulle(compiled, after, kind, np.int64(after.table_ranks), scratch):
             copies += hidden
             own_copies += own
     while takers != 0:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from krypenv.agents.replies import REPLIES, look_at_replies, weigh_replies
-from krypenv.agents.search.scratch import FEW_MOVES, begin_scratch, search_scratch_type
+from krypenv.agents.search.workspace import FEW_MOVES, JUDGING, WORLDS, begin_listing, listing_type, tally_type
 from krypenv.cards import NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.families.bounds import LILLAN, NUM_VALUES, STORAN
 from krypenv.features import ALL_COLUMNS, ALL_WIDTH, write_entries, write_further
@@ -71,7 +71,11 @@ ACTION_SCRATCH = np.dtype(
         ("own", np.int64, (NUM_CLASSES,)),  # other cards of the own hand
         ("worth", np.float64, (NUM_CLASSES,)),  # of the best capture by a card of a class
         ("replies", REPLIES),
-        ("search", search_scratch_type(FEW_MOVES)),  # where cards are built
+        # where cards are built:
+        ("listing", listing_type(FEW_MOVES)),
+        ("worlds", WORLDS),
+        ("judging", JUDGING),
+        ("tally", tally_type(FEW_MOVES)),
     ],
     align=True,
 )
@@ -82,7 +86,7 @@ class _Space(threading.local):
 
     def __init__(self) -> None:
         scratch = records(ACTION_SCRATCH, 1)
-        begin_scratch(scratch["search"])
+        begin_listing(scratch["listing"])
         self.scratch = handle(scratch)
 
 

@@ -17,6 +17,7 @@ from krypenv.agents.search.rollout import final_margin, play_out
 from krypenv.agents.search.sampler import BATCH, Sampler, check_memory, name_of
 from krypenv.agents.search.sampling import Job, begin, next_world, write_best
 from krypenv.agents.search.search import RACE, SearchPlan, plan_of, prune_behind, search_row
+from krypenv.agents.search.workspace import Workspace
 from krypenv.inputs.words import shown
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act
@@ -130,71 +131,90 @@ class GuidedPlan(NamedTuple):
 
 
 @kernel
-def guide_rows(job: Job, plan: GuidedPlan, search_scratch: np.ndarray, part: int, parts: int) -> None:
+def guide_rows(job: Job, plan: GuidedPlan, workspace: Workspace, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by mean margins and the network's logits."""
     for row in range(job.start + part, job.stop, parts):
-        if not begin(job, row, search_scratch[part]):
+        if not begin(job, row, workspace.worlds[part], workspace.listing[part].scratch):
             continue
-        if not search_scratch[part].is_open:
-            guide_row(job, plan, row, part, search_scratch[part])
+        if not workspace.worlds[part].is_open:
+            guide_row(
+                job,
+                plan,
+                row,
+                part,
+                workspace.listing[part],
+                workspace.worlds[part],
+                workspace.tally[part],
+            )
         elif job.first == 0:
-            search_row(job, plan.solver, row, search_scratch[part])
+            search_row(
+                job,
+                plan.solver,
+                row,
+                workspace.listing[part],
+                workspace.worlds[part],
+                workspace.lines[part],
+                workspace.judging[part],
+                workspace.tally[part],
+            )
 
 
 @kernel
-def guide_row(job: Job, plan: GuidedPlan, row: int, part: int, search_scratch: np.record) -> None:
+def guide_row(
+    job: Job, plan: GuidedPlan, row: int, part: int, listing: np.record, worlds: np.record, tally: np.record
+) -> None:
     """Write the action with the best value of a decision that was begun.
 
     An action's value is its mean margin less `prior` for each unit by which its logit is behind the best one. It is
     minus infinity for actions that were not tried, were pruned or are illegal.
     """
-    rules, network_scratch, totals = job.compiled[0], plan.network_scratches[part], search_scratch.totals
+    rules, network_scratch, totals = job.compiled[0], plan.network_scratches[part], tally.totals
     if job.first == 0:
-        search_scratch.tried = 0
-        look_first(
-            rules, plan.weights, job.observations[row], job.masks[row], network_scratch, search_scratch.scratch, totals
-        )
-    side = search_scratch.root.seat % rules.teams
-    last_deal = search_scratch.root.deal_number + plan.deals - 1
-    weigh_proposals(job, plan, row, part, search_scratch)
+        worlds.tried = 0
+        look_first(rules, plan.weights, job.observations[row], job.masks[row], network_scratch, listing.scratch, totals)
+    side = worlds.root.seat % rules.teams
+    last_deal = worlds.root.deal_number + plan.deals - 1
+    weigh_proposals(job, plan, row, part, worlds, listing.scratch)
     actions = job.masks.shape[1]
     while count_open(totals, actions) > 1:
-        share = next_proposal(job, row, plan.beliefs[part], plan.shares[part], search_scratch)
+        share = next_proposal(job, row, plan.beliefs[part], plan.shares[part], worlds, listing.scratch)
         if share == 0:
             break
         for action in range(actions):
             if totals[action] > -np.inf:
-                search_scratch.ahead = search_scratch.stack[0]
-                act(rules, search_scratch.ahead, action, search_scratch.scratch)
-                finish_deal(rules, plan, part, last_deal, search_scratch)
+                worlds.ahead = worlds.game
+                act(rules, worlds.ahead, action, listing.scratch)
+                finish_deal(rules, plan, part, last_deal, listing, worlds)
                 margin = leaf_value(
                     rules,
                     job.model[0],
                     plan.weights,
                     plan.value_unit,
-                    search_scratch.ahead,
+                    worlds.ahead,
                     side,
                     network_scratch,
-                    search_scratch.scratch,
+                    listing.scratch,
                 )
                 totals[action] += share * (margin + plan.prior * network_scratch.behind[action])
-        search_scratch.tried += share
-        prune_behind(totals, actions, search_scratch.tried, plan.race)
-    write_best(job, row, search_scratch)
+        worlds.tried += share
+        prune_behind(totals, actions, worlds.tried, plan.race)
+    write_best(job, row, worlds, tally)
 
 
 @kernel
-def finish_deal(compiled: np.record, plan: GuidedPlan, part: int, last_deal: int, search_scratch: np.record) -> None:
-    """Play out the game in `search_scratch.ahead` to the end of deal `last_deal`, by the network or the tactician."""
-    game, scratch = search_scratch.ahead, search_scratch.scratch
+def finish_deal(
+    compiled: np.record, plan: GuidedPlan, part: int, last_deal: int, listing: np.record, worlds: np.record
+) -> None:
+    """Play out the game in `worlds.ahead` to the end of deal `last_deal`, by the network or the tactician."""
+    game, scratch = worlds.ahead, listing.scratch
     if plan.plays_network:
         play_on(compiled, plan.weights, game, last_deal, plan.network_scratches[part], scratch)
     else:
-        play_out(compiled, game, last_deal, False, plan.players[part], search_scratch)
+        play_out(compiled, game, last_deal, False, plan.players[part], listing)
 
 
 @kernel
-def weigh_proposals(job: Job, plan: GuidedPlan, row: int, part: int, search_scratch: np.record) -> None:
+def weigh_proposals(job: Job, plan: GuidedPlan, row: int, part: int, worlds: np.record, scratch: np.record) -> None:
     """Write how often each proposal counts into `plan.shares`, if any play of the opponent is remembered.
 
     If none is, there are no proposals and each world counts once.
@@ -202,36 +222,38 @@ def weigh_proposals(job: Job, plan: GuidedPlan, row: int, part: int, search_scra
     belief, logs = plan.beliefs[part], plan.logs[part]
     belief.count = 0
     if len(plan.memory.cards) > 0:
-        remember(job.compiled[0], plan.memory, row, belief, search_scratch)
+        remember(job.compiled[0], plan.memory, row, belief, worlds, scratch)
     if belief.count == 0:
         return
     first, count = job.first * plan.proposals, job.worlds * plan.proposals
     belief.first = first
-    search_scratch.world, search_scratch.end = first, first + count
-    while next_world(job, row, True, search_scratch):
-        logs[search_scratch.world - 1 - first] = log_likelihood(
+    worlds.world, worlds.end = first, first + count
+    while next_world(job, row, True, worlds, scratch):
+        logs[worlds.world - 1 - first] = log_likelihood(
             job.compiled[0],
             plan.weights,
             plan.temperature,
-            search_scratch.stack[0],
+            worlds.game,
             belief,
             plan.network_scratches[part],
-            search_scratch.scratch,
+            scratch,
         )
     resample_systematically(logs, count, job.worlds, plan.shares[part])
-    search_scratch.world = first
+    worlds.world = first
 
 
 @kernel
-def next_proposal(job: Job, row: int, belief: np.record, shares: np.ndarray, search_scratch: np.record) -> int:
-    """Draw the next world that counts into `search_scratch.stack[0]`; return how often it counts, 0 after the last."""
+def next_proposal(
+    job: Job, row: int, belief: np.record, shares: np.ndarray, worlds: np.record, scratch: np.record
+) -> int:
+    """Draw the next world that counts into `worlds.game`; return how often it counts, 0 after the last."""
     share = 1
     if belief.count > 0:
-        while search_scratch.world < search_scratch.end and shares[search_scratch.world - belief.first] == 0:
-            search_scratch.world += 1
-        if search_scratch.world < search_scratch.end:
-            share = shares[search_scratch.world - belief.first]
-    return share if next_world(job, row, True, search_scratch) else 0
+        while worlds.world < worlds.end and shares[worlds.world - belief.first] == 0:
+            worlds.world += 1
+        if worlds.world < worlds.end:
+            share = shares[worlds.world - belief.first]
+    return share if next_world(job, row, True, worlds, scratch) else 0
 
 
 class Guided(Sampler):

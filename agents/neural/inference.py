@@ -10,7 +10,7 @@ import numpy.typing as npt
 from krypenv.agents.neural.action_features import MAX_WIDTH, look_at_actions, write_action_features
 from krypenv.agents.neural.further_features import ACTION_SCRATCH
 from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Inputs
-from krypenv.agents.search.scratch import begin_scratch
+from krypenv.agents.search.workspace import begin_listing
 from krypenv.cards import NUM_BUILDING_ACTIONS
 from krypenv.kernels.outlook import FEATURE_SCRATCH
 from krypenv.observation import LARGEST_SIZE
@@ -91,7 +91,7 @@ def make_network_scratch(threads: int = 1, temperature: float = 0.0) -> np.ndarr
     """Return fresh scratch for some threads, (threads,) of `NETWORK_SCRATCH`."""
     network_scratch = records(NETWORK_SCRATCH, threads)
     network_scratch.temperature = temperature
-    begin_scratch(network_scratch["action_scratch"]["search"])
+    begin_listing(network_scratch["action_scratch"]["listing"])
     return handle(network_scratch)
 
 

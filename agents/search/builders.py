@@ -9,8 +9,8 @@ from krypenv.agents.scripted import draw
 from krypenv.agents.search.building import next_action
 from krypenv.agents.search.judging import judge_building
 from krypenv.agents.search.sampling import has_choice, look_around
-from krypenv.agents.search.scratch import make_search_scratch, with_room
 from krypenv.agents.search.tree import list_moves, order_moves
+from krypenv.agents.search.workspace import Workspace, make_workspace, with_room
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.rules import Rules
@@ -28,21 +28,24 @@ def choose_built(
     action_masks: np.ndarray,
     luck: np.ndarray,
     looks_ahead: bool,
-    search_scratch: np.ndarray,
+    workspace: Workspace,
     out: np.ndarray,
 ) -> None:
     """Write the next action of each row's best move into `out`, (B,) int64; ties at random."""
-    work = search_scratch[0]
+    listing = workspace.listing[0]
+    worlds = workspace.worlds[0]
+    judging = workspace.judging[0]
+    tally = workspace.tally[0]
     for row in range(len(out)):
         if not has_choice(action_masks[row]):
             out[row] = np.argmax(action_masks[row])
             continue
-        look_around(compiled[0], observations[row], work)
-        work.keep = MOST_LISTED
-        end = list_moves(compiled[0], work.root, 0, work)
-        order_moves(compiled[0], work.root, 0, end, work)
-        judge_building(compiled[0], observations[row], end, looks_ahead, work)
-        out[row] = next_action(work.root, work.moves[pick_best(work.totals, end, luck[row])])
+        look_around(compiled[0], observations[row], worlds, listing.scratch)
+        listing.keep = MOST_LISTED
+        end = list_moves(compiled[0], worlds.root, 0, listing)
+        order_moves(compiled[0], worlds.root, 0, end, listing)
+        judge_building(compiled[0], observations[row], end, looks_ahead, listing, worlds, judging, tally)
+        out[row] = next_action(worlds.root, listing.moves[pick_best(tally.totals, end, luck[row])])
 
 
 @kernel
@@ -73,7 +76,7 @@ class Builder:
         self.lock = Lock()
         self._compiled = compile_rules(rules)
         self._looks_ahead = looks_ahead
-        self._search_scratch = make_search_scratch()
+        self._workspace = make_workspace()
         self._rng = np.random.default_rng(check_seed(seed))
 
     @in_turn
@@ -85,7 +88,7 @@ class Builder:
         luck = self._rng.integers(0, 1 << 32, len(masks))
 
         def choose() -> None:
-            choose_built(self._compiled, observations, masks, luck, self._looks_ahead, self._search_scratch, out)
+            choose_built(self._compiled, observations, masks, luck, self._looks_ahead, self._workspace, out)
 
         with_room(self, choose)
         return out

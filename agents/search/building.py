@@ -44,7 +44,7 @@ class Play(NamedTuple):
 
 
 @rare_kernel
-def list_building(compiled: np.record, game: np.record, start: int, search_scratch: np.record) -> int:
+def list_building(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
     """Write the moves of the seat to act that are worth a look to `.moves` from `start` on; return where they end.
 
     While a play is being chosen, they are what it can still become. Their costs are written too. Raises OverflowError
@@ -52,16 +52,16 @@ def list_building(compiled: np.record, game: np.record, start: int, search_scrat
     """
     seat = np.int64(game.seat)
     own, sums = own_builds(game, seat), loose_sums(compiled, game)
-    read_table(compiled, game, search_scratch)
+    read_table(compiled, game, listing)
     if game.pending != NO_CARD:
-        card, least, most = np.int64(game.pending), np.int64(game.taken_ranks), leave_open(game, search_scratch)
+        card, least, most = np.int64(game.pending), np.int64(game.taken_ranks), leave_open(game, listing)
         play = Play(card, least, np.int64(most), own, held_values(compiled, game, seat, NO_CARD), sums)
         if game.build_value != 0:
-            return _list_lays(compiled, game, play, np.int64(game.build_value), start, search_scratch)
-        return _list_card(compiled, game, play, start, search_scratch)
+            return _list_lays(compiled, game, play, np.int64(game.build_value), start, listing)
+        return _list_card(compiled, game, play, start, listing)
     for kind in range(NUM_KINDS):
-        search_scratch.forced[kind] = 0
-        search_scratch.free[kind] = game.table[kind]
+        listing.forced[kind] = 0
+        listing.free[kind] = game.table[kind]
     end = start
     plays = np.int64(game.legal_plays)
     while plays != 0:
@@ -69,27 +69,27 @@ def list_building(compiled: np.record, game: np.record, start: int, search_scrat
         plays &= plays - 1
         held = held_values(compiled, game, seat, card)
         play = Play(card, np.int64(0), np.int64(game.table_ranks), own, held, sums)
-        end = _list_card(compiled, game, play, end, search_scratch)
+        end = _list_card(compiled, game, play, end, listing)
     return end
 
 
 @kernel
-def _list_card(compiled: np.record, game: np.record, play: Play, start: int, search_scratch: np.record) -> int:
+def _list_card(compiled: np.record, game: np.record, play: Play, start: int, listing: np.record) -> int:
     """Write the moves of a card."""
-    end, card = _list_captures(compiled, game, play, start, search_scratch), play.card
+    end, card = _list_captures(compiled, game, play, start, listing), play.card
     if play.least != 0:
         return end
     if play.own == 0:  # B5
-        write_move(search_scratch.moves, end, card, np.int64(0), np.int64(0), np.int64(0))
-        search_scratch.moves[end].cost = _cost_of_trail(compiled, game, card)
+        write_move(listing.moves, end, card, np.int64(0), np.int64(0), np.int64(0))
+        listing.moves[end].cost = _cost_of_trail(compiled, game, card)
         end += 1
     first = end
     values = np.int64(buildable(compiled, game, card, play.held, play.own, play.sums))
     while values != 0:
         value = bit_index(values & -values)
         values &= values - 1
-        end = _list_lays(compiled, game, play, np.int64(value), end, search_scratch)
-    return keep_best(first, end, np.int64(-1), search_scratch)
+        end = _list_lays(compiled, game, play, np.int64(value), end, listing)
+    return keep_best(first, end, np.int64(-1), listing)
 
 
 @kernel
@@ -115,15 +115,15 @@ def _mulle(compiled: np.record, card: int) -> float:
 
 
 @kernel
-def _list_captures(compiled: np.record, game: np.record, play: Play, start: int, search_scratch: np.record) -> int:
+def _list_captures(compiled: np.record, game: np.record, play: Play, start: int, listing: np.record) -> int:
     """Write the captures of a card. A promise that no card held keeps is kept by capturing that build only (B5)."""
-    moves, card, least = search_scratch.moves, play.card, play.least
+    moves, card, least = listing.moves, play.card, play.least
     value, broken = hand_value_of(compiled, card), play.own & ~play.held
     if broken & ~(_ONE << value) != 0:
         return start
     end = start
     if play.sums >> value & 1:
-        end = write_captures(compiled, game, card, least, play.most, end, search_scratch)
+        end = write_captures(compiled, game, card, least, play.most, end, listing)
     takes_build = game.builds >> value & 1 != 0
     if takes_build and least == 0:
         write_move(moves, end, card, np.int64(0), np.int64(0), np.int64(0))
@@ -204,14 +204,12 @@ def promised_margin(compiled: np.record, game: np.record, side: int) -> float:
 
 
 @kernel
-def _list_lays(
-    compiled: np.record, game: np.record, play: Play, value: int, start: int, search_scratch: np.record
-) -> int:
+def _list_lays(compiled: np.record, game: np.record, play: Play, value: int, start: int, listing: np.record) -> int:
     """Write the ways to make, join or raise a build of a value with a card (B2 to B4).
 
     A promise that no card held keeps is kept by raising that build only (B5).
     """
-    moves, card, least = search_scratch.moves, play.card, play.least
+    moves, card, least = listing.moves, play.card, play.least
     table_value, broken = table_value_of(compiled, card), play.own & ~play.held
     end = start
     if broken == 0:
@@ -219,7 +217,7 @@ def _list_lays(
             write_move(moves, end, card, np.int64(0), np.int64(0), np.int64(0))
             end += 1
         own_rank = _ONE << NIBBLE * (card % NUM_RANKS)
-        end = _write_unions(compiled, game, play, value, own_rank, end, search_scratch)
+        end = _write_unions(compiled, game, play, value, own_rank, end, listing)
     raised = value - table_value
     singles = np.int64(game.builds & ~game.multiple_builds)
     if raised > 0 and singles >> raised & 1 and broken & ~(_ONE << raised) == 0:
@@ -227,7 +225,7 @@ def _list_lays(
         if least == 0:
             write_move(moves, end, card, np.int64(0), np.int64(0), np.int64(0))
             end += 1
-        end = _write_unions(compiled, game, play, value, np.int64(0), end, search_scratch)
+        end = _write_unions(compiled, game, play, value, np.int64(0), end, listing)
         for at in range(first, end):
             moves[at].taken = raised
     if end == start and least != 0:
@@ -236,23 +234,23 @@ def _list_lays(
     for at in range(start, end):
         moves[at].build = value
         moves[at].cost = -np.int64(POINT * LAID * _worth_laid(compiled, game, moves[at], copies))
-    return keep_best(start, end, np.int64(-1), search_scratch)
+    return keep_best(start, end, np.int64(-1), listing)
 
 
 @kernel
 def _write_unions(
-    compiled: np.record, game: np.record, play: Play, value: int, own_rank: int, start: int, search_scratch: np.record
+    compiled: np.record, game: np.record, play: Play, value: int, own_rank: int, start: int, listing: np.record
 ) -> int:
     """Write a move for each choice of loose cards that can be split into groups of a value, with the card if wanted."""
-    search_scratch.finds += 1
+    listing.sets += 1
     least, most = play.least + own_rank, play.most + own_rank
-    count = find_unions(compiled, value, least, most, np.int64(0), search_scratch)
+    count = find_unions(compiled, value, least, most, np.int64(0), listing)
     if count == 0 and play.least != 0:
-        union = find_one(compiled, _ONE << value, least, most, search_scratch)
+        union = find_one(compiled, _ONE << value, least, most, listing.scratch)
         if union != 0:
-            search_scratch.unions[0] = union
+            listing.unions[0] = union
             count += 1
-    return write_unions(compiled, game, play.card, count, own_rank, play.least, start, search_scratch)
+    return write_unions(compiled, game, play.card, count, own_rank, play.least, start, listing)
 
 
 @kernel

@@ -10,6 +10,7 @@ from krypenv.agents.scripted import list_actions, make_tactician
 from krypenv.agents.search.rollout import final_margin, play_out
 from krypenv.agents.search.sampler import Sampler, check_memory, name_of
 from krypenv.agents.search.sampling import NO_ACTION, Job, begin, next_world
+from krypenv.agents.search.workspace import Workspace
 from krypenv.kernels.play import act
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
@@ -43,32 +44,32 @@ class TreePlan(NamedTuple):
 
 
 @kernel
-def grow_rows(job: Job, plan: TreePlan, search_scratch: np.ndarray, part: int, parts: int) -> None:
+def grow_rows(job: Job, plan: TreePlan, workspace: Workspace, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by the most visited action; `job.values` is left alone."""
     for row in range(job.start + part, job.stop, parts):
-        if begin(job, row, search_scratch[part]):
-            grow_tree(job, plan, row, part, search_scratch[part])
+        if begin(job, row, workspace.worlds[part], workspace.listing[part].scratch):
+            grow_tree(job, plan, row, part, workspace.listing[part], workspace.worlds[part])
 
 
 @kernel
-def grow_tree(job: Job, plan: TreePlan, row: int, part: int, search_scratch: np.record) -> None:
+def grow_tree(job: Job, plan: TreePlan, row: int, part: int, listing: np.record, worlds: np.record) -> None:
     """Write the most visited action of a decision that was begun."""
     rules, tree, path = job.compiled[0], plan.trees[part], plan.paths[part]
-    last_deal = search_scratch.root.deal_number
+    last_deal = worlds.root.deal_number
     if job.first == 0:
         tree[0].child = NO_NODE
     size = job.first + 1  # every world adds one node at most
-    while next_world(job, row, False, search_scratch):
-        game = search_scratch.stack[0]
-        length, size = descend(rules, game, plan, part, size, search_scratch.scratch)
-        play_out(rules, game, last_deal, plan.is_random, plan.players[part], search_scratch)
+    while next_world(job, row, False, worlds, listing.scratch):
+        game = worlds.game
+        length, size = descend(rules, game, plan, part, size, listing.scratch)
+        play_out(rules, game, last_deal, plan.is_random, plan.players[part], listing)
         for side in range(rules.teams):
-            search_scratch.margins[side] = final_margin(rules, job.model[0], game, side)
+            worlds.margins[side] = final_margin(rules, job.model[0], game, side)
         for at in range(length):
             entry = tree[path[at]]
             entry.visits += 1.0
-            entry.total += search_scratch.margins[entry.mover]
-    job.out[row] = _most_visited(tree) if search_scratch.agrees else NO_ACTION
+            entry.total += worlds.margins[entry.mover]
+    job.out[row] = _most_visited(tree) if worlds.agrees else NO_ACTION
 
 
 @kernel

@@ -36,29 +36,38 @@ _ONE: Any = np.int64(1)
 
 @rare_kernel
 def judge_building(
-    compiled: np.record, observation: np.ndarray, end: int, looks_ahead: bool, search_scratch: np.record
+    compiled: np.record,
+    observation: np.ndarray,
+    end: int,
+    looks_ahead: bool,
+    listing: np.record,
+    worlds: np.record,
+    judging: np.record,
+    tally: np.record,
 ) -> None:
     """Write into `.totals` what the first `end` moves from the root win at once and, looking ahead, by what follows."""
-    look(compiled, observation, search_scratch.feature_scratch)
-    look_at_replies(compiled, observation, search_scratch.feature_scratch, search_scratch.replies)
-    root, after = search_scratch.root, search_scratch.after
+    look(compiled, observation, judging.feature_scratch)
+    look_at_replies(compiled, observation, judging.feature_scratch, judging.replies)
+    root, after = worlds.root, judging.after
     side = np.int64(root.seat % compiled.teams)
     before = margin_of(compiled, root, side)
     for at in range(end):
-        search_scratch.after = root
-        outcome = make_move(compiled, after, search_scratch.moves[at], search_scratch)
+        judging.after = root
+        outcome = make_move(compiled, after, listing.moves[at], listing)
         worth = margin_of(compiled, after, side) - before
         if looks_ahead and outcome != GAME_OVER:
-            worth -= REPLY_WEIGHT * _expected_reply(compiled, observation, after, search_scratch)
-            if not search_scratch.feature_scratch.deal_ends:
-                worth += BUILD_WEIGHT * _later(compiled, after, np.int64(root.seat), search_scratch)
-        search_scratch.totals[at] = worth
+            worth -= REPLY_WEIGHT * _expected_reply(compiled, observation, after, judging, listing.scratch)
+            if not judging.feature_scratch.deal_ends:
+                worth += BUILD_WEIGHT * _later(compiled, after, np.int64(root.seat), judging)
+        tally.totals[at] = worth
 
 
 @kernel
-def _expected_reply(compiled: np.record, observation: np.ndarray, after: np.record, search_scratch: np.record) -> float:
+def _expected_reply(
+    compiled: np.record, observation: np.ndarray, after: np.record, judging: np.record, scratch: np.record
+) -> float:
     """Return what the next seat can be expected to win from a table, with the best of its cards, and by mulles."""
-    feature_scratch, replies = search_scratch.feature_scratch, search_scratch.replies
+    feature_scratch, replies = judging.feature_scratch, judging.replies
     asked, builds = replies.asked, np.int64(after.builds)
     asked.counts_mulle = False
     for card in range(NUM_KINDS):
@@ -70,7 +79,7 @@ def _expected_reply(compiled: np.record, observation: np.ndarray, after: np.reco
             continue
         kind = each if each < NUM_RANKS else LILLAN if each == NUM_RANKS else STORAN
         gain = _best_take(
-            compiled, after, np.int64(kind), ranks, replies.card[each], feature_scratch.sweeps_count, search_scratch
+            compiled, after, np.int64(kind), ranks, replies.card[each], feature_scratch.sweeps_count, judging, scratch
         )
         value = hand_value_of(compiled, kind)
         if builds >> value & 1 and after.build_owner[value] == after.seat:
@@ -82,7 +91,7 @@ def _expected_reply(compiled: np.record, observation: np.ndarray, after: np.reco
         chance = chance_of_hit(hits, feature_scratch.pool, feature_scratch.drawn)
         total += (chance - known) * max(replies.gain[at], sure)
         known = chance
-    return total + (1.0 - known) * sure + _expected_mulles(compiled, observation, after, ranks, search_scratch)
+    return total + (1.0 - known) * sure + _expected_mulles(compiled, observation, after, ranks, judging, scratch)
 
 
 @kernel
@@ -93,10 +102,11 @@ def _best_take(
     ranks: int,
     price: float,
     counts: bool,
-    search_scratch: np.record,
+    judging: np.record,
+    scratch: np.record,
 ) -> float:
     """Return what the best capture of a card is worth that is worth `price` itself; call `find_best` first."""
-    asked, value = search_scratch.replies.asked, hand_value_of(compiled, kind)
+    asked, value = judging.replies.asked, hand_value_of(compiled, kind)
     bit = _ONE << value
     asked.start, asked.nothing = price, 0.0
     asked.clears = game.builds & ~bit == 0
@@ -105,22 +115,22 @@ def _best_take(
         asked.nothing = asked.start
         if asked.clears and ranks == 0 and counts:
             asked.nothing -= compiled.lead_sign * compiled.sweep_points
-    search_best(compiled, kind, ranks, counts, asked, search_scratch.scratch)
+    search_best(compiled, kind, ranks, counts, asked, scratch)
     return asked.gains[0]
 
 
 @kernel
 def _expected_mulles(
-    compiled: np.record, observation: np.ndarray, after: np.record, ranks: int, search_scratch: np.record
+    compiled: np.record, observation: np.ndarray, after: np.record, ranks: int, judging: np.record, scratch: np.record
 ) -> float:
     """Return the points of the mulles that the next seat can make, times their chances (G2)."""
-    feature_scratch = search_scratch.feature_scratch
+    feature_scratch = judging.feature_scratch
     total = 0.0
     if not compiled.mulle_by_value:
         return total
     for kind in range(NUM_KINDS):
         unseen = np.int64(compiled.deck_counts[kind] - observation[_SEEN + kind])
-        if unseen > 0 and may_be_mulle(compiled, after, kind, ranks, search_scratch.scratch):
+        if unseen > 0 and may_be_mulle(compiled, after, kind, ranks, scratch):
             total += compiled.mulle_value[kind] * chance_of_hit(unseen, feature_scratch.pool, feature_scratch.drawn)
     return -compiled.lead_sign * total
 
@@ -138,7 +148,7 @@ def may_be_mulle(compiled: np.record, game: np.record, kind: int, ranks: int, sc
 
 
 @kernel
-def _later(compiled: np.record, after: np.record, seat: int, search_scratch: np.record) -> float:
+def _later(compiled: np.record, after: np.record, seat: int, judging: np.record) -> float:
     """Return what a seat can count on to take later: builds of its side, unless the next seat takes them."""
     worth = 0.0
     left = np.int64(after.builds)
@@ -146,6 +156,6 @@ def _later(compiled: np.record, after: np.record, seat: int, search_scratch: np.
         value = bit_index(left & -left)
         left &= left - 1
         if (after.build_owner[value] - seat) % compiled.teams == 0:
-            lost = chance_of_sweep(compiled, search_scratch.feature_scratch, _ONE << value)
+            lost = chance_of_sweep(compiled, judging.feature_scratch, _ONE << value)
             worth += (1.0 - lost) * worth_of_promise(compiled, after, value)
     return worth

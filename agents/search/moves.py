@@ -1,4 +1,4 @@
-"""Moves of a search and what they win, as kernels over records of `krypenv.agents.search.scratch.MOVE`."""
+"""Moves of a search and what they win, as kernels over records of `krypenv.agents.search.workspace.MOVE`."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ def cost_of_takes(compiled: np.record, move: np.record) -> int:
 
 
 @kernel
-def keep_best(start: int, end: int, table: int, search_scratch: np.record) -> int:
-    """Bring the best moves, `search_scratch.keep` at most, and a sweep to the front; return where they end."""
-    moves, keep = search_scratch.moves, search_scratch.keep
+def keep_best(start: int, end: int, table: int, listing: np.record) -> int:
+    """Bring the best moves, `listing.keep` at most, and a sweep to the front; return where they end."""
+    moves, keep = listing.moves, listing.keep
     if end - start <= keep:
         return end
-    search_scratch.is_cut = True
+    listing.is_cut = True
     for place in range(start, start + keep):
         best = place
         for at in range(place, end):

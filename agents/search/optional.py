@@ -16,9 +16,9 @@ has the better card, and the other the worse one. Majorities can only gain by th
 that points do nothing but count: where a number of them makes sweeps void or ends the session (F5, F6), cards of
 different points are not compared. With more than two sides this is a cut.
 
-A further cut: where a card has more captures than `search_scratch.keep`, the best of them by what they win at once
+A further cut: where a card has more captures than `listing.keep`, the best of them by what they win at once
 are kept, at a fair price, and a sweep. Where there are very many, they are the best of
-those that a search for unions finds in a number of steps. `search_scratch.is_cut` then says so.
+those that a search for unions finds in a number of steps. `listing.is_cut` then says so.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from krypenv.agents.search.moves import POINT, TRAIL, cost_of_takes, fair_price, keep_best, write_move
-from krypenv.agents.search.scratch import FOUND, MOST_UNIONS, OPTIONAL_CAPTURES, OPTIONAL_SIZE
+from krypenv.agents.search.workspace import MOST_UNIONS, OPTIONAL_CAPTURES, OPTIONAL_SIZE, UNION_SLOTS
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.kernels.compiled import NEVER, NIBBLE, bit_index, fits, highest, support
 from krypenv.kernels.scoring import is_void
@@ -43,11 +43,11 @@ STEPS_OF_NODE = 16  # so many steps count as a node
 _ONE: Any = np.int64(1)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _SLOT_MASK = np.uint64(OPTIONAL_SIZE - 1)
-_FOUND_SHIFT = np.uint64(64 - (FOUND.bit_length() - 1))
+_SLOT_SHIFT = np.uint64(64 - (UNION_SLOTS.bit_length() - 1))
 
 
 @rare_kernel
-def list_optional(compiled: np.record, game: np.record, start: int, search_scratch: np.record) -> int:
+def list_optional(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
     """Write the moves of the seat to act that are worth a look to `.moves` from `start` on; return where they end.
 
     While a capture is being chosen, they are what it can still become. Their costs are written too. Raises
@@ -55,14 +55,14 @@ def list_optional(compiled: np.record, game: np.record, start: int, search_scrat
     """
     sweep = np.int64(POINT * compiled.lead_sign * compiled.sweep_points * np.int64(not is_void(compiled, game)))
     if game.pending != NO_CARD:
-        return _list_pending(compiled, game, sweep, start, search_scratch)
-    read_table(compiled, game, search_scratch)
+        return _list_pending(compiled, game, sweep, start, listing)
+    read_table(compiled, game, listing)
     end = start
     plays = np.int64(game.legal_plays)
     while plays != 0:
         bit = plays & -plays
         plays ^= bit
-        end = _list_card(compiled, game, bit_index(bit), sweep, end, search_scratch)
+        end = _list_card(compiled, game, bit_index(bit), sweep, end, listing)
     return end
 
 
@@ -74,26 +74,24 @@ def copies_count(compiled: np.record) -> bool:
 
 
 @kernel
-def read_table(compiled: np.record, game: np.record, search_scratch: np.record) -> None:
+def read_table(compiled: np.record, game: np.record, listing: np.record) -> None:
     """Write the key of a table, and its kinds whose identical copy matters and is still to be played."""
-    key = mix(np.uint64(search_scratch.keep))
+    key = mix(np.uint64(listing.keep))
     lone = np.int64(0)
     counts = copies_count(compiled)
     for kind in range(NUM_KINDS):
         if game.table[kind] > 0:
-            key += np.uint64(game.table[kind]) * search_scratch.table_keys[kind]
+            key += np.uint64(game.table[kind]) * listing.table_keys[kind]
             if counts and compiled.deck_counts[kind] > game.seen[kind]:
                 lone |= _ONE << kind
-    search_scratch.lone = lone
-    search_scratch.table_key = key + mix(np.uint64(lone))
+    listing.lone = lone
+    listing.table_key = key + mix(np.uint64(lone))
 
 
 @kernel
-def _list_card(
-    compiled: np.record, game: np.record, card: int, sweep: int, start: int, search_scratch: np.record
-) -> int:
+def _list_card(compiled: np.record, game: np.record, card: int, sweep: int, start: int, listing: np.record) -> int:
     """Write the moves of one card of the hand."""
-    moves = search_scratch.moves
+    moves = listing.moves
     choice = np.int64(compiled.hand_choice[card])
     if compiled.forced_sweep and choice & game.sweep_values != 0:
         _whole_table(game, card, start, moves)
@@ -106,17 +104,17 @@ def _list_card(
     if compiled.group_values[support(game.table_ranks)] & choice == 0:
         return end
     own = card if copies_count(compiled) else NUM_KINDS
-    query = search_scratch.table_key + mix(np.uint64(choice) + np.uint64(own) * _GOLDEN)
-    entry = search_scratch.known_captures[np.int64(query & _SLOT_MASK)]
+    query = listing.table_key + mix(np.uint64(choice) + np.uint64(own) * _GOLDEN)
+    entry = listing.known_captures[np.int64(query & _SLOT_MASK)]
     if entry.query == query:
         for at in range(entry.count):
             known = entry.captures[at]
             write_move(moves, end, card, known.ranks, known.once, known.twice)
             moves[end].cost = known.cost
             end += 1
-        search_scratch.is_cut |= entry.is_cut
+        listing.is_cut |= entry.is_cut
     else:
-        end = _find_captures(compiled, game, card, end, search_scratch)
+        end = _find_captures(compiled, game, card, end, listing)
     for at in range(start + 1, end):
         moves[at].cost -= price
         if moves[at].ranks == game.table_ranks:
@@ -125,33 +123,33 @@ def _list_card(
 
 
 @kernel
-def _find_captures(compiled: np.record, game: np.record, card: int, start: int, search_scratch: np.record) -> int:
+def _find_captures(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
     """Find the captures of a card worth a look, and remember them; their costs leave out the card and a sweep."""
-    moves = search_scratch.moves
-    was_cut = search_scratch.is_cut
-    search_scratch.is_cut = False
+    moves = listing.moves
+    was_cut = listing.is_cut
+    listing.is_cut = False
     for kind in range(NUM_KINDS):
-        search_scratch.forced[kind] = 0
-        search_scratch.free[kind] = game.table[kind]
-    end = write_captures(compiled, game, card, np.int64(0), game.table_ranks, start, search_scratch)
+        listing.forced[kind] = 0
+        listing.free[kind] = game.table[kind]
+    end = write_captures(compiled, game, card, np.int64(0), game.table_ranks, start, listing)
     if end - start <= OPTIONAL_CAPTURES:
         own = card if copies_count(compiled) else NUM_KINDS
         choice = np.int64(compiled.hand_choice[card])
-        query = search_scratch.table_key + mix(np.uint64(choice) + np.uint64(own) * _GOLDEN)
-        entry = search_scratch.known_captures[np.int64(query & _SLOT_MASK)]
-        entry.query, entry.count, entry.is_cut = query, end - start, search_scratch.is_cut
+        query = listing.table_key + mix(np.uint64(choice) + np.uint64(own) * _GOLDEN)
+        entry = listing.known_captures[np.int64(query & _SLOT_MASK)]
+        entry.query, entry.count, entry.is_cut = query, end - start, listing.is_cut
         for at in range(end - start):
             entry.captures[at] = moves[start + at]
-    search_scratch.is_cut |= was_cut
+    listing.is_cut |= was_cut
     return end
 
 
 @kernel
-def _list_pending(compiled: np.record, game: np.record, sweep: int, start: int, search_scratch: np.record) -> int:
+def _list_pending(compiled: np.record, game: np.record, sweep: int, start: int, listing: np.record) -> int:
     """Write what the pending card can still take, in ascending order of kind: all that was taken, and later kinds."""
-    card, moves = np.int64(game.pending), search_scratch.moves
-    read_table(compiled, game, search_scratch)
-    most = leave_open(game, search_scratch)
+    card, moves = np.int64(game.pending), listing.moves
+    read_table(compiled, game, listing)
+    most = leave_open(game, listing)
     price = np.int64(POINT * fair_price(compiled, card))
     end = start
     if game.taken_ranks == 0:
@@ -159,7 +157,7 @@ def _list_pending(compiled: np.record, game: np.record, sweep: int, start: int, 
         moves[start].cost = price * TRAIL // POINT
         end += 1
     first = end
-    end = write_captures(compiled, game, card, np.int64(game.taken_ranks), most, end, search_scratch)
+    end = write_captures(compiled, game, card, np.int64(game.taken_ranks), most, end, listing)
     for at in range(first, end):
         moves[at].cost -= price
         if moves[at].ranks == game.table_ranks:
@@ -168,7 +166,7 @@ def _list_pending(compiled: np.record, game: np.record, sweep: int, start: int, 
 
 
 @kernel
-def leave_open(game: np.record, search_scratch: np.record) -> int:
+def leave_open(game: np.record, listing: np.record) -> int:
     """Write what a play in the middle must take, and may take beside it, in ascending order; return both, packed."""
     last = np.int64(0)
     for kind in range(NUM_KINDS):
@@ -177,8 +175,8 @@ def leave_open(game: np.record, search_scratch: np.record) -> int:
     most = np.int64(game.taken_ranks)
     for kind in range(NUM_KINDS):
         free = np.int64(game.table[kind] - game.taken[kind]) if kind >= last else np.int64(0)
-        search_scratch.forced[kind] = game.taken[kind]
-        search_scratch.free[kind] = free
+        listing.forced[kind] = game.taken[kind]
+        listing.free[kind] = free
         most += free << NIBBLE * (kind % NUM_RANKS)
     return int(most)
 
@@ -198,25 +196,25 @@ def _whole_table(game: np.record, card: int, at: int, moves: np.ndarray) -> None
 
 @kernel
 def write_captures(
-    compiled: np.record, game: np.record, card: int, least: int, most: int, start: int, search_scratch: np.record
+    compiled: np.record, game: np.record, card: int, least: int, most: int, start: int, listing: np.record
 ) -> int:
     """Write the captures of a card that contain `least` and lie within `most`, packed ranks, the best of them."""
     count = np.int64(0)
-    search_scratch.finds += 1
+    listing.sets += 1
     choice = np.int64(compiled.hand_choice[card])
     while choice != 0:
         value = trailing_zeros(choice)
         choice &= choice - 1
-        count = find_unions(compiled, value, least, most, count, search_scratch)
+        count = find_unions(compiled, value, least, most, count, listing)
     if count == 0 and least != 0:
-        search_scratch.unions[0] = find_one(compiled, np.int64(compiled.hand_choice[card]), least, most, search_scratch)
-        if search_scratch.unions[0] == 0:
+        listing.unions[0] = find_one(compiled, np.int64(compiled.hand_choice[card]), least, most, listing.scratch)
+        if listing.unions[0] == 0:
             raise ValueError("no capture contains what was taken")
         count += 1
-    end = write_unions(compiled, game, card, count, np.int64(0), least, start, search_scratch)
+    end = write_unions(compiled, game, card, count, np.int64(0), least, start, listing)
     for at in range(start, end):
-        search_scratch.moves[at].cost = cost_of_takes(compiled, search_scratch.moves[at])
-    return keep_best(start, end, np.int64(game.table_ranks), search_scratch)
+        listing.moves[at].cost = cost_of_takes(compiled, listing.moves[at])
+    return keep_best(start, end, np.int64(game.table_ranks), listing)
 
 
 @kernel
@@ -228,7 +226,7 @@ def write_unions(
     own_rank: int,
     least: int,
     start: int,
-    search_scratch: np.record,
+    listing: np.record,
 ) -> int:
     """Write the moves of a card for the first `count` unions, without the card's `own_rank`, packed, if it is in them.
 
@@ -236,23 +234,23 @@ def write_unions(
     """
     end = start
     for at in range(count):
-        if end - start > MANY_STEPS * search_scratch.keep:
-            search_scratch.is_cut = True
+        if end - start > MANY_STEPS * listing.keep:
+            listing.is_cut = True
             break
-        union = search_scratch.unions[at] - own_rank
+        union = listing.unions[at] - own_rank
         if union != 0:
-            end = write_choices(compiled, game, card, union, least, end, search_scratch)
+            end = write_choices(compiled, game, card, union, least, end, listing)
     return end
 
 
 @kernel
-def find_unions(compiled: np.record, value: int, least: int, most: int, count: int, search_scratch: np.record) -> int:
+def find_unions(compiled: np.record, value: int, least: int, most: int, count: int, listing: np.record) -> int:
     """Add the unions of groups of one value within `most` that contain `least` and are not yet listed.
 
     Goes depth first: of the highest rank that is left, takes a group with it, or leaves all its cards. Returns how many
     unions are listed.
     """
-    lefts, mades, nexts = search_scratch.lefts, search_scratch.mades, search_scratch.nexts
+    lefts, mades, nexts = listing.lefts, listing.mades, listing.nexts
     left, made = most, np.int64(0)
     depth, steps = 0, 0
     at = np.int64(-1)
@@ -261,7 +259,7 @@ def find_unions(compiled: np.record, value: int, least: int, most: int, count: i
             if left != 0 and compiled.group_values[support(left)] >> value & 1:
                 at = compiled.group_start[value, highest(left)]
             elif depth == 0:
-                search_scratch.nodes += steps // STEPS_OF_NODE
+                listing.nodes += steps // STEPS_OF_NODE
                 return count
             else:
                 depth -= 1
@@ -275,42 +273,42 @@ def find_unions(compiled: np.record, value: int, least: int, most: int, count: i
             at = np.int64(-1)
             continue
         steps += 1
-        if steps > MANY_STEPS * search_scratch.keep or count == MOST_UNIONS:
-            search_scratch.is_cut = True
-            search_scratch.nodes += steps // STEPS_OF_NODE
+        if steps > MANY_STEPS * listing.keep or count == MOST_UNIONS:
+            listing.is_cut = True
+            listing.nodes += steps // STEPS_OF_NODE
             return count
         lefts[depth], mades[depth], nexts[depth] = left, made, at + 1
         depth += 1
         made += compiled.groups[at]
         left -= compiled.groups[at]
         at = np.int64(-1)
-        if fits(least, made) and _is_new(made, search_scratch):
-            search_scratch.unions[count] = made
+        if fits(least, made) and _is_new(made, listing):
+            listing.unions[count] = made
             count += 1
 
 
 @kernel
-def _is_new(ranks: int, search_scratch: np.record) -> bool:
+def _is_new(ranks: int, listing: np.record) -> bool:
     """Add a multiset to the set of those found; return whether it was not there."""
-    place = np.int64(np.uint64(ranks) * _GOLDEN >> _FOUND_SHIFT)
-    while search_scratch.found_in[place] == search_scratch.finds:
-        if search_scratch.found[place] == ranks:
+    place = np.int64(np.uint64(ranks) * _GOLDEN >> _SLOT_SHIFT)
+    while listing.set_number[place] == listing.sets:
+        if listing.union_set[place] == ranks:
             return False
-        place = (place + 1) & (FOUND - 1)
-    search_scratch.found[place] = ranks
-    search_scratch.found_in[place] = search_scratch.finds
+        place = (place + 1) & (UNION_SLOTS - 1)
+    listing.union_set[place] = ranks
+    listing.set_number[place] = listing.sets
     return True
 
 
 @kernel
-def find_one(compiled: np.record, choice: int, least: int, most: int, search_scratch: np.record) -> int:
+def find_one(compiled: np.record, choice: int, least: int, most: int, scratch: np.record) -> int:
     """Return some union for one of the values in `choice`, bits, that contains `least` and lies within `most`, or 0."""
     while choice != 0:
         value = trailing_zeros(choice)
         choice &= choice - 1
-        groups = list_groups(compiled, value, most, search_scratch.scratch)
-        if groups > 0 and is_coverable(least, most, groups, NO_LIMIT, search_scratch.scratch):
-            return int(search_scratch.scratch.union)
+        groups = list_groups(compiled, value, most, scratch)
+        if groups > 0 and is_coverable(least, most, groups, NO_LIMIT, scratch):
+            return int(scratch.union)
     return 0
 
 
@@ -319,15 +317,15 @@ def find_one(compiled: np.record, choice: int, least: int, most: int, search_scr
 
 @kernel
 def write_choices(
-    compiled: np.record, game: np.record, card: int, union: int, least: int, start: int, search_scratch: np.record
+    compiled: np.record, game: np.record, card: int, union: int, least: int, start: int, listing: np.record
 ) -> int:
     """Write a move for each choice of kinds for a union that no other choice is sure to equal or beat."""
-    moves = search_scratch.moves
+    moves = listing.moves
     once, twice = np.int64(0), np.int64(0)
     if least != 0:
         for kind in range(NUM_KINDS):
-            once |= np.int64(search_scratch.forced[kind] > 0) << kind
-            twice |= np.int64(search_scratch.forced[kind] > 1) << kind
+            once |= np.int64(listing.forced[kind] > 0) << kind
+            twice |= np.int64(listing.forced[kind] > 1) << kind
     write_move(moves, start, card, union, once, twice)
     end = start + 1
     left = union - least
@@ -335,20 +333,20 @@ def write_choices(
         rank = highest(left)
         wanted = left >> NIBBLE * rank & 15
         left -= wanted << NIBBLE * rank
-        end = _choose_kinds(compiled, card, rank, wanted, start, end, search_scratch)
+        end = _choose_kinds(compiled, card, rank, wanted, start, end, listing)
         if end - start > MANY_CHOICES:
             for at in range(start, end):
-                search_scratch.moves[at].cost = cost_of_takes(compiled, search_scratch.moves[at])
-            end = keep_best(start, end, np.int64(-1), search_scratch)
+                listing.moves[at].cost = cost_of_takes(compiled, listing.moves[at])
+            end = keep_best(start, end, np.int64(-1), listing)
     return end
 
 
 @kernel
 def _choose_kinds(
-    compiled: np.record, card: int, rank: int, wanted: int, start: int, end: int, search_scratch: np.record
+    compiled: np.record, card: int, rank: int, wanted: int, start: int, end: int, listing: np.record
 ) -> int:
     """Replace the moves from `start` to `end` by one for each choice of so many more cards of a rank."""
-    moves, free, forced = search_scratch.moves, search_scratch.free, search_scratch.forced
+    moves, free, forced = listing.moves, listing.free, listing.forced
     first = end
     for packed in range(81):  # 0, 1 or 2 copies of each suit, as digits of base 3
         rest = packed
@@ -362,7 +360,7 @@ def _choose_kinds(
             fitting &= copies <= free[kind]
             once |= np.int64(copies > 0) << kind
             twice |= np.int64(copies + forced[kind] > 1 and copies > 0) << kind
-        if fitting and count == wanted and _is_undominated(compiled, card, rank, packed, search_scratch):
+        if fitting and count == wanted and _is_undominated(compiled, card, rank, packed, listing):
             for at in range(start, first):
                 move = moves[at]
                 write_move(moves, end, move.card, move.ranks, move.once | once, move.twice | twice)
@@ -373,12 +371,12 @@ def _choose_kinds(
 
 
 @kernel
-def _is_undominated(compiled: np.record, card: int, rank: int, packed: int, search_scratch: np.record) -> bool:
+def _is_undominated(compiled: np.record, card: int, rank: int, packed: int, listing: np.record) -> bool:
     """Return whether a choice takes no card of a rank while it leaves one that is at least as good to take.
 
     `packed` is the number of copies of each suit, as digits of base 3.
     """
-    free = search_scratch.free
+    free = listing.free
     taken = packed
     for suit in range(NUM_SUITS):
         copies = taken % 3
@@ -390,7 +388,7 @@ def _is_undominated(compiled: np.record, card: int, rank: int, packed: int, sear
                 others //= 3
                 if other != suit and held < free[other * NUM_RANKS + rank]:
                     better, worse = other * NUM_RANKS + rank, suit * NUM_RANKS + rank
-                    if is_better_taken(compiled, card, better, worse, search_scratch.lone):
+                    if is_better_taken(compiled, card, better, worse, listing.lone):
                         return False
     return True
 

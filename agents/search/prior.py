@@ -22,19 +22,27 @@ FAR_BEHIND, FAR_BEHIND_BUILDING = 1.5, 4.0
 
 
 @rare_kernel
-def judge_moves(compiled: np.record, observation: np.ndarray, end: int, search_scratch: np.record) -> None:
+def judge_moves(
+    compiled: np.record,
+    observation: np.ndarray,
+    end: int,
+    listing: np.record,
+    worlds: np.record,
+    judging: np.record,
+    tally: np.record,
+) -> None:
     """Begin the totals of the first `end` moves with what the tactician sees them behind the best one.
 
     Moves that are far behind get minus infinity: they are pruned.
     """
-    totals = search_scratch.totals
+    totals = tally.totals
     if compiled.building:
-        judge_building(compiled, observation, end, True, search_scratch)
+        judge_building(compiled, observation, end, True, listing, worlds, judging, tally)
     else:
-        look(compiled, observation, search_scratch.feature_scratch)
-        look_at_replies(compiled, observation, search_scratch.feature_scratch, search_scratch.replies)
+        look(compiled, observation, judging.feature_scratch)
+        look_at_replies(compiled, observation, judging.feature_scratch, judging.replies)
         for at in range(end):
-            totals[at] = _worth_of(compiled, observation, search_scratch.moves[at], search_scratch)
+            totals[at] = _worth_of(compiled, observation, listing.moves[at], worlds, judging, listing.scratch)
     best, far = totals[0], FAR_BEHIND_BUILDING if compiled.building else FAR_BEHIND
     for at in range(end):
         best = max(best, totals[at])
@@ -44,9 +52,16 @@ def judge_moves(compiled: np.record, observation: np.ndarray, end: int, search_s
 
 
 @kernel
-def _worth_of(compiled: np.record, observation: np.ndarray, move: np.record, search_scratch: np.record) -> float:
+def _worth_of(
+    compiled: np.record,
+    observation: np.ndarray,
+    move: np.record,
+    worlds: np.record,
+    judging: np.record,
+    scratch: np.record,
+) -> float:
     """Return what the tactician thinks that a move wins now, and what of what it leaves."""
-    game, feature_scratch, replies = search_scratch.root, search_scratch.feature_scratch, search_scratch.replies
+    game, feature_scratch, replies = worlds.root, judging.feature_scratch, judging.replies
     card = np.int64(move.card)
     gain = 0.0
     for kind in range(NUM_KINDS):
@@ -63,6 +78,4 @@ def _worth_of(compiled: np.record, observation: np.ndarray, move: np.record, sea
         if is_mulle(move):
             gain -= compiled.lead_sign * compiled.mulle_points
     played = card if game.pending == NO_CARD else np.int64(NO_CARD)
-    return gain + worth_of_rest(
-        compiled, observation, played, move.ranks != 0, feature_scratch, replies, search_scratch.scratch
-    )
+    return gain + worth_of_rest(compiled, observation, played, move.ranks != 0, feature_scratch, replies, scratch)

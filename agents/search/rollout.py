@@ -12,6 +12,7 @@ from krypenv.agents.search.horizon import expected_margin
 from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import Job, begin, next_world, write_best
 from krypenv.agents.search.tree import list_moves, order_moves
+from krypenv.agents.search.workspace import Workspace
 from krypenv.cards import NO_CARD
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act
@@ -30,15 +31,15 @@ def play_out(
     last_deal: int,
     is_random: bool,
     player: np.record,
-    search_scratch: np.record,
+    listing: np.record,
 ) -> None:
     """Play on with a scripted player, or at random, at every seat, to the end of deal `last_deal` or of the game.
 
     Where cards are built, every seat makes the move that wins most at once, builds at half their worth.
     """
-    scratch = search_scratch.scratch
+    scratch = listing.scratch
     if compiled.building and not is_random:
-        play_moves(compiled, game, last_deal, search_scratch)
+        play_moves(compiled, game, last_deal, listing)
         return
     legal, looks_ahead, shed_weight = player.legal, player.looks_ahead, player.shed_weight
     while not game.over and game.deal_number <= last_deal:
@@ -55,16 +56,16 @@ def play_out(
 
 
 @rare_kernel
-def play_moves(compiled: np.record, game: np.record, last_deal: int, search_scratch: np.record) -> None:
+def play_moves(compiled: np.record, game: np.record, last_deal: int, listing: np.record) -> None:
     """Play on with the move of least cost at every seat, to the end of deal `last_deal` or of the game."""
-    search_scratch.keep = FEW_CAPTURES
+    listing.keep = FEW_CAPTURES
     while not game.over and game.deal_number <= last_deal:
-        end = list_moves(compiled, game, 0, search_scratch)
-        order_moves(compiled, game, 0, end, search_scratch)
-        move = search_scratch.moves[0]
-        act(compiled, game, next_action(game, move), search_scratch.scratch)
+        end = list_moves(compiled, game, 0, listing)
+        order_moves(compiled, game, 0, end, listing)
+        move = listing.moves[0]
+        act(compiled, game, next_action(game, move), listing.scratch)
         while game.pending != NO_CARD:
-            act(compiled, game, next_action(game, move), search_scratch.scratch)
+            act(compiled, game, next_action(game, move), listing.scratch)
 
 
 @kernel
@@ -82,32 +83,42 @@ class PlayoutPlan(NamedTuple):
 
 
 @kernel
-def roll_out_rows(job: Job, plan: PlayoutPlan, search_scratch: np.ndarray, part: int, parts: int) -> None:
+def roll_out_rows(job: Job, plan: PlayoutPlan, workspace: Workspace, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by the best mean margin."""
     for row in range(job.start + part, job.stop, parts):
-        if begin(job, row, search_scratch[part]):
-            roll_out(job, plan.deals, row, plan.players[part], search_scratch[part])
+        if begin(job, row, workspace.worlds[part], workspace.listing[part].scratch):
+            roll_out(
+                job,
+                plan.deals,
+                row,
+                plan.players[part],
+                workspace.listing[part],
+                workspace.worlds[part],
+                workspace.tally[part],
+            )
 
 
 @kernel
-def roll_out(job: Job, deals: int, row: int, player: np.record, search_scratch: np.record) -> None:
+def roll_out(
+    job: Job, deals: int, row: int, player: np.record, listing: np.record, worlds: np.record, tally: np.record
+) -> None:
     """Write the action with the best mean margin of a decision that was begun; this mean is the action's value."""
-    rules, totals = job.compiled[0], search_scratch.totals
-    side = search_scratch.root.seat % rules.teams
-    last_deal = search_scratch.root.deal_number + deals - 1
+    rules, totals = job.compiled[0], tally.totals
+    side = worlds.root.seat % rules.teams
+    last_deal = worlds.root.deal_number + deals - 1
     if job.first == 0:
-        search_scratch.tried = 0
+        worlds.tried = 0
         for action in range(job.masks.shape[1]):
             totals[action] = 0.0 if job.masks[row, action] else -np.inf
-    while next_world(job, row, True, search_scratch):
+    while next_world(job, row, True, worlds, listing.scratch):
         for action in range(job.masks.shape[1]):
             if totals[action] > -np.inf:
-                search_scratch.ahead = search_scratch.stack[0]
-                act(rules, search_scratch.ahead, action, search_scratch.scratch)
-                play_out(rules, search_scratch.ahead, last_deal, False, player, search_scratch)
-                totals[action] += final_margin(rules, job.model[0], search_scratch.ahead, side)
-        search_scratch.tried += 1
-    write_best(job, row, search_scratch)
+                worlds.ahead = worlds.game
+                act(rules, worlds.ahead, action, listing.scratch)
+                play_out(rules, worlds.ahead, last_deal, False, player, listing)
+                totals[action] += final_margin(rules, job.model[0], worlds.ahead, side)
+        worlds.tried += 1
+    write_best(job, row, worlds, tally)
 
 
 class Rollout(Sampler):

@@ -18,7 +18,7 @@ from krypenv.agents.base import (
 )
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampling import NO_ACTION, Job
-from krypenv.agents.search.scratch import make_search_scratch, with_room
+from krypenv.agents.search.workspace import make_workspace, with_room
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.rules import Rules
@@ -75,7 +75,7 @@ class Sampler:
         self._worlds, self._ms = worlds, ms
         self._threads = count_threads(threads)
         self._compiled, self._model = compile_rules(rules), make_model(value)
-        self._search_scratch = make_search_scratch(self._threads)
+        self._workspace = make_workspace(self._threads)
         self._rng = np.random.default_rng(check_seed(seed))
         self._is_new = True  # nothing has been decided, and the kernel may not be compiled
 
@@ -128,7 +128,7 @@ class Sampler:
 
     def _choose(self, job: Job, plan: Any) -> None:
         parts = self._threads if job.stop - job.start > 1 else 1
-        share(lambda part, parts: self._decide(job, plan, self._search_scratch, part, parts), parts)
+        share(lambda part, parts: self._decide(job, plan, self._workspace, part, parts), parts)
         missing = np.flatnonzero(job.out[job.start : job.stop] == NO_ACTION)
         if len(missing):
             raise ValueError(f"no deal of the unseen cards agrees with observation {job.start + missing[0]}")

@@ -36,7 +36,7 @@ class Job(NamedTuple):
 
 
 @kernel
-def begin(job: Job, row: int, search_scratch: np.record) -> bool:
+def begin(job: Job, row: int, worlds: np.record, scratch: np.record) -> bool:
     """Set up a decision in the scratch; return whether there is a choice. If there is none, write the answer.
 
     After that, `next_world` draws one world after the other, and `write_best` writes the answer.
@@ -44,44 +44,42 @@ def begin(job: Job, row: int, search_scratch: np.record) -> bool:
     if not has_choice(job.masks[row]):
         job.out[row] = np.argmax(job.masks[row])
         return False
-    begin_worlds(job, row, search_scratch)
+    begin_worlds(job, row, worlds, scratch)
     return True
 
 
 @kernel
-def begin_worlds(job: Job, row: int, search_scratch: np.record) -> None:
+def begin_worlds(job: Job, row: int, worlds: np.record, scratch: np.record) -> None:
     """Set up a decision in the scratch, and the range of worlds to sample."""
-    search_scratch.is_open = look_around(job.compiled[0], job.observations[row], search_scratch)
-    search_scratch.world, search_scratch.end = job.first, job.first + job.worlds
-    search_scratch.agrees = True
+    worlds.is_open = look_around(job.compiled[0], job.observations[row], worlds, scratch)
+    worlds.world, worlds.end = job.first, job.first + job.worlds
+    worlds.agrees = True
 
 
 @kernel
-def next_world(job: Job, row: int, whole: bool, search_scratch: np.record) -> bool:
-    """Draw the next world of a decision into `search_scratch.stack[0]`; return False after the last one.
+def next_world(job: Job, row: int, whole: bool, worlds: np.record, scratch: np.record) -> bool:
+    """Draw the next world of a decision into `worlds.game`; return False after the last one.
 
-    If no world agrees with the observation, it returns False too, and `search_scratch.agrees` is False.
+    If no world agrees with the observation, it returns False too, and `worlds.agrees` is False.
     """
-    if search_scratch.world == search_scratch.end or not search_scratch.agrees:
+    if worlds.world == worlds.end or not worlds.agrees:
         return False
-    search_scratch.seed = world_seed(job.seeds[row], search_scratch.world)
-    search_scratch.world += 1
-    search_scratch.agrees = sample_world(
-        job.compiled[0], job.observations[row], search_scratch.seed, whole, search_scratch
-    )
-    return search_scratch.agrees
+    worlds.seed = world_seed(job.seeds[row], worlds.world)
+    worlds.world += 1
+    worlds.agrees = sample_world(job.compiled[0], job.observations[row], worlds.seed, whole, worlds, scratch)
+    return worlds.agrees
 
 
 @kernel
-def write_best(job: Job, row: int, search_scratch: np.record) -> None:
+def write_best(job: Job, row: int, worlds: np.record, tally: np.record) -> None:
     """Write the action with the highest total, and if requested, the means over the worlds tried."""
-    if not search_scratch.agrees:
+    if not worlds.agrees:
         job.out[row] = NO_ACTION
         return
-    job.out[row] = best_of(search_scratch.totals, job.masks.shape[1])
+    job.out[row] = best_of(tally.totals, job.masks.shape[1])
     if len(job.values) > 0:
         for action in range(job.masks.shape[1]):
-            job.values[row, action] = search_scratch.totals[action] / max(search_scratch.tried, 1)
+            job.values[row, action] = tally.totals[action] / max(worlds.tried, 1)
 
 
 @kernel
@@ -104,18 +102,18 @@ def best_of(values: np.ndarray, count: int) -> int:
 
 
 @kernel
-def look_around(compiled: np.record, seen: np.ndarray, search_scratch: np.record) -> bool:
-    """Write what an observation, (433,) int8, shows into `search_scratch.root`; return whether it hides nothing."""
-    search_scratch.root = search_scratch.blank
-    read_public(compiled, seen, search_scratch.root, search_scratch)
+def look_around(compiled: np.record, seen: np.ndarray, worlds: np.record, scratch: np.record) -> bool:
+    """Write what an observation, (433,) int8, shows into `worlds.root`; return whether it hides nothing."""
+    worlds.root = worlds.blank
+    read_public(compiled, seen, worlds.root, scratch)
     return tells_all(compiled, seen)
 
 
 @kernel
-def read_public(compiled: np.record, seen: np.ndarray, game: np.record, search_scratch: np.record) -> None:
+def read_public(compiled: np.record, seen: np.ndarray, game: np.record, scratch: np.record) -> None:
     """Write what an observation of the seat to act shows into a game of zeros."""
     copy_public(compiled, game, seen)
-    prepare(compiled, game, search_scratch.scratch)
+    prepare(compiled, game, scratch)
 
 
 @kernel
@@ -136,25 +134,31 @@ def find_open(compiled: np.ndarray, observations: np.ndarray, out: np.ndarray) -
 
 @kernel
 def sample_world(
-    compiled: np.record, seen: np.ndarray, seed: np.uint64, whole: bool, search_scratch: np.record
+    compiled: np.record, seen: np.ndarray, seed: np.uint64, whole: bool, worlds: np.record, scratch: np.record
 ) -> bool:
-    """Complete the root to a game in `search_scratch.stack[0]`, sampled uniformly among those that agree with it.
+    """Complete the root to a game in `worlds.game`, sampled uniformly among those that agree with it.
 
     Unless `whole`, the stock is left unshuffled. Returns whether there is such a game.
     """
-    search_scratch.stack[0] = search_scratch.root
-    return complete(compiled, seen, seed, whole, search_scratch.stack[0], search_scratch)
+    worlds.game = worlds.root
+    return complete(compiled, seen, seed, whole, worlds.game, worlds, scratch)
 
 
 @kernel
 def complete(
-    compiled: np.record, seen: np.ndarray, seed: np.uint64, whole: bool, game: np.record, search_scratch: np.record
+    compiled: np.record,
+    seen: np.ndarray,
+    seed: np.uint64,
+    whole: bool,
+    game: np.record,
+    worlds: np.record,
+    scratch: np.record,
 ) -> bool:
     """Complete a game that `read_public` has written, as `sample_world` does."""
     seed_game(game, seed)
-    if not deal_hidden(compiled, game, seen, whole, search_scratch.owner, search_scratch.pool):
+    if not deal_hidden(compiled, game, seen, whole, worlds.owner, worlds.pool):
         return False
-    prepare(compiled, game, search_scratch.scratch)
+    prepare(compiled, game, scratch)
     return True
 
 

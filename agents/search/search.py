@@ -13,9 +13,9 @@ from krypenv.agents.search.moves import copies_taken
 from krypenv.agents.search.prior import judge_moves
 from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import NO_ACTION, Job, begin, begin_worlds, best_of, next_world
-from krypenv.agents.search.scratch import MAX_PLIES, NO_LIMIT, with_room
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
 from krypenv.agents.search.tree import list_moves, make_move, order_moves
+from krypenv.agents.search.workspace import MAX_PLIES, NO_LIMIT, Workspace, with_room
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, STOP, TAKE
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import compile_rules, pack_ranks
@@ -91,24 +91,24 @@ def depth_of(compiled: np.record, game: np.record, plan: SearchPlan) -> int:
 
 
 @kernel
-def list_choices(compiled: np.record, game: np.record, is_open: bool, search_scratch: np.record) -> int:
+def list_choices(compiled: np.record, game: np.record, is_open: bool, listing: np.record) -> int:
     """List the moves of a decision from the start of `.moves`; return their number. `is_open`: nothing is hidden.
 
-    With optional captures, `search_scratch.is_cut` says whether captures were left out that might be better.
+    With optional captures, `listing.is_cut` says whether captures were left out that might be better.
     """
     if not compiled.optional:
-        return list_moves(compiled, game, 0, search_scratch)
-    search_scratch.is_cut = False
+        return list_moves(compiled, game, 0, listing)
+    listing.is_cut = False
     if is_open and is_last(compiled, game) and not is_large(game):
-        search_scratch.keep = MOST_SOLVED
-        end = list_moves(compiled, game, 0, search_scratch)
-        if not search_scratch.is_cut and end <= MOST_SOLVED:
-            order_moves(compiled, game, 0, end, search_scratch)
+        listing.keep = MOST_SOLVED
+        end = list_moves(compiled, game, 0, listing)
+        if not listing.is_cut and end <= MOST_SOLVED:
+            order_moves(compiled, game, 0, end, listing)
             return end
-    search_scratch.keep = LARGE_ROOT_CAPTURES if is_large(game) else ROOT_CAPTURES
-    search_scratch.is_cut = False
-    end = list_moves(compiled, game, 0, search_scratch)
-    order_moves(compiled, game, 0, end, search_scratch)
+    listing.keep = LARGE_ROOT_CAPTURES if is_large(game) else ROOT_CAPTURES
+    listing.is_cut = False
+    end = list_moves(compiled, game, 0, listing)
+    order_moves(compiled, game, 0, end, listing)
     return end
 
 
@@ -129,39 +129,55 @@ def is_last(compiled: np.record, game: np.record) -> bool:
 
 @kernel
 def value_moves(
-    compiled: np.record, model: np.record, plan: SearchPlan, search_scratch: np.record, end: int, salt: np.uint64
+    compiled: np.record,
+    model: np.record,
+    plan: SearchPlan,
+    listing: np.record,
+    worlds: np.record,
+    lines: np.record,
+    tally: np.record,
+    end: int,
+    salt: np.uint64,
 ) -> None:
-    """Write the margins of the first `end` moves from the game in `search_scratch.stack[0]` to `.values`.
+    """Write the margins of the first `end` moves from the game in `worlds.game` to `.values`.
 
     Moves whose total is minus infinity are left out. `salt` must differ for every world that is searched in this
     scratch.
     """
     if compiled.is_main:
-        value_to(compiled, model, plan, search_scratch, end, salt, depth_of(compiled, search_scratch.stack[0], plan))
+        value_to(compiled, model, plan, listing, worlds, lines, tally, end, salt, depth_of(compiled, worlds.game, plan))
     else:
-        _value_further(compiled, model, plan, search_scratch, end, salt)
+        _value_further(compiled, model, plan, listing, worlds, lines, tally, end, salt)
 
 
 @rare_kernel
 def _value_further(
-    compiled: np.record, model: np.record, plan: SearchPlan, search_scratch: np.record, end: int, salt: np.uint64
+    compiled: np.record,
+    model: np.record,
+    plan: SearchPlan,
+    listing: np.record,
+    worlds: np.record,
+    lines: np.record,
+    tally: np.record,
+    end: int,
+    salt: np.uint64,
 ) -> None:
     """Do what `value_moves` does, where more counts than in the main game.
 
     A last deal is solved, without a cut, if that takes few enough nodes. With a large table lines are always cut.
     """
-    game = search_scratch.stack[0]
-    if search_scratch.is_open and is_last(compiled, game) and not search_scratch.is_cut and not is_large(game):
-        search_scratch.keep = MOST_SOLVED
-        search_scratch.limit = search_scratch.nodes + MOST_NODES
-        value_to(compiled, model, plan, search_scratch, end, mix(salt), MAX_PLIES)
-        is_solved = search_scratch.nodes < search_scratch.limit and not search_scratch.is_cut
-        search_scratch.limit = NO_LIMIT
+    game = worlds.game
+    if worlds.is_open and is_last(compiled, game) and not listing.is_cut and not is_large(game):
+        listing.keep = MOST_SOLVED
+        lines.limit = listing.nodes + MOST_NODES
+        value_to(compiled, model, plan, listing, worlds, lines, tally, end, mix(salt), MAX_PLIES)
+        is_solved = listing.nodes < lines.limit and not listing.is_cut
+        lines.limit = NO_LIMIT
         if is_solved:
             return
-    search_scratch.keep = LARGE_LINE_CAPTURES if is_large(game) else LINE_CAPTURES
+    listing.keep = LARGE_LINE_CAPTURES if is_large(game) else LINE_CAPTURES
     plies = min(plan.plies, plan.large_plies) if is_large(game) else depth_of(compiled, game, plan)
-    value_to(compiled, model, plan, search_scratch, end, salt, plies)
+    value_to(compiled, model, plan, listing, worlds, lines, tally, end, salt, plies)
 
 
 @kernel
@@ -169,74 +185,103 @@ def value_to(
     compiled: np.record,
     model: np.record,
     plan: SearchPlan,
-    search_scratch: np.record,
+    listing: np.record,
+    worlds: np.record,
+    lines: np.record,
+    tally: np.record,
     end: int,
     salt: np.uint64,
     plies: int,
 ) -> None:
     """Do what `value_moves` does, to a depth in plays."""
-    game = search_scratch.stack[0]
+    game = worlds.game
     side = game.seat % compiled.teams
     for at in range(end):
-        if search_scratch.totals[at] == -np.inf:
+        if tally.totals[at] == -np.inf:
             continue
-        key = key_after(search_scratch, game, search_scratch.moves[at], salt)
-        search_scratch.stack[1] = game
-        outcome = make_move(compiled, search_scratch.stack[1], search_scratch.moves[at], search_scratch)
+        key = key_after(lines, game, listing.moves[at], salt)
+        lines.stack[1] = game
+        outcome = make_move(compiled, lines.stack[1], listing.moves[at], listing)
         if plan.method == MAX_N:
-            search_scratch.values[at] = max_n(compiled, model, search_scratch, side, outcome, end, plies - 1)
+            tally.values[at] = max_n(compiled, model, listing, lines, side, outcome, end, plies - 1)
         else:
-            search_scratch.values[at] = alpha_beta(compiled, model, search_scratch, side, outcome, end, key, plies - 1)
+            tally.values[at] = alpha_beta(compiled, model, listing, lines, side, outcome, end, key, plies - 1)
 
 
 @kernel
-def search_rows(job: Job, plan: SearchPlan, search_scratch: np.ndarray, part: int, parts: int) -> None:
+def search_rows(job: Job, plan: SearchPlan, workspace: Workspace, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by the best move."""
     for row in range(job.start + part, job.stop, parts):
-        if begin(job, row, search_scratch[part]):
-            search_row(job, plan, row, search_scratch[part])
+        if begin(job, row, workspace.worlds[part], workspace.listing[part].scratch):
+            search_row(
+                job,
+                plan,
+                row,
+                workspace.listing[part],
+                workspace.worlds[part],
+                workspace.lines[part],
+                workspace.judging[part],
+                workspace.tally[part],
+            )
 
 
 @kernel
-def search_row(job: Job, plan: SearchPlan, row: int, search_scratch: np.record) -> None:
+def search_row(
+    job: Job,
+    plan: SearchPlan,
+    row: int,
+    listing: np.record,
+    worlds: np.record,
+    lines: np.record,
+    judging: np.record,
+    tally: np.record,
+) -> None:
     """Write the action of the best move of a decision that was begun.
 
     An action's value is the mean margin of the best move that it begins or continues. It is minus infinity for actions
     that were pruned or are illegal.
     """
-    end = list_choices(job.compiled[0], search_scratch.root, search_scratch.is_open, search_scratch)
+    end = list_choices(job.compiled[0], worlds.root, worlds.is_open, listing)
     if job.first == 0:
-        search_scratch.totals[:end] = 0.0
-        if job.compiled[0].optional and not search_scratch.is_open:
-            judge_moves(job.compiled[0], job.observations[row], end, search_scratch)
-    if search_scratch.is_open:
-        search_scratch.end = job.first + 1
-    while next_world(job, row, False, search_scratch):
-        value_moves(job.compiled[0], job.model[0], plan, search_scratch, end, mix(~search_scratch.seed))
+        tally.totals[:end] = 0.0
+        if job.compiled[0].optional and not worlds.is_open:
+            judge_moves(job.compiled[0], job.observations[row], end, listing, worlds, judging, tally)
+    if worlds.is_open:
+        worlds.end = job.first + 1
+    while next_world(job, row, False, worlds, listing.scratch):
+        value_moves(job.compiled[0], job.model[0], plan, listing, worlds, lines, tally, end, mix(~worlds.seed))
         for at in range(end):
-            search_scratch.totals[at] += search_scratch.values[at]
-        prune_behind(search_scratch.totals, end, search_scratch.world, plan.race)
-    if not search_scratch.agrees:
+            tally.totals[at] += tally.values[at]
+        prune_behind(tally.totals, end, worlds.world, plan.race)
+    if not worlds.agrees:
         job.out[row] = NO_ACTION
         return
     job.out[row] = first_action(
         job.compiled[0],
-        search_scratch.root,
-        search_scratch.moves[best_of(search_scratch.totals, end)],
+        worlds.root,
+        listing.moves[best_of(tally.totals, end)],
         job.masks[row],
     )
     if len(job.values) > 0:
-        value_actions(job.compiled[0], search_scratch, end, job.masks[row], job.values[row])
+        value_actions(job.compiled[0], listing, worlds, tally, end, job.masks[row], job.values[row])
 
 
 @kernel
-def value_actions(compiled: np.record, search_scratch: np.record, end: int, mask: np.ndarray, out: np.ndarray) -> None:
+def value_actions(
+    compiled: np.record,
+    listing: np.record,
+    worlds: np.record,
+    tally: np.record,
+    end: int,
+    mask: np.ndarray,
+    out: np.ndarray,
+) -> None:
     """Write the mean margin of the best move behind each action into `out`, (A,) float64, else minus infinity."""
     for action in range(len(mask)):
         out[action] = -np.inf
         for at in range(end):
-            if mask[action] and leads_to(compiled, search_scratch.root, action, search_scratch.moves[at]):
-                out[action] = max(out[action], search_scratch.totals[at] / search_scratch.world)
+            if mask[action] and leads_to(compiled, worlds.root, action, listing.moves[at]):
+                out[action] = max(out[action], tally.totals[at] / worlds.world)
 
 
 @kernel
@@ -280,24 +325,28 @@ def leads_to(compiled: np.record, game: np.record, action: int, move: np.record)
 
 
 @kernel
-def list_root(job: Job, search_scratch: np.ndarray) -> tuple[int, bool]:
+def list_root(job: Job, workspace: Workspace) -> tuple[int, bool]:
     """List the moves of the first row of a job; return their number, and whether it hides nothing."""
-    begin_worlds(job, 0, search_scratch[0])
-    work = search_scratch[0]
-    return list_choices(job.compiled[0], work.root, work.is_open, work), work.is_open
+    begin_worlds(job, 0, workspace.worlds[0], workspace.listing[0].scratch)
+    listing = workspace.listing[0]
+    worlds = workspace.worlds[0]
+    return list_choices(job.compiled[0], worlds.root, worlds.is_open, listing), worlds.is_open
 
 
 @kernel
-def value_worlds(job: Job, plan: SearchPlan, search_scratch: np.ndarray, margins: np.ndarray) -> None:
+def value_worlds(job: Job, plan: SearchPlan, workspace: Workspace, margins: np.ndarray) -> None:
     """Write the margins of the moves listed by `list_root` into `margins`, (worlds, K) float64, world by world."""
-    work, end = search_scratch[0], margins.shape[1]
-    work.end = len(margins)
-    work.totals[:end] = 0.0
-    while next_world(job, 0, False, work):
-        value_moves(job.compiled[0], job.model[0], plan, work, end, mix(~work.seed))
+    listing, worlds, tally = workspace.listing[0], workspace.worlds[0], workspace.tally[0]
+    end = margins.shape[1]
+    worlds.end = len(margins)
+    tally.totals[:end] = 0.0
+    while next_world(job, 0, False, worlds, listing.scratch):
+        value_moves(
+            job.compiled[0], job.model[0], plan, listing, worlds, workspace.lines[0], tally, end, mix(~worlds.seed)
+        )
         for at in range(end):
-            margins[work.world - 1, at] = work.values[at]
-    if not work.agrees:
+            margins[worlds.world - 1, at] = tally.values[at]
+    if not worlds.agrees:
         raise ValueError("no deal of the unseen cards agrees with the observation")
 
 
@@ -375,10 +424,10 @@ class Search(Sampler):
         return with_room(self, lambda: self._examine(job, also))
 
     def _examine(self, job: Job, also: Kinds | None) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
-        count, is_open = list_root(job, self._search_scratch)
-        self.was_cut = bool(self._search_scratch["is_cut"][0])
+        count, is_open = list_root(job, self._workspace)
+        self.was_cut = bool(self._workspace.listing["is_cut"][0])
         if also is not None:
-            count = add_move(self._search_scratch["moves"][0], count, also)
+            count = add_move(self._workspace.listing["moves"][0], count, also)
         margins = np.empty((1 if is_open else self._worlds, count))
-        value_worlds(job, self._plan, self._search_scratch, margins)
-        return self._search_scratch["moves"][0, :count].copy(), margins
+        value_worlds(job, self._plan, self._workspace, margins)
+        return self._workspace.listing["moves"][0, :count].copy(), margins

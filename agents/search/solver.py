@@ -7,13 +7,13 @@ import numpy as np
 from krypenv.agents.search.building import promised_margin
 from krypenv.agents.search.horizon import expected_margin, majority_margin, may_sweep
 from krypenv.agents.search.moves import POINT
-from krypenv.agents.search.scratch import MEMORY_SIZE
 from krypenv.agents.search.tree import (
     known_sweeps,
     list_moves,
     make_move,
     order_moves,
 )
+from krypenv.agents.search.workspace import MEMORY_SIZE
 from krypenv.cards import NUM_KINDS
 from krypenv.kernels.builds import copies_in
 from krypenv.kernels.compiled import bit_index
@@ -37,15 +37,16 @@ def value_of(
     side: int,
     outcome: int,
     start: int,
-    search_scratch: np.record,
+    listing: np.record,
+    lines: np.record,
 ) -> float:
     """Return a side's leaf value: its margin so far and what it can expect to come."""
     if not compiled.is_main and model.deals == 0 and outcome != GAME_OVER:
-        return _further_value(compiled, model, game, side, outcome, start, search_scratch)
+        return _further_value(compiled, model, game, side, outcome, start, listing)
     if outcome == PLAYING or (outcome == DEAL_OVER and model.deals > 0):
-        search_scratch.ahead = game
-        game = search_scratch.ahead
-        outcome = play_on(compiled, game, outcome, model.deals, start, search_scratch)
+        lines.ahead = game
+        game = lines.ahead
+        outcome = play_on(compiled, game, outcome, model.deals, start, listing)
     margin = margin_of(compiled, game, side)
     if outcome == GAME_OVER:
         return margin
@@ -60,7 +61,7 @@ def _further_value(
     side: int,
     outcome: int,
     start: int,
-    search_scratch: np.record,
+    listing: np.record,
 ) -> float:
     """Return a side's leaf value where more counts than in the main game.
 
@@ -73,9 +74,9 @@ def _further_value(
     if outcome == PLAYING:
         gain = 0.0
         if compiled.lead_sign < 0 or not compiled.optional:
-            end = list_moves(compiled, game, start, search_scratch)
-            order_moves(compiled, game, start, end, search_scratch)
-            gain = -search_scratch.moves[start].cost / POINT
+            end = list_moves(compiled, game, start, listing)
+            order_moves(compiled, game, start, end, listing)
+            gain = -listing.moves[start].cost / POINT
             if compiled.optional:
                 gain = max(gain, 0.0)
         if compiled.building:
@@ -83,56 +84,54 @@ def _further_value(
         own = game.seat % compiled.teams == side
         return margin + majority_margin(compiled, game, side) + (gain if own else -gain / (compiled.teams - 1))
     if may_sweep(compiled, game):
-        game.sweep_values = known_sweeps(compiled, np.int64(game.table_ranks), search_scratch)
+        game.sweep_values = known_sweeps(compiled, np.int64(game.table_ranks), listing)
     return margin + expected_margin(compiled, model, game, game.deal_number, side)
 
 
 @kernel
-def play_on(
-    compiled: np.record, game: np.record, outcome: int, deals: int, start: int, search_scratch: np.record
-) -> int:
+def play_on(compiled: np.record, game: np.record, outcome: int, deals: int, start: int, listing: np.record) -> int:
     """Play on to the end of the deal, and of `deals` more from the known deck; return DEAL_OVER or GAME_OVER.
 
     Every seat makes the move that costs least at once, knowing the next hand (`order_moves`).
     """
     while True:
         while outcome == PLAYING:
-            end = list_moves(compiled, game, start, search_scratch)
+            end = list_moves(compiled, game, start, listing)
             if end > start + 1:
-                order_moves(compiled, game, start, end, search_scratch)
-            outcome = make_move(compiled, game, search_scratch.moves[start], search_scratch)
+                order_moves(compiled, game, start, end, listing)
+            outcome = make_move(compiled, game, listing.moves[start], listing)
         if outcome == GAME_OVER or deals == 0:
             return outcome
         deals -= 1
         deal(compiled, game)
-        allow_plays(compiled, game, known_sweeps(compiled, game.table_ranks, search_scratch))
+        allow_plays(compiled, game, known_sweeps(compiled, game.table_ranks, listing))
         outcome = PLAYING
 
 
 @kernel
-def key_after(search_scratch: np.record, game: np.record, move: np.record, key: np.uint64) -> np.uint64:
+def key_after(lines: np.record, game: np.record, move: np.record, key: np.uint64) -> np.uint64:
     """Return the key of the position after a move: a sum over the cards in hands and loose on the table.
 
     The seat to act follows from the hands, and the deck does not change within one search.
     """
     seat = game.seat
-    key -= search_scratch.hand_keys[seat, move.card]
+    key -= lines.hand_keys[seat, move.card]
     lays = move.build != 0
     if move.ranks == 0 and move.taken == 0 and not lays:
-        return key + search_scratch.table_keys[move.card]
+        return key + lines.table_keys[move.card]
     kinds = np.int64(move.once)
     while kinds != 0:
         bit = kinds & -kinds
         kinds ^= bit
-        key -= search_scratch.table_keys[bit_index(bit)]
+        key -= lines.table_keys[bit_index(bit)]
     kinds = np.int64(move.twice)
     while kinds != 0:
         bit = kinds & -kinds
         kinds ^= bit
-        key -= search_scratch.table_keys[bit_index(bit)]
+        key -= lines.table_keys[bit_index(bit)]
     if lays:
         return key
-    return key - search_scratch.last_keys[game.last_capturer + 1] + search_scratch.last_keys[seat + 1]
+    return key - lines.last_keys[game.last_capturer + 1] + lines.last_keys[seat + 1]
 
 
 @rare_kernel
@@ -176,46 +175,47 @@ def builds_key(game: np.record) -> np.uint64:
 def alpha_beta(
     compiled: np.record,
     model: np.record,
-    search_scratch: np.record,
+    listing: np.record,
+    lines: np.record,
     side: int,
     outcome: int,
     start: int,
     key: np.uint64,
     plies: int,
 ) -> float:
-    """Return a side's margin from the position in `search_scratch.stack[1]`: it maximises it, and all others minimise.
+    """Return a side's margin from the position in `lines.stack[1]`: it maximises it, and all others minimise.
 
     Exact for two sides if `plies` reach the end of the deal, given the leaf value there. Moves are written from `start`
     on. `key` is the key of the position; a key must not be used again with other hands or decks. A search that reaches
-    `search_scratch.limit` nodes is given up: it returns nothing of use.
+    `lines.limit` nodes is given up: it returns nothing of use.
     """
-    frames, stack = search_scratch.frames, search_scratch.stack
+    frames, stack = lines.frames, lines.stack
     if outcome != PLAYING or plies < 1:
-        return value_of(compiled, model, stack[1], side, outcome, start, search_scratch)
+        return value_of(compiled, model, stack[1], side, outcome, start, listing, lines)
     frames[0].alpha, frames[0].beta, frames[0].end = -np.inf, np.inf, start
-    if _open(compiled, stack[1], side, key, frames[0], frames[1], search_scratch):
+    if _open(compiled, stack[1], side, key, frames[0], frames[1], listing, lines):
         return frames[1].best
     depth = 1
     while True:
         frame = frames[depth]
         if frame.at == frame.end:
             value = frame.best
-            _remember(frame, search_scratch)
+            _remember(frame, lines)
             depth -= 1
             if depth == 0:
                 return value
         else:
-            move = search_scratch.moves[frame.at]
+            move = listing.moves[frame.at]
             stack[depth + 1] = stack[depth]
             game = stack[depth + 1]
-            key = key_after(search_scratch, game, move, frame.key)
-            outcome = make_move(compiled, game, move, search_scratch)
-            search_scratch.nodes += 1
-            if search_scratch.nodes >= search_scratch.limit:
+            key = key_after(lines, game, move, frame.key)
+            outcome = make_move(compiled, game, move, listing)
+            listing.nodes += 1
+            if listing.nodes >= lines.limit:
                 return 0.0
             if outcome != PLAYING or depth >= plies:
-                value = value_of(compiled, model, game, side, outcome, frame.end, search_scratch)
-            elif _open(compiled, game, side, key, frame, frames[depth + 1], search_scratch):
+                value = value_of(compiled, model, game, side, outcome, frame.end, listing, lines)
+            elif _open(compiled, game, side, key, frame, frames[depth + 1], listing, lines):
                 value = frames[depth + 1].best
             else:
                 depth += 1
@@ -231,14 +231,15 @@ def _open(
     key: np.uint64,
     above: np.record,
     frame: np.record,
-    search_scratch: np.record,
+    listing: np.record,
+    lines: np.record,
 ) -> bool:
     """Begin a node; return whether its value, or a sufficient bound, is remembered. It is then in `frame.best`."""
     margin = margin_of(compiled, game, side)
     place = key
     if not compiled.is_main:
         place += piles_key(compiled, game)
-    known = search_scratch.memory[np.int64(place & _MEMORY_MASK)]
+    known = lines.memory[np.int64(place & _MEMORY_MASK)]
     if known.key == place:
         value = margin + known.gain
         if (
@@ -254,9 +255,9 @@ def _open(
     frame.own = game.seat % compiled.teams == side
     frame.best = -np.inf if frame.own else np.inf
     frame.start = frame.at = above.end
-    frame.end = list_moves(compiled, game, frame.start, search_scratch)
+    frame.end = list_moves(compiled, game, frame.start, listing)
     if frame.end > frame.start + 1:
-        order_moves(compiled, game, frame.start, frame.end, search_scratch)
+        order_moves(compiled, game, frame.start, frame.end, listing)
     return False
 
 
@@ -273,9 +274,9 @@ def _back_up(frame: np.record, value: float) -> None:
 
 
 @kernel
-def _remember(frame: np.record, search_scratch: np.record) -> None:
+def _remember(frame: np.record, lines: np.record) -> None:
     """Remember what a node gains over its margin so far."""
-    known = search_scratch.memory[np.int64(frame.place & _MEMORY_MASK)]
+    known = lines.memory[np.int64(frame.place & _MEMORY_MASK)]
     known.key = frame.place
     known.gain = frame.best - frame.margin
     known.bound = AT_MOST if frame.best <= frame.low else AT_LEAST if frame.best >= frame.high else EXACT
@@ -283,51 +284,56 @@ def _remember(frame: np.record, search_scratch: np.record) -> None:
 
 @kernel
 def max_n(
-    compiled: np.record, model: np.record, search_scratch: np.record, side: int, outcome: int, start: int, plies: int
+    compiled: np.record,
+    model: np.record,
+    listing: np.record,
+    lines: np.record,
+    side: int,
+    outcome: int,
+    start: int,
+    plies: int,
 ) -> float:
-    """Return a side's margin from the position in `search_scratch.stack[1]` if every side maximises its own (max^n).
+    """Return a side's margin from the position in `lines.stack[1]` if every side maximises its own (max^n).
 
     Luckhardt and Irani 1986. Among moves that are equal for the side to move, the first one counts.
     """
-    frames, stack = search_scratch.frames, search_scratch.stack
+    frames, stack = lines.frames, lines.stack
     if outcome != PLAYING or plies < 1:
-        return value_of(compiled, model, stack[1], side, outcome, start, search_scratch)
+        return value_of(compiled, model, stack[1], side, outcome, start, listing, lines)
     frames[0].end = start
-    _open_n(compiled, stack[1], frames[0], frames[1], search_scratch)
+    _open_n(compiled, stack[1], frames[0], frames[1], listing)
     depth = 1
     while True:
         frame = frames[depth]
         if frame.at == frame.end:
             for each in range(compiled.teams):
-                search_scratch.margins[each] = frame.margins[each]
+                lines.margins[each] = frame.margins[each]
             depth -= 1
             if depth == 0:
-                return search_scratch.margins[side]
+                return lines.margins[side]
         else:
             stack[depth + 1] = stack[depth]
             game = stack[depth + 1]
-            outcome = make_move(compiled, game, search_scratch.moves[frame.at], search_scratch)
-            search_scratch.nodes += 1
+            outcome = make_move(compiled, game, listing.moves[frame.at], listing)
+            listing.nodes += 1
             if outcome == PLAYING and depth < plies:
-                _open_n(compiled, game, frame, frames[depth + 1], search_scratch)
+                _open_n(compiled, game, frame, frames[depth + 1], listing)
                 depth += 1
                 continue
             for each in range(compiled.teams):
-                search_scratch.margins[each] = value_of(compiled, model, game, each, outcome, frame.end, search_scratch)
+                lines.margins[each] = value_of(compiled, model, game, each, outcome, frame.end, listing, lines)
         frame = frames[depth]
         mover = stack[depth].seat % compiled.teams
-        if search_scratch.margins[mover] > frame.best:
-            frame.best = search_scratch.margins[mover]
+        if lines.margins[mover] > frame.best:
+            frame.best = lines.margins[mover]
             for each in range(compiled.teams):
-                frame.margins[each] = search_scratch.margins[each]
+                frame.margins[each] = lines.margins[each]
         frame.at += 1
 
 
 @kernel
-def _open_n(
-    compiled: np.record, game: np.record, above: np.record, frame: np.record, search_scratch: np.record
-) -> None:
+def _open_n(compiled: np.record, game: np.record, above: np.record, frame: np.record, listing: np.record) -> None:
     """Begin a node of max^n."""
     frame.best = -np.inf
     frame.start = frame.at = above.end
-    frame.end = list_moves(compiled, game, frame.start, search_scratch)
+    frame.end = list_moves(compiled, game, frame.start, listing)

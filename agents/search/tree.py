@@ -7,7 +7,7 @@ import numpy as np
 from krypenv.agents.search.building import list_building
 from krypenv.agents.search.moves import POINT, TRAIL, copies_taken, cost_of_takes, fair_price, swap_moves, write_move
 from krypenv.agents.search.optional import list_optional
-from krypenv.agents.search.scratch import MEMO_CAPTURES, MEMO_SIZE
+from krypenv.agents.search.workspace import KNOWN_CAPTURES, KNOWN_SIZE
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.kernels.builds import limit_plays
 from krypenv.kernels.captures import bound_captures, captures_of, find_captures, find_sweep_values
@@ -27,11 +27,11 @@ from krypenv.kernels.scoring import cost_of, is_void, sweeps_of
 from krypenv.runtime.jit import kernel, rare_kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_HASH_SHIFT = np.uint64(64 - (MEMO_SIZE.bit_length() - 1))
+_HASH_SHIFT = np.uint64(64 - (KNOWN_SIZE.bit_length() - 1))
 
 
 @kernel
-def list_moves(compiled: np.record, game: np.record, start: int, search_scratch: np.record) -> int:
+def list_moves(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
     """Write all legal moves of the seat to act to `.moves` from `start` on; return where they end (R7-R10).
 
     While a capture is being chosen, they are the captures that contain what was taken so far. Where captures are
@@ -39,37 +39,37 @@ def list_moves(compiled: np.record, game: np.record, start: int, search_scratch:
     (`krypenv.agents.search.optional`). Raises OverflowError if they don't fit.
     """
     if compiled.building:
-        return list_building(compiled, game, start, search_scratch)
+        return list_building(compiled, game, start, listing)
     if compiled.optional:
-        return list_optional(compiled, game, start, search_scratch)
+        return list_optional(compiled, game, start, listing)
     if game.pending != NO_CARD:
-        return _list_captures(compiled, game, np.int64(game.pending), start, search_scratch)
+        return _list_captures(compiled, game, np.int64(game.pending), start, listing)
     end = start
     plays = np.int64(game.legal_plays)
     while plays != 0:
         bit = plays & -plays
         plays ^= bit
-        end = _list_captures(compiled, game, bit_index(bit), end, search_scratch)
+        end = _list_captures(compiled, game, bit_index(bit), end, listing)
     return end
 
 
 @kernel
-def _list_captures(compiled: np.record, game: np.record, card: int, start: int, search_scratch: np.record) -> int:
+def _list_captures(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
     """Write the moves of one card, one for each capture of kinds."""
-    scratch = search_scratch.scratch
+    scratch = listing.scratch
     table = np.int64(game.table_ranks)
     if compiled.chooses_value:
         count = captures_of(compiled, card, table, scratch)
     else:
-        count = known_captures(compiled, np.int64(hand_value_of(compiled, card)), table, search_scratch)
+        count = known_captures(compiled, np.int64(hand_value_of(compiled, card)), table, listing)
     if count == 0:
-        write_move(search_scratch.moves, start, card, np.int64(0), np.int64(0), np.int64(0))
+        write_move(listing.moves, start, card, np.int64(0), np.int64(0), np.int64(0))
         return start + 1
     end = start
     for at in range(count):
         capture = scratch.captures[at]
         if game.pending == NO_CARD or fits(game.taken_ranks, capture):
-            end = _list_kinds(game, card, capture, search_scratch.moves, end)
+            end = _list_kinds(game, card, capture, listing.moves, end)
     return end
 
 
@@ -126,14 +126,14 @@ def _split_kinds(game: np.record, rank: int, wanted: int, moves: np.ndarray, sta
 
 
 @kernel
-def make_move(compiled: np.record, game: np.record, move: np.record, search_scratch: np.record) -> int:
+def make_move(compiled: np.record, game: np.record, move: np.record, listing: np.record) -> int:
     """Carry out a whole play and return PLAYING, DEAL_OVER or GAME_OVER.
 
     When the deal is over, the cards of R6 are set aside and the next ones are not yet dealt.
     """
     if not compiled.is_main:
-        return _make_further(compiled, game, move, search_scratch)
-    scratch = search_scratch.scratch
+        return _make_further(compiled, game, move, listing)
+    scratch = listing.scratch
     card = np.int64(move.card)
     if game.pending == NO_CARD:
         lay_down(game, card)
@@ -146,12 +146,12 @@ def make_move(compiled: np.record, game: np.record, move: np.record, search_scra
     complete_play(compiled, game, card, np.int64(move.ranks != 0), scratch)
     outcome = end_play(compiled, game)
     if outcome != GAME_OVER:
-        allow_plays(compiled, game, known_sweeps(compiled, np.int64(game.table_ranks), search_scratch))
+        allow_plays(compiled, game, known_sweeps(compiled, np.int64(game.table_ranks), listing))
     return outcome
 
 
 @rare_kernel
-def _make_further(compiled: np.record, game: np.record, move: np.record, search_scratch: np.record) -> int:
+def _make_further(compiled: np.record, game: np.record, move: np.record, listing: np.record) -> int:
     """Do what `make_move` does, where more counts than in the main game."""
     card = np.int64(move.card)
     if game.pending == NO_CARD:
@@ -172,7 +172,7 @@ def _make_further(compiled: np.record, game: np.record, move: np.record, search_
     if outcome != GAME_OVER:
         sweeps = np.int64(0)
         if compiled.forced_sweep or not compiled.optional:
-            sweeps = known_sweeps(compiled, np.int64(game.table_ranks), search_scratch)
+            sweeps = known_sweeps(compiled, np.int64(game.table_ranks), listing)
         allow_plays(compiled, game, sweeps)
         if compiled.building:
             game.legal_builds = 0
@@ -181,28 +181,28 @@ def _make_further(compiled: np.record, game: np.record, move: np.record, search_
 
 
 @kernel
-def known_sweeps(compiled: np.record, ranks: int, search_scratch: np.record) -> int:
+def known_sweeps(compiled: np.record, ranks: int, listing: np.record) -> int:
     """Do what `find_sweep_values` does, memoized: a search meets the same tables again and again."""
-    entry = search_scratch.memo[np.int64(np.uint64(ranks) * _GOLDEN >> _HASH_SHIFT)]
+    entry = listing.known[np.int64(np.uint64(ranks) * _GOLDEN >> _HASH_SHIFT)]
     if entry.table != ranks:
         entry.table = ranks
-        entry.sweeps = find_sweep_values(compiled, ranks, sum_of(compiled, ranks), search_scratch.scratch)
+        entry.sweeps = find_sweep_values(compiled, ranks, sum_of(compiled, ranks), listing.scratch)
     return np.int64(entry.sweeps)
 
 
 @kernel
-def known_captures(compiled: np.record, value: int, ranks: int, search_scratch: np.record) -> int:
+def known_captures(compiled: np.record, value: int, ranks: int, listing: np.record) -> int:
     """Do what `find_captures` does, memoized."""
     query = ranks | value << NIBBLE * NUM_RANKS
-    entry = search_scratch.memo[np.int64(np.uint64(query) * _GOLDEN >> _HASH_SHIFT)]
-    captures = search_scratch.scratch.captures
+    entry = listing.known[np.int64(np.uint64(query) * _GOLDEN >> _HASH_SHIFT)]
+    captures = listing.scratch.captures
     if entry.query == query:
         count = np.int64(entry.count)
         for at in range(count):
             captures[at] = entry.captures[at]
         return count
-    count = find_captures(compiled, value, ranks, search_scratch.scratch)
-    if count <= MEMO_CAPTURES:
+    count = find_captures(compiled, value, ranks, listing.scratch)
+    if count <= KNOWN_CAPTURES:
         entry.query = query
         entry.count = count
         for at in range(count):
@@ -211,13 +211,13 @@ def known_captures(compiled: np.record, value: int, ranks: int, search_scratch: 
 
 
 @kernel
-def order_moves(compiled: np.record, game: np.record, start: int, end: int, search_scratch: np.record) -> None:
+def order_moves(compiled: np.record, game: np.record, start: int, end: int, listing: np.record) -> None:
     """Sort moves by what they cost at once: points and an own sweep, less a sweep that the next seat must make.
 
     Where more counts than in the main game, mulles and the fair price of cards and spades are in it, and what the next
     seat may do is not.
     """
-    moves = search_scratch.moves
+    moves = listing.moves
     if not compiled.is_main:
         _order_further(compiled, game, start, end, moves)
         return
@@ -225,7 +225,7 @@ def order_moves(compiled: np.record, game: np.record, start: int, end: int, sear
     if seat == compiled.players:
         seat = 0
     for at in range(start, end):
-        moves[at].cost = _cost_of(compiled, game, moves[at], game.hand_kinds[seat], search_scratch)
+        moves[at].cost = _cost_of(compiled, game, moves[at], game.hand_kinds[seat], listing)
         place = at
         while place > start and moves[place - 1].cost > moves[place].cost:
             swap_moves(moves, place - 1, place)
@@ -233,7 +233,7 @@ def order_moves(compiled: np.record, game: np.record, start: int, end: int, sear
 
 
 @kernel
-def _cost_of(compiled: np.record, game: np.record, move: np.record, next_hand: int, search_scratch: np.record) -> int:
+def _cost_of(compiled: np.record, game: np.record, move: np.record, next_hand: int, listing: np.record) -> int:
     """Return what a move costs at once: points and an own sweep, less a sweep that the next hand must make.
 
     A sweep counts twice: one seat pays for it and another one is paid.
@@ -252,7 +252,7 @@ def _cost_of(compiled: np.record, game: np.record, move: np.record, next_hand: i
             points += compiled.card_points[bit_index(bit)] * (1 + np.int64(move.twice & bit != 0))
     if left == 0:
         return cost_of(compiled, points, 2, 0)
-    is_set_up = kinds_of_values(compiled, known_sweeps(compiled, left, search_scratch)) & next_hand != 0
+    is_set_up = kinds_of_values(compiled, known_sweeps(compiled, left, listing)) & next_hand != 0
     return cost_of(compiled, points, 0, 2 * np.int64(is_set_up))
 
 

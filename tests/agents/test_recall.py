@@ -17,7 +17,7 @@ from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.neural.recall import MOST_ACTIONS, Memory, Recall
 from krypenv.agents.search.sampling import look_around, sample_world, world_seed
-from krypenv.agents.search.scratch import make_search_scratch
+from krypenv.agents.search.workspace import Workspace, make_workspace
 from krypenv.cards import TAKE
 from krypenv.kernels.compiled import compile_rules
 from krypenv.runtime.jit import handle, kernel
@@ -90,21 +90,21 @@ def _weigh_rows(
     state: np.ndarray,
     beliefs: np.ndarray,
     network_scratches: np.ndarray,
-    search_scratch: np.ndarray,
+    workspace: Workspace,
     out: np.ndarray,
 ) -> None:
     """Write the log chances of the true world, and then of sampled ones, into a row of `out`, (B, 1 + worlds)."""
-    rules, room = compiled[0], search_scratch[0]
+    rules, worlds, scratch = compiled[0], workspace.worlds[0], workspace.listing[0].scratch
     for row in range(len(observations)):
-        remember(rules, memory, row, beliefs[0], room)
+        remember(rules, memory, row, beliefs[0], worlds, scratch)
         if beliefs[0].count == 0:
             continue
-        out[row, 0] = log_likelihood(rules, weights, 1.0, state[row], beliefs[0], network_scratches[0], room.scratch)
-        look_around(rules, observations[row], room)
+        out[row, 0] = log_likelihood(rules, weights, 1.0, state[row], beliefs[0], network_scratches[0], scratch)
+        look_around(rules, observations[row], worlds, scratch)
         for world in range(1, out.shape[1]):
-            sample_world(rules, observations[row], world_seed(np.uint64(7 + row), world), True, room)
+            sample_world(rules, observations[row], world_seed(np.uint64(7 + row), world), True, worlds, scratch)
             out[row, world] = log_likelihood(
-                rules, weights, 1.0, room.stack[0], beliefs[0], network_scratches[0], room.scratch
+                rules, weights, 1.0, worlds.game, beliefs[0], network_scratches[0], scratch
             )
 
 
@@ -123,7 +123,7 @@ def test_plays_of_the_network_tell_of_its_hand(rules: Rules) -> None:
         logs = np.full((len(rows), 33), np.nan)
         _weigh_rows(
             compile_rules(rules), weights, engine.observation[rows], recall.recall(engine.observation[rows]),
-            handle(engine.state[rows]), make_belief(), make_network_scratch(), make_search_scratch(), logs,
+            handle(engine.state[rows]), make_belief(), make_network_scratch(), make_workspace(), logs,
         )  # fmt: skip
         logs = logs[~np.isnan(logs[:, 0])]
         gains += list(logs[:, 0] - np.log(np.exp(logs).mean(axis=1)))

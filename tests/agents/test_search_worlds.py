@@ -16,7 +16,7 @@ from support.solving import Solver, futures, margin, played_on, sweeping, twins
 from krypenv import Engine, Rules, agents
 from krypenv.agents.search.horizon import expected_margin, majority_margin, make_model, sweep_chance
 from krypenv.agents.search.sampling import look_around, sample_world, world_seed
-from krypenv.agents.search.scratch import make_search_scratch
+from krypenv.agents.search.workspace import Workspace, make_workspace
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.play import DEAL_OVER
 from krypenv.kernels.scoring import sweep_gain
@@ -27,12 +27,12 @@ from krypenv.state import State, allocate
 
 @kernel
 def _sample(
-    compiled: np.ndarray, seen: np.ndarray, seed: np.uint64, whole: bool, search_scratch: np.ndarray, out: np.ndarray
+    compiled: np.ndarray, seen: np.ndarray, seed: np.uint64, whole: bool, workspace: Workspace, out: np.ndarray
 ) -> None:
-    look_around(compiled[0], seen, search_scratch[0])
+    look_around(compiled[0], seen, workspace.worlds[0], workspace.listing[0].scratch)
     for row in range(len(out)):
-        sample_world(compiled[0], seen, world_seed(seed, row), whole, search_scratch[0])
-        out[row] = search_scratch[0].stack[0]
+        sample_world(compiled[0], seen, world_seed(seed, row), whole, workspace.worlds[0], workspace.listing[0].scratch)
+        out[row] = workspace.worlds[0].game
 
 
 @kernel
@@ -53,7 +53,7 @@ def _majority(compiled: np.ndarray, state: np.ndarray, side: int) -> float:
 def worlds_of(rules: Rules, seen: np.ndarray, whole: bool, count: int) -> State:
     """Worlds that agree with one observation, (count,) of `GAME`."""
     state = allocate(count)
-    _sample(compile_rules(rules), seen, np.uint64(1), whole, make_search_scratch(), handle(state))
+    _sample(compile_rules(rules), seen, np.uint64(1), whole, make_workspace(), handle(state))
     return state
 
 

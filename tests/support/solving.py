@@ -8,10 +8,10 @@ import numpy as np
 
 from krypenv import Game, Move, Rules
 from krypenv.agents.search.horizon import make_model
-from krypenv.agents.search.scratch import MAX_PLIES, make_search_scratch
 from krypenv.agents.search.search import SearchPlan, first_action, value_moves
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, max_n
 from krypenv.agents.search.tree import list_moves, make_move
+from krypenv.agents.search.workspace import MAX_PLIES, Workspace, make_workspace
 from krypenv.cards import card_name
 from krypenv.game.history import bits
 from krypenv.kernels.compiled import compile_rules
@@ -28,27 +28,25 @@ Kinds = tuple[int, tuple[int, ...]]  # of a move: its card, and what it takes
 
 
 @kernel
-def _list(compiled: np.ndarray, states: np.ndarray, at: int, search_scratch: np.ndarray) -> int:
-    return list_moves(compiled[0], states[at], 0, search_scratch[0])
+def _list(compiled: np.ndarray, states: np.ndarray, at: int, workspace: Workspace) -> int:
+    return list_moves(compiled[0], states[at], 0, workspace.listing[0])
 
 
 @kernel
-def _make(
-    compiled: np.ndarray, states: np.ndarray, at: int, move: int, search_scratch: np.ndarray, out: np.ndarray
-) -> int:
+def _make(compiled: np.ndarray, states: np.ndarray, at: int, move: int, workspace: Workspace, out: np.ndarray) -> int:
     out[0] = states[at]
-    return make_move(compiled[0], out[0], search_scratch[0].moves[move], search_scratch[0])
+    return make_move(compiled[0], out[0], workspace.listing[0].moves[move], workspace.listing[0])
 
 
 @kernel
-def _first_action(compiled: np.ndarray, state: np.ndarray, masks: np.ndarray, move: int, work: np.ndarray) -> int:
-    return first_action(compiled[0], state[0], work[0].moves[move], masks[0])
+def _first_action(compiled: np.ndarray, state: np.ndarray, masks: np.ndarray, move: int, workspace: Workspace) -> int:
+    return first_action(compiled[0], state[0], workspace.listing[0].moves[move], masks[0])
 
 
 @kernel
-def _deal(compiled: np.ndarray, state: np.ndarray, search_scratch: np.ndarray) -> None:
+def _deal(compiled: np.ndarray, state: np.ndarray, workspace: Workspace) -> None:
     deal(compiled[0], state[0])
-    refresh(compiled[0], state[0], search_scratch[0].scratch)
+    refresh(compiled[0], state[0], workspace.listing[0].scratch)
 
 
 @kernel
@@ -61,12 +59,12 @@ def _solve(
     method: int,
     plies: int,
     salt: np.uint64,
-    search_scratch: np.ndarray,
+    workspace: Workspace,
 ) -> float:
-    search_scratch[0].stack[1] = states[at]
+    workspace.lines[0].stack[1] = states[at]
     if method == MAX_N:
-        return max_n(compiled[0], model[0], search_scratch[0], side, PLAYING, 0, plies)
-    return alpha_beta(compiled[0], model[0], search_scratch[0], side, PLAYING, 0, salt, plies)
+        return max_n(compiled[0], model[0], workspace.listing[0], workspace.lines[0], side, PLAYING, 0, plies)
+    return alpha_beta(compiled[0], model[0], workspace.listing[0], workspace.lines[0], side, PLAYING, 0, salt, plies)
 
 
 @kernel
@@ -77,14 +75,17 @@ def _solve_moves(
     at: int,
     plan: SearchPlan,
     salt: np.uint64,
-    search_scratch: np.ndarray,
+    workspace: Workspace,
 ) -> int:
-    work = search_scratch[0]
-    work.stack[0] = states[at]
-    end = list_moves(compiled[0], work.stack[0], 0, work)
+    listing = workspace.listing[0]
+    worlds = workspace.worlds[0]
+    lines = workspace.lines[0]
+    tally = workspace.tally[0]
+    worlds.game = states[at]
+    end = list_moves(compiled[0], worlds.game, 0, listing)
     for move in range(end):
-        work.totals[move] = 0.0
-    value_moves(compiled[0], model[0], plan, work, end, salt)
+        tally.totals[move] = 0.0
+    value_moves(compiled[0], model[0], plan, listing, worlds, lines, tally, end, salt)
     return end
 
 
@@ -102,14 +103,14 @@ class Solver:
     """The kernels over one scratch memory; positions are those of a `Game`."""
 
     def __init__(self, rules: Rules, value: str = "margin") -> None:
-        self.compiled, self.model, self.search_scratch = compile_rules(rules), make_model(value), make_search_scratch()
+        self.compiled, self.model, self.workspace = compile_rules(rules), make_model(value), make_workspace()
         self.after = handle(allocate(1))
         self._salts = np.random.default_rng(1)  # not those of the keys
 
     def moves(self, game: Game) -> list[Move]:
         """The moves that search lists, without their sweeps."""
-        count = _list(self.compiled, game._history.states, game._history.at, self.search_scratch)
-        rows, own = self.search_scratch["moves"][0, :count], {value for value, *_ in game.builds}
+        count = _list(self.compiled, game._history.states, game._history.at, self.workspace)
+        rows, own = self.workspace.listing["moves"][0, :count], {value for value, *_ in game.builds}
         moves = []
         for row, (card, takes) in zip(rows, as_kinds(rows), strict=True):
             build, taken = int(row["build"]), int(row["taken"])
@@ -120,11 +121,11 @@ class Solver:
     def action(self, game: Game, move: int) -> int:
         """The action that leads to a listed move, from the position where it was listed or from one on the way."""
         self.after[0] = game.state
-        return _first_action(self.compiled, self.after, game.action_mask()[None], move, self.search_scratch)
+        return _first_action(self.compiled, self.after, game.action_mask()[None], move, self.workspace)
 
     def make(self, game: Game, move: int) -> int:
         """Make a listed move; the state after it is in `after`."""
-        return _make(self.compiled, game._history.states, game._history.at, move, self.search_scratch, self.after)
+        return _make(self.compiled, game._history.states, game._history.at, move, self.workspace, self.after)
 
     def check_made(self, game: Game, place: int, move: Move) -> None:
         """Assert that a listed move, then the next deal if its own is over, leads where the game goes with it."""
@@ -133,7 +134,7 @@ class Solver:
             assert not self.after["hand_size"].any()
             assert self.after["next_card"] == game.state["next_card"]
             assert self.after["deal_number"] == was_deal
-            _deal(self.compiled, self.after, self.search_scratch)
+            _deal(self.compiled, self.after, self.workspace)
         game.push(move)
         assert outcome == (GAME_OVER if game.is_over else DEAL_OVER if game.deal_number > was_deal else PLAYING)
         for field in set(game.state.dtype.names) - {"taken_ranks"}:  # of a play that is over
@@ -143,14 +144,14 @@ class Solver:
     def value(self, game: Game, side: int, method: int = PARANOID, plies: int = 31) -> float:
         """The margin of a side."""
         place = game._history.states, game._history.at
-        return _solve(self.compiled, self.model, *place, side, method, plies, self._salt(), self.search_scratch)
+        return _solve(self.compiled, self.model, *place, side, method, plies, self._salt(), self.workspace)
 
     def values(self, game: Game, method: int) -> list[float]:
         """The margin of each move for the side to move."""
         place = game._history.states, game._history.at
         plan = SearchPlan(method, MAX_PLIES, 0)
-        count = _solve_moves(self.compiled, self.model, *place, plan, self._salt(), self.search_scratch)
-        return self.search_scratch["values"][0, :count].tolist()
+        count = _solve_moves(self.compiled, self.model, *place, plan, self._salt(), self.workspace)
+        return self.workspace.tally["values"][0, :count].tolist()
 
     def _salt(self) -> np.uint64:
         return self._salts.integers(0, 2**64, dtype=np.uint64)
