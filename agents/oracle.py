@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, check_seed
+from krypenv.agents.moves.staging import next_action
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampler import name_of
 from krypenv.agents.search.sampling import best_of, has_choice
@@ -13,7 +14,6 @@ from krypenv.agents.search.search import (
     Kinds,
     SearchPlan,
     add_move,
-    first_action,
     list_choices,
     plan_of,
     value_moves,
@@ -53,7 +53,7 @@ def choose_knowing(
         for at in range(end):
             tally.totals[at] = 0.0
         value_moves(compiled[0], model[0], plan, listing, worlds, lines, tally, end, mix(seeds[row]))
-        out[row] = first_action(compiled[0], worlds.game, listing.moves[best_of(tally.values, end)], action_masks[row])
+        out[row] = next_action(worlds.game, listing.moves[best_of(tally.values, end)])
 
 
 @kernel

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.search.building import next_action, worth_of_promise
+from krypenv.agents.moves.listing import list_moves, order_moves
+from krypenv.agents.moves.making import make_move
+from krypenv.agents.moves.prices import worth_of_promise
+from krypenv.agents.moves.record import copies_taken
+from krypenv.agents.moves.staging import next_action
 from krypenv.agents.search.judging import judge_building, may_be_mulle
-from krypenv.agents.search.moves import copies_taken
 from krypenv.agents.search.sampling import look_around
-from krypenv.agents.search.tree import list_moves, make_move, order_moves
 from krypenv.cards import MAX_BUILD, NUM_KINDS, NUM_RANKS, STOP, TAKE
 from krypenv.kernels.builds import copies_in, loose_sums
 from krypenv.kernels.compiled import CARDS_WON, NUM_CLASSES, SPADES_WON, bit_index, classes_of_values, hand_value_of

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from krypenv.agents.moves.space import FEW_MOVES, begin_listing, listing_type
 from krypenv.agents.replies import REPLIES, look_at_replies, weigh_replies
-from krypenv.agents.search.workspace import FEW_MOVES, JUDGING, WORLDS, begin_listing, listing_type, tally_type
+from krypenv.agents.search.workspace import JUDGING, WORLDS, tally_type
 from krypenv.cards import NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.families.bounds import LILLAN, NUM_VALUES, STORAN
 from krypenv.features import ALL_COLUMNS, ALL_WIDTH, write_entries, write_further

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.agents.moves.space import begin_listing
 from krypenv.agents.neural.action_features import MAX_WIDTH, look_at_actions, write_action_features
 from krypenv.agents.neural.further_features import ACTION_SCRATCH
 from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Inputs
-from krypenv.agents.search.workspace import begin_listing
 from krypenv.cards import NUM_BUILDING_ACTIONS
 from krypenv.kernels.outlook import FEATURE_SCRATCH
 from krypenv.observation import LARGEST_SIZE

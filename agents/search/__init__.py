@@ -1,20 +1,16 @@
 """Agents that look ahead, in worlds sampled from what they see.
 
-sampling  worlds (determinizations) that agree with an observation
-sampler   the base of agents that sample worlds
-scratch   the scratch memory of a search, allocated once
-moves     records of moves
-tree      moves and positions of open hands
-solver    the open-hand solver: deals in which every hand is known
-optional  which moves are worth a look where captures are optional
-building  the same where cards are built
-judging   what a tactician thinks of moves where cards are built
-builders  greedy and tactician there
-prior     what the tactician thinks of moves
-horizon   leaf values at the end of a deal
-search    PIMC: perfect-information Monte Carlo
-rollout   flat Monte Carlo
-ismcts    information-set Monte Carlo tree search
+sampling   worlds (determinizations) that agree with an observation
+sampler    the base of agents that sample worlds
+workspace  what a search works in, allocated once
+solver     the open-hand solver: deals in which every hand is known
+judging    what a tactician thinks of moves where cards are built
+builders   greedy and tactician there
+prior      what the tactician thinks of moves
+horizon    leaf values at the end of a deal
+search     PIMC: perfect-information Monte Carlo
+rollout    flat Monte Carlo
+ismcts     information-set Monte Carlo tree search
 """
 
 from typing import TYPE_CHECKING

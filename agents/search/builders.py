@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.agents.base import IntArray, check_seed
+from krypenv.agents.moves.listing import list_moves, order_moves
+from krypenv.agents.moves.staging import next_action
 from krypenv.agents.scripted import draw
-from krypenv.agents.search.building import next_action
 from krypenv.agents.search.judging import judge_building
 from krypenv.agents.search.sampling import has_choice, look_around
-from krypenv.agents.search.tree import list_moves, order_moves
 from krypenv.agents.search.workspace import Workspace, make_workspace, with_room
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.decision_checks import check_decisions

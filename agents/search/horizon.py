@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.search.moves import fair_price
+from krypenv.agents.moves.prices import fair_price
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import NEVER, bit_index, classes_of_values, compile_rules

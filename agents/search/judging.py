@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from krypenv.agents.moves.making import make_move
+from krypenv.agents.moves.prices import worth_of_build, worth_of_promise
 from krypenv.agents.replies import insert_reply, look_at_replies
-from krypenv.agents.search.building import worth_of_build, worth_of_promise
-from krypenv.agents.search.tree import make_move
 from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.families.bounds import LILLAN, STORAN
 from krypenv.kernels.builds import copies_in

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from krypenv.agents.moves.record import copies_taken, is_mulle
 from krypenv.agents.replies import look_at_replies, worth_of_rest
 from krypenv.agents.search.judging import judge_building
-from krypenv.agents.search.moves import copies_taken, is_mulle
 from krypenv.cards import NO_CARD, NUM_KINDS
 from krypenv.kernels.gains import price_of
 from krypenv.kernels.outlook import look

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from krypenv.agents.moves.listing import list_moves, order_moves
+from krypenv.agents.moves.staging import next_action
 from krypenv.agents.scripted import best_action, list_actions, make_tactician
-from krypenv.agents.search.building import next_action
 from krypenv.agents.search.horizon import expected_margin
 from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import Job, begin, next_world, write_best
-from krypenv.agents.search.tree import list_moves, order_moves
 from krypenv.agents.search.workspace import Workspace
 from krypenv.cards import NO_CARD
 from krypenv.kernels.observing import write_observation

@@ -8,15 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import check_limit
-from krypenv.agents.search.building import next_action
-from krypenv.agents.search.moves import copies_taken
+from krypenv.agents.moves.listing import list_moves, order_moves
+from krypenv.agents.moves.making import make_move
+from krypenv.agents.moves.staging import leads_to, next_action
 from krypenv.agents.search.prior import judge_moves
 from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import NO_ACTION, Job, begin, begin_worlds, best_of, next_world
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
-from krypenv.agents.search.tree import list_moves, make_move, order_moves
 from krypenv.agents.search.workspace import MAX_PLIES, NO_LIMIT, Workspace, with_room
-from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, STOP, TAKE
+from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import compile_rules, pack_ranks
 from krypenv.rules import Rules
@@ -256,12 +256,7 @@ def search_row(
     if not worlds.agrees:
         job.out[row] = NO_ACTION
         return
-    job.out[row] = first_action(
-        job.compiled[0],
-        worlds.root,
-        listing.moves[best_of(tally.totals, end)],
-        job.masks[row],
-    )
+    job.out[row] = next_action(worlds.root, listing.moves[best_of(tally.totals, end)])
     if len(job.values) > 0:
         value_actions(job.compiled[0], listing, worlds, tally, end, job.masks[row], job.values[row])
 
@@ -295,33 +290,6 @@ def prune_behind(totals: np.ndarray, end: int, worlds: int, race: float) -> None
         for at in range(end):
             if totals[at] < least:
                 totals[at] = -np.inf
-
-
-@kernel
-def first_action(compiled: np.record, game: np.record, move: np.record, mask: np.ndarray) -> int:
-    """Return the action that begins or continues a move: its card, a card that it takes, or to stop."""
-    for action in range(len(mask)):
-        if mask[action] and leads_to(compiled, game, action, move):
-            return action
-    raise ValueError("a mask allows no card that a capture takes")
-
-
-@kernel
-def leads_to(compiled: np.record, game: np.record, action: int, move: np.record) -> bool:
-    """Return whether an action can begin or continue a move: its card, a card or a build that it takes, or to stop.
-
-    An optional capture takes its cards in ascending order of kind, and stops when it has them (K2).
-    """
-    if compiled.building:
-        return action == next_action(game, move)
-    if game.pending == NO_CARD:
-        return move.card == action
-    if compiled.optional:
-        for kind in range(NUM_KINDS):
-            if copies_taken(move, kind) > game.taken[kind]:
-                return action == TAKE + kind
-        return action == STOP
-    return action >= TAKE and copies_taken(move, action - TAKE) > game.taken[action - TAKE]
 
 
 @kernel

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.agents.search.building import promised_margin
+from krypenv.agents.moves.listing import list_moves, order_moves
+from krypenv.agents.moves.making import make_move
+from krypenv.agents.moves.maximal import known_sweeps
+from krypenv.agents.moves.prices import POINT, promised_margin
 from krypenv.agents.search.horizon import expected_margin, majority_margin, may_sweep
-from krypenv.agents.search.moves import POINT
-from krypenv.agents.search.tree import (
-    known_sweeps,
-    list_moves,
-    make_move,
-    order_moves,
-)
 from krypenv.agents.search.workspace import MEMORY_SIZE
 from krypenv.cards import NUM_KINDS
 from krypenv.kernels.builds import copies_in

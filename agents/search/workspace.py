@@ -8,46 +8,19 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from krypenv.agents.base import MAX_PLIES
+from krypenv.agents.moves.space import FEW_MOVES, MOST_MOVES, begin_listing, listing_type, random_keys
 from krypenv.agents.replies import REPLIES
 from krypenv.cards import NUM_KINDS
 from krypenv.families.bounds import MAX_PLAYERS
-from krypenv.kernels.captures import SCRATCH
 from krypenv.kernels.outlook import FEATURE_SCRATCH
 from krypenv.runtime.jit import handle, records
 from krypenv.state import GAME, MAX_DECK
 
 Result = TypeVar("Result")
 
-# Moves of all nodes on one line of a search together. A node has a few; only tables with many copies of a rank have
-# hundreds of ways to choose between suits. `list_moves` raises OverflowError if the moves don't fit, and `with_room`
-# tries again with room for more.
-FEW_MOVES = 1 << 14
-MOST_MOVES = 1 << 22  # in the largest workspace that is tried: 250 MB
 MEMORY_SIZE = 1 << 13  # positions remembered by alpha-beta
-KNOWN_SIZE = 1 << 11  # tables whose captures and sweeps are remembered
-KNOWN_CAPTURES = 5  # captures of one value that are remembered; if there are more, none are
-
-# Where captures are optional (`krypenv.agents.search.optional`):
-MOST_UNIONS = 1 << 10  # unions of groups that are found for a card, at most
-UNION_SLOTS = 1 << 13  # of the set that tells which unions were found
-OPTIONAL_SIZE = 1 << 11  # tables whose optional captures by a card are remembered
-OPTIONAL_CAPTURES = 8  # of a table and a card; if there are more, none are
 NO_LIMIT = 1 << 60  # of nodes
 
-MOVE = np.dtype(
-    [
-        ("card", np.int32),  # the kind played
-        ("build", np.int16),  # value of the build that it makes, raises or joins, else 0 (B2 to B4)
-        ("taken", np.int16),  # value of the build that it captures or raises, else 0
-        ("ranks", np.int64),  # the ranks of the loose cards that it takes or builds with, packed
-        ("once", np.int64),  # bits of the kinds of which it takes a copy or two
-        ("twice", np.int64),  # bits of the kinds of which it takes two
-        # what it costs at once (`order_moves`), in points, or in thousandths of one where more counts than in the main
-        # game; the cheapest is searched first
-        ("cost", np.int64),
-    ],
-    align=True,
-)
 
 FRAME = np.dtype(  # a node on the line that is being searched
     [
@@ -69,57 +42,6 @@ FRAME = np.dtype(  # a node on the line that is being searched
 )
 
 MEMORY = np.dtype([("key", np.uint64), ("gain", np.float64), ("bound", np.int64)], align=True)
-
-KNOWN = np.dtype(
-    [
-        ("table", np.int64),  # packed ranks whose `sweeps` are known
-        ("sweeps", np.int64),
-        ("query", np.int64),  # packed ranks and a hand value whose captures are known
-        ("count", np.int64),
-        ("captures", np.int64, (KNOWN_CAPTURES,)),
-    ],
-    align=True,
-)
-
-OPTIONAL = np.dtype(
-    [
-        ("query", np.uint64),  # key of a table and a card whose captures are known
-        ("count", np.int64),
-        ("is_cut", np.bool_),  # there are more
-        ("captures", MOVE, (OPTIONAL_CAPTURES,)),
-    ],
-    align=True,
-)
-
-
-def listing_type(moves: int) -> np.dtype[Any]:
-    """Return the dtype of listed moves, with room for so many, and of what finding them needs."""
-    return np.dtype(_listing_fields(moves), align=True)
-
-
-def _listing_fields(moves: int) -> list[tuple[Any, ...]]:
-    return [
-        ("moves", MOVE, (moves,)),
-        ("known", KNOWN, (KNOWN_SIZE,)),
-        ("scratch", SCRATCH),
-        # optional captures:
-        ("keep", np.int64),  # captures of a card that are looked at, at most
-        ("is_cut", np.bool_),  # some card had more
-        ("nodes", np.int64),  # nodes of searches so far, and the work of finding captures in nodes
-        ("known_captures", OPTIONAL, (OPTIONAL_SIZE,)),
-        ("table_keys", np.uint64, (NUM_KINDS,)),  # random words that a table's key is a sum of
-        ("table_key", np.uint64),  # of the table, and of the kinds that are not alike because of a copy
-        ("lone", np.int64),  # bits of these kinds
-        ("forced", np.int8, (NUM_KINDS,)),  # copies that a capture must contain
-        ("free", np.int8, (NUM_KINDS,)),  # copies that it may contain beside them
-        ("unions", np.int64, (MOST_UNIONS,)),  # packed
-        ("union_set", np.int64, (UNION_SLOTS,)),  # the same as a hash set
-        ("set_number", np.int64, (UNION_SLOTS,)),  # of the set that a slot was last used by
-        ("sets", np.int64),  # the number of the current one
-        ("lefts", np.int64, (MAX_DECK,)),  # stacks of the search for unions
-        ("mades", np.int64, (MAX_DECK,)),
-        ("nexts", np.int64, (MAX_DECK,)),
-    ]
 
 
 WORLDS = np.dtype(
@@ -186,23 +108,10 @@ def make_workspace(threads: int = 1, moves: int = FEW_MOVES) -> Workspace:
     """Return a fresh workspace with room for so many moves on one line of play."""
     listing, lines = records(listing_type(moves), threads), records(LINES, threads)
     begin_listing(listing)
-    lines["hand_keys"], lines["table_keys"], lines["last_keys"] = _keys()
+    lines["hand_keys"], lines["table_keys"], lines["last_keys"] = random_keys()
     lines["limit"] = NO_LIMIT
     rest = (records(WORLDS, threads), lines, records(JUDGING, threads), records(tally_type(moves), threads))
     return Workspace(handle(listing), *(handle(part) for part in rest))
-
-
-def begin_listing(listing: np.ndarray) -> None:
-    """Write what must not be zero into zeros, (threads,) of `listing_type`."""
-    listing["table_keys"] = _keys()[1]
-    listing["known"]["table"] = listing["known"]["query"] = -1
-    listing["keep"] = MOST_MOVES
-
-
-def _keys() -> list[np.ndarray]:
-    """Return random words for cards in hands, for cards on the table, and for who captured last."""
-    random, shapes = np.random.default_rng(0), ((MAX_PLAYERS, NUM_KINDS), (NUM_KINDS,), (MAX_PLAYERS + 1,))
-    return [random.integers(0, 2**64, shape, dtype=np.uint64) for shape in shapes]
 
 
 class HasWorkspace(Protocol):

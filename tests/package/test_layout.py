@@ -36,6 +36,7 @@ FLOORS = [
     {"krypenv.adapters", "krypenv.krypkasino_v0", "krypenv.kasino_v0", "krypenv.mulle_v0"},
     {"krypenv"},
     {"krypenv.agents.base"},
+    {"krypenv.agents.moves"},
     {"krypenv.agents.replies"},
     {"krypenv.agents.scripted", "krypenv.agents.own"},
     {"krypenv.agents.search", "krypenv.agents.solved"},

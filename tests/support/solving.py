@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from krypenv import Game, Move, Rules
+from krypenv.agents.moves.listing import list_moves
+from krypenv.agents.moves.making import make_move
+from krypenv.agents.moves.staging import next_action
 from krypenv.agents.search.horizon import make_model
-from krypenv.agents.search.search import SearchPlan, first_action, value_moves
+from krypenv.agents.search.search import SearchPlan, value_moves
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, max_n
-from krypenv.agents.search.tree import list_moves, make_move
 from krypenv.agents.search.workspace import MAX_PLIES, Workspace, make_workspace
 from krypenv.cards import card_name
 from krypenv.game.history import bits
@@ -39,8 +41,8 @@ def _make(compiled: np.ndarray, states: np.ndarray, at: int, move: int, workspac
 
 
 @kernel
-def _first_action(compiled: np.ndarray, state: np.ndarray, masks: np.ndarray, move: int, workspace: Workspace) -> int:
-    return first_action(compiled[0], state[0], workspace.listing[0].moves[move], masks[0])
+def _next_action(state: np.ndarray, move: int, workspace: Workspace) -> int:
+    return next_action(state[0], workspace.listing[0].moves[move])
 
 
 @kernel
@@ -121,7 +123,7 @@ class Solver:
     def action(self, game: Game, move: int) -> int:
         """The action that leads to a listed move, from the position where it was listed or from one on the way."""
         self.after[0] = game.state
-        return _first_action(self.compiled, self.after, game.action_mask()[None], move, self.workspace)
+        return _next_action(self.after, move, self.workspace)
 
     def make(self, game: Game, move: int) -> int:
         """Make a listed move; the state after it is in `after`."""

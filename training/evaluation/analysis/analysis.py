@@ -331,7 +331,7 @@ def _listed(move: Move) -> Kinds:
 
 
 def _made(game: Game, row: np.void) -> Move:
-    """Return a move of `krypenv.agents.search.scratch.MOVE` with the sweeps that it makes."""
+    """Return a move of `krypenv.agents.search.workspace.MOVE` with the sweeps that it makes."""
     twin = game.copy()
     takes = sorted([*bits(int(row["once"])), *bits(int(row["twice"]))])
     build, taken = int(row["build"]), int(row["taken"])

@@ -1,6 +1,6 @@
-"""Moves where cards are built (B), as kernels: captures with or without a build, and builds made, raised or joined.
+"""Moves where cards are built (B): captures with or without a build, and builds made, raised or joined.
 
-As with other optional captures, cards that are alike are not told apart (`krypenv.agents.search.optional`), and of very
+As with other optional captures, cards that are alike are not told apart (`krypenv.agents.moves.kinds`), and of very
 many moves the best are kept. Two more cuts: whoever plays for many points takes the build of a card's value along with
 whatever else the card takes, and of the cards of a rank those go into a build that are worth most to take.
 """
@@ -11,28 +11,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krypenv.agents.search.moves import POINT, TRAIL, copies_taken, cost_of_takes, fair_price, keep_best, write_move
-from krypenv.agents.search.optional import (
-    find_one,
-    find_unions,
-    leave_open,
-    read_table,
-    write_captures,
-    write_unions,
-)
-from krypenv.cards import BUILD, NO_CARD, NUM_KINDS, NUM_RANKS, STOP, TAKE, TAKE_BUILD
+from krypenv.agents.moves.cuts import keep_best
+from krypenv.agents.moves.optional import leave_open, read_table
+from krypenv.agents.moves.prices import POINT, TRAIL, cost_of_takes, fair_price, mulle_price, worth_of_build
+from krypenv.agents.moves.record import write_move
+from krypenv.agents.moves.unions import find_one, find_unions, write_captures, write_unions
+from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS
 from krypenv.kernels.builds import buildable, copies_in, held_values, loose_sums, own_builds
 from krypenv.kernels.compiled import NIBBLE, bit_index, hand_value_of, table_value_of
 from krypenv.kernels.scoring import is_void
 from krypenv.runtime.jit import kernel, rare_kernel
 
 LAID = 0.5  # of what a build would win, that who lays it counts on
-SAFE, OPEN = 0.9, 0.3  # of what a build wins: where the seat to move can't take it, and where it can
 MULLE_RISK = 0.7  # of a mulle, that trailing a card costs if the next hand is known to have the copy
 _ONE: Any = np.int64(1)
 
 
-class Play(NamedTuple):
+class PlayedCard(NamedTuple):
     """A card that the seat to act plays, and what its moves depend on, all int64; values are bits."""
 
     card: Any
@@ -44,7 +39,7 @@ class Play(NamedTuple):
 
 
 @rare_kernel
-def list_building(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
+def list_builds(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
     """Write the moves of the seat to act that are worth a look to `.moves` from `start` on; return where they end.
 
     While a play is being chosen, they are what it can still become. Their costs are written too. Raises OverflowError
@@ -55,7 +50,7 @@ def list_building(compiled: np.record, game: np.record, start: int, listing: np.
     read_table(compiled, game, listing)
     if game.pending != NO_CARD:
         card, least, most = np.int64(game.pending), np.int64(game.taken_ranks), leave_open(game, listing)
-        play = Play(card, least, np.int64(most), own, held_values(compiled, game, seat, NO_CARD), sums)
+        play = PlayedCard(card, least, np.int64(most), own, held_values(compiled, game, seat, NO_CARD), sums)
         if game.build_value != 0:
             return _list_lays(compiled, game, play, np.int64(game.build_value), start, listing)
         return _list_card(compiled, game, play, start, listing)
@@ -68,13 +63,13 @@ def list_building(compiled: np.record, game: np.record, start: int, listing: np.
         card = np.int64(bit_index(plays & -plays))
         plays &= plays - 1
         held = held_values(compiled, game, seat, card)
-        play = Play(card, np.int64(0), np.int64(game.table_ranks), own, held, sums)
+        play = PlayedCard(card, np.int64(0), np.int64(game.table_ranks), own, held, sums)
         end = _list_card(compiled, game, play, end, listing)
     return end
 
 
 @kernel
-def _list_card(compiled: np.record, game: np.record, play: Play, start: int, listing: np.record) -> int:
+def _list_card(compiled: np.record, game: np.record, play: PlayedCard, start: int, listing: np.record) -> int:
     """Write the moves of a card."""
     end, card = _list_captures(compiled, game, play, start, listing), play.card
     if play.least != 0:
@@ -100,22 +95,12 @@ def _cost_of_trail(compiled: np.record, game: np.record, card: int) -> int:
     if seat == compiled.players:
         seat = 0
     if game.hand_kinds[seat] >> card & 1:
-        cost += MULLE_RISK * POINT * _mulle(compiled, card)
+        cost += MULLE_RISK * POINT * mulle_price(compiled, card)
     return int(cost)
 
 
 @kernel
-def _mulle(compiled: np.record, card: int) -> float:
-    """Return what a mulle with a card is worth (G2, M2); bad for a low goal."""
-    points = compiled.mulle_value[card] if compiled.mulle_by_value else compiled.mulle_points
-    return -np.float64(compiled.lead_sign * points)
-
-
-# ---------------------------------------------------------------------- captures
-
-
-@kernel
-def _list_captures(compiled: np.record, game: np.record, play: Play, start: int, listing: np.record) -> int:
+def _list_captures(compiled: np.record, game: np.record, play: PlayedCard, start: int, listing: np.record) -> int:
     """Write the captures of a card. A promise that no card held keeps is kept by capturing that build only (B5)."""
     moves, card, least = listing.moves, play.card, play.least
     value, broken = hand_value_of(compiled, card), play.own & ~play.held
@@ -152,59 +137,14 @@ def _gain_of_build(compiled: np.record, game: np.record, move: np.record) -> flo
         return 0.0
     worth = worth_of_build(compiled, game, np.int64(move.taken))
     if compiled.mulle_by_value and copies_in(game, move.taken, move.card) > 0 and move.once >> move.card & 1 == 0:
-        worth += _mulle(compiled, move.card)
+        worth += mulle_price(compiled, move.card)
     return worth
 
 
 @kernel
-def worth_of_build(compiled: np.record, game: np.record, value: int) -> float:
-    """Return what the cards of a build are worth."""
-    worth = 0.0
-    for kind in range(NUM_KINDS):
-        copies = copies_in(game, value, kind)
-        if copies > 0:
-            worth += copies * fair_price(compiled, kind)
-    return worth
-
-
-@kernel
-def worth_of_promise(compiled: np.record, game: np.record, value: int) -> float:
-    """Return what a build wins for its owner: its cards, and the best of the owner's cards that can take it."""
-    owner = np.int64(game.build_owner[value])
-    best = 0.0
-    for kind in range(NUM_KINDS):
-        if game.hands[owner, kind] > 0 and hand_value_of(compiled, kind) == value:
-            worth = fair_price(compiled, kind)
-            if compiled.mulle_by_value and copies_in(game, value, kind) > 0:
-                worth += _mulle(compiled, kind)
-            best = max(best, worth)
-    return best + worth_of_build(compiled, game, value)
-
-
-@kernel
-def promised_margin(compiled: np.record, game: np.record, side: int) -> float:
-    """Return the margin that a side can expect from builds whose owners are not to move, all hands open.
-
-    The seat to move takes the best of what it can at once, and that is counted elsewhere.
-    """
-    margin = 0.0
-    held = held_values(compiled, game, np.int64(game.seat), NO_CARD)
-    left = np.int64(game.builds)
-    while left != 0:
-        value = bit_index(left & -left)
-        left &= left - 1
-        owner = np.int64(game.build_owner[value])
-        if owner != game.seat:
-            worth = worth_of_promise(compiled, game, value) * (OPEN if held >> value & 1 else SAFE)
-            margin += worth if owner % compiled.teams == side else -worth / (compiled.teams - 1)
-    return margin
-
-
-# ---------------------------------------------------------------------- builds
-
-
-@kernel
-def _list_lays(compiled: np.record, game: np.record, play: Play, value: int, start: int, listing: np.record) -> int:
+def _list_lays(
+    compiled: np.record, game: np.record, play: PlayedCard, value: int, start: int, listing: np.record
+) -> int:
     """Write the ways to make, join or raise a build of a value with a card (B2 to B4).
 
     A promise that no card held keeps is kept by raising that build only (B5).
@@ -239,7 +179,7 @@ def _list_lays(compiled: np.record, game: np.record, play: Play, value: int, sta
 
 @kernel
 def _write_unions(
-    compiled: np.record, game: np.record, play: Play, value: int, own_rank: int, start: int, listing: np.record
+    compiled: np.record, game: np.record, play: PlayedCard, value: int, own_rank: int, start: int, listing: np.record
 ) -> int:
     """Write a move for each choice of loose cards that can be split into groups of a value, with the card if wanted."""
     listing.sets += 1
@@ -272,31 +212,13 @@ def _worth_laid(compiled: np.record, game: np.record, move: np.record, copies: i
             worth += worth_of_build(compiled, game, other)
     if compiled.mulle_by_value:
         if move.once >> move.card & 1:  # it takes nothing yet
-            worth -= _mulle(compiled, move.card)
+            worth -= mulle_price(compiled, move.card)
         inside = move.once | _ONE << move.card
         best = 0.0
         while copies != 0:
             kind = bit_index(copies & -copies)
             copies &= copies - 1
             if inside >> kind & 1 or copies_in(game, value, kind) > 0 or copies_in(game, move.taken, kind) > 0:
-                best = max(best, abs(_mulle(compiled, kind)))
+                best = max(best, abs(mulle_price(compiled, kind)))
         worth -= compiled.lead_sign * best
     return worth
-
-
-# ---------------------------------------------------------------------- from moves to actions
-
-
-@kernel
-def next_action(game: np.record, move: np.record) -> int:
-    """Return the action that begins or continues a move: play, build, take in ascending order, take a build, stop."""
-    if game.pending == NO_CARD:
-        return int(move.card)
-    if move.build != 0 and game.build_value == 0:
-        return int(BUILD + move.build)
-    for kind in range(NUM_KINDS):
-        if copies_taken(move, kind) > game.taken[kind]:
-            return TAKE + kind
-    if move.taken != 0:
-        return int(TAKE_BUILD + move.taken)
-    return STOP

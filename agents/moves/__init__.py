@@ -1,0 +1,15 @@
+"""Whole moves: a card with what it takes, builds, joins or captures, listed once for search, judgement and features.
+
+record    the record of a move
+space     what listing needs: room for moves, and what is known of tables
+prices    what cards, builds and moves win
+cuts      how many moves are kept where there are very many
+kinds     which of the cards of a rank a move takes
+unions    sets of cards that are made of groups of one value
+maximal   moves where captures must be made, and are maximal (R7)
+optional  moves where captures are optional (K2)
+builds    moves where cards are built (B)
+listing   the moves of any rules, and their order
+making    what a move makes of a game
+staging   from a move to its staged actions
+"""

@@ -1,0 +1,146 @@
+"""Which of the cards of a rank a move takes.
+
+Cards of one rank are *alike* if they differ in nothing that these rules count: points, being a spade where piles count,
+and being set aside. On the table only ranks decide what may be captured, so to exchange two such cards changes nothing
+that comes after. Of those alike, the lowest kinds are taken. Where the identical copy of a table card matters (M2, R11)
+and is still to be played, that card is like no other.
+
+Of two cards of one rank that differ only in points, or only in being a spade, or in both in the same direction, the one
+that is worth more is the one to take, or for a low goal the one that is worth less. Say that best play goes on in some
+way after the worse one was taken. After the better one the side can go on in the same way, with the two cards
+exchanged. Where it takes the card that was left, the piles come out the same; where the other side takes it, the side
+has the better card, and the other the worse one. Majorities can only gain by that. The argument needs two sides, and
+that points do nothing but count: where a number of them makes sweeps void or ends the session (F5, F6), cards of
+different points are not compared. With more than two sides this is a cut.
+
+Where captures must be made, all choices are listed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from krypenv.agents.moves.cuts import MANY_CHOICES, keep_best
+from krypenv.agents.moves.prices import cost_of_takes
+from krypenv.agents.moves.record import write_move
+from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
+from krypenv.kernels.compiled import NEVER, NIBBLE, highest
+from krypenv.runtime.jit import kernel
+
+_ONE: Any = np.int64(1)
+
+
+@kernel
+def write_choices(
+    compiled: np.record, game: np.record, card: int, union: int, least: int, start: int, listing: np.record
+) -> int:
+    """Write a move for each choice of kinds for a union that no other choice is sure to equal or beat."""
+    moves = listing.moves
+    once, twice = np.int64(0), np.int64(0)
+    if least != 0:
+        for kind in range(NUM_KINDS):
+            once |= np.int64(listing.forced[kind] > 0) << kind
+            twice |= np.int64(listing.forced[kind] > 1) << kind
+    write_move(moves, start, card, union, once, twice)
+    end = start + 1
+    left = union - least
+    while left != 0:
+        rank = highest(left)
+        wanted = left >> NIBBLE * rank & 15
+        left -= wanted << NIBBLE * rank
+        end = choose_kinds(compiled, card, rank, wanted, start, end, listing)
+        if end - start > MANY_CHOICES:
+            for at in range(start, end):
+                listing.moves[at].cost = cost_of_takes(compiled, listing.moves[at])
+            end = keep_best(start, end, np.int64(-1), listing)
+    return end
+
+
+@kernel
+def choose_kinds(
+    compiled: np.record, card: int, rank: int, wanted: int, start: int, end: int, listing: np.record
+) -> int:
+    """Replace the moves from `start` to `end` by one for each choice of so many more cards of a rank.
+
+    They contain `forced` copies of each kind, and may contain `free` ones beside them.
+    """
+    moves, free, forced = listing.moves, listing.free, listing.forced
+    first = end
+    for packed in range(81):  # 0, 1 or 2 copies of each suit, as digits of base 3
+        rest = packed
+        count, once, twice = 0, np.int64(0), np.int64(0)
+        fitting = True
+        for suit in range(NUM_SUITS):
+            kind = suit * NUM_RANKS + rank
+            copies = rest % 3
+            rest //= 3
+            count += copies
+            fitting &= copies <= free[kind]
+            once |= np.int64(copies > 0) << kind
+            twice |= np.int64(copies + forced[kind] > 1 and copies > 0) << kind
+        if (
+            fitting
+            and count == wanted
+            and not (compiled.optional and _is_dominated(compiled, card, rank, packed, listing))
+        ):
+            for at in range(start, first):
+                move = moves[at]
+                write_move(moves, end, move.card, move.ranks, move.once | once, move.twice | twice)
+                end += 1
+    for at in range(first, end):
+        moves[start + at - first] = moves[at]
+    return start + end - first
+
+
+@kernel
+def copies_count(compiled: np.record) -> bool:
+    """Return whether it matters that a card is taken with its identical copy (M2, G2, R11)."""
+    by_copy: bool = compiled.mulle_points != 0 or compiled.identical_sweep != compiled.rank_sweep
+    return by_copy or compiled.mulle_by_value
+
+
+@kernel
+def _is_dominated(compiled: np.record, card: int, rank: int, packed: int, listing: np.record) -> bool:
+    """Return whether a choice takes a card of a rank while it leaves one that is at least as good to take.
+
+    `packed` is the number of copies of each suit, as digits of base 3.
+    """
+    free = listing.free
+    taken = packed
+    for suit in range(NUM_SUITS):
+        copies = taken % 3
+        taken //= 3
+        if copies > 0:
+            others = packed
+            for other in range(NUM_SUITS):
+                held = others % 3
+                others //= 3
+                if other != suit and held < free[other * NUM_RANKS + rank]:
+                    better, worse = other * NUM_RANKS + rank, suit * NUM_RANKS + rank
+                    if is_better_taken(compiled, card, better, worse, listing.lone):
+                        return True
+    return False
+
+
+@kernel
+def is_better_taken(compiled: np.record, card: int, one: int, other: int, lone: int) -> bool:
+    """Return whether a card of a rank is at least as good to take as another; of two that are alike the lower kind is.
+
+    `lone` has the bits of the kinds that are like no other, beside the kind of the card played, as its copy matters.
+    """
+    if copies_count(compiled) and ((lone >> one | lone >> other) & 1 or card in (one, other)):
+        return False
+    if compiled.is_aside[one] != compiled.is_aside[other]:
+        return False
+    points = compiled.card_points[one] - compiled.card_points[other]
+    if points != 0 and (compiled.sweep_limit < NEVER or (compiled.threshold_at_once and compiled.threshold < NEVER)):
+        return False
+    first_spade = SPADES * NUM_RANKS
+    spades = np.int64(compiled.counts_piles) * (np.int64(one >= first_spade) - np.int64(other >= first_spade))
+    points *= -compiled.lead_sign
+    spades *= -compiled.lead_sign
+    if points == 0 and spades == 0:
+        return one < other
+    return points >= 0 and spades >= 0

@@ -1,0 +1,102 @@
+"""The moves of a decision, and their order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.agents.moves.builds import list_builds
+from krypenv.agents.moves.maximal import known_sweeps, list_maximal
+from krypenv.agents.moves.optional import list_optional
+from krypenv.agents.moves.prices import POINT, TRAIL, cost_of_takes, fair_price
+from krypenv.agents.moves.record import copies_taken, swap_moves
+from krypenv.cards import NUM_RANKS
+from krypenv.kernels.compiled import NIBBLE, bit_index, kinds_of_values
+from krypenv.kernels.scoring import cost_of, is_void, sweeps_of
+from krypenv.runtime.jit import kernel, rare_kernel
+
+
+@kernel
+def list_moves(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
+    """Write all legal moves of the seat to act to `.moves` from `start` on; return where they end (R7-R10).
+
+    While a capture is being chosen, they are the captures that contain what was taken so far. Where captures are
+    optional, those are left out that are no better than others, or not among the best of very many
+    (`krypenv.agents.moves.optional`). Raises OverflowError if they don't fit.
+    """
+    if compiled.building:
+        return list_builds(compiled, game, start, listing)
+    if compiled.optional:
+        return list_optional(compiled, game, start, listing)
+    return list_maximal(compiled, game, start, listing)
+
+
+@kernel
+def order_moves(compiled: np.record, game: np.record, start: int, end: int, listing: np.record) -> None:
+    """Sort moves by what they cost at once: points and an own sweep, less a sweep that the next seat must make.
+
+    Where more counts than in the main game, mulles and the fair price of cards and spades are in it, and what the next
+    seat may do is not.
+    """
+    moves = listing.moves
+    if not compiled.is_main:
+        _order_further(compiled, game, start, end, moves)
+        return
+    seat = game.seat + 1
+    if seat == compiled.players:
+        seat = 0
+    for at in range(start, end):
+        moves[at].cost = _cost_of(compiled, game, moves[at], game.hand_kinds[seat], listing)
+        place = at
+        while place > start and moves[place - 1].cost > moves[place].cost:
+            swap_moves(moves, place - 1, place)
+            place -= 1
+
+
+@kernel
+def _cost_of(compiled: np.record, game: np.record, move: np.record, next_hand: int, listing: np.record) -> int:
+    """Return what a move costs at once: points and an own sweep, less a sweep that the next hand must make.
+
+    A sweep counts twice: one seat pays for it and another one is paid.
+    """
+    card, ranks = move.card, move.ranks
+    left = np.int64(game.table_ranks) - ranks
+    points = np.int64(0)
+    if ranks == 0:
+        left += np.int64(1) << NIBBLE * (card % NUM_RANKS)
+    else:
+        points += compiled.card_points[card]
+        kinds = move.once & compiled.point_kinds
+        while kinds != 0:
+            bit = kinds & -kinds
+            kinds ^= bit
+            points += compiled.card_points[bit_index(bit)] * (1 + np.int64(move.twice & bit != 0))
+    if left == 0:
+        return cost_of(compiled, points, 2, 0)
+    is_set_up = kinds_of_values(compiled, known_sweeps(compiled, left, listing)) & next_hand != 0
+    return cost_of(compiled, points, 0, 2 * np.int64(is_set_up))
+
+
+@rare_kernel
+def _order_further(compiled: np.record, game: np.record, start: int, end: int, moves: np.ndarray) -> None:
+    """Do what `order_moves` does, where more counts than in the main game."""
+    void = is_void(compiled, game)
+    for at in range(start, end):
+        if not compiled.optional:
+            moves[at].cost = _cost_further(compiled, game, moves[at], void)
+        place = at
+        while place > start and moves[place - 1].cost > moves[place].cost:
+            swap_moves(moves, place - 1, place)
+            place -= 1
+
+
+@kernel
+def _cost_further(compiled: np.record, game: np.record, move: np.record, void: bool) -> int:
+    """Return what a move costs at once, in thousandths of a point, at a fair price."""
+    card = np.int64(move.card)
+    if move.ranks == 0:
+        return int(TRAIL * fair_price(compiled, card))
+    cost = cost_of_takes(compiled, move) - np.int64(POINT * fair_price(compiled, card))
+    if move.ranks == game.table_ranks and not void:
+        sweeps = sweeps_of(compiled, card, np.int64(game.table_ranks), copies_taken(move, card))
+        cost += POINT * compiled.lead_sign * compiled.sweep_points * sweeps
+    return cost

@@ -1,0 +1,130 @@
+"""Moves where captures must be made, and are maximal (R7 to R10)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from krypenv.agents.moves.kinds import choose_kinds
+from krypenv.agents.moves.record import write_move
+from krypenv.agents.moves.space import KNOWN_CAPTURES, KNOWN_SIZE
+from krypenv.cards import NO_CARD, NUM_RANKS, NUM_SUITS
+from krypenv.kernels.captures import captures_of, find_captures, find_sweep_values
+from krypenv.kernels.compiled import NIBBLE, bit_index, fits, hand_value_of, sum_of, support
+from krypenv.runtime.jit import kernel
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_HASH_SHIFT = np.uint64(64 - (KNOWN_SIZE.bit_length() - 1))
+
+
+@kernel
+def list_maximal(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
+    """Write all legal moves of the seat to act to `.moves` from `start` on; return where they end."""
+    if game.pending != NO_CARD:
+        return _list_captures(compiled, game, np.int64(game.pending), start, listing)
+    end = start
+    plays = np.int64(game.legal_plays)
+    while plays != 0:
+        bit = plays & -plays
+        plays ^= bit
+        end = _list_captures(compiled, game, bit_index(bit), end, listing)
+    return end
+
+
+@kernel
+def _list_captures(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
+    """Write the moves of one card, one for each capture of kinds."""
+    scratch = listing.scratch
+    table = np.int64(game.table_ranks)
+    if compiled.chooses_value:
+        count = captures_of(compiled, card, table, scratch)
+    else:
+        count = known_captures(compiled, np.int64(hand_value_of(compiled, card)), table, listing)
+    if count == 0:
+        write_move(listing.moves, start, card, np.int64(0), np.int64(0), np.int64(0))
+        return start + 1
+    end = start
+    for at in range(count):
+        capture = scratch.captures[at]
+        if game.pending == NO_CARD or fits(game.taken_ranks, capture):
+            end = _list_kinds(compiled, game, card, capture, end, listing)
+    return end
+
+
+@kernel
+def _list_kinds(compiled: np.record, game: np.record, card: int, capture: int, start: int, listing: np.record) -> int:
+    """Write a move for each choice of kinds that makes up the ranks of a capture and contains those taken so far."""
+    moves = listing.moves
+    write_move(moves, start, card, capture, np.int64(0), np.int64(0))
+    end = start + 1
+    ranks = support(capture)
+    while ranks != 0:
+        bit = ranks & -ranks
+        ranks ^= bit
+        rank = bit_index(bit)
+        wanted = capture >> NIBBLE * rank & 15
+        if wanted < game.table_ranks >> NIBBLE * rank & 15:
+            end = _split_kinds(compiled, game, card, rank, wanted, start, end, listing)
+        else:  # all cards of the rank
+            once, twice = np.int64(0), np.int64(0)
+            for suit in range(NUM_SUITS):
+                kind = suit * NUM_RANKS + rank
+                once |= np.int64(game.table[kind] > 0) << kind
+                twice |= np.int64(game.table[kind] > 1) << kind
+            for at in range(start, end):
+                moves[at].once |= once
+                moves[at].twice |= twice
+    return end
+
+
+@kernel
+def _split_kinds(
+    compiled: np.record, game: np.record, card: int, rank: int, wanted: int, start: int, end: int, listing: np.record
+) -> int:
+    """Replace the moves from `start` to `end` by one for each way to take some, not all, cards of a rank."""
+    choosing = game.pending != NO_CARD
+    more: Any = np.int64(wanted)
+    once, twice = np.int64(0), np.int64(0)
+    for suit in range(NUM_SUITS):
+        kind = suit * NUM_RANKS + rank
+        taken = np.int64(game.taken[kind]) if choosing else np.int64(0)
+        listing.forced[kind] = taken
+        listing.free[kind] = game.table[kind] - taken
+        more -= taken
+        once |= np.int64(taken > 0) << kind
+        twice |= np.int64(taken > 1) << kind
+    for at in range(start, end):
+        listing.moves[at].once |= once
+        listing.moves[at].twice |= twice
+    return choose_kinds(compiled, card, rank, more, start, end, listing)
+
+
+@kernel
+def known_sweeps(compiled: np.record, ranks: int, listing: np.record) -> int:
+    """Do what `find_sweep_values` does, memoized: a search meets the same tables again and again."""
+    entry = listing.known[np.int64(np.uint64(ranks) * _GOLDEN >> _HASH_SHIFT)]
+    if entry.table != ranks:
+        entry.table = ranks
+        entry.sweeps = find_sweep_values(compiled, ranks, sum_of(compiled, ranks), listing.scratch)
+    return int(entry.sweeps)
+
+
+@kernel
+def known_captures(compiled: np.record, value: int, ranks: int, listing: np.record) -> int:
+    """Do what `find_captures` does, memoized."""
+    query = ranks | value << NIBBLE * NUM_RANKS
+    entry = listing.known[np.int64(np.uint64(query) * _GOLDEN >> _HASH_SHIFT)]
+    captures = listing.scratch.captures
+    if entry.query == query:
+        count = np.int64(entry.count)
+        for at in range(count):
+            captures[at] = entry.captures[at]
+        return int(count)
+    count = find_captures(compiled, value, ranks, listing.scratch)
+    if count <= KNOWN_CAPTURES:
+        entry.query = query
+        entry.count = count
+        for at in range(count):
+            entry.captures[at] = captures[at]
+    return count

@@ -1,0 +1,168 @@
+"""Moves where captures are optional (K2): which of the many are worth a look.
+
+A card takes nothing, or a union of groups of one of its hand values. Two things bring the choices of kinds for a union
+down, and neither changes what best play is worth (`krypenv.agents.moves.kinds`).
+
+A further cut: where a card has more captures than `listing.keep`, the best of them by what they win at once are kept,
+at a fair price, and a sweep. Where there are very many, they are the best of those that a search for unions finds in a
+number of steps. `listing.is_cut` then says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from krypenv.agents.moves.kinds import copies_count
+from krypenv.agents.moves.prices import POINT, TRAIL, fair_price
+from krypenv.agents.moves.record import write_move
+from krypenv.agents.moves.space import OPTIONAL_CAPTURES, OPTIONAL_SIZE
+from krypenv.agents.moves.unions import write_captures
+from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS
+from krypenv.kernels.compiled import NIBBLE, bit_index, support
+from krypenv.kernels.scoring import is_void
+from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.state import mix
+
+_ONE: Any = np.int64(1)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_SLOT_MASK = np.uint64(OPTIONAL_SIZE - 1)
+
+
+@rare_kernel
+def list_optional(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
+    """Write the moves of the seat to act that are worth a look to `.moves` from `start` on; return where they end.
+
+    While a capture is being chosen, they are what it can still become. Their costs are written too. Raises
+    OverflowError if they don't fit.
+    """
+    sweep = np.int64(POINT * compiled.lead_sign * compiled.sweep_points * np.int64(not is_void(compiled, game)))
+    if game.pending != NO_CARD:
+        return _list_pending(compiled, game, sweep, start, listing)
+    read_table(compiled, game, listing)
+    end = start
+    plays = np.int64(game.legal_plays)
+    while plays != 0:
+        bit = plays & -plays
+        plays ^= bit
+        end = _list_card(compiled, game, bit_index(bit), sweep, end, listing)
+    return end
+
+
+@kernel
+def read_table(compiled: np.record, game: np.record, listing: np.record) -> None:
+    """Write the key of a table, and its kinds whose identical copy matters and is still to be played."""
+    key = mix(np.uint64(listing.keep))
+    lone = np.int64(0)
+    counts = copies_count(compiled)
+    for kind in range(NUM_KINDS):
+        if game.table[kind] > 0:
+            key += np.uint64(game.table[kind]) * listing.table_keys[kind]
+            if counts and compiled.deck_counts[kind] > game.seen[kind]:
+                lone |= _ONE << kind
+    listing.lone = lone
+    listing.table_key = key + mix(np.uint64(lone))
+
+
+@kernel
+def _list_card(compiled: np.record, game: np.record, card: int, sweep: int, start: int, listing: np.record) -> int:
+    """Write the moves of one card of the hand."""
+    moves = listing.moves
+    choice = np.int64(compiled.hand_choice[card])
+    if compiled.forced_sweep and choice & game.sweep_values != 0:
+        _whole_table(game, card, start, moves)
+        moves[start].cost = sweep
+        return start + 1
+    write_move(moves, start, card, np.int64(0), np.int64(0), np.int64(0))
+    price = np.int64(POINT * fair_price(compiled, card))
+    moves[start].cost = price * TRAIL // POINT
+    end = start + 1
+    if compiled.group_values[support(game.table_ranks)] & choice == 0:
+        return end
+    own = card if copies_count(compiled) else NUM_KINDS
+    query = listing.table_key + mix(np.uint64(choice) + np.uint64(own) * _GOLDEN)
+    entry = listing.known_captures[np.int64(query & _SLOT_MASK)]
+    if entry.query == query:
+        for at in range(entry.count):
+            known = entry.captures[at]
+            write_move(moves, end, card, known.ranks, known.once, known.twice)
+            moves[end].cost = known.cost
+            end += 1
+        listing.is_cut |= entry.is_cut
+    else:
+        end = _find_captures(compiled, game, card, end, listing)
+    for at in range(start + 1, end):
+        moves[at].cost -= price
+        if moves[at].ranks == game.table_ranks:
+            moves[at].cost += sweep
+    return end
+
+
+@kernel
+def _find_captures(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
+    """Find the captures of a card worth a look, and remember them; their costs leave out the card and a sweep."""
+    moves = listing.moves
+    was_cut = listing.is_cut
+    listing.is_cut = False
+    for kind in range(NUM_KINDS):
+        listing.forced[kind] = 0
+        listing.free[kind] = game.table[kind]
+    end = write_captures(compiled, game, card, np.int64(0), game.table_ranks, start, listing)
+    if end - start <= OPTIONAL_CAPTURES:
+        own = card if copies_count(compiled) else NUM_KINDS
+        choice = np.int64(compiled.hand_choice[card])
+        query = listing.table_key + mix(np.uint64(choice) + np.uint64(own) * _GOLDEN)
+        entry = listing.known_captures[np.int64(query & _SLOT_MASK)]
+        entry.query, entry.count, entry.is_cut = query, end - start, listing.is_cut
+        for at in range(end - start):
+            entry.captures[at] = moves[start + at]
+    listing.is_cut |= was_cut
+    return end
+
+
+@kernel
+def _list_pending(compiled: np.record, game: np.record, sweep: int, start: int, listing: np.record) -> int:
+    """Write what the pending card can still take, in ascending order of kind: all that was taken, and later kinds."""
+    card, moves = np.int64(game.pending), listing.moves
+    read_table(compiled, game, listing)
+    most = leave_open(game, listing)
+    price = np.int64(POINT * fair_price(compiled, card))
+    end = start
+    if game.taken_ranks == 0:
+        write_move(moves, start, card, np.int64(0), np.int64(0), np.int64(0))
+        moves[start].cost = price * TRAIL // POINT
+        end += 1
+    first = end
+    end = write_captures(compiled, game, card, np.int64(game.taken_ranks), most, end, listing)
+    for at in range(first, end):
+        moves[at].cost -= price
+        if moves[at].ranks == game.table_ranks:
+            moves[at].cost += sweep
+    return end
+
+
+@kernel
+def leave_open(game: np.record, listing: np.record) -> int:
+    """Write what a play in the middle must take, and may take beside it, in ascending order; return both, packed."""
+    last = np.int64(0)
+    for kind in range(NUM_KINDS):
+        if game.taken[kind] > 0:
+            last = np.int64(kind)
+    most = np.int64(game.taken_ranks)
+    for kind in range(NUM_KINDS):
+        free = np.int64(game.table[kind] - game.taken[kind]) if kind >= last else np.int64(0)
+        listing.forced[kind] = game.taken[kind]
+        listing.free[kind] = free
+        most += free << NIBBLE * (kind % NUM_RANKS)
+    return int(most)
+
+
+@kernel
+def _whole_table(game: np.record, card: int, at: int, moves: np.ndarray) -> None:
+    """Write the move that takes all table cards."""
+    once, twice = np.int64(0), np.int64(0)
+    for kind in range(NUM_KINDS):
+        once |= np.int64(game.table[kind] > 0) << kind
+        twice |= np.int64(game.table[kind] > 1) << kind
+    write_move(moves, at, card, np.int64(game.table_ranks), once, twice)

@@ -1,0 +1,63 @@
+"""Records of moves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from krypenv.cards import NUM_RANKS
+from krypenv.kernels.compiled import NIBBLE
+from krypenv.runtime.jit import kernel
+
+MOVE = np.dtype(
+    [
+        ("card", np.int32),  # the kind played
+        ("build", np.int16),  # value of the build that it makes, raises or joins, else 0 (B2 to B4)
+        ("taken", np.int16),  # value of the build that it captures or raises, else 0
+        ("ranks", np.int64),  # the ranks of the loose cards that it takes or builds with, packed
+        ("once", np.int64),  # bits of the kinds of which it takes a copy or two
+        ("twice", np.int64),  # bits of the kinds of which it takes two
+        # what it costs at once (`order_moves`), in points, or in thousandths of one where more counts than in the main
+        # game; the cheapest is searched first
+        ("cost", np.int64),
+    ],
+    align=True,
+)
+
+
+@kernel
+def write_move(moves: np.ndarray, at: int, card: int, ranks: int, once: int, twice: int) -> None:
+    """Write one move."""
+    if at >= len(moves):
+        raise OverflowError("more moves on one line of a search than there is room for")
+    move = moves[at]
+    move.card = card
+    move.build, move.taken = 0, 0
+    move.ranks = ranks
+    move.once = once
+    move.twice = twice
+
+
+@kernel
+def swap_moves(moves: np.ndarray, one: int, other: int) -> None:
+    """Swap two moves."""
+    first, second = moves[one], moves[other]
+    first.card, second.card = second.card, first.card
+    first.build, second.build = second.build, first.build
+    first.taken, second.taken = second.taken, first.taken
+    first.ranks, second.ranks = second.ranks, first.ranks
+    first.once, second.once = second.once, first.once
+    first.twice, second.twice = second.twice, first.twice
+    first.cost, second.cost = second.cost, first.cost
+
+
+@kernel
+def copies_taken(move: np.record, kind: int) -> int:
+    """Return how many cards of a kind a move takes."""
+    return (move.once >> kind & 1) + (move.twice >> kind & 1)
+
+
+@kernel
+def is_mulle(move: np.record) -> bool:
+    """Return whether a move takes one card, the identical copy of the card played (M2)."""
+    is_one: bool = move.ranks == np.int64(1) << NIBBLE * (move.card % NUM_RANKS)
+    return is_one and move.once == np.int64(1) << move.card
