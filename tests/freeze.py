@@ -1,0 +1,63 @@
+"""What agents choose and what features say, before and after their code is rebuilt. Not part of CI: it takes an hour.
+
+`frozen.json` holds digests of the choices of each agent, and of the bytes of the features, over at least 2,000
+decisions of every rule set. This compares them with what the code does now and names every pair that differs; with
+`--write` it writes the file anew. The work is a run, so the command resumes; give another folder for other code:
+
+    .venv/bin/python tests/freeze.py --out runs/frozen --workers 2 --only mulle
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+from support.frozen import AGENTS, DECISIONS, FEATURES, difference, digests, rule_sets
+
+from krypenv.inputs.files import write_whole
+from krypenv.training.runs.executors import Executor
+from krypenv.training.runs.journal import Header
+from krypenv.training.runs.tasks import Task, open_run
+
+FROZEN = Path(__file__).parent / "frozen.json"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Compare what agents choose, and features, with what is frozen.")
+    parser.add_argument("--out", type=Path, default=Path("runs/frozen"), help="folder of the run")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--only", default="", help="rule sets or agents whose text contains this")
+    parser.add_argument("--write", action="store_true", help="freeze what there is now")
+    given = parser.parse_args()
+    tasks = [
+        Task(f"{text} | {name}", digests, {"text": text, "name": name})
+        for text in rule_sets()
+        for name in (*AGENTS, FEATURES)
+        if given.only in f"{text} | {name}"
+    ]
+    header = Header("frozen choices", {"decisions": DECISIONS}, {})
+    with (
+        Progress(console=Console(stderr=True)) as bar,
+        open_run(given.out, header, Executor(given.workers)) as run,
+    ):
+        shown = bar.add_task("digests")
+        found = run.do_all(tasks, lambda done, of: bar.update(shown, completed=done, total=of))
+    if given.write:
+        kept = json.loads(FROZEN.read_text()) if FROZEN.exists() and given.only else {}
+        write_whole(FROZEN, (json.dumps({**kept, **found}, indent=0) + "\n").encode())
+        print(f"wrote {len(found)} lists of digests to {FROZEN.name}")
+        return
+    frozen = json.loads(FROZEN.read_text())
+    told = {key: difference(frozen.get(key, "not frozen"), result) for key, result in found.items()}
+    parted = {key: text for key, text in told.items() if text}
+    for key, text in parted.items():
+        print(f"{key}: {text}")
+    print(f"{len(found) - len(parted)} of {len(found)} are as they were")
+    raise SystemExit(bool(parted))
+
+
+if __name__ == "__main__":
+    main()
