@@ -22,7 +22,6 @@ from krypenv.agents.neural.model_file import refuse_zip
 from krypenv.agents.oracle import OracleDeck, OracleHand
 from krypenv.agents.own import Typed, is_own, make_own, refuse_import, typed
 from krypenv.agents.scripted import Greedy, Random, Tactician
-from krypenv.agents.search.builders import greedy_builder, tactical_builder
 from krypenv.agents.search.ismcts import Ismcts
 from krypenv.agents.search.rollout import Rollout
 from krypenv.agents.search.search import Search
@@ -65,10 +64,6 @@ _AGENTS: dict[str, Callable[..., Agent]] = {
     "oracle-hand": OracleHand,
     "oracle-deck": OracleDeck,
 }
-_BUILDERS: dict[str, Callable[..., Agent]] = {
-    "greedy": greedy_builder,
-    "tactician": tactical_builder,
-}  # where one builds
 
 
 def names() -> list[str]:
@@ -114,8 +109,6 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
             "and a path to a model's folder and module:Class are agents too"
         )
     check_options(name, _AGENTS[name], options)
-    if rules.building:
-        return _BUILDERS.get(name, _AGENTS[name])(rules, seed, **options)
     return _AGENTS[name](rules, seed, **options)
 
 

@@ -6,25 +6,38 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, check_seed
+from krypenv.agents.judgement.decision import has_choice
+from krypenv.agents.moves.people import add_move
 from krypenv.agents.moves.staging import next_action
+from krypenv.agents.search.candidates import list_choices
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampler import name_of
-from krypenv.agents.search.sampling import best_of, has_choice
-from krypenv.agents.search.search import (
-    Kinds,
-    SearchPlan,
-    add_move,
-    list_choices,
-    plan_of,
-    value_moves,
-)
-from krypenv.agents.search.workspace import Workspace, make_workspace, with_room
+from krypenv.agents.search.sampling import best_of
+from krypenv.agents.search.search import SearchPlan, plan_of, value_moves
+from krypenv.agents.workspace import Workspace, make_workspace, with_room
+from krypenv.game.moves import Move
 from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 from krypenv.runtime.threads import Lock, in_turn
 from krypenv.state import State, mix
 from krypenv.worlds.invariants import check_state, check_states
+
+
+@kernel
+def list_knowing(compiled: np.ndarray, state: np.ndarray, row: int, workspace: Workspace) -> int:
+    """Set up a game with all hands open as the only world, and list its moves; return their number."""
+    workspace.worlds[0].game, workspace.worlds[0].is_open = state[row], True
+    return list_choices(compiled[0], workspace.worlds[0].game, True, workspace.listing[0])
+
+
+@kernel
+def value_knowing(
+    compiled: np.ndarray, model: np.ndarray, end: int, seed: np.uint64, plan: SearchPlan, workspace: Workspace
+) -> None:
+    """Write the margins of the first `end` moves of the world that `list_knowing` set up into `.values`."""
+    workspace.tally[0].totals[:end] = 0.0
+    value_moves(compiled[0], model[0], plan, workspace, end, mix(seed))
 
 
 @kernel
@@ -39,45 +52,29 @@ def choose_knowing(
     out: np.ndarray,
 ) -> None:
     """Write the action of each row's best move with all hands open into `out`, (B,) int64."""
-    listing = workspace.listing[0]
-    worlds = workspace.worlds[0]
-    lines = workspace.lines[0]
-    tally = workspace.tally[0]
     for row in range(len(out)):
         if not has_choice(action_masks[row]):
             out[row] = np.argmax(action_masks[row])
             continue
-        worlds.game = state[row]
-        worlds.is_open = True
-        end = list_choices(compiled[0], worlds.game, True, listing)
-        for at in range(end):
-            tally.totals[at] = 0.0
-        value_moves(compiled[0], model[0], plan, listing, worlds, lines, tally, end, mix(seeds[row]))
-        out[row] = next_action(worlds.game, listing.moves[best_of(tally.values, end)])
+        end = list_knowing(compiled, state, row, workspace)
+        value_knowing(compiled, model, end, seeds[row], plan, workspace)
+        out[row] = next_action(
+            workspace.worlds[0].game, workspace.listing[0].moves[best_of(workspace.tally[0].values, end)]
+        )
 
 
 @kernel
-def list_knowing(compiled: np.ndarray, state: np.ndarray, workspace: Workspace) -> int:
-    """Write the moves of a game with all hands open into the scratch; return their number."""
-    listing = workspace.listing[0]
-    worlds = workspace.worlds[0]
-    worlds.game = state[0]
-    worlds.is_open = True
-    return list_choices(compiled[0], worlds.game, True, listing)
+def list_one(compiled: np.ndarray, state: np.ndarray, workspace: Workspace) -> int:
+    """Do what `list_knowing` does, for one game."""
+    return list_knowing(compiled, state, 0, workspace)
 
 
 @kernel
-def value_knowing(
+def value_one(
     compiled: np.ndarray, model: np.ndarray, end: int, seed: np.uint64, plan: SearchPlan, workspace: Workspace
 ) -> None:
-    """Write the margins of the moves of `list_knowing`, and of those added, into the scratch."""
-    listing = workspace.listing[0]
-    worlds = workspace.worlds[0]
-    lines = workspace.lines[0]
-    tally = workspace.tally[0]
-    for at in range(end):
-        tally.totals[at] = 0.0
-    value_moves(compiled[0], model[0], plan, listing, worlds, lines, tally, end, mix(seed))
+    """Do what `value_knowing` does, for one game."""
+    value_knowing(compiled, model, end, seed, plan, workspace)
 
 
 class _Oracle:
@@ -130,7 +127,7 @@ class OracleHand(_Oracle):
         super().__init__(rules, seed, plies, method, value, 0)
 
     @in_turn
-    def examine_on(self, state: State, also: Kinds | None = None) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
+    def examine_on(self, state: State, also: Move | None = None) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
         """Return the moves of one game and their margins: (n,) of `MOVE` and (1, n) float64.
 
         `state` is (1,) of `GAME`, with a seat to act; see `Search.examine`.
@@ -139,11 +136,11 @@ class OracleHand(_Oracle):
         seed = np.uint64(self._rng.integers(0, 1 << 63))
 
         def value() -> int:
-            count = int(list_knowing(self._compiled, games, self._workspace))
+            count = int(list_one(self._compiled, games, self._workspace))
             self.was_cut = bool(self._workspace.listing["is_cut"][0])
             if also is not None:
                 count = add_move(self._workspace.listing["moves"][0], count, also)
-            value_knowing(self._compiled, self._model, count, seed, self._plan, self._workspace)
+            value_one(self._compiled, self._model, count, seed, self._plan, self._workspace)
             return count
 
         count = with_room(self, value)

@@ -2,49 +2,45 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
-from krypenv.agents.replies import REPLIES, look_at_replies, weigh_replies
+from krypenv.agents.judgement.decision import has_choice, look_around
+from krypenv.agents.judgement.judge import judge_moves
+from krypenv.agents.moves.cuts import JUDGED_CAPTURES, MOST_JUDGED
+from krypenv.agents.moves.listing import list_moves, order_moves
+from krypenv.agents.moves.prices import set_prices
+from krypenv.agents.moves.record import trails
+from krypenv.agents.moves.staging import next_action
+from krypenv.agents.workspace import Workspace, make_workspace, with_room
 from krypenv.cards import BUILD, NUM_BUILDING_ACTIONS, TAKE
-from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import bit_index, compile_rules, hand_value_of
 from krypenv.kernels.decision_checks import check_decisions
-from krypenv.kernels.outlook import FEATURE_SCRATCH, look
-from krypenv.kernels.weighing import cost_now, weigh_any, weigh_main
-from krypenv.observation import LARGEST_SIZE
+from krypenv.kernels.outlook import look
+from krypenv.kernels.weighing import cost_now, weigh_main
 from krypenv.rules import Rules
-from krypenv.runtime.jit import handle, kernel, records
+from krypenv.runtime.jit import kernel, rare_kernel
 from krypenv.runtime.threads import Lock, in_turn
+from krypenv.worlds.determinize import check_genuine
 
-# With `shed`, the points credited to a creeping card for each unit of its hand value (2 to 14) above the middle.
+# With `shed`, the points credited to a trailing card for each unit of its hand value (2 to 14) above the middle.
 SHED_WEIGHT = 0.05
 MIDDLE_VALUE = 8
 
-PLAYER = np.dtype(
-    [
-        ("looks_ahead", np.bool_),  # to the sweep that the next seat may have to make
-        ("shed_weight", np.float64),
-        ("legal", np.int64, (NUM_BUILDING_ACTIONS,)),  # scratch: legal actions
-        ("feature_scratch", FEATURE_SCRATCH),
-        ("seen", np.int8, (LARGEST_SIZE,)),  # an observation
-        ("replies", REPLIES),
-    ],
-    align=True,
-)
+
+class Style(NamedTuple):
+    """How a scripted player chooses."""
+
+    looks_ahead: bool  # to what the next seat can win
+    shed_weight: float
 
 
-def make_tactician(rules: Rules, threads: int = 1) -> np.ndarray:
-    """Return the tactician that is strongest at some rules, as `make_player` does: it sheds if it must capture."""
-    return make_player(True, 0.0 if rules.capture == "optional" else SHED_WEIGHT, threads)
-
-
-def make_player(looks_ahead: bool, shed_weight: float, threads: int = 1) -> np.ndarray:
-    """Return the parameters and the scratch of a scripted player, one record a thread: (threads,) of `PLAYER`."""
-    player = records(PLAYER, threads)
-    player.looks_ahead, player.shed_weight = looks_ahead, shed_weight
-    return handle(player)
+def tactical_style(rules: Rules) -> Style:
+    """Return the tactician that is strongest at some rules: it sheds if it must capture."""
+    return Style(True, 0.0 if rules.capture == "optional" else SHED_WEIGHT)
 
 
 @kernel
@@ -84,9 +80,8 @@ def draw(luck: int, count: int) -> int:
 
 
 @kernel
-def choose_any(action_masks: np.ndarray, luck: np.ndarray, player: np.ndarray, out: np.ndarray) -> None:
+def choose_any(action_masks: np.ndarray, luck: np.ndarray, legal: np.ndarray, out: np.ndarray) -> None:
     """Write a uniformly random legal action of each row into `out`, (B,) int64; `luck` is (B,) of 32 random bits."""
-    legal = player[0].legal
     for row in range(len(out)):
         count = list_legal(action_masks[row], legal)
         out[row] = legal[draw(luck[row], count)]
@@ -98,98 +93,140 @@ def choose_best(
     observations: np.ndarray,
     action_masks: np.ndarray,
     luck: np.ndarray,
-    player: np.ndarray,
-    scratch: np.ndarray,
+    style: Style,
+    workspace: Workspace,
     out: np.ndarray,
 ) -> None:
-    """Write each row's legal action of least cost into `out`, (B,) int64; ties at random.
-
-    The cost is the points taken now, own sweeps included. A player who looks ahead subtracts the points of a sweep that
-    the next seat may have to make, times its probability. For a card that creeps, that player also subtracts
-    `shed_weight` for each unit of its hand value above the middle.
-    """
-    rules, chooser, capture_scratch = compiled[0], player[0], scratch[0]
-    looks_ahead, shed_weight = chooser.looks_ahead, chooser.shed_weight
+    """Write each row's action of least cost into `out`, (B,) int64, or that of its best move; ties at random."""
+    judging, listing = workspace.judging[0], workspace.listing[0]
     for row in range(len(out)):
-        count = list_legal(action_masks[row], chooser.legal)
-        out[row] = best_action(
-            rules, observations[row], count, looks_ahead, shed_weight, luck[row], chooser, capture_scratch
-        )
+        if not has_choice(action_masks[row]):
+            out[row] = np.argmax(action_masks[row])
+        elif compiled[0].is_main:
+            count = list_legal(action_masks[row], judging.legal)
+            out[row] = cheapest_action(
+                compiled[0], observations[row], count, style, luck[row], judging, listing.scratch
+            )
+        else:
+            worlds = workspace.worlds[0]
+            look_around(compiled[0], observations[row], worlds, listing.scratch)
+            best = best_move(
+                compiled[0], observations[row], worlds.root, style, JUDGED_CAPTURES, luck[row], 0, listing, judging
+            )
+            out[row] = next_action(worlds.root, listing.moves[best])
 
 
 @kernel
-def best_action(
+def cheapest_action(
     compiled: np.record,
     observation: np.ndarray,
     count: int,
-    looks_ahead: bool,
-    shed_weight: float,
+    style: Style,
     luck: int,
-    player: np.record,
+    judging: np.record,
     scratch: np.record,
 ) -> int:
-    """Return the action of least cost (see `choose_best`) among the first `count` of `player.legal`.
+    """Return the action of least cost among the first `count` of `judging.legal`, by rules like the main game's.
 
-    Overwrites `player.legal`. `looks_ahead` and `shed_weight` are arguments so that they are read from `player` once,
-    and not for each row.
+    The cost is the points taken now, own sweeps included. Who looks ahead subtracts the points of a sweep that the next
+    seat may have to make, times its probability, and for a card that trails `shed_weight` for each unit of its hand
+    value above the middle. Overwrites `judging.legal`.
     """
-    legal, feature_scratch = player.legal, player.feature_scratch
-    tied = 1
-    if count > 1:
-        look(compiled, observation, feature_scratch)
-        with_replies = looks_ahead and not compiled.is_main
-        if with_replies:
-            look_at_replies(compiled, observation, feature_scratch, player.replies)
-        lowest = np.inf
-        for at in range(count):
-            action = legal[at]
-            if compiled.is_main:
-                result = weigh_main(compiled, observation, action, feature_scratch, scratch)
-            elif with_replies:
-                result = weigh_replies(compiled, observation, action, feature_scratch, player.replies, scratch)
-            else:
-                result = weigh_any(compiled, observation, action, feature_scratch, scratch)
-            if not looks_ahead:
-                result = cost_now(compiled, feature_scratch)
-            elif feature_scratch.creeps:
-                result -= shed_weight * (hand_value_of(compiled, action) - MIDDLE_VALUE)
-            if result < lowest:
-                lowest = result
-                tied = 0
-            if result == lowest:
-                legal[tied] = action  # never ahead of `at`
-                tied += 1
+    legal, feature_scratch = judging.legal, judging.feature_scratch
+    look(compiled, observation, feature_scratch)
+    tied, lowest = 1, np.inf
+    for at in range(count):
+        action = legal[at]
+        cost = weigh_main(compiled, observation, action, feature_scratch, scratch)
+        if not style.looks_ahead:
+            cost = cost_now(compiled, feature_scratch)
+        elif feature_scratch.creeps:
+            cost -= style.shed_weight * (hand_value_of(compiled, action) - MIDDLE_VALUE)
+        if cost < lowest:
+            lowest = cost
+            tied = 0
+        if cost == lowest:
+            legal[tied] = action  # never ahead of `at`
+            tied += 1
     return legal[draw(luck, tied)]
 
 
+@rare_kernel
+def best_move(
+    compiled: np.record,
+    observation: np.ndarray,
+    game: np.record,
+    style: Style,
+    keep: int,
+    luck: int,
+    start: int,
+    listing: np.record,
+    judging: np.record,
+) -> int:
+    """List the moves of a game that looks like `observation` to the seat to act; return the place of the best one.
+
+    Of each card, `keep` captures are judged. The moves are written from `start` on.
+    """
+    set_prices(compiled, game, listing)
+    listing.keep = keep
+    end = list_moves(compiled, game, start, listing)
+    order_moves(compiled, game, start, end, listing)
+    end = min(end, start + MOST_JUDGED)
+    judge_moves(compiled, observation, game, start, end, style.looks_ahead, listing, judging)
+    most, tied = -np.inf, 0
+    for at in range(start, end):
+        worth = judging.judged[at].worth
+        if trails(listing.moves[at]):
+            worth += style.shed_weight * (hand_value_of(compiled, listing.moves[at].card) - MIDDLE_VALUE)
+        judging.judged[at].worth = worth
+        if worth > most:
+            most, tied = worth, 0
+        tied += worth == most
+    skip, best = draw(luck, tied), start
+    while judging.judged[best].worth < most or skip > 0:
+        skip -= judging.judged[best].worth == most
+        best += 1
+    return best
+
+
 class _Scripted:
-    """Scratch, and a stream of random numbers for ties; threads take turns with both."""
+    """A workspace, and a stream of random numbers for ties; threads take turns with both."""
 
     remembers = False  # whether what it does depends on earlier calls
 
-    def __init__(self, name: str, rules: Rules, seed: int, looks_ahead: bool = False, shed_weight: float = 0.0) -> None:
+    def __init__(self, name: str, rules: Rules, seed: int, style: Style) -> None:
         self.name = name
         self.rules = rules
         self.lock = Lock()
-        self._compiled = compile_rules(rules)
-        self._player = make_player(looks_ahead, shed_weight)
+        self._compiled, self._style = compile_rules(rules), style
+        self._workspace = make_workspace()
         self._rng = np.random.default_rng(check_seed(seed))
 
     @in_turn
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
-        """Return each row's action of least cost, (B,) int64; see `krypenv.agents.Agent`."""
+        """Return the action of least cost, or the next one of the best move, (B,) int64; see `krypenv.agents.Agent`."""
         observations, masks = check_decisions(self.rules, observations, action_masks)
+        if not self._compiled["is_main"][0]:
+            check_genuine(self.rules, observations, masks)
         out = np.empty(len(masks), np.int64)
-        luck = self._luck(len(masks))
-        choose_best(self._compiled, observations, masks, luck, self._player, borrow_scratch(), out)
+        luck = self._rng.integers(0, 1 << 32, len(masks))
+
+        def choose() -> None:
+            choose_best(self._compiled, observations, masks, luck, self._style, self._workspace, out)
+
+        with_room(self, choose)
         return out
 
-    def _luck(self, count: int) -> IntArray:
-        return self._rng.integers(0, 1 << 32, count)
 
-
-class Random(_Scripted):
+class Random:
     """Plays a uniformly random legal action."""
+
+    remembers = False
+
+    def __init__(self, rules: Rules, seed: int = 0) -> None:
+        self.name, self.rules, self.lock = "random", rules, Lock()
+        self._legal = np.empty(NUM_BUILDING_ACTIONS, np.int64)
+        self._rng = np.random.default_rng(check_seed(seed))
 
     @staticmethod
     def probabilities(observations: np.ndarray, action_masks: np.ndarray) -> npt.NDArray[np.float64]:
@@ -197,15 +234,12 @@ class Random(_Scripted):
         masks = np.asarray(action_masks, np.float64)
         return np.asarray(masks / masks.sum(axis=1, keepdims=True))
 
-    def __init__(self, rules: Rules, seed: int = 0) -> None:
-        super().__init__("random", rules, seed)
-
     @in_turn
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return a random legal action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         _, masks = check_decisions(self.rules, observations, action_masks)
         out = np.empty(len(masks), np.int64)
-        choose_any(masks, self._luck(len(masks)), self._player, out)
+        choose_any(masks, self._rng.integers(0, 1 << 32, len(masks)), self._legal, out)
         return out
 
 
@@ -216,17 +250,22 @@ class Greedy(_Scripted):
     """
 
     def __init__(self, rules: Rules, seed: int = 0) -> None:
-        super().__init__("greedy", rules, seed)
+        super().__init__("greedy", rules, seed, Style(False, 0.0))
 
 
 class Tactician(_Scripted):
     """Takes the fewest points now, less those of a sweep that it sets up times its probability; ties at random.
 
-    With `shed` it also prefers to creep with high cards: kept in hand, they match more sums of table cards. Where
-    captures are optional or more counts, it weighs what the next seat can win (`krypenv.agents.replies`).
+    With `shed` it also prefers to trail high cards: kept in hand, they match more sums of table cards. Where captures
+    are optional or more counts, it plays the move with the best sum of gain, expected reply and keep
+    (`krypenv.agents.judgement`). Raises ValueError for `shed` where cards are built, for there no card must capture.
     """
 
     def __init__(self, rules: Rules, seed: int = 0, *, shed: bool = False) -> None:
         check_options("tactician", Tactician, {"shed": shed})
+        if shed and rules.building:
+            raise ValueError(
+                "tactician(shed=True) sheds cards that must capture; where cards are built, leave shed out"
+            )
         name = format_spec("tactician", {"shed": True} if shed else {})
-        super().__init__(name, rules, seed, True, SHED_WEIGHT if shed else 0.0)
+        super().__init__(name, rules, seed, Style(True, SHED_WEIGHT if shed else 0.0))

@@ -22,7 +22,7 @@ from krypenv.kernels.outlook import chance_of_sweep, look, make_feature_scratch
 from krypenv.kernels.scoring import is_mulle
 from krypenv.kernels.unions import add_value
 from krypenv.kernels.weighing import built_copies, weigh_any, weigh_main
-from krypenv.observation import LAYOUT, has_further_features, slices_of
+from krypenv.observation import LAYOUT, has_extra_features, slices_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, rare_kernel
 
@@ -34,7 +34,7 @@ _ENTRIES: tuple[tuple[str, int, str], ...] = (
     ("chance", 1, "chance in percent that the next seat can sweep what it leaves"),
     ("sweepers", NUM_RANKS, "by rank: unseen cards that the next seat may hold and that would sweep what it leaves"),
 )
-_FURTHER: tuple[tuple[str, int, str], ...] = (  # where captures are optional, or cards, spades or mulles count
+_EXTRA: tuple[tuple[str, int, str], ...] = (  # where captures are optional, or cards, spades or mulles count
     ("cards", 1, "cards that the best capture wins, the card played included"),
     ("spades", 1, "spades among them"),
     ("mulle", 1, "1 if it is a mulle"),
@@ -45,8 +45,8 @@ _FURTHER: tuple[tuple[str, int, str], ...] = (  # where captures are optional, o
 COLUMNS: dict[str, slice] = slices_of(_ENTRIES)
 WIDTH = max(part.stop for part in COLUMNS.values())  # entries for each kind
 SIZE = NUM_KINDS * WIDTH  # the block is (52, WIDTH), flat: a row for each kind to play or take, other rows zero
-DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in (*_ENTRIES, *_FURTHER)}
-ALL_COLUMNS: dict[str, slice] = slices_of((*_ENTRIES, *_FURTHER))
+DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in (*_ENTRIES, *_EXTRA)}
+ALL_COLUMNS: dict[str, slice] = slices_of((*_ENTRIES, *_EXTRA))
 ALL_WIDTH = max(part.stop for part in ALL_COLUMNS.values())
 
 _CREEPS, _LEAST_POINTS, _POINTS, _SWEEPS, _CHANCE, _SWEEPERS = (part.start for part in COLUMNS.values())
@@ -58,12 +58,12 @@ _TABLE, _ASIDE, _TAKEN, _CAPTURER = (LAYOUT[name].start for name in ("table", "s
 
 def columns_of(rules: Rules) -> dict[str, slice]:
     """Return the entries of a row of the features block under some rules, as slices of the row."""
-    return ALL_COLUMNS if has_further_features(rules) else COLUMNS
+    return ALL_COLUMNS if has_extra_features(rules) else COLUMNS
 
 
 def shape_of(rules: Rules) -> tuple[int, int]:
     """Return the rows and columns of the features block: a row for each kind, and a last one for `stop` (K2)."""
-    return NUM_KINDS + (rules.capture == "optional"), ALL_WIDTH if has_further_features(rules) else WIDTH
+    return NUM_KINDS + (rules.capture == "optional"), ALL_WIDTH if has_extra_features(rules) else WIDTH
 
 
 def width_of(rules: Rules, features: bool) -> int:
@@ -111,8 +111,8 @@ def write_all_features(
     scratch: np.record,
     out: np.ndarray,
 ) -> None:
-    """Do what `write_features` does, for any rules: some have further entries, and a last row for `stop` (K2)."""
-    width = ALL_WIDTH if compiled.further_features else WIDTH
+    """Do what `write_features` does, for any rules: some have extra entries, and a last row for `stop` (K2)."""
+    width = ALL_WIDTH if compiled.extra_features else WIDTH
     rows = NUM_KINDS + 1 if compiled.optional else NUM_KINDS
     for at in range(rows * width):
         out[at] = 0
@@ -127,29 +127,29 @@ def write_all_features(
         row = out[kind * width : (kind + 1) * width]
         write_entries(compiled, feature_scratch, row)
         if width > WIDTH:
-            write_further(compiled, observation, first + kind, feature_scratch, row)
+            write_extra(compiled, observation, first + kind, feature_scratch, row)
 
 
 @rare_kernel
-def write_further(
+def write_extra(
     compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, out: np.ndarray
 ) -> None:
     """Write the entries that only some rules have, for the capture that weighing found."""
-    asked = feature_scratch.asked
+    gains = feature_scratch.gains
     card = np.int64(feature_scratch.card if action >= TAKE else action)
     if not compiled.optional:
         table, taken = observation[_TABLE : _TABLE + NUM_KINDS], observation[_TAKEN : _TAKEN + NUM_KINDS]
-        find_best(compiled, card, action, table, taken, asked)
-        choose_cards(compiled, card, np.int64(feature_scratch.capture), asked)
+        find_best(compiled, card, action, table, taken, gains)
+        choose_cards(compiled, card, np.int64(feature_scratch.capture), gains)
     captures = feature_scratch.capture != 0 or (compiled.building and feature_scratch.built != 0)
     takes_rest = feature_scratch.game_ends and (captures or observation[_CAPTURER] != 0)
     cards, spades, left_points, sums = np.int64(0), np.int64(0), np.int64(0), np.int64(1)
-    has_copy, lays = asked.chosen[card] > 0, compiled.building and feature_scratch.lays
+    has_copy, lays = gains.chosen[card] > 0, compiled.building and feature_scratch.lays
     for kind in range(NUM_KINDS):
         here = np.int64(observation[_TABLE + kind]) + (kind == card)
         if here == 0 and not takes_rest:
             continue
-        won = here if takes_rest else np.int64(asked.chosen[kind] + (kind == card)) * captures
+        won = here if takes_rest else np.int64(gains.chosen[kind] + (kind == card)) * captures
         rest = here - won
         if takes_rest:
             won += observation[_ASIDE + kind]
@@ -159,7 +159,7 @@ def write_further(
             rest = np.int64(0)
         left_points += rest * compiled.card_points[kind]
         if lays:
-            rest -= asked.forced[kind] + (kind == card)
+            rest -= gains.forced[kind] + (kind == card)
         choice = compiled.table_choice[kind % NUM_RANKS]
         for _ in range(rest):
             sums |= add_value(sums, choice) | choice
@@ -173,7 +173,7 @@ def write_further(
             has_copy |= built_copies(compiled, observation, card, np.int64(feature_scratch.built)) > 0
     out[_CARDS], out[_SPADES], out[_LEFT_POINTS] = cards, spades, clip_int8(left_points)
     if compiled.mulle_points > 0 and captures:
-        out[_MULLE] = is_mulle(card, feature_scratch.capture, asked.chosen[card])
+        out[_MULLE] = is_mulle(card, feature_scratch.capture, gains.chosen[card])
     if compiled.mulle_by_value and captures:
         out[_MULLE] = has_copy
     out[_TAKE_CHANCE] = np.int64(100.0 * chance_of_sweep(compiled, feature_scratch, sums & ~1) + 0.5)

@@ -1,6 +1,6 @@
 """What a seat sees: one flat int8 vector with a named layout, the same for every player count and preset.
 
-Rules that need them have further blocks after it (K7); `Rules.layout` names those too. The history block, where it is
+Rules that need them have extra blocks after it (K7); `Rules.layout` names those too. The history block, where it is
 asked for, comes last. `krypenv.kernels.observing` writes all of them.
 
 Seats are relative: place 0 is the seat that observes, place 1 the seat to its left, and so on up to six places. Places
@@ -44,8 +44,8 @@ _BLOCKS: tuple[tuple[str, int, str], ...] = (
 )
 
 
-# Further blocks, of rules that need them (K7), in this order after the others.
-_FURTHER: tuple[tuple[str, int, str], ...] = (
+# Extra blocks, of rules that need them (K7), in this order after the others.
+_EXTRA: tuple[tuple[str, int, str], ...] = (
     ("cards_won", MAX_PLAYERS, "cards in the pile of each place"),
     ("spades_won", MAX_PLAYERS, "spades in the pile of each place"),
     ("counted_sweeps", MAX_PLAYERS, "sweeps of each place that count, before those of all sides cancel"),
@@ -79,7 +79,7 @@ def slices_of(blocks: Iterable[tuple[str, int, str]], start: int = 0) -> dict[st
     return layout
 
 
-def further_blocks(rules: Fields) -> list[str]:
+def extra_blocks(rules: Fields) -> list[str]:
     """Return the names of the blocks that these rules need beside those of the main game (K7)."""
     ties = rules.tie_break in ("spades", "finnish")
     counts_piles = bool(rules.most_spades_points or rules.most_cards_points or rules.spades_above is not None or ties)
@@ -103,16 +103,16 @@ def is_plain(rules: Fields) -> bool:
     return rules.goal == "low" and rules.sweep_payer == "seat_before" and rules.capture == "maximal"
 
 
-def has_further_features(rules: Fields) -> bool:
+def has_extra_features(rules: Fields) -> bool:
     """Return whether the features block has the entries for optional captures, cards, spades and mulles."""
-    needed = further_blocks(rules)
+    needed = extra_blocks(rules)
     return rules.capture == "optional" or "cards_won" in needed or "mulles" in needed
 
 
 def layout_of(rules: Fields) -> dict[str, slice]:
     """Return the named blocks of an observation under some rules, as slices of it."""
-    needed = further_blocks(rules)
-    return slices_of([*_BLOCKS, *(block for block in _FURTHER if block[0] in needed)])
+    needed = extra_blocks(rules)
+    return slices_of([*_BLOCKS, *(block for block in _EXTRA if block[0] in needed)])
 
 
 # The history block: the plays of the current deal, as everybody has seen them. It comes last, after the features if
@@ -159,8 +159,8 @@ HISTORY_COLUMNS: dict[str, slice] = slices_of(_HISTORY)
 HISTORY_WIDTH: int = sum(size for _, size, _ in _HISTORY)
 HISTORY_OF_BUILDS: int = sum(size for _, size, _ in _HISTORY_OF_BUILDS)
 LAYOUT: dict[str, slice] = slices_of(_BLOCKS)  # what all rules have
-SIZE: int = sum(size for _, size, _ in _BLOCKS)  # `Rules.observation_size` has the further blocks too
-LARGEST_SIZE: int = SIZE + sum(size for _, size, _ in _FURTHER)  # with all further blocks
-FURTHER: tuple[str, ...] = tuple(name for name, _, _ in _FURTHER)
-DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in (*_BLOCKS, *_FURTHER)}
+SIZE: int = sum(size for _, size, _ in _BLOCKS)  # `Rules.observation_size` has the extra blocks too
+LARGEST_SIZE: int = SIZE + sum(size for _, size, _ in _EXTRA)  # with all extra blocks
+EXTRA: tuple[str, ...] = tuple(name for name, _, _ in _EXTRA)
+DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in (*_BLOCKS, *_EXTRA)}
 HISTORY_DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in (*_HISTORY, *_HISTORY_OF_BUILDS)}

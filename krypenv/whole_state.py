@@ -1,7 +1,7 @@
 """The whole state of a game as one flat int32 vector with a named layout, for critics that see everything.
 
 Seats are absolute, up to six, and entries of absent seats are zero. The rules are not included. Rules that count more
-than Krypkasino does have further blocks after the others (K7).
+than Krypkasino does have extra blocks after the others (K7).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from krypenv.inputs.words import shown
 from krypenv.kernels.builds import values_built
 from krypenv.kernels.compiled import compile_rules
 from krypenv.observation import DESCRIPTIONS as _OBSERVED
-from krypenv.observation import further_blocks
+from krypenv.observation import extra_blocks
 from krypenv.rules import Rules, check_rules
 from krypenv.state import GAME, MAX_DECK
 
@@ -44,8 +44,8 @@ _BLOCKS: tuple[tuple[str, int, int, int, str], ...] = (
     ("deals_left", 1, 0, _MOST, "deals left after this one"),
     ("games_left", 1, 0, _MOST, "games left in the session after this one; 0 if only a threshold ends it"),
 )
-# Further blocks, of rules that need them (K7): the block of an observation that they go with comes first.
-_FURTHER: tuple[tuple[str, tuple[str, int, int, int, str]], ...] = (
+# Extra blocks, of rules that need them (K7): the block of an observation that they go with comes first.
+_EXTRA: tuple[tuple[str, tuple[str, int, int, int, str]], ...] = (
     ("cards_won", ("cards_won", MAX_PLAYERS, 0, MAX_DECK, "for each seat, cards in its pile")),
     ("spades_won", ("spades_won", MAX_PLAYERS, 0, MAX_DECK, "for each seat, spades in its pile")),
     (
@@ -74,15 +74,15 @@ _FURTHER: tuple[tuple[str, tuple[str, int, int, int, str]], ...] = (
     ("build_multiple", ("build_multiple", MAX_BUILD, 0, 1, _OBSERVED["build_multiple"])),
     ("building", ("building", 1, 0, MAX_BUILD, _OBSERVED["building"])),
 )
-DESCRIPTIONS: dict[str, str] = {name: text for name, *_, text in (*_BLOCKS, *(block for _, block in _FURTHER))}
+DESCRIPTIONS: dict[str, str] = {name: text for name, *_, text in (*_BLOCKS, *(block for _, block in _EXTRA))}
 
 
 def _blocks_of(rules: Rules | None) -> list[tuple[str, int, int, int, str]]:
     """Return the blocks of a state, of the main game without rules."""
-    needed = set() if rules is None else set(further_blocks(rules))
+    needed = set() if rules is None else set(extra_blocks(rules))
     if rules is not None and rules.tie_break == "finnish":  # which looks at the points of cards alone (F7)
         needed.add("bonus")
-    return [*_BLOCKS, *(block for name, block in _FURTHER if name in needed)]
+    return [*_BLOCKS, *(block for name, block in _EXTRA if name in needed)]
 
 
 def _slices(blocks: Iterable[tuple[str, int, int, int, str]]) -> dict[str, slice]:
@@ -103,7 +103,7 @@ def layout_of(rules: Rules) -> dict[str, slice]:
 
 
 def state_space(rules: Rules | None = None) -> Box:
-    """Return the space of whole states, int32: (SIZE,) in the main game, more where the rules have further blocks."""
+    """Return the space of whole states, int32: (SIZE,) in the main game, more where the rules have extra blocks."""
     blocks = _blocks_of(rules)
     sizes = [size for _, size, *_ in blocks]
     low, high = (np.repeat(np.array([block[at] for block in blocks], np.int32), sizes) for at in (2, 3))

@@ -11,5 +11,6 @@ optional  moves where captures are optional (K2)
 builds    moves where cards are built (B)
 listing   the moves of any rules, and their order
 making    what a move makes of a game
-staging   from a move to its staged actions
+staging   from a move to its staged actions, and back
+people    moves as people write them
 """

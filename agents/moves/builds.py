@@ -13,7 +13,7 @@ import numpy as np
 
 from krypenv.agents.moves.cuts import keep_best
 from krypenv.agents.moves.optional import leave_open, read_table
-from krypenv.agents.moves.prices import POINT, TRAIL, cost_of_takes, fair_price, mulle_price, worth_of_build
+from krypenv.agents.moves.prices import POINT, TRAIL, cost_of_takes, mulle_price, worth_of_build
 from krypenv.agents.moves.record import write_move
 from krypenv.agents.moves.unions import find_one, find_unions, write_captures, write_unions
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS
@@ -76,7 +76,7 @@ def _list_card(compiled: np.record, game: np.record, play: PlayedCard, start: in
         return end
     if play.own == 0:  # B5
         write_move(listing.moves, end, card, np.int64(0), np.int64(0), np.int64(0))
-        listing.moves[end].cost = _cost_of_trail(compiled, game, card)
+        listing.moves[end].cost = _cost_of_trail(compiled, game, card, listing.prices)
         end += 1
     first = end
     values = np.int64(buildable(compiled, game, card, play.held, play.own, play.sums))
@@ -88,9 +88,9 @@ def _list_card(compiled: np.record, game: np.record, play: PlayedCard, start: in
 
 
 @kernel
-def _cost_of_trail(compiled: np.record, game: np.record, card: int) -> int:
+def _cost_of_trail(compiled: np.record, game: np.record, card: int, prices: np.ndarray) -> int:
     """Return what it costs to trail a card, in thousandths of a point."""
-    cost = TRAIL * fair_price(compiled, card)
+    cost = TRAIL * prices[card]
     seat = game.seat + 1
     if seat == compiled.players:
         seat = 0
@@ -123,7 +123,9 @@ def _list_captures(compiled: np.record, game: np.record, play: PlayedCard, start
                 end += 1
             moves[at].taken = value
     for at in range(start, end):
-        moves[at].cost -= np.int64(POINT * (fair_price(compiled, card) + _gain_of_build(compiled, game, moves[at])))
+        moves[at].cost -= np.int64(
+            POINT * (listing.prices[card] + _gain_of_build(compiled, game, moves[at], listing.prices))
+        )
         is_sweep = moves[at].ranks == game.table_ranks and game.builds & ~(_ONE << moves[at].taken) == 0
         if is_sweep and not is_void(compiled, game):
             moves[at].cost += POINT * compiled.lead_sign * compiled.sweep_points
@@ -131,11 +133,11 @@ def _list_captures(compiled: np.record, game: np.record, play: PlayedCard, start
 
 
 @kernel
-def _gain_of_build(compiled: np.record, game: np.record, move: np.record) -> float:
+def _gain_of_build(compiled: np.record, game: np.record, move: np.record, prices: np.ndarray) -> float:
     """Return what the build that a capture takes is worth, and a mulle that it makes with one of its cards (G2)."""
     if move.taken == 0:
         return 0.0
-    worth = worth_of_build(compiled, game, np.int64(move.taken))
+    worth = worth_of_build(game, np.int64(move.taken), prices)
     if compiled.mulle_by_value and copies_in(game, move.taken, move.card) > 0 and move.once >> move.card & 1 == 0:
         worth += mulle_price(compiled, move.card)
     return worth
@@ -173,7 +175,7 @@ def _list_lays(
     copies = _copies_held(compiled, game, card, value)
     for at in range(start, end):
         moves[at].build = value
-        moves[at].cost = -np.int64(POINT * LAID * _worth_laid(compiled, game, moves[at], copies))
+        moves[at].cost = -np.int64(POINT * LAID * _worth_laid(compiled, game, moves[at], copies, listing.prices))
     return keep_best(start, end, np.int64(-1), listing)
 
 
@@ -203,13 +205,13 @@ def _copies_held(compiled: np.record, game: np.record, card: int, value: int) ->
 
 
 @kernel
-def _worth_laid(compiled: np.record, game: np.record, move: np.record, copies: int) -> float:
+def _worth_laid(compiled: np.record, game: np.record, move: np.record, copies: int, prices: np.ndarray) -> float:
     """Return what a build that a move lays would win, with a mulle by one of `copies`, bits of kinds (G2)."""
     value = np.int64(move.build)
-    worth = fair_price(compiled, move.card) - np.float64(cost_of_takes(compiled, move)) / POINT
+    worth = prices[move.card] - np.float64(cost_of_takes(compiled, move, prices)) / POINT
     for other in (value, np.int64(move.taken)):
         if other != 0 and game.builds >> other & 1:
-            worth += worth_of_build(compiled, game, other)
+            worth += worth_of_build(game, other, prices)
     if compiled.mulle_by_value:
         if move.once >> move.card & 1:  # it takes nothing yet
             worth -= mulle_price(compiled, move.card)

@@ -53,7 +53,7 @@ def write_choices(
         end = choose_kinds(compiled, card, rank, wanted, start, end, listing)
         if end - start > MANY_CHOICES:
             for at in range(start, end):
-                listing.moves[at].cost = cost_of_takes(compiled, listing.moves[at])
+                listing.moves[at].cost = cost_of_takes(compiled, listing.moves[at], listing.prices)
             end = keep_best(start, end, np.int64(-1), listing)
     return end
 

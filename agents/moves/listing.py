@@ -7,7 +7,7 @@ import numpy as np
 from krypenv.agents.moves.builds import list_builds
 from krypenv.agents.moves.maximal import known_sweeps, list_maximal
 from krypenv.agents.moves.optional import list_optional
-from krypenv.agents.moves.prices import POINT, TRAIL, cost_of_takes, fair_price
+from krypenv.agents.moves.prices import POINT, TRAIL, cost_of_takes
 from krypenv.agents.moves.record import copies_taken, swap_moves
 from krypenv.cards import NUM_RANKS
 from krypenv.kernels.compiled import NIBBLE, bit_index, kinds_of_values
@@ -39,7 +39,7 @@ def order_moves(compiled: np.record, game: np.record, start: int, end: int, list
     """
     moves = listing.moves
     if not compiled.is_main:
-        _order_further(compiled, game, start, end, moves)
+        _order_any(compiled, game, start, end, listing)
         return
     seat = game.seat + 1
     if seat == compiled.players:
@@ -77,12 +77,12 @@ def _cost_of(compiled: np.record, game: np.record, move: np.record, next_hand: i
 
 
 @rare_kernel
-def _order_further(compiled: np.record, game: np.record, start: int, end: int, moves: np.ndarray) -> None:
+def _order_any(compiled: np.record, game: np.record, start: int, end: int, listing: np.record) -> None:
     """Do what `order_moves` does, where more counts than in the main game."""
-    void = is_void(compiled, game)
+    moves, void = listing.moves, is_void(compiled, game)
     for at in range(start, end):
         if not compiled.optional:
-            moves[at].cost = _cost_further(compiled, game, moves[at], void)
+            moves[at].cost = _cost_any(compiled, game, moves[at], void, listing.prices)
         place = at
         while place > start and moves[place - 1].cost > moves[place].cost:
             swap_moves(moves, place - 1, place)
@@ -90,12 +90,12 @@ def _order_further(compiled: np.record, game: np.record, start: int, end: int, m
 
 
 @kernel
-def _cost_further(compiled: np.record, game: np.record, move: np.record, void: bool) -> int:
+def _cost_any(compiled: np.record, game: np.record, move: np.record, void: bool, prices: np.ndarray) -> int:
     """Return what a move costs at once, in thousandths of a point, at a fair price."""
     card = np.int64(move.card)
     if move.ranks == 0:
-        return int(TRAIL * fair_price(compiled, card))
-    cost = cost_of_takes(compiled, move) - np.int64(POINT * fair_price(compiled, card))
+        return int(TRAIL * prices[card])
+    cost = cost_of_takes(compiled, move, prices) - np.int64(POINT * prices[card])
     if move.ranks == game.table_ranks and not void:
         sweeps = sweeps_of(compiled, card, np.int64(game.table_ranks), copies_taken(move, card))
         cost += POINT * compiled.lead_sign * compiled.sweep_points * sweeps

@@ -23,7 +23,7 @@ def make_move(compiled: np.record, game: np.record, move: np.record, listing: np
     When the deal is over, the cards of R6 are set aside and the next ones are not yet dealt.
     """
     if not compiled.is_main:
-        return _make_further(compiled, game, move, listing)
+        return _make_any(compiled, game, move, listing)
     scratch = listing.scratch
     card = np.int64(move.card)
     if game.pending == NO_CARD:
@@ -42,7 +42,7 @@ def make_move(compiled: np.record, game: np.record, move: np.record, listing: np
 
 
 @rare_kernel
-def _make_further(compiled: np.record, game: np.record, move: np.record, listing: np.record) -> int:
+def _make_any(compiled: np.record, game: np.record, move: np.record, listing: np.record) -> int:
     """Do what `make_move` does, where more counts than in the main game."""
     card = np.int64(move.card)
     if game.pending == NO_CARD:

@@ -3,7 +3,7 @@
 A card takes nothing, or a union of groups of one of its hand values. Two things bring the choices of kinds for a union
 down, and neither changes what best play is worth (`krypenv.agents.moves.kinds`).
 
-A further cut: where a card has more captures than `listing.keep`, the best of them by what they win at once are kept,
+One more cut: where a card has more captures than `listing.keep`, the best of them by what they win at once are kept,
 at a fair price, and a sweep. Where there are very many, they are the best of those that a search for unions finds in a
 number of steps. `listing.is_cut` then says so.
 """
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from krypenv.agents.moves.kinds import copies_count
-from krypenv.agents.moves.prices import POINT, TRAIL, fair_price
+from krypenv.agents.moves.prices import POINT, TRAIL
 from krypenv.agents.moves.record import write_move
 from krypenv.agents.moves.space import OPTIONAL_CAPTURES, OPTIONAL_SIZE
 from krypenv.agents.moves.unions import write_captures
@@ -53,7 +53,7 @@ def list_optional(compiled: np.record, game: np.record, start: int, listing: np.
 @kernel
 def read_table(compiled: np.record, game: np.record, listing: np.record) -> None:
     """Write the key of a table, and its kinds whose identical copy matters and is still to be played."""
-    key = mix(np.uint64(listing.keep))
+    key = mix(np.uint64(listing.keep) + listing.price_key)
     lone = np.int64(0)
     counts = copies_count(compiled)
     for kind in range(NUM_KINDS):
@@ -75,7 +75,7 @@ def _list_card(compiled: np.record, game: np.record, card: int, sweep: int, star
         moves[start].cost = sweep
         return start + 1
     write_move(moves, start, card, np.int64(0), np.int64(0), np.int64(0))
-    price = np.int64(POINT * fair_price(compiled, card))
+    price = np.int64(POINT * listing.prices[card])
     moves[start].cost = price * TRAIL // POINT
     end = start + 1
     if compiled.group_values[support(game.table_ranks)] & choice == 0:
@@ -127,7 +127,7 @@ def _list_pending(compiled: np.record, game: np.record, sweep: int, start: int, 
     card, moves = np.int64(game.pending), listing.moves
     read_table(compiled, game, listing)
     most = leave_open(game, listing)
-    price = np.int64(POINT * fair_price(compiled, card))
+    price = np.int64(POINT * listing.prices[card])
     end = start
     if game.taken_ranks == 0:
         write_move(moves, start, card, np.int64(0), np.int64(0), np.int64(0))

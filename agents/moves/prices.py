@@ -2,30 +2,64 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from krypenv.agents.moves.record import is_mulle
-from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, SPADES
+from krypenv.cards import NO_CARD, NUM_KINDS
 from krypenv.kernels.builds import copies_in, held_values
-from krypenv.kernels.compiled import NEVER, bit_index, hand_value_of
+from krypenv.kernels.compiled import bit_index, hand_value_of
+from krypenv.kernels.gains import price_of
+from krypenv.kernels.outlook import price_of_cards, price_of_spades
+from krypenv.kernels.scoring import sum_over
 from krypenv.runtime.jit import kernel
+from krypenv.state import mix
 
+PRICE_STEPS = 1 << 20  # of a point, by which prices are told apart
 POINT = 1000  # costs of moves are in thousandths of a point
 TRAIL = 500  # what a card that trails costs, in thousandths of its price
 SAFE, OPEN = 0.9, 0.3  # of what a build wins: where the seat to move can't take it, and where it can
 
 
 @kernel
-def fair_price(compiled: np.record, card: int) -> float:
-    """Return what winning a card is worth: its points, and its share of the majorities (K5); bad for a low goal.
+def set_prices(compiled: np.record, game: np.record, listing: np.record) -> None:
+    """Write what winning each kind is worth to the seat to act, for all moves that are listed from here on."""
+    card_price, spade_price = majority_prices(compiled, game, game.seat % compiled.teams)
+    for kind in range(NUM_KINDS):
+        listing.prices[kind] = price_of(compiled, kind, card_price, spade_price)
+    key = np.uint64(np.int64(PRICE_STEPS * card_price))
+    listing.price_key = mix(key + mix(np.uint64(np.int64(PRICE_STEPS * spade_price))))
 
-    Who leads by half of the cards, or spades, has the majority, so half of them are worth all its points. That holds
-    for a whole game, whatever the piles are.
+
+@kernel
+def majority_prices(compiled: np.record, game: np.record, side: int) -> tuple[float, float]:
+    """Return what a card is worth to a side on the way to the majorities, and a spade beside that (K5, O1).
+
+    That is most where the piles are about equal, and nothing once a majority is decided.
     """
-    price = compiled.card_points[card] + 2 * compiled.most_cards_points / compiled.deck_size
-    if card >= SPADES * NUM_RANKS:
-        price += 2 * compiled.most_spades_points / max(compiled.num_spades, 1) + (compiled.spades_above < NEVER) / 2
-    return -compiled.lead_sign * price
+    if not compiled.counts_piles:
+        return 0.0, 0.0
+    own, other, won = _compare_piles(compiled, game.cards_won, side)
+    card_price = price_of_cards(compiled, own, other, won)
+    own, other, won = _compare_piles(compiled, game.spades_won, side)
+    return card_price, price_of_spades(compiled, own, other, won)
+
+
+@kernel
+def _compare_piles(compiled: np.record, piles: np.ndarray, side: int) -> tuple[int, int, int]:
+    """Return how many cards a side has in its piles, the best other side, and all sides together."""
+    own: Any = np.int64(0)
+    best: Any = np.int64(0)
+    total: Any = np.int64(0)
+    for each in range(compiled.teams):
+        count = sum_over(compiled, piles, each)
+        total += count
+        if each == side:
+            own = count
+        else:
+            best = max(best, count)
+    return own, best, total
 
 
 @kernel
@@ -36,14 +70,14 @@ def mulle_price(compiled: np.record, card: int) -> float:
 
 
 @kernel
-def cost_of_takes(compiled: np.record, move: np.record) -> int:
+def cost_of_takes(compiled: np.record, move: np.record, prices: np.ndarray) -> int:
     """Return what the cards that a move takes, and a mulle, cost at once, in thousandths of a point."""
     worth = 0.0
     kinds = np.int64(move.once)
     while kinds != 0:
         bit = kinds & -kinds
         kinds ^= bit
-        worth += fair_price(compiled, bit_index(bit)) * (1 + np.int64(move.twice & bit != 0))
+        worth += prices[bit_index(bit)] * (1 + np.int64(move.twice & bit != 0))
     if is_mulle(move):
         worth -= compiled.lead_sign * compiled.mulle_points
     if compiled.mulle_by_value and move.once >> move.card & 1:
@@ -52,32 +86,32 @@ def cost_of_takes(compiled: np.record, move: np.record) -> int:
 
 
 @kernel
-def worth_of_build(compiled: np.record, game: np.record, value: int) -> float:
+def worth_of_build(game: np.record, value: int, prices: np.ndarray) -> float:
     """Return what the cards of a build are worth."""
     worth = 0.0
     for kind in range(NUM_KINDS):
         copies = copies_in(game, value, kind)
         if copies > 0:
-            worth += copies * fair_price(compiled, kind)
+            worth += copies * prices[kind]
     return worth
 
 
 @kernel
-def worth_of_promise(compiled: np.record, game: np.record, value: int) -> float:
+def worth_of_promise(compiled: np.record, game: np.record, value: int, prices: np.ndarray) -> float:
     """Return what a build wins for its owner: its cards, and the best of the owner's cards that can take it."""
     owner = np.int64(game.build_owner[value])
     best = 0.0
     for kind in range(NUM_KINDS):
         if game.hands[owner, kind] > 0 and hand_value_of(compiled, kind) == value:
-            worth = fair_price(compiled, kind)
+            worth = np.float64(prices[kind])
             if compiled.mulle_by_value and copies_in(game, value, kind) > 0:
                 worth += mulle_price(compiled, kind)
             best = max(best, worth)
-    return best + worth_of_build(compiled, game, value)
+    return best + worth_of_build(game, value, prices)
 
 
 @kernel
-def promised_margin(compiled: np.record, game: np.record, side: int) -> float:
+def promised_margin(compiled: np.record, game: np.record, side: int, prices: np.ndarray) -> float:
     """Return the margin that a side can expect from builds whose owners are not to move, all hands open.
 
     The seat to move takes the best of what it can at once, and that is counted elsewhere.
@@ -90,6 +124,6 @@ def promised_margin(compiled: np.record, game: np.record, side: int) -> float:
         left &= left - 1
         owner = np.int64(game.build_owner[value])
         if owner != game.seat:
-            worth = worth_of_promise(compiled, game, value) * (OPEN if held >> value & 1 else SAFE)
+            worth = worth_of_promise(compiled, game, value, prices) * (OPEN if held >> value & 1 else SAFE)
             margin += worth if owner % compiled.teams == side else -worth / (compiled.teams - 1)
     return margin

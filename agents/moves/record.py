@@ -57,6 +57,13 @@ def copies_taken(move: np.record, kind: int) -> int:
 
 
 @kernel
+def trails(move: np.record) -> bool:
+    """Return whether a move takes nothing and builds nothing: its card stays on the table."""
+    is_alone: bool = move.ranks == 0 and move.taken == 0 and move.build == 0
+    return is_alone
+
+
+@kernel
 def is_mulle(move: np.record) -> bool:
     """Return whether a move takes one card, the identical copy of the card played (M2)."""
     is_one: bool = move.ranks == np.int64(1) << NIBBLE * (move.card % NUM_RANKS)

@@ -57,6 +57,8 @@ def listing_type(moves: int) -> np.dtype[Any]:
 def _listing_fields(moves: int) -> list[tuple[Any, ...]]:
     return [
         ("moves", MOVE, (moves,)),
+        ("prices", np.float64, (NUM_KINDS,)),  # what winning each kind is worth (`set_prices`)
+        ("price_key", np.uint64),  # differs where the prices do
         ("known", KNOWN, (KNOWN_SIZE,)),
         ("scratch", SCRATCH),
         # optional captures:
@@ -80,9 +82,10 @@ def _listing_fields(moves: int) -> list[tuple[Any, ...]]:
 
 
 def begin_listing(listing: np.ndarray) -> None:
-    """Write what must not be zero into zeros, (threads,) of `listing_type`."""
+    """Forget all tables, and write what must not be zero: into (threads,) of `listing_type`, for other rules too."""
     listing["table_keys"] = random_keys()[1]
     listing["known"]["table"] = listing["known"]["query"] = -1
+    listing["known_captures"]["query"] = 0
     listing["keep"] = MOST_MOVES
 
 

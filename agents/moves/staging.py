@@ -1,4 +1,4 @@
-"""From a move to its staged actions."""
+"""From a move to its staged actions, and back."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from krypenv.agents.moves.record import copies_taken
 from krypenv.cards import BUILD, NO_CARD, NUM_KINDS, STOP, TAKE, TAKE_BUILD
+from krypenv.kernels.play import act
 from krypenv.runtime.jit import kernel
 
 
@@ -13,7 +14,7 @@ from krypenv.runtime.jit import kernel
 def next_action(game: np.record, move: np.record) -> int:
     """Return the action that begins or continues a move: play, build, take in ascending order, take a build, stop.
 
-    Cards that every capture takes are not asked for where captures are maximal.
+    Cards that every capture takes are not actions where captures are maximal.
     """
     if game.pending == NO_CARD:
         return int(move.card)
@@ -36,3 +37,11 @@ def leads_to(compiled: np.record, game: np.record, action: int, move: np.record)
     if compiled.optional or game.pending == NO_CARD:
         return action == next_action(game, move)
     return action >= TAKE and copies_taken(move, action - TAKE) > game.taken[action - TAKE]
+
+
+@kernel
+def carry_out(compiled: np.record, game: np.record, move: np.record, scratch: np.record) -> None:
+    """Make a move action by action; after the last one of a deal, the next cards are dealt."""
+    act(compiled, game, next_action(game, move), scratch)
+    while game.pending != NO_CARD:
+        act(compiled, game, next_action(game, move), scratch)

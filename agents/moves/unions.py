@@ -38,7 +38,7 @@ def write_captures(
         count += 1
     end = write_unions(compiled, game, card, count, np.int64(0), least, start, listing)
     for at in range(start, end):
-        listing.moves[at].cost = cost_of_takes(compiled, listing.moves[at])
+        listing.moves[at].cost = cost_of_takes(compiled, listing.moves[at], listing.prices)
     return keep_best(start, end, np.int64(game.table_ranks), listing)
 
 

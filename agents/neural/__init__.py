@@ -1,8 +1,7 @@
 """Agents that play with a network, without torch.
 
 action_features   what the network sees of each action
-further_features  the same where captures are optional or majorities count
-building_features the same where cards are built
+move_features     those of all games but Krypkasino and its like
 network           its sizes and layers
 inference         its forward pass, as kernels
 weights           its arrays by name

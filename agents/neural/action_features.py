@@ -1,19 +1,22 @@
 """Action features: what networks see of each legal action, what it does and what all seats can do after it.
 
 They hold more than the observation's features block (`krypenv.features`), and only for legal actions. Games
-that count or allow more than Krypkasino have features of their own (`krypenv.agents.neural.further_features`).
+that count or allow more than Krypkasino have others (`krypenv.agents.neural.move_features`).
 """
 
 from __future__ import annotations
 
+import threading
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.neural import building_features, further_features
-from krypenv.agents.neural.building_features import look_at_moves, write_building_features
-from krypenv.agents.neural.further_features import borrow_action_scratch, write_further_action_features
+from krypenv.agents.judgement.judge import judging_type
+from krypenv.agents.moves.space import FEW_MOVES, begin_listing, listing_type
+from krypenv.agents.neural import move_features
+from krypenv.agents.neural.move_features import look_at_moves, write_move_features
+from krypenv.agents.workspace import WORLDS
 from krypenv.cards import NO_CARD, NUM_RANKS, NUM_SUITS, TAKE
 from krypenv.features import COLUMNS as FEATURES
 from krypenv.features import DESCRIPTIONS as FEATURE_DESCRIPTIONS
@@ -35,7 +38,7 @@ from krypenv.kernels.outlook import chance_of_hit, look, make_feature_scratch
 from krypenv.kernels.weighing import weigh_main
 from krypenv.observation import LAYOUT, slices_of
 from krypenv.rules import Rules
-from krypenv.runtime.jit import for_kernels, kernel
+from krypenv.runtime.jit import for_kernels, handle, kernel, records
 
 VERSION = 1  # of the main game's action features; a network reads only the version it was trained on
 _ENTRIES = (
@@ -59,15 +62,43 @@ _ENTRIES = (
 )
 COLUMNS: dict[str, slice] = {**FEATURES, **slices_of(_ENTRIES, FEATURES_WIDTH)}
 WIDTH = FEATURES_WIDTH + sum(size for _, size, _ in _ENTRIES)  # entries for each legal action of the main game
-MAX_WIDTH = max(WIDTH, further_features.WIDTH, building_features.WIDTH)
+MAX_WIDTH = max(WIDTH, move_features.WIDTH)
 DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _ENTRIES}
-COLUMNS_OF = {"main": COLUMNS, "further": further_features.COLUMNS, "building": building_features.COLUMNS}
+COLUMNS_OF = {"main": COLUMNS, "moves": move_features.COLUMNS}
 
 _LEFT, _TAKERS, _OWN, _PRICE, _RISK, _TAKER_CHANCE, _RISK_CHANCE, _HELD, _SEEN_COPIES = (
     COLUMNS[name].start for name, _, _ in _ENTRIES
 )
 _HAND, _TABLE, _SEEN = (LAYOUT[name].start for name in ("hand", "table", "seen"))
 _NEVER = 99  # the price of a sum that can't be reached
+
+
+ACTION_SCRATCH = np.dtype(
+    [
+        ("prices", np.int64, (NUM_VALUES,)),  # of the main game's features
+        ("listing", listing_type(FEW_MOVES)),  # all else is of other games
+        ("worlds", WORLDS),
+        ("judging", judging_type(FEW_MOVES)),
+    ],
+    align=True,
+)
+
+
+class _Space(threading.local):
+    """A thread's scratch, made once: it is large."""
+
+    def __init__(self) -> None:
+        self.scratch, self.rules = handle(records(ACTION_SCRATCH, 1)), ""
+
+    def borrow(self, rules: Rules) -> np.ndarray:
+        """Return the scratch, which knows nothing of the tables of other rules."""
+        if self.rules != str(rules):
+            begin_listing(self.scratch["listing"])
+            self.rules = str(rules)
+        return self.scratch
+
+
+_SPACE = _Space()
 
 
 class ActionFeatures(NamedTuple):
@@ -79,10 +110,8 @@ class ActionFeatures(NamedTuple):
 
 
 def kind_of(rules: Rules) -> str:
-    """Return which action features some rules have: main, further, or building."""
-    if rules.building:
-        return "building"
-    return "main" if compile_rules(rules)["is_main"][0] else "further"
+    """Return which action features some rules have: main, or moves."""
+    return "main" if compile_rules(rules)["is_main"][0] else "moves"
 
 
 def columns_of(rules: Rules) -> dict[str, slice]:
@@ -92,9 +121,8 @@ def columns_of(rules: Rules) -> dict[str, slice]:
 
 def descriptions_of(rules: Rules) -> dict[str, str]:
     """Return what each of `columns_of` is."""
-    own = {"main": DESCRIPTIONS, "further": further_features.DESCRIPTIONS, "building": building_features.DESCRIPTIONS}
-    known = {**FEATURE_DESCRIPTIONS, **own[kind_of(rules)]}
-    return {name: known[name] for name in columns_of(rules)}
+    own = {"main": {**FEATURE_DESCRIPTIONS, **DESCRIPTIONS}, "moves": move_features.DESCRIPTIONS}[kind_of(rules)]
+    return {name: own[name] for name in columns_of(rules)}
 
 
 def width_of(rules: Rules) -> int:
@@ -109,8 +137,7 @@ def width_of_kind(kind: str) -> int:
 
 def version_of(rules: Rules) -> int | str:
     """Return the version of the action features of some rules, as in a model's file."""
-    versions = {"main": VERSION, "further": further_features.VERSION, "building": building_features.VERSION}
-    return versions[kind_of(rules)]
+    return {"main": VERSION, "moves": move_features.VERSION}[kind_of(rules)]
 
 
 def gather_action_features(
@@ -127,7 +154,7 @@ def gather_action_features(
         masks,
         make_feature_scratch(),
         borrow_scratch(),
-        borrow_action_scratch(),
+        _SPACE.borrow(rules),
         actions,
         features,
     )
@@ -169,17 +196,10 @@ def look_at_actions(
     compiled: np.record, observation: np.ndarray, feature_scratch: np.record, action_scratch: np.record
 ) -> None:
     """Read what all actions of a decision share."""
-    if compiled.building:
-        look_at_moves(
-            compiled,
-            observation,
-            action_scratch.listing,
-            action_scratch.worlds,
-            action_scratch.judging,
-            action_scratch.tally,
-        )
-    else:
+    if compiled.is_main:
         look(compiled, observation, feature_scratch)
+    else:
+        look_at_moves(compiled, observation, action_scratch.listing, action_scratch.worlds, action_scratch.judging)
 
 
 @kernel
@@ -193,20 +213,9 @@ def write_action_features(
     out: np.ndarray,
 ) -> None:
     """Write the features of a legal action into `out`, (W,) int8 zeros; call `look_at_actions` first."""
-    if compiled.building:
-        write_building_features(
-            compiled,
-            observation,
-            action,
-            action_scratch.listing,
-            action_scratch.worlds,
-            action_scratch.judging,
-            action_scratch.tally,
-            out,
-        )
-        return
     if not compiled.is_main:
-        write_further_action_features(compiled, observation, action, feature_scratch, scratch, action_scratch, out)
+        listing, worlds, judging = action_scratch.listing, action_scratch.worlds, action_scratch.judging
+        write_move_features(compiled, observation, action, listing, worlds, judging, out)
         return
     prices = action_scratch.prices
     weigh_main(compiled, observation, action, feature_scratch, scratch)

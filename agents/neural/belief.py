@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from krypenv.agents.judgement.decision import read_public
 from krypenv.agents.neural.inference import Weights, score_legal
 from krypenv.agents.neural.recall import MOST_ACTIONS, MOST_STEPS, Memory
 from krypenv.agents.scripted import list_bits
-from krypenv.agents.search.sampling import complete, read_public
+from krypenv.agents.search.sampling import complete
 from krypenv.cards import NUM_KINDS
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act, allow_plays

@@ -7,17 +7,19 @@ from typing import NamedTuple
 import numpy as np
 
 from krypenv.agents.base import IntArray, knows_krypkasino
+from krypenv.agents.moves.staging import carry_out, leads_to
 from krypenv.agents.neural.belief import log_likelihood, make_belief, remember, resample_systematically
 from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_scratch, score_legal, state_value
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.neural.recall import Memory, Recall
-from krypenv.agents.scripted import list_actions, list_legal, make_tactician
+from krypenv.agents.scripted import Style, list_actions, list_legal, tactical_style
+from krypenv.agents.search.candidates import begin_totals, list_choices
 from krypenv.agents.search.rollout import final_margin, play_out
 from krypenv.agents.search.sampler import BATCH, Sampler, check_memory, name_of
-from krypenv.agents.search.sampling import Job, begin, next_world, write_best
-from krypenv.agents.search.search import RACE, SearchPlan, plan_of, prune_behind, search_row
-from krypenv.agents.search.workspace import Workspace
+from krypenv.agents.search.sampling import Job, add_values, begin, next_world, write_best
+from krypenv.agents.search.search import RACE, SearchPlan, plan_of, search_row
+from krypenv.agents.workspace import Workspace
 from krypenv.inputs.words import shown
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act
@@ -26,10 +28,10 @@ from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 from krypenv.runtime.threads import in_turn
 
-# An action is not tried if its logit is further than this behind the best one: at 1/500 of its probability.
+# An action is not tried if its logit is more than this behind the best one: at 1/500 of its probability.
 LEAST_LOGIT = -6.2
 PLAYOUTS = ("auto", "network", "tactician")
-PRIOR, FURTHER_PRIOR = 1.0, 0.2  # points for each unit of a logit, in games like Krypkasino and in others
+PRIOR, OTHER_PRIOR = 1.0, 0.2  # points for each unit of a logit, in games like Krypkasino and in others
 PLAYED_OUT = 2.0  # margins at the end of a playout spread more than searched ones, so fewer actions are pruned
 
 
@@ -81,32 +83,32 @@ def look_first(
     weights: Weights,
     observation: np.ndarray,
     action_mask: np.ndarray,
+    end: int,
     network_scratch: np.record,
-    scratch: np.record,
-    totals: np.ndarray,
+    listing: np.record,
+    worlds: np.record,
+    tally: np.record,
 ) -> None:
-    """Write how far each legal action's logit is behind the best one, and which actions to try.
+    """Write how far the logits of the first `end` moves are behind that of the best action, 0 or below, to `.behind`.
 
-    The distances, 0 or below, go to `network_scratch.behind`. `totals`, (105,) float64, is 0 for the actions to try and
-    minus infinity for the others.
+    The logit of a move is the best one of the actions that lead to it.
     """
     count = list_legal(action_mask, network_scratch.legal)
-    best = network_scratch.logits[score_legal(compiled, weights, observation, count, network_scratch, scratch)]
-    for action in range(len(action_mask)):
-        totals[action] = -np.inf
-    for at in range(count):
-        action, behind = network_scratch.legal[at], network_scratch.logits[at] - best
-        network_scratch.behind[action] = behind
-        if behind >= LEAST_LOGIT:
-            totals[action] = 0.0
+    best = score_legal(compiled, weights, observation, count, network_scratch, listing.scratch)
+    for at in range(end):
+        logit = -np.inf
+        for place in range(count):
+            if leads_to(compiled, worlds.root, network_scratch.legal[place], listing.moves[at]):
+                logit = max(logit, np.float64(network_scratch.logits[place]))
+        tally.behind[at] = logit - np.float64(network_scratch.logits[best])
 
 
 @kernel
-def count_open(totals: np.ndarray, actions: int) -> int:
-    """Return how many of a number of actions are still to be tried."""
+def count_open(totals: np.ndarray, end: int) -> int:
+    """Return how many of the first `end` moves are not pruned."""
     count = 0
-    for action in range(actions):
-        count += totals[action] > -np.inf
+    for at in range(end):
+        count += totals[at] > -np.inf
     return count
 
 
@@ -121,7 +123,7 @@ class GuidedPlan(NamedTuple):
     solver: SearchPlan  # for positions in which nothing is hidden
     race: float  # for pruning
     plays_network: bool  # whether the network plays worlds out, or the tactician
-    players: np.ndarray  # (threads,) of `PLAYER`
+    style: Style  # of the tactician
     weights: Weights
     network_scratches: np.ndarray  # (threads,) of `NETWORK_SCRATCH`
     beliefs: np.ndarray  # (threads,) of `BELIEF`
@@ -134,57 +136,51 @@ class GuidedPlan(NamedTuple):
 def guide_rows(job: Job, plan: GuidedPlan, workspace: Workspace, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by mean margins and the network's logits."""
     for row in range(job.start + part, job.stop, parts):
-        if not begin(job, row, workspace.worlds[part], workspace.listing[part].scratch):
+        if not begin(job, row, workspace.worlds[0], workspace.listing[0].scratch):
             continue
-        if not workspace.worlds[part].is_open:
-            guide_row(
-                job,
-                plan,
-                row,
-                part,
-                workspace.listing[part],
-                workspace.worlds[part],
-                workspace.tally[part],
-            )
+        if not workspace.worlds[0].is_open:
+            guide_row(job, plan, row, part, workspace)
         elif job.first == 0:
-            search_row(
-                job,
-                plan.solver,
-                row,
-                workspace.listing[part],
-                workspace.worlds[part],
-                workspace.lines[part],
-                workspace.judging[part],
-                workspace.tally[part],
-            )
+            search_row(job, plan.solver, row, workspace)
 
 
 @kernel
-def guide_row(
-    job: Job, plan: GuidedPlan, row: int, part: int, listing: np.record, worlds: np.record, tally: np.record
-) -> None:
-    """Write the action with the best value of a decision that was begun.
+def guide_row(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Workspace) -> None:
+    """Write the action of the best move of a decision that was begun.
 
-    An action's value is its mean margin less `prior` for each unit by which its logit is behind the best one. It is
-    minus infinity for actions that were not tried, were pruned or are illegal.
+    A move's value is its mean margin less `prior` for each unit by which the logit of its action is behind the best
+    one. It is minus infinity for moves that were not tried or were pruned.
     """
-    rules, network_scratch, totals = job.compiled[0], plan.network_scratches[part], tally.totals
+    rules, network_scratch, totals = job.compiled[0], plan.network_scratches[part], workspace.tally[0].totals
+    listing, worlds, judging, tally = (
+        workspace.listing[0],
+        workspace.worlds[0],
+        workspace.judging[0],
+        workspace.tally[0],
+    )
+    end = list_choices(rules, worlds.root, False, listing)
     if job.first == 0:
-        worlds.tried = 0
-        look_first(rules, plan.weights, job.observations[row], job.masks[row], network_scratch, listing.scratch, totals)
+        look_first(
+            rules, plan.weights, job.observations[row], job.masks[row], end, network_scratch, listing, worlds, tally
+        )
+        for at in range(end):
+            totals[at] = 0.0 if tally.behind[at] >= LEAST_LOGIT else -np.inf
+        begin_totals(rules, job.observations[row], end, listing, worlds, judging, totals)
     side = worlds.root.seat % rules.teams
     last_deal = worlds.root.deal_number + plan.deals - 1
     weigh_proposals(job, plan, row, part, worlds, listing.scratch)
-    actions = job.masks.shape[1]
-    while count_open(totals, actions) > 1:
+    while count_open(totals, end) > 1:
         share = next_proposal(job, row, plan.beliefs[part], plan.shares[part], worlds, listing.scratch)
         if share == 0:
             break
-        for action in range(actions):
-            if totals[action] > -np.inf:
+        for at in range(end):
+            if totals[at] > -np.inf:
                 worlds.ahead = worlds.game
-                act(rules, worlds.ahead, action, listing.scratch)
-                finish_deal(rules, plan, part, last_deal, listing, worlds)
+                carry_out(rules, worlds.ahead, listing.moves[at], listing.scratch)
+                if plan.plays_network:
+                    play_on(rules, plan.weights, worlds.ahead, last_deal, network_scratch, listing.scratch)
+                else:
+                    play_out(rules, worlds.ahead, last_deal, plan.style, end, listing, judging)
                 margin = leaf_value(
                     rules,
                     job.model[0],
@@ -195,22 +191,9 @@ def guide_row(
                     network_scratch,
                     listing.scratch,
                 )
-                totals[action] += share * (margin + plan.prior * network_scratch.behind[action])
-        worlds.tried += share
-        prune_behind(totals, actions, worlds.tried, plan.race)
-    write_best(job, row, worlds, tally)
-
-
-@kernel
-def finish_deal(
-    compiled: np.record, plan: GuidedPlan, part: int, last_deal: int, listing: np.record, worlds: np.record
-) -> None:
-    """Play out the game in `worlds.ahead` to the end of deal `last_deal`, by the network or the tactician."""
-    game, scratch = worlds.ahead, listing.scratch
-    if plan.plays_network:
-        play_on(compiled, plan.weights, game, last_deal, plan.network_scratches[part], scratch)
-    else:
-        play_out(compiled, game, last_deal, False, plan.players[part], listing)
+                tally.values[at] = margin + plan.prior * tally.behind[at]
+        add_values(end, share, plan.race, worlds, tally)
+    write_best(job, row, end, listing, worlds, tally)
 
 
 @kernel
@@ -257,7 +240,7 @@ def next_proposal(
 
 
 class Guided(Sampler):
-    """Plays the best action by its mean margin over sampled worlds, guided by a trained network.
+    """Plays the best move by its mean margin over sampled worlds, guided by a trained network.
 
     Worlds are played out with the network at every seat in games like Krypkasino. Where captures are optional or
     majorities count, that takes about ten times as long as with the tactician, which takes its place.
@@ -272,7 +255,7 @@ class Guided(Sampler):
 
     Args:
         model: the folder of a trained network; there is no default.
-        worlds, ms, threads: as in `Sampler`; each action is tried once in each world.
+        worlds, ms, threads: as in `Sampler`; each move is tried once in each world.
         prior: points for each unit of a logit; None for 1 in games like Krypkasino and 0.2 in others, where points are
             fewer and networks surer.
         proposals: worlds sampled for each one played out. With more than 1, and two players, the agent remembers its
@@ -326,11 +309,11 @@ class Guided(Sampler):
         logs = np.zeros((self._threads, at_once * proposals if self._recall else 0))
         is_known, solver = knows_krypkasino(rules), plan_of(rules, "max_n", 0)
         if prior is None:
-            prior = PRIOR if is_known else FURTHER_PRIOR
+            prior = PRIOR if is_known else OTHER_PRIOR
         self._plan = GuidedPlan(
             deals, float(prior), value_unit, proposals, float(temperature), solver,
             RACE if is_known else PLAYED_OUT * solver.race,
-            playouts == "network" or (playouts == "auto" and is_known), make_tactician(rules, self._threads), weights,
+            playouts == "network" or (playouts == "auto" and is_known), tactical_style(rules), weights,
             make_network_scratch(self._threads), make_belief(self._threads), logs,
             np.zeros(logs.shape, np.int64), Memory.blank(0, rules.observation_size),
         )  # fmt: skip

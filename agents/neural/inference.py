@@ -8,8 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.moves.space import begin_listing
-from krypenv.agents.neural.action_features import MAX_WIDTH, look_at_actions, write_action_features
-from krypenv.agents.neural.further_features import ACTION_SCRATCH
+from krypenv.agents.neural.action_features import (
+    ACTION_SCRATCH,
+    MAX_WIDTH,
+    look_at_actions,
+    write_action_features,
+)
 from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Inputs
 from krypenv.cards import NUM_BUILDING_ACTIONS
 from krypenv.kernels.outlook import FEATURE_SCRATCH
@@ -29,7 +33,6 @@ NETWORK_SCRATCH = np.dtype(
         ("pooled", np.float32, (MAX_UNITS,)),  # the mean of the second over the actions, by their probabilities
         ("legal", np.int64, (NUM_BUILDING_ACTIONS,)),  # the legal actions
         ("logits", np.float32, (NUM_BUILDING_ACTIONS,)),  # and their scores, in the same order
-        ("behind", np.float64, (NUM_BUILDING_ACTIONS,)),  # by action: its logit at the root less the best one
         ("seen", np.int8, (LARGEST_SIZE,)),  # an observation
         ("features", np.int8, (MAX_WIDTH,)),  # of one action
         ("action_scratch", ACTION_SCRATCH),

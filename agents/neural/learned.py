@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, check_limit, check_seed, format_spec
+from krypenv.agents.judgement.decision import find_open
 from krypenv.agents.neural.inference import Weights, draw_action, make_network_scratch, score_legal, state_value
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
 from krypenv.agents.neural.network import ILLEGAL, inputs_of
 from krypenv.agents.scripted import list_legal
-from krypenv.agents.search.sampling import find_open
 from krypenv.agents.search.search import Search
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.neural import building_features, further_features
+from krypenv.agents.neural import move_features
 from krypenv.agents.neural.action_features import COLUMNS, WIDTH, kind_of, width_of_kind
 from krypenv.cards import NUM_ACTIONS, NUM_BUILDING_ACTIONS
 from krypenv.observation import LAYOUT
@@ -39,7 +39,7 @@ class Inputs:
     """What a network reads under some rules: blocks of the observation, and the features of each legal action."""
 
     blocks: tuple[tuple[str, int, int], ...]  # of the observation: name, start and stop
-    kind: str  # of the action features: main, further or building
+    kind: str  # of the action features: main or moves
 
     def are_in(self, others: Inputs) -> bool:
         """Return whether others begin with these, so that a network of these can read them."""
@@ -63,7 +63,7 @@ class Inputs:
     @property
     def actions(self) -> int:
         """The actions that there are."""
-        return NUM_BUILDING_ACTIONS if self.kind == "building" else NUM_ACTIONS
+        return NUM_BUILDING_ACTIONS if "building" in self.layout else NUM_ACTIONS
 
     @property
     def observation_scales(self) -> FloatArray:
@@ -130,22 +130,12 @@ ACTION_FEATURE_SCALES = _scales(
     {"least_points": 3.0, "points": 3.0, "chance": 50.0, "sweepers": 4.0, "left": 2.0, "takers": 4.0, "price": 3.0,
      "taker_chance": 50.0, "risk_chance": 50.0},
 )  # fmt: skip
-FURTHER_FEATURE_SCALES = _scales(
-    further_features.WIDTH, 1.0, further_features.COLUMNS,
-    {"least_points": 2.0, "points": 2.0, "chance": 50.0, "sweepers": 4.0, "cards": 3.0, "left_points": 2.0,
-     "take_chance": 50.0, "gain": 10.0, "balance": 10.0,
-     "threat": 10.0, "next_gain": 10.0, "left": 2.0, "left_cards": 4.0,
-     "left_spades": 2.0, "takers": 4.0, "worth": 10.0, "mulle_chance": 50.0, "cards_lead": 10.0, "cards_open": 20.0,
-     "spades_lead": 4.0, "spades_open": 6.0},
+MOVE_FEATURE_SCALES = _scales(
+    move_features.WIDTH, 1.0, move_features.COLUMNS,
+    {"gain": 15.0, "reply": 15.0, "keep": 15.0, "worth": 15.0, "behind": 15.0, "cards": 3.0, "points": 2.0,
+     "mulle": 8.0, "laid": 30.0, "laid_chance": 50.0, "left": 2.0, "left_cards": 4.0, "left_spades": 2.0,
+     "left_points": 2.0, "own_promise": 30.0, "other_promise": 30.0, "takers": 4.0, "takes": 10.0, "take_chance": 50.0,
+     "sweepers": 4.0, "sweep_chance": 50.0, "copies": 2.0, "cards_lead": 10.0, "cards_open": 20.0, "spades_lead": 4.0,
+     "spades_open": 6.0},
 )  # fmt: skip
-BUILDING_FEATURE_SCALES = _scales(
-    building_features.WIDTH, 1.0, building_features.COLUMNS,
-    {"gain": 30.0, "balance": 30.0, "behind": 30.0, "cards": 3.0, "mulle": 8.0, "laid": 30.0, "laid_chance": 50.0,
-     "left": 2.0, "left_cards": 4.0, "left_points": 2.0, "own_promise": 30.0, "other_promise": 30.0, "takers": 4.0,
-     "take_chance": 50.0, "copies": 2.0, "cards_lead": 10.0, "spades_lead": 4.0},
-)  # fmt: skip
-_FEATURE_SCALES = {
-    "main": ACTION_FEATURE_SCALES,
-    "further": FURTHER_FEATURE_SCALES,
-    "building": BUILDING_FEATURE_SCALES,
-}
+_FEATURE_SCALES = {"main": ACTION_FEATURE_SCALES, "moves": MOVE_FEATURE_SCALES}

@@ -2,11 +2,8 @@
 
 sampling   worlds (determinizations) that agree with an observation
 sampler    the base of agents that sample worlds
-workspace  what a search works in, allocated once
 solver     the open-hand solver: deals in which every hand is known
-judging    what a tactician thinks of moves where cards are built
-builders   greedy and tactician there
-prior      what the tactician thinks of moves
+candidates  the moves of the root, and the totals that they start with
 horizon    leaf values at the end of a deal
 search     PIMC: perfect-information Monte Carlo
 rollout    flat Monte Carlo

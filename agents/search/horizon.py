@@ -7,11 +7,12 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.moves.prices import fair_price
+from krypenv.agents.moves.prices import majority_prices
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import NEVER, bit_index, classes_of_values, compile_rules
 from krypenv.kernels.deals import leader_of
+from krypenv.kernels.gains import price_of
 from krypenv.kernels.outlook import chance_of_hit
 from krypenv.kernels.scoring import highest_score, lead_over, sum_over, sweep_gain
 from krypenv.rules import Rules
@@ -92,12 +93,12 @@ def expected_margin(compiled: np.record, model: np.record, game: np.record, numb
     if not model.counts_sweep:
         return 0.0
     if not compiled.is_main:
-        return _further_margin(compiled, game, number, side)
+        return _margin_of_any(compiled, game, number, side)
     return sweep_gain(compiled, leader_of(compiled, game), side) * sweep_chance(compiled, game, number)
 
 
 @rare_kernel
-def _further_margin(compiled: np.record, game: np.record, number: int, side: int) -> float:
+def _margin_of_any(compiled: np.record, game: np.record, number: int, side: int) -> float:
     """Do what `expected_margin` does, where more counts than in the main game.
 
     The leader of the next deal wins a share of the table (`LEADERS_SHARE`), and sweeps if its hand can and such a sweep
@@ -107,9 +108,10 @@ def _further_margin(compiled: np.record, game: np.record, number: int, side: int
     leader = leader_of(compiled, game)
     if compiled.optional:
         worth = 0.0
+        card_price, spade_price = majority_prices(compiled, game, leader % compiled.teams)
         for kind in range(NUM_KINDS):
             if game.table[kind] > 0:
-                worth += game.table[kind] * max(fair_price(compiled, kind), 0.0)
+                worth += game.table[kind] * max(price_of(compiled, kind, card_price, spade_price), 0.0)
         own = leader % compiled.teams == side
         margin += LEADERS_SHARE * (worth if own else -worth / (compiled.teams - 1))
     counts = compiled.last_deal_sweeps or number + 1 < compiled.num_deals

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krypenv.agents.scripted import list_actions, make_tactician
-from krypenv.agents.search.rollout import final_margin, play_out
+from krypenv.agents.scripted import Style, list_actions, tactical_style
+from krypenv.agents.search.rollout import final_margin, play_out, play_randomly
 from krypenv.agents.search.sampler import Sampler, check_memory, name_of
 from krypenv.agents.search.sampling import NO_ACTION, Job, begin, next_world
-from krypenv.agents.search.workspace import Workspace
+from krypenv.agents.workspace import Workspace
 from krypenv.kernels.play import act
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
@@ -40,29 +40,33 @@ class TreePlan(NamedTuple):
     is_random: bool  # play out at random, not with the tactician
     trees: np.ndarray  # (threads, worlds + 1) of `NODE`
     paths: np.ndarray  # (threads, LONGEST_PATH) int64
-    players: np.ndarray  # (threads,) of `PLAYER`
+    style: Style  # of the tactician
 
 
 @kernel
 def grow_rows(job: Job, plan: TreePlan, workspace: Workspace, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by the most visited action; `job.values` is left alone."""
     for row in range(job.start + part, job.stop, parts):
-        if begin(job, row, workspace.worlds[part], workspace.listing[part].scratch):
-            grow_tree(job, plan, row, part, workspace.listing[part], workspace.worlds[part])
+        if begin(job, row, workspace.worlds[0], workspace.listing[0].scratch):
+            grow_tree(job, plan, row, part, workspace)
 
 
 @kernel
-def grow_tree(job: Job, plan: TreePlan, row: int, part: int, listing: np.record, worlds: np.record) -> None:
+def grow_tree(job: Job, plan: TreePlan, row: int, part: int, workspace: Workspace) -> None:
     """Write the most visited action of a decision that was begun."""
     rules, tree, path = job.compiled[0], plan.trees[part], plan.paths[part]
+    listing, worlds, judging = workspace.listing[0], workspace.worlds[0], workspace.judging[0]
     last_deal = worlds.root.deal_number
     if job.first == 0:
         tree[0].child = NO_NODE
     size = job.first + 1  # every world adds one node at most
     while next_world(job, row, False, worlds, listing.scratch):
         game = worlds.game
-        length, size = descend(rules, game, plan, part, size, listing.scratch)
-        play_out(rules, game, last_deal, plan.is_random, plan.players[part], listing)
+        length, size = descend(rules, game, plan, part, size, judging.legal, listing.scratch)
+        if plan.is_random:
+            play_randomly(rules, game, last_deal, judging.legal, listing.scratch)
+        else:
+            play_out(rules, game, last_deal, plan.style, 0, listing, judging)
         for side in range(rules.teams):
             worlds.margins[side] = final_margin(rules, job.model[0], game, side)
         for at in range(length):
@@ -74,7 +78,7 @@ def grow_tree(job: Job, plan: TreePlan, row: int, part: int, listing: np.record,
 
 @kernel
 def descend(
-    compiled: np.record, game: np.record, plan: TreePlan, part: int, size: int, scratch: np.record
+    compiled: np.record, game: np.record, plan: TreePlan, part: int, size: int, legal: np.ndarray, scratch: np.record
 ) -> tuple[int, int]:
     """Follow the tree through a world up to an action that has no node yet, and add its node.
 
@@ -82,7 +86,7 @@ def descend(
     upper confidence bound is taken. Returns the length of the path, the root excluded, and the number of nodes, which
     was `size` before.
     """
-    nodes, path, legal = plan.trees[part], plan.paths[part], plan.players[part].legal
+    nodes, path = plan.trees[part], plan.paths[part]
     last_deal = game.deal_number
     node, length = 0, 0
     while not game.over and game.deal_number <= last_deal:
@@ -164,5 +168,4 @@ class Ismcts(Sampler):
         super().__init__(rules, seed, worlds, value, ms, threads)
         trees = handle(records(NODE, (self._threads, worlds + 1)))
         paths = np.zeros((self._threads, LONGEST_PATH), np.int64)
-        players = make_tactician(rules, self._threads)
-        self._plan = TreePlan(float(explore), not guided, trees, paths, players)
+        self._plan = TreePlan(float(explore), not guided, trees, paths, tactical_style(rules))

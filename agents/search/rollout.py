@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from krypenv.agents.moves.cuts import PLAYOUT_CAPTURES
 from krypenv.agents.moves.listing import list_moves, order_moves
-from krypenv.agents.moves.staging import next_action
-from krypenv.agents.scripted import best_action, list_actions, make_tactician
+from krypenv.agents.moves.staging import carry_out
+from krypenv.agents.scripted import Style, best_move, cheapest_action, list_actions, tactical_style
+from krypenv.agents.search.candidates import begin_totals, list_choices
 from krypenv.agents.search.horizon import expected_margin
 from krypenv.agents.search.sampler import Sampler, name_of
-from krypenv.agents.search.sampling import Job, begin, next_world, write_best
-from krypenv.agents.search.workspace import Workspace
-from krypenv.cards import NO_CARD
+from krypenv.agents.search.sampling import Job, add_values, begin, next_world, write_best
+from krypenv.agents.workspace import Workspace
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act
 from krypenv.kernels.scoring import margin_of
@@ -21,51 +22,64 @@ from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, rare_kernel
 from krypenv.state import ACTIONS, random_below
 
-FEW_CAPTURES = 3  # of a card, and builds with it, that are looked at in a game that is played out
-
 
 @kernel
 def play_out(
     compiled: np.record,
     game: np.record,
     last_deal: int,
-    is_random: bool,
-    player: np.record,
+    style: Style,
+    start: int,
     listing: np.record,
+    judging: np.record,
 ) -> None:
-    """Play on with a scripted player, or at random, at every seat, to the end of deal `last_deal` or of the game.
+    """Play on with a scripted player at every seat, to the end of deal `last_deal` or of the game.
 
-    Where cards are built, every seat makes the move that wins most at once, builds at half their worth.
+    Moves are written from `start` on. Where cards are built, every seat makes the move that wins most at once, builds
+    at half their worth.
     """
-    scratch = listing.scratch
-    if compiled.building and not is_random:
-        play_moves(compiled, game, last_deal, listing)
+    if not compiled.is_main:
+        _play_moves(compiled, game, last_deal, style, start, listing, judging)
         return
-    legal, looks_ahead, shed_weight = player.legal, player.looks_ahead, player.shed_weight
     while not game.over and game.deal_number <= last_deal:
-        count = list_actions(game, legal)
-        action = legal[0]
+        count = list_actions(game, judging.legal)
+        action = judging.legal[0]
         if count > 1:
-            if is_random:
-                action = legal[random_below(game, ACTIONS, count)]
-            else:
-                write_observation(compiled, game, game.seat, player.seen)
-                luck = np.int64(random_below(game, ACTIONS, 1 << 32))
-                action = best_action(compiled, player.seen, count, looks_ahead, shed_weight, luck, player, scratch)
-        act(compiled, game, action, scratch)
+            write_observation(compiled, game, game.seat, judging.seen)
+            luck = np.int64(random_below(game, ACTIONS, 1 << 32))
+            action = cheapest_action(compiled, judging.seen, count, style, luck, judging, listing.scratch)
+        act(compiled, game, action, listing.scratch)
 
 
 @rare_kernel
-def play_moves(compiled: np.record, game: np.record, last_deal: int, listing: np.record) -> None:
-    """Play on with the move of least cost at every seat, to the end of deal `last_deal` or of the game."""
-    listing.keep = FEW_CAPTURES
+def _play_moves(
+    compiled: np.record,
+    game: np.record,
+    last_deal: int,
+    style: Style,
+    start: int,
+    listing: np.record,
+    judging: np.record,
+) -> None:
+    """Do what `play_out` does, where more counts than in the main game."""
     while not game.over and game.deal_number <= last_deal:
-        end = list_moves(compiled, game, 0, listing)
-        order_moves(compiled, game, 0, end, listing)
-        move = listing.moves[0]
-        act(compiled, game, next_action(game, move), listing.scratch)
-        while game.pending != NO_CARD:
-            act(compiled, game, next_action(game, move), listing.scratch)
+        best = start
+        if compiled.building:
+            listing.keep = PLAYOUT_CAPTURES
+            order_moves(compiled, game, start, list_moves(compiled, game, start, listing), listing)
+        else:
+            write_observation(compiled, game, game.seat, judging.seen)
+            luck = np.int64(random_below(game, ACTIONS, 1 << 32))
+            best = best_move(compiled, judging.seen, game, style, PLAYOUT_CAPTURES, luck, start, listing, judging)
+        carry_out(compiled, game, listing.moves[best], listing.scratch)
+
+
+@kernel
+def play_randomly(compiled: np.record, game: np.record, last_deal: int, legal: np.ndarray, scratch: np.record) -> None:
+    """Play on at random, to the end of deal `last_deal` or of the game."""
+    while not game.over and game.deal_number <= last_deal:
+        count = list_actions(game, legal)
+        act(compiled, game, legal[random_below(game, ACTIONS, count) if count > 1 else 0], scratch)
 
 
 @kernel
@@ -79,55 +93,45 @@ class PlayoutPlan(NamedTuple):
     """How worlds are played out."""
 
     deals: int  # to play out, including the current one
-    players: np.ndarray  # (threads,) of `PLAYER`
+    style: Style
 
 
 @kernel
 def roll_out_rows(job: Job, plan: PlayoutPlan, workspace: Workspace, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by the best mean margin."""
     for row in range(job.start + part, job.stop, parts):
-        if begin(job, row, workspace.worlds[part], workspace.listing[part].scratch):
-            roll_out(
-                job,
-                plan.deals,
-                row,
-                plan.players[part],
-                workspace.listing[part],
-                workspace.worlds[part],
-                workspace.tally[part],
-            )
+        if begin(job, row, workspace.worlds[0], workspace.listing[0].scratch):
+            roll_out(job, plan, row, workspace)
 
 
 @kernel
-def roll_out(
-    job: Job, deals: int, row: int, player: np.record, listing: np.record, worlds: np.record, tally: np.record
-) -> None:
-    """Write the action with the best mean margin of a decision that was begun; this mean is the action's value."""
-    rules, totals = job.compiled[0], tally.totals
+def roll_out(job: Job, plan: PlayoutPlan, row: int, workspace: Workspace) -> None:
+    """Write the action of the move with the best mean margin of a decision that was begun."""
+    rules, listing, worlds, tally = job.compiled[0], workspace.listing[0], workspace.worlds[0], workspace.tally[0]
     side = worlds.root.seat % rules.teams
-    last_deal = worlds.root.deal_number + deals - 1
+    last_deal = worlds.root.deal_number + plan.deals - 1
+    end = list_choices(rules, worlds.root, worlds.is_open, listing)
     if job.first == 0:
-        worlds.tried = 0
-        for action in range(job.masks.shape[1]):
-            totals[action] = 0.0 if job.masks[row, action] else -np.inf
+        tally.totals[:end] = 0.0
+        begin_totals(rules, job.observations[row], end, listing, worlds, workspace.judging[0], tally.totals)
     while next_world(job, row, True, worlds, listing.scratch):
-        for action in range(job.masks.shape[1]):
-            if totals[action] > -np.inf:
+        for at in range(end):
+            if tally.totals[at] > -np.inf:
                 worlds.ahead = worlds.game
-                act(rules, worlds.ahead, action, listing.scratch)
-                play_out(rules, worlds.ahead, last_deal, False, player, listing)
-                totals[action] += final_margin(rules, job.model[0], worlds.ahead, side)
-        worlds.tried += 1
-    write_best(job, row, worlds, tally)
+                carry_out(rules, worlds.ahead, listing.moves[at], listing.scratch)
+                play_out(rules, worlds.ahead, last_deal, plan.style, end, listing, workspace.judging[0])
+                tally.values[at] = final_margin(rules, job.model[0], worlds.ahead, side)
+        add_values(end, 1, np.inf, worlds, tally)
+    write_best(job, row, end, listing, worlds, tally)
 
 
 class Rollout(Sampler):
-    """Plays the action with the best mean margin over sampled worlds, with `tactician(shed=True)` at every seat.
+    """Plays the move with the best mean margin over sampled worlds, with `tactician(shed=True)` at every seat.
 
-    Flat Monte Carlo: only the first action is chosen by its value, and the rest is played out without search.
+    Flat Monte Carlo: only the first move is chosen by its value, and the rest is played out without search.
 
     Args:
-        worlds, ms, threads: as in `Sampler`; each action is tried once in each world.
+        worlds, ms, threads: as in `Sampler`; each move is tried once in each world.
         deals: deals to play out, including the current one; after them comes a leaf value.
         value: the leaf value: the next deal's first sweep (sweep), or nothing (margin).
     """
@@ -147,4 +151,4 @@ class Rollout(Sampler):
     ) -> None:
         self.name = name_of("rollout", self, locals())
         super().__init__(rules, seed, worlds, value, ms, threads)
-        self._plan = PlayoutPlan(deals, make_tactician(rules, self._threads))
+        self._plan = PlayoutPlan(deals, tactical_style(rules))

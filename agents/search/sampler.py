@@ -18,7 +18,7 @@ from krypenv.agents.base import (
 )
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampling import NO_ACTION, Job
-from krypenv.agents.search.workspace import make_workspace, with_room
+from krypenv.agents.workspace import make_workspace, part_of, with_room
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.rules import Rules
@@ -66,7 +66,7 @@ class Sampler:
     gives_values = True  # whether the kernel fills in `Job.values`
 
     # The kernel that decides every `parts`-th row of a job from its `part`-th one on: it takes a `Job`, the agent's
-    # plan, the scratch, `part` and `parts`.
+    # plan, a thread's workspace, `part` and `parts`.
     _decide: Any
     _plan: Any
 
@@ -128,7 +128,7 @@ class Sampler:
 
     def _choose(self, job: Job, plan: Any) -> None:
         parts = self._threads if job.stop - job.start > 1 else 1
-        share(lambda part, parts: self._decide(job, plan, self._workspace, part, parts), parts)
+        share(lambda part, parts: self._decide(job, plan, part_of(self._workspace, part), part, parts), parts)
         missing = np.flatnonzero(job.out[job.start : job.stop] == NO_ACTION)
         if len(missing):
             raise ValueError(f"no deal of the unseen cards agrees with observation {job.start + missing[0]}")

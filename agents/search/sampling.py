@@ -6,17 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krypenv.cards import NUM_KINDS
+from krypenv.agents.judgement.decision import has_choice, look_around
+from krypenv.agents.moves.staging import leads_to, next_action
 from krypenv.kernels.play import prepare
-from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import kernel
 from krypenv.state import mix, seed_game
-from krypenv.worlds.determinize import copy_public
 from krypenv.worlds.hidden import deal_hidden
 
+# Moves are pruned after this many worlds, and not before.
+FEWEST_WORLDS = 8
 NO_ACTION = -1  # where no world agrees with an observation
-
-_SEEN, _HAND_SIZE = LAYOUT["seen"].start, LAYOUT["hand_size"].start
 
 
 class Job(NamedTuple):
@@ -53,6 +52,8 @@ def begin_worlds(job: Job, row: int, worlds: np.record, scratch: np.record) -> N
     """Set up a decision in the scratch, and the range of worlds to sample."""
     worlds.is_open = look_around(job.compiled[0], job.observations[row], worlds, scratch)
     worlds.world, worlds.end = job.first, job.first + job.worlds
+    if job.first == 0:
+        worlds.tried = 0
     worlds.agrees = True
 
 
@@ -71,24 +72,54 @@ def next_world(job: Job, row: int, whole: bool, worlds: np.record, scratch: np.r
 
 
 @kernel
-def write_best(job: Job, row: int, worlds: np.record, tally: np.record) -> None:
-    """Write the action with the highest total, and if requested, the means over the worlds tried."""
-    if not worlds.agrees:
-        job.out[row] = NO_ACTION
-        return
-    job.out[row] = best_of(tally.totals, job.masks.shape[1])
-    if len(job.values) > 0:
-        for action in range(job.masks.shape[1]):
-            job.values[row, action] = tally.totals[action] / max(worlds.tried, 1)
+def add_values(end: int, times: int, race: float, worlds: np.record, tally: np.record) -> None:
+    """Add the margins of the first `end` moves in a world to their totals, `times` times, and prune those behind."""
+    for at in range(end):
+        tally.totals[at] += times * tally.values[at]
+    worlds.tried += times
+    prune_behind(tally.totals, end, worlds.tried, race)
 
 
 @kernel
-def has_choice(mask: np.ndarray) -> bool:
-    """Return whether a mask, (A,) int8, allows more than one action."""
-    count = 0
+def prune_behind(totals: np.ndarray, end: int, worlds: int, race: float) -> None:
+    """Prune moves whose mean is `race` / sqrt(worlds) points behind that of the best one.
+
+    So far behind, more worlds hardly matter. The totals of pruned moves become minus infinity.
+    """
+    if worlds >= FEWEST_WORLDS:
+        least = totals[best_of(totals, end)] - race * np.sqrt(worlds)
+        for at in range(end):
+            if totals[at] < least:
+                totals[at] = -np.inf
+
+
+@kernel
+def write_best(job: Job, row: int, end: int, listing: np.record, worlds: np.record, tally: np.record) -> None:
+    """Write the action that begins or continues the move with the highest total, and if requested, all values."""
+    if not worlds.agrees:
+        job.out[row] = NO_ACTION
+        return
+    job.out[row] = next_action(worlds.root, listing.moves[best_of(tally.totals, end)])
+    if len(job.values) > 0:
+        value_actions(job.compiled[0], listing, worlds, tally, end, job.masks[row], job.values[row])
+
+
+@kernel
+def value_actions(
+    compiled: np.record,
+    listing: np.record,
+    worlds: np.record,
+    tally: np.record,
+    end: int,
+    mask: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Write the mean margin of the best move behind each action into `out`, (A,) float64, else minus infinity."""
     for action in range(len(mask)):
-        count += mask[action] != 0
-    return count > 1
+        out[action] = -np.inf
+        for at in range(end):
+            if mask[action] and leads_to(compiled, worlds.root, action, listing.moves[at]):
+                out[action] = max(out[action], tally.totals[at] / max(worlds.tried, 1))
 
 
 @kernel
@@ -99,37 +130,6 @@ def best_of(values: np.ndarray, count: int) -> int:
         if values[at] > values[best]:
             best = at
     return best
-
-
-@kernel
-def look_around(compiled: np.record, seen: np.ndarray, worlds: np.record, scratch: np.record) -> bool:
-    """Write what an observation, (433,) int8, shows into `worlds.root`; return whether it hides nothing."""
-    worlds.root = worlds.blank
-    read_public(compiled, seen, worlds.root, scratch)
-    return tells_all(compiled, seen)
-
-
-@kernel
-def read_public(compiled: np.record, seen: np.ndarray, game: np.record, scratch: np.record) -> None:
-    """Write what an observation of the seat to act shows into a game of zeros."""
-    copy_public(compiled, game, seen)
-    prepare(compiled, game, scratch)
-
-
-@kernel
-def tells_all(compiled: np.record, seen: np.ndarray) -> bool:
-    """Return whether nothing is hidden: one of two players who has seen all other cards knows the other hand."""
-    unseen = np.int64(0)
-    for kind in range(NUM_KINDS):
-        unseen += compiled.deck_counts[kind] - seen[_SEEN + kind]
-    return compiled.players == 2 and unseen == seen[_HAND_SIZE + 1]
-
-
-@kernel
-def find_open(compiled: np.ndarray, observations: np.ndarray, out: np.ndarray) -> None:
-    """Write for each row of observations, (B, >= 433) int8, whether it hides nothing into `out`, (B,) bool."""
-    for row in range(len(out)):
-        out[row] = tells_all(compiled[0], observations[row])
 
 
 @kernel

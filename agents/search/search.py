@@ -2,54 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import check_limit
-from krypenv.agents.moves.listing import list_moves, order_moves
+from krypenv.agents.base import MAX_PLIES, check_limit
+from krypenv.agents.moves.cuts import LARGE_LINE_CAPTURES, LINE_CAPTURES, MOST_SOLVED
 from krypenv.agents.moves.making import make_move
-from krypenv.agents.moves.staging import leads_to, next_action
-from krypenv.agents.search.prior import judge_moves
+from krypenv.agents.moves.people import add_move
+from krypenv.agents.search.candidates import (
+    begin_totals,
+    is_large,
+    is_last,
+    list_choices,
+)
 from krypenv.agents.search.sampler import Sampler, name_of
-from krypenv.agents.search.sampling import NO_ACTION, Job, begin, begin_worlds, best_of, next_world
+from krypenv.agents.search.sampling import Job, add_values, begin, begin_worlds, next_world, write_best
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
-from krypenv.agents.search.workspace import MAX_PLIES, NO_LIMIT, Workspace, with_room
-from krypenv.cards import NUM_KINDS, NUM_RANKS
+from krypenv.agents.workspace import NO_LIMIT, Workspace, with_room
+from krypenv.game.moves import Move
 from krypenv.inputs.words import shown
-from krypenv.kernels.compiled import compile_rules, pack_ranks
+from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, rare_kernel
 from krypenv.runtime.threads import in_turn
 from krypenv.state import mix
 
 MANY_PLIES, FEW_PLIES = 4, 2  # after which a line is cut: with two sides, and with more
-# A move: its card, the kinds that it takes, ascending, the build that it lays, and the one that it takes, 0 for none.
-Kinds = tuple[int, tuple[int, ...], int, int]
 METHODS = {"paranoid": PARANOID, "max_n": MAX_N}
 # A deal with no more orders of play than this, captures apart, is searched to its end. Two players with 4 cards against
 # 4 have 576; with more players it is two cards each at most.
 FEW_LINES = {2: 576, 3: 8, 4: 16, 5: 32, 6: 64}
-# A move is pruned if after n >= FEWEST_WORLDS worlds its mean margin is RACE / sqrt(n) points behind the best.
-# The difference of two good moves has a standard deviation of about 6 over the worlds.
-FEWEST_WORLDS, RACE = 8, 25.0
+# A move is pruned if after n worlds its mean margin is RACE / sqrt(n) points behind the best (`prune_behind`). The
+# difference of two good moves has a standard deviation of about 6 over the worlds.
+RACE = 25.0
 
 
 # The same where more counts than in the main game: there are more moves, and margins are a few points. Two players with
 # 3 cards against 3 have 36 orders of play. Max^n cuts nothing off, so it goes less far. Mulles, of which each is worth
 # as much as a game's majorities, make margins differ by twice as much, and hands are larger there.
-FURTHER_PLIES = 2
-FURTHER_LINES, MULLE_LINES, MAX_N_LINES = 36, 12, 2
-FURTHER_RACE, MULLE_RACE = 2.5, 5.0
+OTHER_PLIES = 2
+OTHER_LINES, MULLE_LINES, MAX_N_LINES = 36, 12, 2
+OTHER_RACE, MULLE_RACE = 2.5, 5.0
 # Where cards are built, a promise shows only after two replies, and a mulle is worth up to 16 points.
 BUILDING_PLIES, LARGE_BUILDING_PLIES, BUILDING_RACE = 3, 2, 12.0
-# Captures of a card that are looked at, at the root and on a line, and where more than LARGE_TABLE cards lie there.
-ROOT_CAPTURES, LINE_CAPTURES = 24, 6
-LARGE_TABLE, LARGE_ROOT_CAPTURES, LARGE_LINE_CAPTURES = 10, 6, 2
 # The last deal of two sides with open hands is solved if that takes no more nodes. All captures are looked at then.
 MOST_NODES = 4000
-MOST_SOLVED = 200  # moves at the root, at most
 
 
 class SearchPlan(NamedTuple):
@@ -70,11 +69,11 @@ def plan_of(rules: Rules, method: str, plies: int) -> SearchPlan:
     two_sides = rules.num_teams == 2
     chosen = PARANOID if two_sides else METHODS[method]
     if not compile_rules(rules)[0]["is_main"]:
-        lines, race = (MULLE_LINES, MULLE_RACE) if rules.mulle_points else (FURTHER_LINES, FURTHER_RACE)
+        lines, race = (MULLE_LINES, MULLE_RACE) if rules.mulle_points else (OTHER_LINES, OTHER_RACE)
         if rules.building:
             lines = MULLE_LINES if two_sides else MAX_N_LINES
             return SearchPlan(chosen, plies or BUILDING_PLIES, lines, BUILDING_RACE, plies or LARGE_BUILDING_PLIES)
-        return SearchPlan(chosen, plies or FURTHER_PLIES, lines if two_sides else MAX_N_LINES, race)
+        return SearchPlan(chosen, plies or OTHER_PLIES, lines if two_sides else MAX_N_LINES, race)
     depth = plies or (MANY_PLIES if two_sides else FEW_PLIES)
     return SearchPlan(chosen, depth, FEW_LINES[rules.players])
 
@@ -91,51 +90,11 @@ def depth_of(compiled: np.record, game: np.record, plan: SearchPlan) -> int:
 
 
 @kernel
-def list_choices(compiled: np.record, game: np.record, is_open: bool, listing: np.record) -> int:
-    """List the moves of a decision from the start of `.moves`; return their number. `is_open`: nothing is hidden.
-
-    With optional captures, `listing.is_cut` says whether captures were left out that might be better.
-    """
-    if not compiled.optional:
-        return list_moves(compiled, game, 0, listing)
-    listing.is_cut = False
-    if is_open and is_last(compiled, game) and not is_large(game):
-        listing.keep = MOST_SOLVED
-        end = list_moves(compiled, game, 0, listing)
-        if not listing.is_cut and end <= MOST_SOLVED:
-            order_moves(compiled, game, 0, end, listing)
-            return end
-    listing.keep = LARGE_ROOT_CAPTURES if is_large(game) else ROOT_CAPTURES
-    listing.is_cut = False
-    end = list_moves(compiled, game, 0, listing)
-    order_moves(compiled, game, 0, end, listing)
-    return end
-
-
-@kernel
-def is_large(game: np.record) -> bool:
-    """Return whether there is a large table."""
-    cards: Any = np.int64(0)
-    for kind in range(NUM_KINDS):
-        cards += game.table[kind]
-    return bool(cards > LARGE_TABLE)
-
-
-@kernel
-def is_last(compiled: np.record, game: np.record) -> bool:
-    """Return whether this is the last deal of two sides, which open hands tell everything of."""
-    return compiled.teams == 2 and game.next_card == compiled.deck_size
-
-
-@kernel
 def value_moves(
     compiled: np.record,
     model: np.record,
     plan: SearchPlan,
-    listing: np.record,
-    worlds: np.record,
-    lines: np.record,
-    tally: np.record,
+    workspace: Workspace,
     end: int,
     salt: np.uint64,
 ) -> None:
@@ -145,20 +104,17 @@ def value_moves(
     scratch.
     """
     if compiled.is_main:
-        value_to(compiled, model, plan, listing, worlds, lines, tally, end, salt, depth_of(compiled, worlds.game, plan))
+        value_to(compiled, model, plan, workspace, end, salt, depth_of(compiled, workspace.worlds[0].game, plan))
     else:
-        _value_further(compiled, model, plan, listing, worlds, lines, tally, end, salt)
+        _value_any(compiled, model, plan, workspace, end, salt)
 
 
 @rare_kernel
-def _value_further(
+def _value_any(
     compiled: np.record,
     model: np.record,
     plan: SearchPlan,
-    listing: np.record,
-    worlds: np.record,
-    lines: np.record,
-    tally: np.record,
+    workspace: Workspace,
     end: int,
     salt: np.uint64,
 ) -> None:
@@ -166,18 +122,18 @@ def _value_further(
 
     A last deal is solved, without a cut, if that takes few enough nodes. With a large table lines are always cut.
     """
-    game = worlds.game
-    if worlds.is_open and is_last(compiled, game) and not listing.is_cut and not is_large(game):
+    game, listing, lines = workspace.worlds[0].game, workspace.listing[0], workspace.lines[0]
+    if workspace.worlds[0].is_open and is_last(compiled, game) and not listing.is_cut and not is_large(game):
         listing.keep = MOST_SOLVED
         lines.limit = listing.nodes + MOST_NODES
-        value_to(compiled, model, plan, listing, worlds, lines, tally, end, mix(salt), MAX_PLIES)
+        value_to(compiled, model, plan, workspace, end, mix(salt), MAX_PLIES)
         is_solved = listing.nodes < lines.limit and not listing.is_cut
         lines.limit = NO_LIMIT
         if is_solved:
             return
     listing.keep = LARGE_LINE_CAPTURES if is_large(game) else LINE_CAPTURES
     plies = min(plan.plies, plan.large_plies) if is_large(game) else depth_of(compiled, game, plan)
-    value_to(compiled, model, plan, listing, worlds, lines, tally, end, salt, plies)
+    value_to(compiled, model, plan, workspace, end, salt, plies)
 
 
 @kernel
@@ -185,16 +141,13 @@ def value_to(
     compiled: np.record,
     model: np.record,
     plan: SearchPlan,
-    listing: np.record,
-    worlds: np.record,
-    lines: np.record,
-    tally: np.record,
+    workspace: Workspace,
     end: int,
     salt: np.uint64,
     plies: int,
 ) -> None:
     """Do what `value_moves` does, to a depth in plays."""
-    game = worlds.game
+    game, listing, lines, tally = workspace.worlds[0].game, workspace.listing[0], workspace.lines[0], workspace.tally[0]
     side = game.seat % compiled.teams
     for at in range(end):
         if tally.totals[at] == -np.inf:
@@ -212,128 +165,47 @@ def value_to(
 def search_rows(job: Job, plan: SearchPlan, workspace: Workspace, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by the best move."""
     for row in range(job.start + part, job.stop, parts):
-        if begin(job, row, workspace.worlds[part], workspace.listing[part].scratch):
-            search_row(
-                job,
-                plan,
-                row,
-                workspace.listing[part],
-                workspace.worlds[part],
-                workspace.lines[part],
-                workspace.judging[part],
-                workspace.tally[part],
-            )
+        if begin(job, row, workspace.worlds[0], workspace.listing[0].scratch):
+            search_row(job, plan, row, workspace)
 
 
 @kernel
-def search_row(
-    job: Job,
-    plan: SearchPlan,
-    row: int,
-    listing: np.record,
-    worlds: np.record,
-    lines: np.record,
-    judging: np.record,
-    tally: np.record,
-) -> None:
-    """Write the action of the best move of a decision that was begun.
-
-    An action's value is the mean margin of the best move that it begins or continues. It is minus infinity for actions
-    that were pruned or are illegal.
-    """
-    end = list_choices(job.compiled[0], worlds.root, worlds.is_open, listing)
+def search_row(job: Job, plan: SearchPlan, row: int, workspace: Workspace) -> None:
+    """Write the action of the best move of a decision that was begun."""
+    rules, listing, worlds, tally = job.compiled[0], workspace.listing[0], workspace.worlds[0], workspace.tally[0]
+    end = list_choices(rules, worlds.root, worlds.is_open, listing)
     if job.first == 0:
         tally.totals[:end] = 0.0
-        if job.compiled[0].optional and not worlds.is_open:
-            judge_moves(job.compiled[0], job.observations[row], end, listing, worlds, judging, tally)
+        begin_totals(rules, job.observations[row], end, listing, worlds, workspace.judging[0], tally.totals)
     if worlds.is_open:
         worlds.end = job.first + 1
     while next_world(job, row, False, worlds, listing.scratch):
-        value_moves(job.compiled[0], job.model[0], plan, listing, worlds, lines, tally, end, mix(~worlds.seed))
-        for at in range(end):
-            tally.totals[at] += tally.values[at]
-        prune_behind(tally.totals, end, worlds.world, plan.race)
-    if not worlds.agrees:
-        job.out[row] = NO_ACTION
-        return
-    job.out[row] = next_action(worlds.root, listing.moves[best_of(tally.totals, end)])
-    if len(job.values) > 0:
-        value_actions(job.compiled[0], listing, worlds, tally, end, job.masks[row], job.values[row])
-
-
-@kernel
-def value_actions(
-    compiled: np.record,
-    listing: np.record,
-    worlds: np.record,
-    tally: np.record,
-    end: int,
-    mask: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Write the mean margin of the best move behind each action into `out`, (A,) float64, else minus infinity."""
-    for action in range(len(mask)):
-        out[action] = -np.inf
-        for at in range(end):
-            if mask[action] and leads_to(compiled, worlds.root, action, listing.moves[at]):
-                out[action] = max(out[action], tally.totals[at] / worlds.world)
-
-
-@kernel
-def prune_behind(totals: np.ndarray, end: int, worlds: int, race: float) -> None:
-    """Prune moves whose mean is `race` / sqrt(worlds) points behind that of the best one.
-
-    So far behind, more worlds hardly matter. The totals of pruned moves become minus infinity.
-    """
-    if worlds >= FEWEST_WORLDS:
-        least = totals[best_of(totals, end)] - race * np.sqrt(worlds)
-        for at in range(end):
-            if totals[at] < least:
-                totals[at] = -np.inf
+        value_moves(rules, job.model[0], plan, workspace, end, mix(~worlds.seed))
+        add_values(end, 1, plan.race, worlds, tally)
+    write_best(job, row, end, listing, worlds, tally)
 
 
 @kernel
 def list_root(job: Job, workspace: Workspace) -> tuple[int, bool]:
     """List the moves of the first row of a job; return their number, and whether it hides nothing."""
-    begin_worlds(job, 0, workspace.worlds[0], workspace.listing[0].scratch)
-    listing = workspace.listing[0]
-    worlds = workspace.worlds[0]
+    listing, worlds = workspace.listing[0], workspace.worlds[0]
+    begin_worlds(job, 0, worlds, listing.scratch)
     return list_choices(job.compiled[0], worlds.root, worlds.is_open, listing), worlds.is_open
 
 
 @kernel
 def value_worlds(job: Job, plan: SearchPlan, workspace: Workspace, margins: np.ndarray) -> None:
     """Write the margins of the moves listed by `list_root` into `margins`, (worlds, K) float64, world by world."""
-    listing, worlds, tally = workspace.listing[0], workspace.worlds[0], workspace.tally[0]
+    worlds, tally = workspace.worlds[0], workspace.tally[0]
     end = margins.shape[1]
     worlds.end = len(margins)
     tally.totals[:end] = 0.0
-    while next_world(job, 0, False, worlds, listing.scratch):
-        value_moves(
-            job.compiled[0], job.model[0], plan, listing, worlds, workspace.lines[0], tally, end, mix(~worlds.seed)
-        )
+    while next_world(job, 0, False, worlds, workspace.listing[0].scratch):
+        value_moves(job.compiled[0], job.model[0], plan, workspace, end, mix(~worlds.seed))
         for at in range(end):
             margins[worlds.world - 1, at] = tally.values[at]
     if not worlds.agrees:
         raise ValueError("no deal of the unseen cards agrees with the observation")
-
-
-def add_move(moves: np.ndarray, count: int, kinds: Kinds) -> int:
-    """Add a move, given by its card, what it takes and its builds, to the first `count` ones of (M,) of `MOVE`.
-
-    Returns their number: one more, unless the move is among them.
-    """
-    card, takes, build, taken = kinds
-    once = sum(1 << kind for kind in set(takes))
-    twice = sum(1 << kind for kind in set(takes) if takes.count(kind) > 1)
-    listed = moves[:count]
-    same = (listed["card"] == card) & (listed["once"] == once) & (listed["twice"] == twice)
-    if (same & (listed["build"] == build) & (listed["taken"] == taken)).any():
-        return count
-    if count == len(moves):
-        raise OverflowError("more moves on one line of a search than there is room for")
-    moves[count] = card, build, taken, pack_ranks([kind % NUM_RANKS + 1 for kind in takes]), once, twice, 0
-    return count + 1
 
 
 class Search(Sampler):
@@ -347,7 +219,7 @@ class Search(Sampler):
     leaf value (`krypenv.agents.search.horizon`).
 
     A move that is clearly behind after some worlds is pruned. Where captures are optional, what the tactician thinks of
-    the moves counts too (`krypenv.agents.search.prior`). In the last deal of a two-player game nothing is hidden
+    the moves counts too (`krypenv.agents.search.candidates`). In the last deal of a two-player game nothing is hidden
     from a seat that has counted, and one world is solved instead of many.
 
     Args:
@@ -378,20 +250,19 @@ class Search(Sampler):
 
     @in_turn
     def examine(
-        self, observation: np.ndarray, action_mask: np.ndarray, also: Kinds | None = None
+        self, observation: np.ndarray, action_mask: np.ndarray, also: Move | None = None
     ) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
         """Return the moves of one decision and their margins in each world: (n,) of `MOVE` and (worlds, n) float64.
 
         If nothing is hidden, there is one world. Where captures are optional, moves that are no better than others are
-        left out, and of very many captures all but the best; `was_cut` then says whether the latter happened. A legal
-        move that must not be left out is named by `also`: its card, the kinds that it takes, ascending, the value of
-        the build that it lays, and of the one that it captures or raises, 0 for none.
+        left out, and of very many captures all but the best; `was_cut` then says whether the latter happened. `also` is
+        a legal move that must not be left out.
         `observation` is (433 or more,) int8, `action_mask` (105,) int8.
         """
         job = self._ask(np.asarray(observation)[None], np.asarray(action_mask)[None])
         return with_room(self, lambda: self._examine(job, also))
 
-    def _examine(self, job: Job, also: Kinds | None) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
+    def _examine(self, job: Job, also: Move | None) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
         count, is_open = list_root(job, self._workspace)
         self.was_cut = bool(self._workspace.listing["is_cut"][0])
         if also is not None:

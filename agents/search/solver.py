@@ -9,7 +9,7 @@ from krypenv.agents.moves.making import make_move
 from krypenv.agents.moves.maximal import known_sweeps
 from krypenv.agents.moves.prices import POINT, promised_margin
 from krypenv.agents.search.horizon import expected_margin, majority_margin, may_sweep
-from krypenv.agents.search.workspace import MEMORY_SIZE
+from krypenv.agents.workspace import MEMORY_SIZE
 from krypenv.cards import NUM_KINDS
 from krypenv.kernels.builds import copies_in
 from krypenv.kernels.compiled import bit_index
@@ -38,7 +38,7 @@ def value_of(
 ) -> float:
     """Return a side's leaf value: its margin so far and what it can expect to come."""
     if not compiled.is_main and model.deals == 0 and outcome != GAME_OVER:
-        return _further_value(compiled, model, game, side, outcome, start, listing)
+        return _value_of_any(compiled, model, game, side, outcome, start, listing)
     if outcome == PLAYING or (outcome == DEAL_OVER and model.deals > 0):
         lines.ahead = game
         game = lines.ahead
@@ -50,7 +50,7 @@ def value_of(
 
 
 @rare_kernel
-def _further_value(
+def _value_of_any(
     compiled: np.record,
     model: np.record,
     game: np.record,
@@ -76,7 +76,7 @@ def _further_value(
             if compiled.optional:
                 gain = max(gain, 0.0)
         if compiled.building:
-            margin += promised_margin(compiled, game, side)
+            margin += promised_margin(compiled, game, side, listing.prices)
         own = game.seat % compiled.teams == side
         return margin + majority_margin(compiled, game, side) + (gain if own else -gain / (compiled.teams - 1))
     if may_sweep(compiled, game):

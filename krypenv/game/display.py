@@ -13,7 +13,7 @@ from krypenv.game.moves import Move
 from krypenv.game.records import parse_record
 from krypenv.inputs.words import is_whole, shown
 from krypenv.kernels.scoring import are_best
-from krypenv.observation import further_blocks, is_plain
+from krypenv.observation import extra_blocks, is_plain
 
 TURN, ALL = "turn", "all"  # whose hands are shown: that of the seat to act, or all
 _WIDTHS = {"sweeps": 1, "score": 3}  # of what is counted, in digits; of the rest 2
@@ -107,7 +107,7 @@ def format_place(game: Core) -> str:
 def seat_counts(game: Core, seat: int) -> dict[str, int]:
     """Return what is counted for a seat, by name: points, sweeps, what else the rules count (K7), and the score."""
     counts = {"points": game.points(seat), "sweeps": game.sweeps(seat)}
-    counts |= {name: numbers[seat] for name, numbers in _further_counts(game).items()}
+    counts |= {name: numbers[seat] for name, numbers in _extra_counts(game).items()}
     return counts | {"score": game.scores()[seat]}
 
 
@@ -232,9 +232,9 @@ def _scores(game: Core) -> str:
     return ", ".join(f"seat {seat} {score}" for seat, score in enumerate(game.scores()))
 
 
-def _further_counts(game: Core) -> dict[str, list[int]]:
+def _extra_counts(game: Core) -> dict[str, list[int]]:
     """Return what else the rules count, by name and seat: cards and spades won, sweeps that count, mulles (K7)."""
-    seats, needed = range(game.rules.players), further_blocks(game.rules)
+    seats, needed = range(game.rules.players), extra_blocks(game.rules)
     counts = {
         "cards_won": ("cards", game.state["cards_won"][: len(seats)].tolist()),
         "spades_won": ("spades", game.state["spades_won"][: len(seats)].tolist()),
@@ -319,14 +319,14 @@ def _tie_broken_by(game: Core, winner: int, sums: list[int]) -> str:
 def format_end(game: Core) -> list[str]:
     """Return the last lines of a game that is over: who got what was left, and the score of each seat."""
     rules, seats = game.rules, range(game.rules.players)
-    needed, further = not is_plain(rules), _further_counts(game)
+    needed, extra = not is_plain(rules), _extra_counts(game)
     columns = {"seat": list(seats), "cards": [len(game.captured(seat)) for seat in seats]}
-    columns |= {"spades": further["spades"]} if "spades" in further else {}
+    columns |= {"spades": extra["spades"]} if "spades" in extra else {}
     columns |= {"points": [game.points(seat) for seat in seats], "sweeps": [game.sweeps(seat) for seat in seats]}
-    columns |= {"counted": further["counted"]} if "counted" in further else {}
+    columns |= {"counted": extra["counted"]} if "counted" in extra else {}
     if rules.sweep_payer == "seat_before":
         columns["set up"] = [game.sweeps((seat + 1) % rules.players) for seat in seats]
-    columns |= {name: further[name] for name in ("mulles", "for mulles") if name in further}
+    columns |= {name: extra[name] for name in ("mulles", "for mulles") if name in extra}
     columns |= {"bonus": game.state["bonus"][: rules.players].tolist()} if needed else {}
     columns |= {"score": game.scores()} | ({"total": game.totals} if rules.games != 1 else {})
     lines = [*_last_words(game), "", "  ".join(columns)]

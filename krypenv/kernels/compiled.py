@@ -21,7 +21,7 @@ from krypenv.families.bounds import (
     mulle_values,
     rank_classes,
 )
-from krypenv.observation import FURTHER, has_further_features
+from krypenv.observation import EXTRA, has_extra_features
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, leading_zeros, records, trailing_zeros
 from krypenv.state import MAX_DECK
@@ -35,7 +35,7 @@ SHARE, BY_SPADES, FINNISH, PLAY_ON = range(4)  # tie breaks
 (
     CARDS_WON, SPADES_WON, COUNTED_SWEEPS, MULLES, TOTALS, SPECIAL,
     MULLE_SCORES, BUILT, BUILT_TWIN, BUILD_OWNER, BUILD_MULTIPLE, BUILDING,
-) = range(len(FURTHER))  # blocks of an observation  # fmt: skip
+) = range(len(EXTRA))  # blocks of an observation  # fmt: skip
 MAX_GROUPS = NUM_VALUES * MAX_FITTING  # groups of all values together; `Rules` enforces MAX_FITTING
 
 COMPILED = np.dtype(
@@ -45,10 +45,10 @@ COMPILED = np.dtype(
         ("relative_team", np.int64, (MAX_PLAYERS,)),  # side of each place, counted from that of place 0 (R16)
         ("entries", np.int64),  # of an observation without the features ("size" is taken: numpy's records have one)
         (
-            "further_features",
+            "extra_features",
             np.bool_,
-        ),  # whether the features block has its further columns
-        ("further", np.int64, (len(FURTHER),)),  # where the blocks of K7 begin in an observation; 0: not there
+        ),  # whether the features block has its extra columns
+        ("blocks", np.int64, (len(EXTRA),)),  # where the blocks of K7 begin in an observation; 0: not there
         ("games", np.int64),  # games in a session, 0 for no limit
         ("threshold", np.int64),  # points that end a session, NEVER if there is no threshold
         ("threshold_at_once", np.bool_),  # F6
@@ -248,11 +248,11 @@ def compile_rules(rules: Rules) -> np.ndarray:
     _list_values(rules, compiled)
     counts_more = compiled.counts_piles or rules.threshold_at_once or not compiled.counts_plainly
     compiled.is_main = not (compiled.optional or compiled.chooses_value or compiled.has_special or counts_more)
-    compiled.further_features = has_further_features(rules)
+    compiled.extra_features = has_extra_features(rules)
     for name, block in rules.layout.items():
         compiled.entries = block.stop
-        if name in FURTHER:
-            compiled.further[FURTHER.index(name)] = block.start
+        if name in EXTRA:
+            compiled.blocks[EXTRA.index(name)] = block.start
     _plan_deals(rules, compiled)
     _list_groups(rules, compiled)
     sums = np.arange(MAX_SUM + 1)

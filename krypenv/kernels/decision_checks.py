@@ -95,7 +95,7 @@ def fault_of(compiled: np.record, seen: np.ndarray) -> int:
 @rare_kernel
 def fault_of_builds(compiled: np.record, seen: np.ndarray) -> int:
     """Return what keeps the builds of an observation, sound but for them, from being read safely, or SOUND (B1)."""
-    built, twin, owner = compiled.further[BUILT], compiled.further[BUILT_TWIN], compiled.further[BUILD_OWNER]
+    built, twin, owner = compiled.blocks[BUILT], compiled.blocks[BUILT_TWIN], compiled.blocks[BUILD_OWNER]
     lying = np.int64(0)  # values of the builds in which some card lies
     pending = np.int64(0)
     for kind in range(NUM_KINDS):
@@ -111,9 +111,9 @@ def fault_of_builds(compiled: np.record, seen: np.ndarray) -> int:
         place = seen[owner + value - 1]
         if place < 0 or place > compiled.players or (place != 0) != (lying >> value & 1):
             return BUILDS
-        if seen[compiled.further[BUILD_MULTIPLE] + value - 1] & ~1 != 0:
+        if seen[compiled.blocks[BUILD_MULTIPLE] + value - 1] & ~1 != 0:
             return BUILDS
-    building = seen[compiled.further[BUILDING]]
+    building = seen[compiled.blocks[BUILDING]]
     if building < 0 or building > MAX_BUILD:
         return PLAY
     return PLAY if building != 0 and (pending == 0 or compiled.value_kinds[building] == 0) else SOUND

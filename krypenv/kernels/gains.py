@@ -41,7 +41,7 @@ GAINS = np.dtype(
         ("wanted", np.int64),  # how many of the best to keep, MOST_KEPT at most
         ("kept", np.int64),  # how many there are
         ("captures", np.int64, (MOST_KEPT,)),  # the best ones found, packed, the best first
-        ("gains", np.float64, (MOST_KEPT,)),  # and what they are worth
+        ("values", np.float64, (MOST_KEPT,)),  # and what they are worth
         ("chosen", np.int8, (NUM_KINDS,)),  # the cards of one of them
         ("stack", np.int64, (128,)),
         ("index", np.int64, (128,)),
@@ -51,19 +51,19 @@ GAINS = np.dtype(
 
 
 @kernel
-def price_of(compiled: np.record, card: int, asked: np.record) -> float:
+def price_of(compiled: np.record, card: int, card_price: float, spade_price: float) -> float:
     """Return what winning a card is worth: its points, and its share of the majorities (K5); bad for a low goal."""
-    price = compiled.card_points[card] + asked.card_price
+    price = compiled.card_points[card] + card_price
     if card >= SPADES * NUM_RANKS:
-        price += asked.spade_price
+        price += spade_price
     return -compiled.lead_sign * price
 
 
 @kernel
 def find_best(
-    compiled: np.record, card: int, action: int, table: np.ndarray, taken: np.ndarray, asked: np.record
+    compiled: np.record, card: int, action: int, table: np.ndarray, taken: np.ndarray, gains: np.record
 ) -> int:
-    """Write into `asked` what captures of a card an action leaves open; return the table, packed.
+    """Write into `gains` what captures of a card an action leaves open; return the table, packed.
 
     `table` and `taken` are (52,) counts. An action plays the card, takes a kind or stops.
     """
@@ -72,98 +72,98 @@ def find_best(
         first = np.int64(NUM_KINDS)
     elif action >= TAKE and compiled.optional:  # in ascending order
         first = np.int64(action - TAKE)
-    asked.least, asked.most = np.int64(0), np.int64(0)
+    gains.least, gains.most = np.int64(0), np.int64(0)
     ranks: Any = np.int64(0)
-    asked.copy_price, asked.nothing, asked.clears = 0.0, 0.0, True
-    asked.start = price_of(compiled, card, asked)
-    if compiled.mulle_by_value and asked.counts_mulle:
-        asked.copy_price = -np.float64(compiled.lead_sign * compiled.mulle_value[card])
+    gains.copy_price, gains.nothing, gains.clears = 0.0, 0.0, True
+    gains.start = price_of(compiled, card, gains.card_price, gains.spade_price)
+    if compiled.mulle_by_value and gains.counts_mulle:
+        gains.copy_price = -np.float64(compiled.lead_sign * compiled.mulle_value[card])
     for kind in range(NUM_KINDS):
         shift = NIBBLE * (kind % NUM_RANKS)
         forced = np.int64(taken[kind] + (action - TAKE == kind))
         free = np.int64(table[kind]) - forced if kind >= first else np.int64(0)
-        asked.forced[kind], asked.free[kind] = forced, free
-        asked.least += forced << shift
-        asked.most += forced + free << shift
+        gains.forced[kind], gains.free[kind] = forced, free
+        gains.least += forced << shift
+        gains.most += forced + free << shift
         if table[kind]:
             ranks += np.int64(table[kind]) << shift
-            asked.prices[kind] = price_of(compiled, kind, asked)
+            gains.prices[kind] = price_of(compiled, kind, gains.card_price, gains.spade_price)
             if kind == card:
-                asked.prices[kind] += asked.copy_price
-            asked.start += forced * asked.prices[kind]
+                gains.prices[kind] += gains.copy_price
+            gains.start += forced * gains.prices[kind]
     for rank in range(NUM_RANKS):
-        _add_up(rank, asked)
+        _add_up(rank, gains)
     return ranks
 
 
 @kernel
-def _add_up(rank: int, asked: np.record) -> None:
+def _add_up(rank: int, gains: np.record) -> None:
     """Write what the best free cards of a rank are worth together, for each number of them."""
     count, worth = 0, 0.0
-    asked.worth[rank, 0] = 0.0
+    gains.worth[rank, 0] = 0.0
     used = 0  # bits of the suits that are used up
     for _ in range(NUM_SUITS):
-        best = best_suit(rank, used, asked)
+        best = best_suit(rank, used, gains)
         if best < 0:
             return
         used |= 1 << best
         kind = best * NUM_RANKS + rank
-        for _ in range(asked.free[kind]):
+        for _ in range(gains.free[kind]):
             count += 1
-            worth += asked.prices[kind]
-            asked.worth[rank, count] = worth
+            worth += gains.prices[kind]
+            gains.worth[rank, count] = worth
 
 
 @kernel
-def best_suit(rank: int, used: int, asked: np.record) -> int:
+def best_suit(rank: int, used: int, gains: np.record) -> int:
     """Return the suit of the free card of a rank that is worth most, apart from some suits as bits, or -1."""
     best, most = -1, 0.0
     for suit in range(NUM_SUITS):
         kind = suit * NUM_RANKS + rank
-        if asked.free[kind] > 0 and used >> suit & 1 == 0:
-            price = asked.prices[kind]
+        if gains.free[kind] > 0 and used >> suit & 1 == 0:
+            price = gains.prices[kind]
             if best < 0 or price > most:
                 best, most = suit, price
     return best
 
 
 @kernel
-def search_best(compiled: np.record, card: int, ranks: int, counts: bool, asked: np.record, scratch: np.record) -> None:
-    """Find the captures that are worth most into `asked`; 0 stands for taking nothing, where that is possible.
+def search_best(compiled: np.record, card: int, ranks: int, counts: bool, gains: np.record, scratch: np.record) -> None:
+    """Find the captures that are worth most into `gains`; 0 stands for taking nothing, where that is possible.
 
     `ranks` is the table, packed. `counts` says whether a sweep would count.
     """
-    asked.kept = 0
-    sweep = -compiled.lead_sign * compiled.sweep_points * np.float64(counts and asked.clears)
+    gains.kept = 0
+    sweep = -compiled.lead_sign * compiled.sweep_points * np.float64(counts and gains.clears)
     if not compiled.optional:
-        _look_at_maximal(compiled, card, ranks, sweep, asked, scratch)
+        _look_at_maximal(compiled, card, ranks, sweep, gains, scratch)
         return
     choice = compiled.hand_choice[card]
     if compiled.forced_sweep and find_forced(compiled, choice, ranks, scratch):
-        _keep_better(compiled, card, ranks, ranks, sweep, asked)
+        _keep_better(compiled, card, ranks, ranks, sweep, gains)
         return
-    if asked.least == 0:
-        _keep(asked, np.int64(0), asked.nothing)
+    if gains.least == 0:
+        _keep(gains, np.int64(0), gains.nothing)
     while choice != 0:
         value = trailing_zeros(np.int64(choice))
         choice &= choice - 1
-        num_groups = list_groups(compiled, value, asked.most, scratch)
-        if num_groups > 0 and is_coverable(asked.least, asked.most, num_groups, NO_LIMIT, scratch):
-            _look_around(compiled, card, ranks, sweep, num_groups, asked, scratch)
+        num_groups = list_groups(compiled, value, gains.most, scratch)
+        if num_groups > 0 and is_coverable(gains.least, gains.most, num_groups, NO_LIMIT, scratch):
+            _look_around(compiled, card, ranks, sweep, num_groups, gains, scratch)
 
 
 @kernel
 def _look_at_maximal(
-    compiled: np.record, card: int, ranks: int, sweep: float, asked: np.record, scratch: np.record
+    compiled: np.record, card: int, ranks: int, sweep: float, gains: np.record, scratch: np.record
 ) -> None:
     """Look at all captures where they are maximal, and must be made (R7)."""
     count = captures_of(compiled, card, ranks, scratch)
     if count == 0:
-        _keep(asked, np.int64(0), 0.0)
+        _keep(gains, np.int64(0), 0.0)
     for at in range(count):
         capture = np.int64(scratch.captures[at])
-        if fits(asked.least, capture):
-            _keep_better(compiled, card, capture, ranks, sweep, asked)
+        if fits(gains.least, capture):
+            _keep_better(compiled, card, capture, ranks, sweep, gains)
 
 
 @kernel
@@ -174,16 +174,16 @@ def find_forced(compiled: np.record, choice: int, ranks: int, scratch: np.record
 
 @kernel
 def _look_around(
-    compiled: np.record, card: int, ranks: int, sweep: float, num_groups: int, asked: np.record, scratch: np.record
+    compiled: np.record, card: int, ranks: int, sweep: float, num_groups: int, gains: np.record, scratch: np.record
 ) -> None:
-    """Look at the union that `is_coverable` found, and add further groups to it in every way, depth first."""
-    left = asked.most - scratch.union if asked.least != 0 else asked.most
+    """Look at the union that `is_coverable` found, and add more groups to it in every way, depth first."""
+    left = gains.most - scratch.union if gains.least != 0 else gains.most
     at, depth, looks = num_groups, 0, 0
     while True:
-        if left != asked.most:
-            _keep_better(compiled, card, asked.most - left, ranks, sweep, asked)
+        if left != gains.most:
+            _keep_better(compiled, card, gains.most - left, ranks, sweep, gains)
         looks += 1
-        if looks >= asked.looks:
+        if looks >= gains.looks:
             return
         while at > 0 and not fits(scratch.groups[at - 1], left):
             at -= 1
@@ -191,79 +191,79 @@ def _look_around(
             if depth == 0:
                 return
             depth -= 1
-            left = asked.stack[depth]
-            at = asked.index[depth]
+            left = gains.stack[depth]
+            at = gains.index[depth]
             while at > 0 and not fits(scratch.groups[at - 1], left):
                 at -= 1
-        asked.stack[depth] = left
-        asked.index[depth] = at - 1
+        gains.stack[depth] = left
+        gains.index[depth] = at - 1
         depth += 1
         left -= scratch.groups[at - 1]
 
 
 @kernel
-def _keep_better(compiled: np.record, card: int, capture: int, ranks: int, sweep: float, asked: np.record) -> None:
+def _keep_better(compiled: np.record, card: int, capture: int, ranks: int, sweep: float, gains: np.record) -> None:
     """Keep a capture if it is one of those worth most so far."""
-    gain = asked.start
-    left = capture - asked.least
+    gain = gains.start
+    left = capture - gains.least
     while left != 0:
         rank = highest(left)
         count = left >> NIBBLE * rank & 15
         left -= count << NIBBLE * rank
-        gain += asked.worth[rank, count]
+        gain += gains.worth[rank, count]
     if capture == ranks:
         gain += sweep
-    if asked.counts_mulle and is_own_copy(capture, card, asked):
+    if gains.counts_mulle and is_own_copy(capture, card, gains):
         gain += -compiled.lead_sign * compiled.mulle_points
-        if takes_copy(compiled, capture, card, asked):  # the copy, not the best card of the rank
-            gain += asked.prices[card] - asked.worth[card % NUM_RANKS, 1]
-    _keep(asked, capture, gain)
+        if takes_copy(compiled, capture, card, gains):  # the copy, not the best card of the rank
+            gain += gains.prices[card] - gains.worth[card % NUM_RANKS, 1]
+    _keep(gains, capture, gain)
 
 
 @kernel
-def _keep(asked: np.record, capture: int, gain: float) -> None:
+def _keep(gains: np.record, capture: int, gain: float) -> None:
     """Put a capture among the best ones, in order, unless it is there or worth less than all of them."""
-    for at in range(asked.kept):
-        if asked.captures[at] == capture:
+    for at in range(gains.kept):
+        if gains.captures[at] == capture:
             return
-    if asked.kept < asked.wanted:
-        asked.kept += 1
-    elif gain <= asked.gains[asked.kept - 1]:
+    if gains.kept < gains.wanted:
+        gains.kept += 1
+    elif gain <= gains.values[gains.kept - 1]:
         return
-    at = asked.kept - 1
-    while at > 0 and asked.gains[at - 1] < gain:
-        asked.captures[at], asked.gains[at] = asked.captures[at - 1], asked.gains[at - 1]
+    at = gains.kept - 1
+    while at > 0 and gains.values[at - 1] < gain:
+        gains.captures[at], gains.values[at] = gains.captures[at - 1], gains.values[at - 1]
         at -= 1
-    asked.captures[at], asked.gains[at] = capture, gain
+    gains.captures[at], gains.values[at] = capture, gain
 
 
 @kernel
-def is_own_copy(capture: int, card: int, asked: np.record) -> bool:
+def is_own_copy(capture: int, card: int, gains: np.record) -> bool:
     """Return whether a capture of one card of the card's rank can be its identical copy (M2)."""
     is_one = capture == _ONE << NIBBLE * (card % NUM_RANKS)
-    return is_one and (asked.forced[card] > 0 or (asked.least == 0 and asked.free[card] > 0))
+    return is_one and (gains.forced[card] > 0 or (gains.least == 0 and gains.free[card] > 0))
 
 
 @kernel
-def takes_copy(compiled: np.record, capture: int, card: int, asked: np.record) -> bool:
+def takes_copy(compiled: np.record, capture: int, card: int, gains: np.record) -> bool:
     """Return whether a capture of one free card is to be a mulle: it can be, and that wins points."""
     is_worth_it = compiled.mulle_points > 0 and compiled.lead_sign < 0
-    return is_worth_it and asked.least == 0 and is_own_copy(capture, card, asked)
+    return is_worth_it and gains.least == 0 and is_own_copy(capture, card, gains)
 
 
 @kernel
-def choose_cards(compiled: np.record, card: int, capture: int, asked: np.record) -> None:
-    """Write the cards of a capture, packed, into `asked.chosen`: the forced ones, and the best of each rank.
+def choose_cards(compiled: np.record, card: int, capture: int, gains: np.record) -> None:
+    """Write the cards of a capture, packed, into `gains.chosen`: the forced ones, and the best of each rank.
 
     For a mulle, that is the identical copy if it is worth anything (M2).
     """
     for kind in range(NUM_KINDS):
-        asked.chosen[kind] = asked.forced[kind]
-    left = capture - asked.least
+        gains.chosen[kind] = gains.forced[kind]
+    left = capture - gains.least
     if capture == 0:
         return
-    if takes_copy(compiled, capture, card, asked):
-        asked.chosen[card] = 1
+    if takes_copy(compiled, capture, card, gains):
+        gains.chosen[card] = 1
         return
     while left != 0:
         rank = highest(left)
@@ -271,9 +271,9 @@ def choose_cards(compiled: np.record, card: int, capture: int, asked: np.record)
         left -= count << NIBBLE * rank
         used = 0
         while count > 0:
-            suit = best_suit(rank, used, asked)
+            suit = best_suit(rank, used, gains)
             used |= 1 << suit
             kind = suit * NUM_RANKS + rank
-            some = min(count, np.int64(asked.free[kind]))
-            asked.chosen[kind] += some
+            some = min(count, np.int64(gains.free[kind]))
+            gains.chosen[kind] += some
             count -= some

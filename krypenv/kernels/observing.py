@@ -84,17 +84,17 @@ def write_observation(compiled: np.record, game: np.record, viewer: int, out: np
     out[_DEALS_LEFT] = compiled.num_deals - game.deal_number
     out[_GAMES_LEFT] = clip_int8(max(compiled.games - game.game_number, 0))
     if compiled.entries > SIZE:
-        write_further(compiled, game, viewer, out)
+        write_extra(compiled, game, viewer, out)
 
 
 @rare_kernel
-def write_further(compiled: np.record, game: np.record, viewer: int, out: np.ndarray) -> None:
+def write_extra(compiled: np.record, game: np.record, viewer: int, out: np.ndarray) -> None:
     """Write the blocks that only some rules have (K7)."""
     for at in range(SIZE, compiled.entries):
         out[at] = 0
-    cards, spades, counted = compiled.further[CARDS_WON], compiled.further[SPADES_WON], compiled.further[COUNTED_SWEEPS]
-    mulles, totals, special = compiled.further[MULLES], compiled.further[TOTALS], compiled.further[SPECIAL]
-    mulle_scores = compiled.further[MULLE_SCORES]
+    cards, spades, counted = compiled.blocks[CARDS_WON], compiled.blocks[SPADES_WON], compiled.blocks[COUNTED_SWEEPS]
+    mulles, totals, special = compiled.blocks[MULLES], compiled.blocks[TOTALS], compiled.blocks[SPECIAL]
+    mulle_scores = compiled.blocks[MULLE_SCORES]
     if compiled.building:
         write_builds(compiled, game, viewer, out)
     seat = viewer
@@ -126,18 +126,18 @@ def write_further(compiled: np.record, game: np.record, viewer: int, out: np.nda
 def write_builds(compiled: np.record, game: np.record, viewer: int, out: np.ndarray) -> None:
     """Write the builds on the table, and the value of the one that the pending card makes (B1)."""
     if game.pending != NO_CARD:
-        out[compiled.further[BUILDING]] = game.build_value
+        out[compiled.blocks[BUILDING]] = game.build_value
     left = np.int64(game.builds)
     if left != 0:
         for kind in range(NUM_KINDS):
             pair = LIES_IN[game.built[kind]]
-            out[compiled.further[BUILT] + kind], out[compiled.further[BUILT_TWIN] + kind] = pair[0], pair[1]
+            out[compiled.blocks[BUILT] + kind], out[compiled.blocks[BUILT_TWIN] + kind] = pair[0], pair[1]
     while left != 0:
         value = bit_index(left & -left)
         left &= left - 1
         place = (game.build_owner[value] - viewer + compiled.players) % compiled.players
-        out[compiled.further[BUILD_OWNER] + value - 1] = place + 1
-        out[compiled.further[BUILD_MULTIPLE] + value - 1] = game.multiple_builds >> value & 1
+        out[compiled.blocks[BUILD_OWNER] + value - 1] = place + 1
+        out[compiled.blocks[BUILD_MULTIPLE] + value - 1] = game.multiple_builds >> value & 1
 
 
 @kernel

@@ -59,7 +59,7 @@ FEATURE_SCRATCH = np.dtype(
         ("built", np.int64),  # value of the build that is captured, else 0
         ("builds_left", np.int64),  # bits of the builds that stay
         ("sweeps_count", np.bool_),  # whether a sweep would count (F5)
-        ("asked", GAINS),
+        ("gains", GAINS),
     ],
     align=True,
 )
@@ -116,37 +116,50 @@ def look(compiled: np.record, observation: np.ndarray, feature_scratch: np.recor
         pool += count
     feature_scratch.pool = pool
     if not compiled.is_main:
-        _look_further(compiled, observation, feature_scratch)
+        _look_any(compiled, observation, feature_scratch)
 
 
 @rare_kernel
-def _look_further(compiled: np.record, observation: np.ndarray, feature_scratch: np.record) -> None:
+def _look_any(compiled: np.record, observation: np.ndarray, feature_scratch: np.record) -> None:
     """Read what only some rules need: what a card and a spade are worth on the way to their points (K5, O1)...
 
     ... whether a sweep would count (F5), and lillan and storan by themselves (F1).
     """
     feature_scratch.sweeps_count = _do_sweeps_count(compiled, observation)
-    asked = feature_scratch.asked
-    asked.counts_mulle, asked.looks = True, MOST_LOOKS
-    asked.card_price, asked.spade_price = 0.0, 0.0
+    gains = feature_scratch.gains
+    gains.counts_mulle, gains.looks = True, MOST_LOOKS
+    gains.card_price, gains.spade_price = 0.0, 0.0
     if compiled.counts_piles:
-        _price_majorities(compiled, observation, asked)
+        _price_majorities(compiled, observation, gains)
+    for at in range(NUM_RANKS, NUM_CLASSES):
+        feature_scratch.unseen[at] = 0
     if compiled.has_special:
         feature_scratch.pool = _part_special(compiled, observation, feature_scratch, feature_scratch.pool)
 
 
 @kernel
-def _price_majorities(compiled: np.record, observation: np.ndarray, asked: np.record) -> None:
+def _price_majorities(compiled: np.record, observation: np.ndarray, gains: np.record) -> None:
     """Write what a card and a spade are worth now, in points of margin, beside one that either side may win later."""
-    points = np.float64(compiled.most_cards_points)
-    own, other, won = count_piles(compiled, observation, compiled.further[CARDS_WON])
-    asked.card_price = _price_of_lead(points, own, other, compiled.deck_size - won, CARDS_SPREAD)
-    points = np.float64(compiled.most_spades_points)
-    own, other, won = count_piles(compiled, observation, compiled.further[SPADES_WON])
+    own, other, won = count_piles(compiled, observation, compiled.blocks[CARDS_WON])
+    gains.card_price = price_of_cards(compiled, own, other, won)
+    own, other, won = count_piles(compiled, observation, compiled.blocks[SPADES_WON])
+    gains.spade_price = price_of_spades(compiled, own, other, won)
+
+
+@kernel
+def price_of_cards(compiled: np.record, own: int, other: int, won: int) -> float:
+    """Return what a card is worth on the way to most cards (K5), where two sides and all have won so many."""
+    return _price_of_lead(np.float64(compiled.most_cards_points), own, other, compiled.deck_size - won, CARDS_SPREAD)
+
+
+@kernel
+def price_of_spades(compiled: np.record, own: int, other: int, won: int) -> float:
+    """Return what a spade is worth beside that, on the way to most spades (K5), or above a number of them (O1)."""
     left = compiled.num_spades - won
-    asked.spade_price = _price_of_lead(points, own, other, left, SPADES_SPREAD)
+    price = _price_of_lead(np.float64(compiled.most_spades_points), own, other, left, SPADES_SPREAD)
     if compiled.spades_above != NEVER:
-        asked.spade_price += _chance_above(compiled, own, left) / 2 + _chance_above(compiled, other, left) / 2
+        price += _chance_above(compiled, own, left) / 2 + _chance_above(compiled, other, left) / 2
+    return price
 
 
 @kernel
@@ -191,7 +204,7 @@ def _do_sweeps_count(compiled: np.record, observation: np.ndarray) -> bool:
         return True
     if not compiled.last_deal_sweeps and observation[_DEALS_LEFT] == 0:
         return False
-    counted, totals = compiled.further[COUNTED_SWEEPS], compiled.further[TOTALS]
+    counted, totals = compiled.blocks[COUNTED_SWEEPS], compiled.blocks[TOTALS]
     fewest, best = np.int64(NEVER), np.int64(-NEVER)
     for side in range(compiled.teams):
         score, sweeps = np.int64(0), np.int64(0)
@@ -199,8 +212,8 @@ def _do_sweeps_count(compiled: np.record, observation: np.ndarray) -> bool:
             if compiled.relative_team[place] == side:
                 score += observation[_POINTS_WON + place]
                 sweeps += observation[counted + place]
-                if compiled.further[MULLE_SCORES]:
-                    score += observation[compiled.further[MULLE_SCORES] + place]
+                if compiled.blocks[MULLE_SCORES]:
+                    score += observation[compiled.blocks[MULLE_SCORES] + place]
                 if totals:
                     score += observation[totals + place]
         fewest = min(fewest, sweeps)
@@ -213,7 +226,7 @@ def _do_sweeps_count(compiled: np.record, observation: np.ndarray) -> bool:
 @kernel
 def _part_special(compiled: np.record, observation: np.ndarray, feature_scratch: np.record, pool: int) -> int:
     """Count lillan and storan by themselves where they have values of their own (F1); return the pool's size."""
-    block = compiled.further[SPECIAL]
+    block = compiled.blocks[SPECIAL]
     for at in range(NUM_CLASSES - NUM_RANKS):
         kind = LILLAN if at == 0 else STORAN
         rank = kind % NUM_RANKS

@@ -137,7 +137,7 @@ def prepare_building(compiled: np.record, game: np.record, scratch: np.record) -
 def act(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
     """Carry out a legal action of the seat to act: play a card, take a table card for the card just played, or stop."""
     if not compiled.is_main:
-        act_further(compiled, game, action, scratch)
+        act_any(compiled, game, action, scratch)
         return
     if action < TAKE:
         lay_down(game, action)
@@ -153,7 +153,7 @@ def act(compiled: np.record, game: np.record, action: int, scratch: np.record) -
 
 
 @rare_kernel
-def act_further(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
+def act_any(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
     """Do what `act` does, where captures may be optional (K2) and more may count than in the main game.
 
     A play with an optional capture is complete when it stops or when nothing more may be taken.

@@ -152,7 +152,7 @@ def weigh_optional(
     compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
 ) -> float:
     """Do what `weigh_main` does where captures are optional: the best capture is the one worth most now (K2)."""
-    asked = feature_scratch.asked
+    gains = feature_scratch.gains
     card = np.int64(feature_scratch.card if action >= TAKE else action)
     ranks = find_best(
         compiled,
@@ -160,29 +160,29 @@ def weigh_optional(
         action,
         observation[_TABLE : _TABLE + NUM_KINDS],
         observation[_TAKEN : _TAKEN + NUM_KINDS],
-        asked,
+        gains,
     )
-    asked.wanted = 1
+    gains.wanted = 1
     feature_scratch.lays, feature_scratch.built, feature_scratch.builds_left = False, 0, 0
     if compiled.building:
-        ask_for_builds(compiled, observation, card, action, feature_scratch)
+        look_at_builds(compiled, observation, card, action, feature_scratch)
         if feature_scratch.lays:
             return weigh_laid(compiled, card, ranks, feature_scratch, scratch)
-    search_best(compiled, card, ranks, feature_scratch.sweeps_count, asked, scratch)
-    capture = np.int64(asked.captures[0])
-    choose_cards(compiled, card, capture, asked)
-    if asked.gains[0] == -_NEVER:
-        asked.gains[0] = 0.0
+    search_best(compiled, card, ranks, feature_scratch.sweeps_count, gains, scratch)
+    capture = np.int64(gains.captures[0])
+    choose_cards(compiled, card, capture, gains)
+    if gains.values[0] == -_NEVER:
+        gains.values[0] = 0.0
     captures = capture != 0 or feature_scratch.built != 0
-    feature_scratch.creeps, feature_scratch.capture, feature_scratch.gain = not captures, capture, asked.gains[0]
+    feature_scratch.creeps, feature_scratch.capture, feature_scratch.gain = not captures, capture, gains.values[0]
     points, least = np.int64(0), np.int64(0)
     for kind in range(NUM_KINDS):
-        points += asked.chosen[kind] * compiled.card_points[kind]
-        least += asked.forced[kind] * compiled.card_points[kind]
+        points += gains.chosen[kind] * compiled.card_points[kind]
+        least += gains.forced[kind] * compiled.card_points[kind]
     points += captures * compiled.card_points[card]
-    least += (asked.least != 0) * compiled.card_points[card]
+    least += (gains.least != 0) * compiled.card_points[card]
     feature_scratch.sweeps = 0
-    if captures and capture == ranks and asked.clears:
+    if captures and capture == ranks and gains.clears:
         is_alone = feature_scratch.built == 0
         feature_scratch.sweeps = sweeps_of(compiled, card, ranks, observation[_TABLE + card]) if is_alone else 1
     left = ranks - capture
@@ -196,7 +196,7 @@ def weigh_optional(
     feature_scratch.least_points, feature_scratch.points, feature_scratch.left = least, points, left
     _look_for_sweeps(compiled, left, feature_scratch, scratch)
     next_sweeps = feature_scratch.chance if compiled.previous_pays else 0.0
-    return next_sweeps * -compiled.lead_sign * compiled.sweep_points - asked.gains[0]
+    return next_sweeps * -compiled.lead_sign * compiled.sweep_points - gains.values[0]
 
 
 @kernel
@@ -212,20 +212,20 @@ def _look_for_sweeps(compiled: np.record, left: int, feature_scratch: np.record,
 
 
 @rare_kernel
-def ask_for_builds(
+def look_at_builds(
     compiled: np.record, observation: np.ndarray, card: int, action: int, feature_scratch: np.record
 ) -> None:
     """Let every capture of the card contain the build of its value, if there is one, and note what stays (B1, B6).
 
     Whoever plays for few points takes it only to keep a promise (B5).
     """
-    asked, owners = feature_scratch.asked, compiled.further[BUILD_OWNER]
+    gains, owners = feature_scratch.gains, compiled.blocks[BUILD_OWNER]
     value = hand_value_of(compiled, card)
     owns = False
     for other in range(1, MAX_BUILD + 1):
         owns |= observation[owners + other - 1] == 1
         feature_scratch.builds_left |= np.int64(observation[owners + other - 1] != 0) << other
-    feature_scratch.lays = observation[compiled.further[BUILDING]] != 0
+    feature_scratch.lays = observation[compiled.blocks[BUILDING]] != 0
     owner = observation[owners + value - 1]
     cards = np.int64(0)  # of the value that stay in the hand
     for kind in range(NUM_KINDS):
@@ -236,24 +236,24 @@ def ask_for_builds(
         feature_scratch.built = value
         feature_scratch.builds_left ^= np.int64(1) << value
         for kind in range(NUM_KINDS):
-            price = price_of(compiled, kind, asked) + (kind == card) * asked.copy_price
-            asked.start += built_copies(compiled, observation, kind, value) * price
-        asked.nothing = asked.start
+            price = price_of(compiled, kind, gains.card_price, gains.spade_price) + (kind == card) * gains.copy_price
+            gains.start += built_copies(compiled, observation, kind, value) * price
+        gains.nothing = gains.start
     elif owns:  # and may not trail, if there is anything else
-        asked.nothing = -_NEVER
-    asked.clears = feature_scratch.builds_left == 0
-    if feature_scratch.built and asked.clears and feature_scratch.ranks == 0 and feature_scratch.sweeps_count:
-        asked.nothing -= compiled.lead_sign * compiled.sweep_points
+        gains.nothing = -_NEVER
+    gains.clears = feature_scratch.builds_left == 0
+    if feature_scratch.built and gains.clears and feature_scratch.ranks == 0 and feature_scratch.sweeps_count:
+        gains.nothing -= compiled.lead_sign * compiled.sweep_points
 
 
 @rare_kernel
 def weigh_laid(compiled: np.record, card: int, ranks: int, feature_scratch: np.record, scratch: np.record) -> float:
     """Do what `weigh_main` does for an action that goes on with a build, or ends one: it takes nothing (B2)."""
-    asked = feature_scratch.asked
+    gains = feature_scratch.gains
     feature_scratch.creeps, feature_scratch.capture, feature_scratch.gain = False, 0, 0.0
     feature_scratch.least_points, feature_scratch.points, feature_scratch.sweeps = 0, 0, 0
-    choose_cards(compiled, card, np.int64(0), asked)
-    left = ranks - asked.least
+    choose_cards(compiled, card, np.int64(0), gains)
+    left = ranks - gains.least
     feature_scratch.left = left
     _look_for_sweeps(compiled, left, feature_scratch, scratch)
     next_sweeps = feature_scratch.chance if compiled.previous_pays else 0.0
@@ -265,7 +265,7 @@ def built_copies(compiled: np.record, observation: np.ndarray, kind: int, value:
     """Return how many copies of a kind lie in the build of a value, or with 0 in all builds."""
     copies = np.int64(0)
     for block in (BUILT, BUILT_TWIN):
-        lies_in = observation[compiled.further[block] + kind]
+        lies_in = observation[compiled.blocks[block] + kind]
         copies += lies_in != 0 and (value == 0 or lies_in == value)
     return copies
 

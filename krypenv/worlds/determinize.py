@@ -232,7 +232,7 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
     game.last_seat = NO_SEAT
     game.last_capturer = NO_SEAT
     captured = np.int64(0)
-    mulles = compiled.further[MULLES]
+    mulles = compiled.blocks[MULLES]
     for kind in range(NUM_KINDS):
         public = np.int64(seen[_SEEN + kind]) - seen[_HAND + kind]
         game.seen[kind] = public
@@ -262,7 +262,7 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
         for rank in range(NUM_RANKS):
             if place > 0 and seen[_CANNOT_HOLD + (place - 1) * NUM_RANKS + rank]:
                 game.cannot_hold[seat] |= 1 << rank
-    _copy_further(compiled, game, seen, viewer)
+    _copy_extra(compiled, game, seen, viewer)
     if compiled.building:
         _copy_owners(compiled, game, seen, viewer)
     cut = seat_of_cut(compiled, seen, viewer) if compiled.may_cut else NO_SEAT
@@ -277,7 +277,7 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
 @kernel
 def _copy_built(compiled: np.record, game: np.record, seen: np.ndarray, kind: int) -> int:
     """Copy in which builds the copies of a kind lie; return their number."""
-    one, other = np.int64(seen[compiled.further[BUILT] + kind]), np.int64(seen[compiled.further[BUILT_TWIN] + kind])
+    one, other = np.int64(seen[compiled.blocks[BUILT] + kind]), np.int64(seen[compiled.blocks[BUILT_TWIN] + kind])
     game.built[kind] = JOINED[one, other]
     game.builds |= (np.int64(1) << one | np.int64(1) << other) & ~np.int64(1)
     return copies_built(game, kind)
@@ -286,21 +286,21 @@ def _copy_built(compiled: np.record, game: np.record, seen: np.ndarray, kind: in
 @kernel
 def _copy_owners(compiled: np.record, game: np.record, seen: np.ndarray, viewer: int) -> None:
     """Copy who owns the builds, which of them are multiple, and which one the pending card makes."""
-    game.build_value = seen[compiled.further[BUILDING]]
+    game.build_value = seen[compiled.blocks[BUILDING]]
     for value in range(1, MAX_BUILD + 1):
-        place = seen[compiled.further[BUILD_OWNER] + value - 1]
+        place = seen[compiled.blocks[BUILD_OWNER] + value - 1]
         if place != 0:
             game.build_owner[value] = (viewer + place - 1) % compiled.players
-        is_multiple = np.int64(seen[compiled.further[BUILD_MULTIPLE] + value - 1])
+        is_multiple = np.int64(seen[compiled.blocks[BUILD_MULTIPLE] + value - 1])
         game.multiple_builds |= is_multiple << value
 
 
 @kernel
-def _copy_further(compiled: np.record, game: np.record, seen: np.ndarray, viewer: int) -> None:
+def _copy_extra(compiled: np.record, game: np.record, seen: np.ndarray, viewer: int) -> None:
     """Copy what only some rules show (K7), and the totals or what they can be."""
-    cards, spades, counted = compiled.further[CARDS_WON], compiled.further[SPADES_WON], compiled.further[COUNTED_SWEEPS]
-    totals, special = compiled.further[TOTALS], compiled.further[SPECIAL]
-    mulle_scores = compiled.further[MULLE_SCORES]
+    cards, spades, counted = compiled.blocks[CARDS_WON], compiled.blocks[SPADES_WON], compiled.blocks[COUNTED_SWEEPS]
+    totals, special = compiled.blocks[TOTALS], compiled.blocks[SPECIAL]
+    mulle_scores = compiled.blocks[MULLE_SCORES]
     for place in range(compiled.players):
         seat = (viewer + place) % compiled.players
         if mulle_scores:

@@ -6,13 +6,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from support import builds, maximal_moves, optional_moves
+from support import builds, built_moves, maximal_moves, optional_moves
 from support.games import RULES, full_deck, lay, small_first, stacked
-from support.optional_moves import moves_after, worth
 from support.reference import Reference, rank
 from support.relatives import BUILDING, GLIMNE, MIXTURES, RELATIVES
 
 from krypenv import Engine, Game, Rules
+from krypenv.agents.moves.cuts import JUDGED_CAPTURES
 from krypenv.agents.neural.action_features import (
     COLUMNS,
     WIDTH,
@@ -66,33 +66,53 @@ def test_where_captures_are_maximal_features_are_those_of_the_reference(rules: R
 
 
 @pytest.mark.parametrize("rules", [*RELATIVES.values(), MIXTURES["kasino-sweden players=2 goal=low"]], ids=str)
-def test_where_captures_are_optional_features_are_those_of_a_best_capture(rules: Rules) -> None:
-    threats, acts = 0, Counter[int]()
+def test_where_captures_are_optional_features_are_those_of_a_best_move(rules: Rules) -> None:
+    replies, acts, unlisted, is_listed = 0, Counter[int](), 0, columns_of(rules)["listed"]
     for game in optional_moves.positions(rules, 14, seed=4):
+        best, shown, largest = [], [], 0
         for action, features in told_of(game).items():
-            moves = moves_after(game, action)
-            best = max(worth(game, move) for move in moves)
-            told = [optional_moves.expected(game, action, move) for move in moves if worth(game, move) > best - 1e-9]
-            assert any(optional_moves.agree(game, features, each) for each in told), (game.position(), action)
-            threats += any("threat" in each for each in told)
+            told = [optional_moves.expected(game, action, move) for move in optional_moves.moves_after(game, action)]
+            best += [each["worth"][0] for each in told if "worth" in each]
+            largest = max(largest, len(told))
+            if features[is_listed][0]:
+                fitting = [each for each in told if optional_moves.agree(game, features, each)]
+                assert fitting, (game.position(), action)
+                shown += [each["worth"][0] for each in fitting if "worth" in each]
+            else:  # moves alike begin with another action
+                unlisted += 1
             acts[min(action // 52, 2)] += 1
-    assert threats > 3
+        if best and largest <= JUDGED_CAPTURES:
+            assert max(shown) > max(best) - 1e-6, game.position()
+            replies += 1
+    assert replies > 3
     assert acts[0] > 5
+    assert unlisted < 0.2 * acts.total()
 
 
 @pytest.mark.parametrize("rules", [next(iter(BUILDING.values())), *GLIMNE.values()], ids=str)
 def test_b2_where_cards_are_built_each_action_is_told_by_a_move_that_it_leads_to(rules: Rules) -> None:
-    listed, total, is_listed = 0, 0, columns_of(rules)["listed"]
+    listed, total, replies, columns = 0, 0, 0, columns_of(rules)
     for game in builds.positions(rules, 1):
         if game.stock_size == 0:  # the end of a game gives what is left to the last capturer
             break
-        moves = [(builds.first_actions(game, move), builds.effects(game, move)) for move in game.legal_moves()]
         for action, row in told_of(game).items():
             total += 1
-            if row[is_listed][0]:
-                listed += 1
-                assert builds.told(rules, row) in [effect for actions, effect in moves if action in actions]
+            if not row[columns["listed"]][0]:
+                continue
+            listed += 1
+            moves = [move for move in game.legal_moves() if action in builds.first_actions(game, move)]
+            fitting = [move for move in moves if builds.effects(game, move) == builds.told(rules, row)]
+            assert fitting, (game.position(), action)
+            is_low = rules.goal == "low"  # then what is won is bad, and nobody takes what need not be taken
+            keeps = [10 * built_moves.kept(game, move) * (-1 if is_low else 1) for move in fitting]
+            assert min(abs(keep - row[columns["keep"]][0]) for keep in keeps) < 0.51 or max(keeps) > 127
+            expected = [None if is_low else built_moves.reply(game, move) for move in fitting]
+            if None not in expected:
+                replies += 1
+                off = [abs(min(10 * each, 127) - row[columns["reply"]][0]) for each in expected]
+                assert min(off) < 0.51, (game.position(), action, fitting, expected, row[columns["reply"]])
     assert listed > 0.8 * total > 50
+    assert replies > 0 or rules.goal == "low"
 
 
 # ---------------------------------------------------------------------- what it is told of
@@ -101,7 +121,7 @@ def test_b2_where_cards_are_built_each_action_is_told_by_a_move_that_it_leads_to
 @pytest.mark.parametrize("rules", [*GAMES.values(), *MIXTURES.values()], ids=str)
 def test_actions_counts_and_first_columns_are_those_of_masks_and_of_the_features_block(rules: Rules) -> None:
     engine, (rows_of_block, width) = Engine(rules, 32, seed=5, features=True), shape_of(rules)
-    stops = 0
+    stops, is_main = 0, version_of(rules) == 1
     for step in range(50):
         if step % 7 == 0:
             found = gather_action_features(rules, engine.observation, engine.action_mask)
@@ -111,7 +131,7 @@ def test_actions_counts_and_first_columns_are_those_of_masks_and_of_the_features
             assert found.features.shape == (len(actions), width_of(rules))
             block = engine.observation[:, rules.observation_size :].reshape(-1, rows_of_block, width)
             kinds = np.where(actions == STOP, 52, actions % 52)
-            assert rules.building or (found.features[:, :width] == block[rows, kinds]).all()
+            assert not is_main or (found.features[:, :width] == block[rows, kinds]).all()
             stops += (actions == STOP).sum()
         engine.step(engine.sample_actions())
     assert stops > 0 or rules.capture == "maximal"
@@ -142,7 +162,7 @@ def test_columns_are_data_of_the_rules() -> None:
         covered = sorted(at for part in columns.values() for at in range(part.start, part.stop))
         assert covered == list(range(width_of(rules)))
         assert set(descriptions_of(rules)) == set(columns)
-        if rules.building:  # these networks are told of a move, and not of a card
+        if version_of(rules) != 1:  # these networks are told of a move, and not of a card
             assert list(descriptions_of(rules)) == list(columns)
         else:
             assert list(columns)[: len(block_columns_of(rules))] == list(block_columns_of(rules))
@@ -160,7 +180,8 @@ def test_every_feature_of_builds_is_described_and_used() -> None:
         largest = np.maximum(largest, np.abs(found.features.astype(np.int64)).max(axis=0))
         engine.step(engine.sample_actions())
     unused = {name for name, part in columns_of(rules).items() if not largest[part].any()}
-    assert unused == {"cards_lead", "spades_lead"}  # where piles count
+    of_piles = {f"{kind}_{what}" for kind in ("cards", "spades") for what in ("lead", "open", "sure")}
+    assert unused == {"cards", "spades"} | of_piles  # where piles count
 
 
 # ---------------------------------------------------------------------- by hand
@@ -195,14 +216,13 @@ def test_a_position_of_kasino_by_hand() -> None:
         for card in ("AH", "QH")
     )
     assert ace["gain"] == [20]
+    assert (ace["reply"], ace["keep"], ace["worth"]) == ([10], [3], [13])  # the next seat holds a four, and sweeps
     assert ace["left"] == [0, 0, 0, 1] + [0] * 9
     assert ace["takers"] == [0, 0, 0, 1] + [0] * 11  # the four of hearts
-    assert ace["worth"] == [0, 0, 0, 10] + [0] * 11  # a sweep
-    assert ace["threat"] == ace["next_gain"] == [10]
+    assert ace["takes"] == [0, 0, 0, 10] + [0] * 11  # a sweep
     assert queen["gain"] == [0]
     assert queen["left_cards"] == [3]
     assert queen["takers"] == [0, 0, 0, 1] + [0] * 8 + [2, 0, 0]  # a king takes the queen and the ace
     assert queen["own_takers"] == [1, 0, 0, 1] + [0] * 11
-    assert queen["worth"] == [10] + [0] * 11 + [10, 0, 0]
-    assert queen["threat"] == queen["next_gain"] == [10]
+    assert queen["takes"] == [0, 0, 0, 0] + [0] * 8 + [10, 0, 0]
     assert queen["cards_sure"] == queen["spades_sure"] == [-1]

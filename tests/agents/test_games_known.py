@@ -10,7 +10,7 @@ from krypenv import Rules, agents
 from krypenv.agents.base import check_krypkasino
 from krypenv.agents.champion import MODELS
 from krypenv.families import krypkasino
-from krypenv.observation import further_blocks
+from krypenv.observation import extra_blocks
 from krypenv.training import Settings
 
 RELATIVES = ["kasino-sweden", "overspader", "kasino-finland", "mulle"]
@@ -63,7 +63,7 @@ def test_the_main_game_and_its_variants_are_known():
     ]
     for rules in known:
         check_krypkasino(rules, "who")
-        assert not further_blocks(rules)
+        assert not extra_blocks(rules)
     for name in RELATIVES:
         turned = dataclasses.replace(Rules.preset(name), goal="low")
         refusal(lambda turned=turned: check_krypkasino(turned, "who"))

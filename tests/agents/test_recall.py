@@ -9,6 +9,7 @@ import pytest
 from support.networks import some_network
 
 from krypenv import Engine, Rules
+from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.neural.belief import log_likelihood, make_belief, remember, resample_systematically
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.inference import Weights, make_network_scratch
@@ -16,8 +17,8 @@ from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.neural.recall import MOST_ACTIONS, Memory, Recall
-from krypenv.agents.search.sampling import look_around, sample_world, world_seed
-from krypenv.agents.search.workspace import Workspace, make_workspace
+from krypenv.agents.search.sampling import sample_world, world_seed
+from krypenv.agents.workspace import Workspace, make_workspace
 from krypenv.cards import TAKE
 from krypenv.kernels.compiled import compile_rules
 from krypenv.runtime.jit import handle, kernel

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from support import builds
 from support.games import RULES
+from support.optional_moves import shares
 from support.relatives import BUILDING, GLIMNE, MIXTURES, RELATIVES, lay
 from support.solving import Solver, plain, twins
 
@@ -160,9 +161,10 @@ def test_of_many_captures_the_best_and_a_sweep_are_kept(goal: str) -> None:
     assert () in kept
 
     def gain(takes: tuple[str, ...]) -> float:
-        """Points, and a fair share of the majorities: two points for 13 spades, each one of 26 cards that decide."""
+        """Points, and a share of the majorities."""
         points = sum({"TD": 2, "2S": 1}.get(name, name[0] == "A") for name in takes)
-        worth = points + 4 / 13 * sum(name[1] == "S" for name in takes) + 2 / 52 * len(takes)
+        card, spade = shares(game)
+        worth = points + spade * sum(name[1] == "S" for name in takes) + card * len(takes)
         return worth if goal == "high" else -worth
 
     is_sweep = {takes for takes in every if len(takes) == 8}

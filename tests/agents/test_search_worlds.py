@@ -14,9 +14,10 @@ from support.reference import Reference
 from support.solving import Solver, futures, margin, played_on, sweeping, twins
 
 from krypenv import Engine, Rules, agents
+from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.search.horizon import expected_margin, majority_margin, make_model, sweep_chance
-from krypenv.agents.search.sampling import look_around, sample_world, world_seed
-from krypenv.agents.search.workspace import Workspace, make_workspace
+from krypenv.agents.search.sampling import sample_world, world_seed
+from krypenv.agents.workspace import Workspace, make_workspace
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.play import DEAL_OVER
 from krypenv.kernels.scoring import sweep_gain

@@ -69,15 +69,16 @@ def test_tactician_sheds_the_highest_card_where_all_creep_alike() -> None:
 
 
 @pytest.mark.parametrize("rules", RELATIVES.values(), ids=str)
-def test_the_tactician_plays_an_action_of_the_best_balance(rules: Rules) -> None:
+def test_the_tactician_plays_an_action_of_the_best_worth(rules: Rules) -> None:
     engine, tactician = Engine(rules, 32, seed=7), agents.make("tactician", rules)
-    balance = columns_of(rules)["balance"].start
+    listed, worth = (columns_of(rules)[name].start for name in ("listed", "worth"))
     for _ in range(20):
         found = gather_action_features(rules, engine.observation, engine.action_mask)
         played = tactician.act(engine.observation, engine.action_mask)
         rows = np.repeat(np.arange(32), found.counts)
         for row in range(32):
-            values = found.features[rows == row, balance]
+            its = found.features[rows == row]
+            values = np.where(its[:, listed] == 1, its[:, worth], -128)
             assert values[found.actions[rows == row] == played[row]] == values.max()
         engine.step(played)
 

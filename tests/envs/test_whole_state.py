@@ -160,7 +160,7 @@ def test_k7_what_a_vector_does_not_tell_does_not_matter(text):
 
 
 @pytest.mark.parametrize("text", OTHERS)
-def test_k7_the_further_blocks_say_what_was_won(text):
+def test_k7_the_extra_blocks_say_what_was_won(text):
     rules = Rules.parse(text)
     layout, players = layout_of(rules), range(rules.players)
     for game in random_game(rules, 3):

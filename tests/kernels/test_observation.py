@@ -14,7 +14,7 @@ from support.games import RULES, full_deck, refresh, seen_by, shuffle_hidden, st
 from krypenv import Engine, Game, Rules, determinize
 from krypenv.cards import parse_card
 from krypenv.features import SIZE as FEATURES
-from krypenv.observation import DESCRIPTIONS, FURTHER, LAYOUT, SIZE
+from krypenv.observation import DESCRIPTIONS, EXTRA, LAYOUT, SIZE
 
 every_rules = pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 
@@ -33,7 +33,7 @@ def some_games(rules: Rules, games: int = 32, features: bool = False) -> list[En
 def test_layout_covers_the_vector_once() -> None:
     covered = np.concatenate([np.arange(SIZE)[part] for part in LAYOUT.values()])
     assert covered.tolist() == list(range(SIZE))
-    assert list(DESCRIPTIONS) == [*LAYOUT, *FURTHER]
+    assert list(DESCRIPTIONS) == [*LAYOUT, *EXTRA]
     assert Engine(Rules.preset(), 1).observation.shape == (1, SIZE)
     assert Engine(Rules.preset(), 1, features=True).observation.shape == (1, SIZE + FEATURES)
 

@@ -75,7 +75,7 @@ def told(rules: Rules, row: np.ndarray) -> tuple[object, ...]:
     return (
         int(part["gain"][0]),
         int(made[0]) if len(made) else 0,
-        int(part["cards"][0]),
+        int(part["loose"][0]),
         int(part["left_cards"][0]),
         frozenset(np.flatnonzero(part["own_builds"]).tolist()),
         frozenset(np.flatnonzero(part["other_builds"]).tolist()),

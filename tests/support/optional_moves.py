@@ -15,7 +15,7 @@ from krypenv.features import columns_of, shape_of
 from support.reference_relatives import LILLAN, STORAN, list_captures
 
 MOST_HANDS = 3000  # that the next seat may hold, where all of them are tried
-ROUNDED = {"gain", "threat", "next_gain", "worth", "mulle_chance", "take_chance", "chance"}
+ROUNDED = {"gain", "reply", "keep", "worth", "takes", "take_chance", "chance"}
 MOST_MOVES = 60  # of a position that is looked at: fewer than the search looks at
 
 
@@ -164,43 +164,59 @@ def majority(own, others, left):
     return [own - max(others)], [left], [sure]
 
 
+def gain(game, move):
+    """What a move wins at once; with the last one of a game majorities are counted."""
+    after, sides, side = game.copy(), game.rules.num_teams, game.turn % game.rules.num_teams
+    after.push(move)
+    if not after.is_over:
+        return worth(game, move)
+    leads = [
+        sum(scores[side::sides]) - (sum(scores) - sum(scores[side::sides])) / (sides - 1)
+        for scores in (game.scores(), after.scores())
+    ]
+    return (leads[1] - leads[0]) * (1 if game.rules.goal == "high" else -1)
+
+
 def expected(game, action, move):
-    """The features of an action that leads to a move, by name."""
+    """The features of an action that leads to a move, by name. Without `reply` where the next hands are very many."""
     rules, seat, after = game.rules, game.turn, game.copy()
     after.push(move)
+    sign = 1 if rules.goal == "high" else -1
     table = [] if after.is_over else sorted(map(parse_card, after.table))
     hand = Counter(map(parse_card, game.hand(seat)))
-    hand[parse_card(move.card)] -= action < TAKE
+    hand[parse_card(move.card)] -= game.pending is None
     kind = parse_card(move.card) if action == STOP else action % 52
     unseen = rules.deck_counts - game.observation()[rules.layout["seen"]]
     pool = [card for card in range(52) for _ in range(unseen[card])]
-    following = (seat + 1) % rules.players
-    drawn = 0 if after.is_over else len(after.hand(following))
-    counts = sweeps_count(game)
-    prices = shares(game)
-    known = {card: most_worth(rules, card, table, counts, prices) for card in {*pool, *hand}}
-    takers = {card for card in known if captures_by(rules, card, table)}
-    by_class = {"takers": np.zeros(15), "own_takers": np.zeros(15), "worth": np.zeros(15)}
+    drawn = 0 if after.is_over else len(after.hand((seat + 1) % rules.players))
+    counts, prices, places = sweeps_count(game), shares(game), [class_of(rules, card) for card in range(52)]
+    price = [sign * (int(rules.card_points[card]) + prices[0] + prices[1] * (card >= 39)) for card in range(52)]
+    usual = [np.mean([price[card] for card in pool if places[card] == each] or [0.0]) for each in range(15)]
+    takers = {card for card in {*pool, *hand} if captures_by(rules, card, table)}
+    most = {card: most_worth(rules, card, table, counts, prices) for card in takers}
+    takes = {card: max(0.0, usual[places[card]] + most[card]) if rules.goal == "high" else 0.0 for card in takers}
+    by_class = {"takers": np.zeros(15), "own_takers": np.zeros(15), "takes": np.zeros(15)}
     for card in takers:
-        by_class["takers"][class_of(rules, card)] += unseen[card]
-        by_class["own_takers"][class_of(rules, card)] += hand[card]
-        if unseen[card] or hand[card]:
-            by_class["worth"][class_of(rules, card)] = 10 * known[card]
-    copies = sum(int(unseen[card]) for card in set(table))
-    chance = 1 - comb(len(pool) - copies, drawn) / comb(len(pool), drawn) if drawn <= len(pool) else float(copies > 0)
-    played = action < TAKE
+        by_class["takers"][places[card]] += unseen[card]
+        by_class["own_takers"][places[card]] += hand[card]
+        if unseen[card]:
+            by_class["takes"][places[card]] = 10 * takes[card]
+    mulles = rules.mulle_points > 0
     piles = np.array([after.pile_counts(each) for each in range(rules.players)])
     sides = [piles[(seat + place) % rules.num_teams :: rules.num_teams].sum(0) for place in range(rules.num_teams)]
     decks = rules.deck_size, 13 * rules.packs
-    found = {
-        "gain": [10 * worth(game, move)],
-        "next_gain": [10 * max((known[card] for card in hand if hand[card] > 0), default=0.0)],
+    told = {
+        "listed": [1],
+        "gain": [10 * gain(game, move)],
+        "trails": [int(not move.takes)],
+        "loose": [len(move.takes)],
         "left": [sum(card % 13 == rank for card in table) for rank in range(13)],
         "left_cards": [len(table)],
         "left_spades": [sum(card >= 39 for card in table)],
+        "left_points": [sum(int(rules.card_points[card]) for card in table)],
         **{name: each.tolist() for name, each in by_class.items()},
-        "own_mulles": [sum(hand[card] > 0 for card in set(table)) * (rules.mulle_points > 0)],
-        "mulle_chance": [100 * chance * (rules.mulle_points > 0)],
+        "copies": [sum(int(unseen[card]) for card in set(table)) * mulles],
+        "own_copies": [sum(hand[card] for card in set(table)) * mulles],
         "held": [game.hand(seat).count(card_name(kind))],
         "seen": [int(game.observation()[rules.layout["seen"]][kind])],
         "sweeps_count": [int(counts)],
@@ -208,13 +224,27 @@ def expected(game, action, move):
     for at, name in enumerate(("cards", "spades")):
         left = decks[at] - sum(int(side[at]) for side in sides)
         its = majority(int(sides[0][at]), [int(other[at]) for other in sides[1:]], left)
-        found |= dict(zip((f"{name}_lead", f"{name}_open", f"{name}_sure"), its, strict=True))
-    assert played == (game.pending is None)
-    if table and comb(len(pool), min(drawn, len(pool))) <= MOST_HANDS:
+        told |= dict(zip((f"{name}_lead", f"{name}_open", f"{name}_sure"), its, strict=True))
+    told["keep"] = [0.0]
+    if not after.is_over and after.deal_number == game.deal_number:
+        best = [0.0, *(price[card] + most[card] for card in takers if hand[card] > 0 and rules.goal == "high")]
+        if mulles:
+            best += [
+                price[card] * 2 + rules.mulle_points + rules.sweep_points * counts * (len(table) == 1)
+                for card in set(table)
+                if hand[card] > 0
+            ]
+        told["keep"] = [10 * 0.3 * max(best)]
+    if comb(len(pool), min(drawn, len(pool))) <= MOST_HANDS:
         hands = list(combinations(range(len(pool)), min(drawn, len(pool))))
-        gains = np.array([known[card] for card in pool])
-        found["threat"] = [10 * float(np.mean([gains[list(each)].max(initial=0.0) for each in hands]))]
-    return found
+        gains = np.array([takes.get(card, 0.0) for card in pool])
+        reply = float(np.mean([gains[list(each)].max(initial=0.0) for each in hands]))
+        if mulles:
+            held = [{pool[at] for at in each} & set(table) for each in hands]
+            reply += rules.mulle_points * float(np.mean([len(each) for each in held]))
+        told["reply"] = [10 * reply]
+        told["worth"] = [told["gain"][0] - told["reply"][0] + told["keep"][0]]
+    return told
 
 
 def agree(game, row, told):

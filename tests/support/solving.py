@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from krypenv import Game, Move, Rules
+from krypenv.agents.base import MAX_PLIES
 from krypenv.agents.moves.listing import list_moves
 from krypenv.agents.moves.making import make_move
+from krypenv.agents.moves.prices import set_prices
 from krypenv.agents.moves.staging import next_action
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.search import SearchPlan, value_moves
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, max_n
-from krypenv.agents.search.workspace import MAX_PLIES, Workspace, make_workspace
+from krypenv.agents.workspace import Workspace, make_workspace
 from krypenv.cards import card_name
 from krypenv.game.history import bits
 from krypenv.kernels.compiled import compile_rules
@@ -31,6 +33,7 @@ Kinds = tuple[int, tuple[int, ...]]  # of a move: its card, and what it takes
 
 @kernel
 def _list(compiled: np.ndarray, states: np.ndarray, at: int, workspace: Workspace) -> int:
+    set_prices(compiled[0], states[at], workspace.listing[0])
     return list_moves(compiled[0], states[at], 0, workspace.listing[0])
 
 
@@ -64,6 +67,7 @@ def _solve(
     workspace: Workspace,
 ) -> float:
     workspace.lines[0].stack[1] = states[at]
+    set_prices(compiled[0], states[at], workspace.listing[0])
     if method == MAX_N:
         return max_n(compiled[0], model[0], workspace.listing[0], workspace.lines[0], side, PLAYING, 0, plies)
     return alpha_beta(compiled[0], model[0], workspace.listing[0], workspace.lines[0], side, PLAYING, 0, salt, plies)
@@ -79,15 +83,13 @@ def _solve_moves(
     salt: np.uint64,
     workspace: Workspace,
 ) -> int:
-    listing = workspace.listing[0]
-    worlds = workspace.worlds[0]
-    lines = workspace.lines[0]
-    tally = workspace.tally[0]
+    listing, worlds, tally = workspace.listing[0], workspace.worlds[0], workspace.tally[0]
     worlds.game = states[at]
+    set_prices(compiled[0], worlds.game, listing)
     end = list_moves(compiled[0], worlds.game, 0, listing)
     for move in range(end):
         tally.totals[move] = 0.0
-    value_moves(compiled[0], model[0], plan, listing, worlds, lines, tally, end, salt)
+    value_moves(compiled[0], model[0], plan, workspace, end, salt)
     return end
 
 

@@ -21,7 +21,7 @@ from krypenv.training import duplicate_match
 from krypenv.training.evaluation.arena.model_card import limits_of
 from krypenv.training.evaluation.matches.duplicate import MatchResult
 from krypenv.training.learn.imitation.imitate import ImitationSettings, make_policy, save_start
-from krypenv.training.learn.ladder import FURTHER, KRYPKASINO
+from krypenv.training.learn.ladder import KRYPKASINO, OTHERS
 from krypenv.training.learn.learner.torch_network import tensors_of
 from krypenv.training.learn.selfplay import selfplay
 from krypenv.training.learn.selfplay.selfplay import open_training, train
@@ -100,7 +100,7 @@ def test_other_rules_and_settings_train_too(tmp_path: Path, fields: dict[str, An
 @pytest.mark.usefixtures("no_pictures")
 def test_kasino_and_mulle_train_and_meet_their_ladder(tmp_path: Path, fields: dict[str, Any]) -> None:
     results = trains(tmp_path, **fields)
-    assert [result.opponent for result in results] == list(FURTHER.against)
+    assert [result.opponent for result in results] == list(OTHERS.against)
     assert "champion" not in limits_of(json.loads((tmp_path / "run" / "model" / "model.json").read_text()))
 
 
@@ -234,12 +234,12 @@ def test_the_agents_around_a_learner_follow_from_the_rules() -> None:
     main, its = Settings.of(), Settings.of(rules="mulle", players=4, teams=2)
     assert main.games.opponents == KRYPKASINO.opponents
     assert main.start.demonstrations > 0
-    assert its.games.opponents == FURTHER.opponents
-    assert its.evaluation.against == FURTHER.against
+    assert its.games.opponents == OTHERS.opponents
+    assert its.evaluation.against == OTHERS.against
     assert its.start.demonstrations > 0
     assert its.ppo.gamma > main.ppo.gamma
     hard = Settings.of(rules="mulle", preset="strong")
-    assert hard.games.opponents == FURTHER.hard_opponents
+    assert hard.games.opponents == OTHERS.hard_opponents
     assert hard.length.frames == Settings.of(preset="strong").length.frames
     given = Settings.of(rules="mulle", opponents=("random",), against=("random",), gamma=0.5)
     assert (given.games.opponents, given.evaluation.against, given.ppo.gamma) == (("random",), ("random",), 0.5)

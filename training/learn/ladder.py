@@ -34,7 +34,7 @@ KRYPKASINO = Ladder(
     metagame_deals=200,
     spread=5.0,
 )
-FURTHER = Ladder(
+OTHERS = Ladder(
     TEACHER,
     ("tactician",),
     ("greedy", "tactician"),
@@ -46,11 +46,11 @@ FURTHER = Ladder(
     spread=1.0,
 )
 # Where cards are built, a mulle is worth up to 16 points, and a promise shows only after three plays.
-BUILDING = FURTHER._replace(teacher="search(worlds=16)", temperature=0.6, spread=3.0)
+BUILDING = OTHERS._replace(teacher="search(worlds=16)", temperature=0.6, spread=3.0)
 
 
 def ladder_of(rules: Rules) -> Ladder:
     """Return the ladder for some rules: that of games like Krypkasino, of games with builds, or of all others."""
     if rules.building:
         return BUILDING
-    return KRYPKASINO if knows_krypkasino(rules) else FURTHER
+    return KRYPKASINO if knows_krypkasino(rules) else OTHERS

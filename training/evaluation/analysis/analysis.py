@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from krypenv import agents
 from krypenv.agents import Agent, format_spec, parse_spec
-from krypenv.agents.search.search import Kinds
-from krypenv.game.history import bits
+from krypenv.agents.moves.people import as_move
 from krypenv.game.moves import Move
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import lead_sign
@@ -292,7 +291,7 @@ def _choose_agent(
 
 def _decide(game: Game, player: Any, worlds: int, seed: int, open_hands: bool, played: Move | None = None) -> Decision:
     """Return the moves of the seat to act with their values; the one that was `played` is among them."""
-    also = () if game.rules.capture == "maximal" or played is None else (_listed(played),)
+    also = () if game.rules.capture == "maximal" or played is None else (played,)
     if open_hands:
         state = allocate(1)
         state[0] = game.state
@@ -324,19 +323,10 @@ def _decide(game: Game, player: Any, worlds: int, seed: int, open_hands: bool, p
     )
 
 
-def _listed(move: Move) -> Kinds:
-    """Return a move as a search lists it."""
-    card, takes, _, build, builds = move.kinds()
-    return card, takes, build, next((value for value in builds if value != build), 0)
-
-
 def _made(game: Game, row: np.void) -> Move:
-    """Return a move of `krypenv.agents.search.workspace.MOVE` with the sweeps that it makes."""
+    """Return a move of `krypenv.agents.moves.record.MOVE` with the sweeps that it makes."""
     twin = game.copy()
-    takes = sorted([*bits(int(row["once"])), *bits(int(row["twice"]))])
-    build, taken = int(row["build"]), int(row["taken"])
-    joined = {build} & {value for value, *_ in game.builds}
-    twin.push(Move.of_kinds(int(row["card"]), takes, 0, build, tuple(sorted(joined | {taken} - {0}))))
+    twin.push(as_move(row, sum(1 << value for value, *_ in game.builds)))
     return twin.moves[-1]
 
 

@@ -33,7 +33,7 @@ learns nothing from what the others have played. With two players, `champion` ma
 above; how much more there is to gain, nobody knows.
 - It plays for points, not for the place: it takes no extra risk when behind and plays no safer when ahead.
 - It was trained and measured against programs. How it does against people was not measured."""
-FURTHER_LIMITS = """\
+OTHER_LIMITS = """\
 - It plays the rules above and no others; `agents.make` refuses other rules.
 - The network acts on one observation and remembers nothing. It learns nothing from what the others have played.
 - It plays one fixed policy, so an opponent that knows it can exploit it. Where that was measured, the lower bound is \
@@ -84,7 +84,7 @@ def _block(command: str) -> str:
 
 def limits_of(card: dict[str, Any]) -> str:
     """Return what a model cannot do, by its rules."""
-    return LIMITS if knows_krypkasino(rules_in(card)) else FURTHER_LIMITS
+    return LIMITS if knows_krypkasino(rules_in(card)) else OTHER_LIMITS
 
 
 def _made(model: Path, card: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The workspace of a search: a record of each part for each thread, made once, so that kernels allocate nothing."""
+"""What agents work in: a record of each part for each thread, made once, so that kernels allocate nothing."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from krypenv.agents.base import MAX_PLIES
+from krypenv.agents.judgement.judge import judging_type
 from krypenv.agents.moves.space import FEW_MOVES, MOST_MOVES, begin_listing, listing_type, random_keys
-from krypenv.agents.replies import REPLIES
 from krypenv.cards import NUM_KINDS
 from krypenv.families.bounds import MAX_PLAYERS
-from krypenv.kernels.outlook import FEATURE_SCRATCH
 from krypenv.runtime.jit import handle, records
 from krypenv.state import GAME, MAX_DECK
 
@@ -20,7 +19,6 @@ Result = TypeVar("Result")
 
 MEMORY_SIZE = 1 << 13  # positions remembered by alpha-beta
 NO_LIMIT = 1 << 60  # of nodes
-
 
 FRAME = np.dtype(  # a node on the line that is being searched
     [
@@ -42,7 +40,6 @@ FRAME = np.dtype(  # a node on the line that is being searched
 )
 
 MEMORY = np.dtype([("key", np.uint64), ("gain", np.float64), ("bound", np.int64)], align=True)
-
 
 WORLDS = np.dtype(
     [
@@ -78,30 +75,32 @@ LINES = np.dtype(
     align=True,
 )
 
-JUDGING = np.dtype(
-    [
-        ("after", GAME),  # what a move makes of the root
-        ("listed", np.int64),  # moves of the root that were weighed
-        ("feature_scratch", FEATURE_SCRATCH),
-        ("replies", REPLIES),
-    ],
-    align=True,
-)
-
 
 def tally_type(moves: int) -> np.dtype[Any]:
-    """Return the dtype of the margins of so many moves of the root: in one world, and their sums over the worlds."""
-    return np.dtype([("values", np.float64, (moves,)), ("totals", np.float64, (moves,))], align=True)
+    """Return the dtype of figures of so many moves of the root."""
+    return np.dtype(
+        [
+            ("values", np.float64, (moves,)),  # their margins in one world
+            ("totals", np.float64, (moves,)),  # the sums of these over the worlds; minus infinity for pruned moves
+            ("behind", np.float64, (moves,)),  # how far a network's logit is behind that of the best action
+        ],
+        align=True,
+    )
 
 
 class Workspace(NamedTuple):
-    """What searches work in, allocated once: a record of each part for each thread."""
+    """What agents work in, allocated once: a record of each part for each thread."""
 
     listing: np.ndarray  # (threads,) of `listing_type`: moves, and what finds them
     worlds: np.ndarray  # (threads,) of `WORLDS`: the decision, and the world that was sampled for it
     lines: np.ndarray  # (threads,) of `LINES`: the lines of play that the solver goes through
-    judging: np.ndarray  # (threads,) of `JUDGING`: what moves are worth before any search
+    judging: np.ndarray  # (threads,) of `judging_type`: what moves are worth before any search
     tally: np.ndarray  # (threads,) of `tally_type`: the margins of moves
+
+
+def part_of(workspace: Workspace, part: int) -> Workspace:
+    """Return the workspace of one thread."""
+    return Workspace(*(records[part : part + 1] for records in workspace))
 
 
 def make_workspace(threads: int = 1, moves: int = FEW_MOVES) -> Workspace:
@@ -110,8 +109,8 @@ def make_workspace(threads: int = 1, moves: int = FEW_MOVES) -> Workspace:
     begin_listing(listing)
     lines["hand_keys"], lines["table_keys"], lines["last_keys"] = random_keys()
     lines["limit"] = NO_LIMIT
-    rest = (records(WORLDS, threads), lines, records(JUDGING, threads), records(tally_type(moves), threads))
-    return Workspace(handle(listing), *(handle(part) for part in rest))
+    judging, tally = records(judging_type(moves), threads), records(tally_type(moves), threads)
+    return Workspace(*(handle(part) for part in (listing, records(WORLDS, threads), lines, judging, tally)))
 
 
 class HasWorkspace(Protocol):

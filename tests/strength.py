@@ -1,0 +1,93 @@
+"""How strong an agent is beside the same agent of another checkout, in duplicate deals. Not part of CI.
+
+The other checkout's agent plays in a process of its own, with that checkout's `.venv`. One line a pair:
+
+    .venv/bin/python tests/strength.py ../before --agents tactician "search(worlds=5)" --rules "kasino-sweden players=2"
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from krypenv import Rules
+from krypenv.training.evaluation.matches.duplicate import duplicate_match
+
+SERVE = """
+import os, pickle, sys
+from krypenv import Rules, agents
+answers = os.fdopen(os.dup(1), "wb")
+os.dup2(2, 1)
+asked = sys.stdin.buffer
+name, rules, seed = pickle.load(asked)
+agent = agents.make(name, Rules.parse(rules), seed)
+while True:
+    try:
+        method, args = pickle.load(asked)
+    except EOFError:
+        break
+    pickle.dump(getattr(agent, method)(*args), answers)
+    answers.flush()
+"""
+
+
+class Beside:
+    """An agent of another checkout."""
+
+    def __init__(self, folder: Path, name: str, rules: Rules, seed: int) -> None:
+        self.name, self.rules, self.cheats = f"{name} before", rules, name.startswith("oracle")
+        self.remembers = name.startswith("champion")
+        command = [str(folder / ".venv/bin/python"), "-c", SERVE]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder)
+        self._send((name, str(rules), seed))
+
+    def _send(self, message: Any) -> None:
+        assert self.process.stdin is not None
+        pickle.dump(message, self.process.stdin)
+        self.process.stdin.flush()
+
+    def _ask(self, method: str, *given: np.ndarray) -> np.ndarray:
+        self._send((method, given))
+        assert self.process.stdout is not None
+        return pickle.load(self.process.stdout)  # what the process that was started here has written
+
+    def act(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        return self._ask("act", observations, masks)
+
+    def act_on(self, state: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        return self._ask("act_on", np.asarray(state), masks)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Play agents against those of another checkout.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--agents", nargs="+", default=["tactician"])
+    parser.add_argument("--rules", nargs="+", default=["krypkasino players=2"])
+    parser.add_argument("--deals", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    for text in given.rules:
+        rules = Rules.parse(text)
+        for name in given.agents:
+            try:
+                result = duplicate_match(
+                    name, Beside(given.folder, name, rules, given.seed), rules, given.deals, given.seed
+                )
+            except ValueError as error:
+                print(f"{text} | {name}: {error}", flush=True)
+                continue
+            line = (
+                f"{text} | {name}: {result.margin:+.3f} ({result.low:+.3f} to {result.high:+.3f}), {given.deals} deals"
+            )
+            print(f"{line}, {result.own_ms:.4f} and {result.opponent_ms:.4f} ms", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(os.environ.setdefault("PYTHONUNBUFFERED", "1") and main())
