@@ -22,7 +22,7 @@ from krypenv.kernels.decision_checks import check_decisions
 from krypenv.kernels.outlook import look
 from krypenv.kernels.weighing import cost_now, weigh_main
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 from krypenv.runtime.threads import Lock, in_turn
 from krypenv.worlds.determinize import check_genuine
 
@@ -151,7 +151,7 @@ def cheapest_action(
     return legal[draw(luck, tied)]
 
 
-@rare_kernel
+@other_kernel
 def best_move(
     compiled: np.record,
     observation: np.ndarray,

@@ -24,7 +24,7 @@ from krypenv.kernels.unions import add_value
 from krypenv.kernels.weighing import built_copies, weigh_any, weigh_main
 from krypenv.observation import LAYOUT, has_extra_features, slices_of
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 
 _ENTRIES: tuple[tuple[str, int, str], ...] = (
     ("creeps", 1, "1 if the card captures nothing"),
@@ -101,7 +101,7 @@ def write_features(
         write_entries(compiled, feature_scratch, out[kind * WIDTH : (kind + 1) * WIDTH])
 
 
-@rare_kernel
+@other_kernel
 def write_all_features(
     compiled: np.record,
     observation: np.ndarray,
@@ -130,7 +130,7 @@ def write_all_features(
             write_extra(compiled, observation, first + kind, feature_scratch, row)
 
 
-@rare_kernel
+@other_kernel
 def write_extra(
     compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, out: np.ndarray
 ) -> None:
@@ -179,7 +179,7 @@ def write_extra(
     out[_TAKE_CHANCE] = np.int64(100.0 * chance_of_sweep(compiled, feature_scratch, sums & ~1) + 0.5)
 
 
-@rare_kernel
+@other_kernel
 def part_builds(compiled: np.record, observation: np.ndarray, value: int) -> tuple[int, int, int]:
     """Return the cards and the spades in the build of a value that is captured, and the points in the others."""
     cards, spades, left_points = np.int64(0), np.int64(0), np.int64(0)

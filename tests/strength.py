@@ -1,6 +1,8 @@
-"""How strong an agent is beside the same agent of another checkout, in duplicate deals. Not part of CI.
+"""How strong agents are beside the same agents of another checkout, in duplicate deals. Not part of CI.
 
-The other checkout's agent plays in a process of its own, with that checkout's `.venv`. One line a pair:
+The other checkout's agent plays in a process of its own, with that checkout's `.venv`. Prints a line a pair: the margin
+of this checkout's agent in points a game, its 95% interval, and the lower bound corrected for all pairs (Bonferroni).
+With `--pairs`, the bound is corrected for that many:
 
     .venv/bin/python tests/strength.py ../before --agents tactician "search(worlds=5)" --rules "kasino-sweden players=2"
 """
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from krypenv import Rules
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
@@ -58,6 +61,14 @@ class Beside:
         assert self.process.stdout is not None
         return pickle.load(self.process.stdout)  # what the process that was started here has written
 
+    def __enter__(self) -> Beside:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
     def act(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         return self._ask("act", observations, masks)
 
@@ -72,21 +83,22 @@ def main() -> None:
     parser.add_argument("--rules", nargs="+", default=["krypkasino players=2"])
     parser.add_argument("--deals", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pairs", type=int, default=0, help="pairs that the lower bound is corrected for")
     given = parser.parse_args()
+    pairs = given.pairs or len(given.rules) * len(given.agents)
+    wider = stats.norm.ppf(1 - 0.025 / pairs) / stats.norm.ppf(0.975)
     for text in given.rules:
         rules = Rules.parse(text)
         for name in given.agents:
             try:
-                result = duplicate_match(
-                    name, Beside(given.folder, name, rules, given.seed), rules, given.deals, given.seed
-                )
+                with Beside(given.folder, name, rules, given.seed) as other:
+                    result = duplicate_match(name, other, rules, given.deals, given.seed)
             except ValueError as error:
                 print(f"{text} | {name}: {error}", flush=True)
                 continue
-            line = (
-                f"{text} | {name}: {result.margin:+.3f} ({result.low:+.3f} to {result.high:+.3f}), {given.deals} deals"
-            )
-            print(f"{line}, {result.own_ms:.4f} and {result.opponent_ms:.4f} ms", flush=True)
+            bound = result.margin - wider * (result.margin - result.low)
+            interval = f"{result.low:+.3f} to {result.high:+.3f}, above {bound:+.3f} for {pairs} pairs"
+            print(f"{text} | {name}: {result.margin:+.3f} ({interval}), {given.deals} deals", flush=True)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from krypenv.kernels.outlook import FEATURE_SCRATCH, chance_of_sweep, look
 from krypenv.kernels.play import GAME_OVER
 from krypenv.kernels.scoring import margin_of, sum_over
 from krypenv.observation import LARGEST_SIZE, LAYOUT
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 from krypenv.state import GAME
 
 HOLD_WEIGHT = 0.3  # of what the own hand could take later, where nothing is built
@@ -55,7 +55,7 @@ def judging_type(moves: int) -> np.dtype[Any]:
     )
 
 
-@rare_kernel
+@other_kernel
 def judge_moves(
     compiled: np.record,
     observation: np.ndarray,

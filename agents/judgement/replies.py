@@ -15,7 +15,7 @@ from krypenv.kernels.gains import GAINS, find_best, price_of, search_best
 from krypenv.kernels.outlook import chance_of_hit
 from krypenv.kernels.unions import NO_LIMIT, is_coverable, list_groups
 from krypenv.observation import LAYOUT
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 
 FEW_LOOKS = 32  # captures of a card that are looked at
 _SEEN = LAYOUT["seen"].start
@@ -35,7 +35,7 @@ REPLIES = np.dtype(
 )
 
 
-@rare_kernel
+@other_kernel
 def look_at_replies(
     compiled: np.record, observation: np.ndarray, feature_scratch: np.record, replies: np.record
 ) -> None:

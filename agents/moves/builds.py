@@ -20,7 +20,7 @@ from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS
 from krypenv.kernels.builds import buildable, copies_in, held_values, loose_sums, own_builds
 from krypenv.kernels.compiled import NIBBLE, bit_index, hand_value_of, table_value_of
 from krypenv.kernels.scoring import is_void
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 
 LAID = 0.5  # of what a build would win, that who lays it counts on
 MULLE_RISK = 0.7  # of a mulle, that trailing a card costs if the next hand is known to have the copy
@@ -38,7 +38,7 @@ class PlayedCard(NamedTuple):
     sums: Any  # values of the groups on the table
 
 
-@rare_kernel
+@other_kernel
 def list_builds(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
     """Write the moves of the seat to act that are worth a look to `.moves` from `start` on; return where they end.
 

@@ -12,7 +12,7 @@ from krypenv.agents.moves.record import copies_taken, swap_moves
 from krypenv.cards import NUM_RANKS
 from krypenv.kernels.compiled import NIBBLE, bit_index, kinds_of_values
 from krypenv.kernels.scoring import cost_of, is_void, sweeps_of
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 
 
 @kernel
@@ -76,7 +76,7 @@ def _cost_of(compiled: np.record, game: np.record, move: np.record, next_hand: i
     return cost_of(compiled, points, 0, 2 * np.int64(is_set_up))
 
 
-@rare_kernel
+@other_kernel
 def _order_any(compiled: np.record, game: np.record, start: int, end: int, listing: np.record) -> None:
     """Do what `order_moves` does, where more counts than in the main game."""
     moves, void = listing.moves, is_void(compiled, game)

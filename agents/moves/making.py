@@ -13,7 +13,7 @@ from krypenv.kernels.compiled import takes_whole_ranks
 from krypenv.kernels.completing import complete_building, complete_chosen, complete_play, count_capture, lay_down
 from krypenv.kernels.play import GAME_OVER, allow_plays, end_play
 from krypenv.kernels.scoring import is_void
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 
 
 @kernel
@@ -41,7 +41,7 @@ def make_move(compiled: np.record, game: np.record, move: np.record, listing: np
     return outcome
 
 
-@rare_kernel
+@other_kernel
 def _make_any(compiled: np.record, game: np.record, move: np.record, listing: np.record) -> int:
     """Do what `make_move` does, where more counts than in the main game."""
     card = np.int64(move.card)

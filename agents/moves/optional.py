@@ -22,7 +22,7 @@ from krypenv.agents.moves.unions import write_captures
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS
 from krypenv.kernels.compiled import NIBBLE, bit_index, support
 from krypenv.kernels.scoring import is_void
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 from krypenv.state import mix
 
 _ONE: Any = np.int64(1)
@@ -30,7 +30,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _SLOT_MASK = np.uint64(OPTIONAL_SIZE - 1)
 
 
-@rare_kernel
+@other_kernel
 def list_optional(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
     """Write the moves of the seat to act that are worth a look to `.moves` from `start` on; return where they end.
 

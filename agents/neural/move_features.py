@@ -35,7 +35,7 @@ from krypenv.kernels.observing import clip_int8
 from krypenv.kernels.outlook import chance_of_sweep, count_piles
 from krypenv.kernels.unions import add_value
 from krypenv.observation import LAYOUT, slices_of
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 
 VERSION = "moves 1"  # of these features; a network reads only the version it was trained on
 TENTHS = 10.0  # worths are in tenths of a point
@@ -103,7 +103,7 @@ _HAND, _SEEN = (LAYOUT[name].start for name in ("hand", "seen"))
 _ONE: Any = np.int64(1)
 
 
-@rare_kernel
+@other_kernel
 def look_at_moves(
     compiled: np.record, observation: np.ndarray, listing: np.record, worlds: np.record, judging: np.record
 ) -> None:
@@ -117,7 +117,7 @@ def look_at_moves(
     judge_moves(compiled, observation, worlds.root, 0, judging.listed, True, listing, judging)
 
 
-@rare_kernel
+@other_kernel
 def write_move_features(
     compiled: np.record,
     observation: np.ndarray,

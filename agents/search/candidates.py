@@ -15,7 +15,7 @@ from krypenv.agents.moves.cuts import LARGE_ROOT_CAPTURES, LARGE_TABLE, MOST_SOL
 from krypenv.agents.moves.listing import list_moves, order_moves
 from krypenv.agents.moves.prices import set_prices
 from krypenv.cards import NUM_KINDS
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 
 PRIOR_WORLDS = 10.0  # worlds that the judgement counts as
 # Points behind the best move, by the judgement, at which a move is left out; and where cards are built.
@@ -81,7 +81,7 @@ def begin_totals(
                 totals[at] = 0.0
 
 
-@rare_kernel
+@other_kernel
 def _write_deficits(compiled: np.record, end: int, judging: np.record, totals: np.ndarray) -> None:
     """Initialise totals with the deficits by the judgement, as if in `PRIOR_WORLDS` worlds; prune moves far behind."""
     best, far = -np.inf, FAR_BEHIND_BUILDING if compiled.building else FAR_BEHIND

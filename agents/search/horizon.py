@@ -16,7 +16,7 @@ from krypenv.kernels.gains import price_of
 from krypenv.kernels.outlook import chance_of_hit
 from krypenv.kernels.scoring import highest_score, lead_over, sum_over, sweep_gain
 from krypenv.rules import Rules
-from krypenv.runtime.jit import for_kernels, handle, kernel, rare_kernel, records
+from krypenv.runtime.jit import for_kernels, handle, kernel, other_kernel, records
 from krypenv.state import State
 
 VALUES = ("sweep", "margin")
@@ -97,7 +97,7 @@ def expected_margin(compiled: np.record, model: np.record, game: np.record, numb
     return sweep_gain(compiled, leader_of(compiled, game), side) * sweep_chance(compiled, game, number)
 
 
-@rare_kernel
+@other_kernel
 def _margin_of_any(compiled: np.record, game: np.record, number: int, side: int) -> float:
     """Do what `expected_margin` does, where more counts than in the main game.
 

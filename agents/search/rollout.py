@@ -19,7 +19,7 @@ from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act
 from krypenv.kernels.scoring import margin_of
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 from krypenv.state import ACTIONS, random_below
 
 
@@ -51,7 +51,7 @@ def play_out(
         act(compiled, game, action, listing.scratch)
 
 
-@rare_kernel
+@other_kernel
 def _play_moves(
     compiled: np.record,
     game: np.record,

@@ -25,7 +25,7 @@ from krypenv.game.moves import Move
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 from krypenv.runtime.threads import in_turn
 from krypenv.state import mix
 
@@ -109,7 +109,7 @@ def value_moves(
         _value_any(compiled, model, plan, workspace, end, salt)
 
 
-@rare_kernel
+@other_kernel
 def _value_any(
     compiled: np.record,
     model: np.record,

@@ -16,7 +16,7 @@ from krypenv.kernels.compiled import bit_index
 from krypenv.kernels.deals import deal
 from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING, allow_plays
 from krypenv.kernels.scoring import margin_of, running_score, sum_over
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 from krypenv.state import mix
 
 PARANOID, MAX_N = 0, 1  # the other sides minimise the searching side's margin, or each maximises its own
@@ -49,7 +49,7 @@ def value_of(
     return margin + expected_margin(compiled, model, game, game.deal_number, side)
 
 
-@rare_kernel
+@other_kernel
 def _value_of_any(
     compiled: np.record,
     model: np.record,
@@ -130,7 +130,7 @@ def key_after(lines: np.record, game: np.record, move: np.record, key: np.uint64
     return key - lines.last_keys[game.last_capturer + 1] + lines.last_keys[seat + 1]
 
 
-@rare_kernel
+@other_kernel
 def piles_key(compiled: np.record, game: np.record) -> np.uint64:
     """Return a key of what the rest of a deal depends on beside the cards: piles and scores, where they count.
 

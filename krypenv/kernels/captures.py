@@ -26,7 +26,7 @@ from krypenv.kernels.compiled import (
     takes_whole_ranks,
 )
 from krypenv.kernels.unions import MEMO, is_union, list_groups
-from krypenv.runtime.jit import handle, kernel, rare_kernel, records, trailing_zeros
+from krypenv.runtime.jit import handle, kernel, other_kernel, records, trailing_zeros
 
 # Scratch capacities. `Rules` refuses more than MAX_FITTING groups of a value and tables with more than MAX_SUBSETS
 # sub-multisets of ranks (`krypenv.families.bounds`). A group or a take has at least one card, so a search path is no
@@ -116,7 +116,7 @@ def captures_of(compiled: np.record, card: int, table: int, scratch: np.record) 
     return count
 
 
-@rare_kernel
+@other_kernel
 def _add_captures(compiled: np.record, card: int, table: int, count: int, scratch: np.record) -> int:
     """Add the maximal captures of a card's higher hand value, if it has two, to those of the lower one."""
     choice = compiled.hand_choice[card]

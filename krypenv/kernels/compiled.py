@@ -23,7 +23,7 @@ from krypenv.families.bounds import (
 )
 from krypenv.observation import EXTRA, has_extra_features
 from krypenv.rules import Rules
-from krypenv.runtime.jit import handle, kernel, leading_zeros, records, trailing_zeros
+from krypenv.runtime.jit import SPARES, handle, kernel, leading_zeros, records, trailing_zeros
 from krypenv.state import MAX_DECK
 
 TABLE = 127  # the destination of a dealt card that goes to the table
@@ -115,6 +115,7 @@ COMPILED = np.dtype(
     ],
     align=True,
 )
+MAIN_COMPILED = np.dtype([*((name, COMPILED[name]) for name in COMPILED.names or ()), (SPARES, np.bool_)], align=True)
 
 
 @kernel
@@ -222,7 +223,22 @@ def find_groups(rules: Rules, value: int) -> list[int]:
 
 @lru_cache(maxsize=64)
 def compile_rules(rules: Rules) -> np.ndarray:
-    """Return compiled rules, (1,) of `COMPILED`; equal rules share one array, which never changes."""
+    """Return compiled rules; equal rules share one array, which never changes.
+
+    It is (1,) of `COMPILED`, or of `MAIN_COMPILED` for rules like the main game's. For these, kernels are compiled
+    without what only other rules run (`other_kernel`).
+    """
+    array = _compile(rules)
+    if array.is_main[0]:
+        marked = records(MAIN_COMPILED, 1)
+        for name in COMPILED.names or ():
+            marked[name] = array[name]
+        array = marked
+    return handle(array)
+
+
+def _compile(rules: Rules) -> np.recarray:
+    """Return compiled rules, (1,) of `COMPILED`."""
     array = records(COMPILED, 1)
     compiled = array[0]
     kinds = np.arange(NUM_KINDS)
@@ -260,7 +276,7 @@ def compile_rules(rules: Rules) -> np.ndarray:
         compiled.divisors[(sums % value == 0) | (compiled.varied_ranks != 0)] |= 1 << value
     if not asks_for_sweeps(rules):
         compiled.divisors[0] = 0
-    return handle(array)
+    return array
 
 
 def _copy_points(rules: Rules, compiled: np.record) -> None:

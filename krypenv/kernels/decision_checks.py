@@ -17,7 +17,7 @@ from krypenv.families.bounds import MAX_SUBSETS
 from krypenv.kernels.compiled import BUILD_MULTIPLE, BUILD_OWNER, BUILDING, BUILT, BUILT_TWIN, compile_rules
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
-from krypenv.runtime.jit import for_kernels, kernel, rare_kernel
+from krypenv.runtime.jit import for_kernels, kernel, other_kernel
 
 _HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
     LAYOUT[name].start for name in ("hand", "table", "seen", "set_aside", "pending", "taken")
@@ -92,7 +92,7 @@ def fault_of(compiled: np.record, seen: np.ndarray) -> int:
     return fault_of_table(compiled, seen[_TABLE : _TABLE + NUM_KINDS], number)
 
 
-@rare_kernel
+@other_kernel
 def fault_of_builds(compiled: np.record, seen: np.ndarray) -> int:
     """Return what keeps the builds of an observation, sound but for them, from being read safely, or SOUND (B1)."""
     built, twin, owner = compiled.blocks[BUILT], compiled.blocks[BUILT_TWIN], compiled.blocks[BUILD_OWNER]

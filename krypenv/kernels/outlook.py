@@ -24,7 +24,7 @@ from krypenv.kernels.compiled import (
 )
 from krypenv.kernels.gains import GAINS, MOST_LOOKS
 from krypenv.observation import LAYOUT
-from krypenv.runtime.jit import handle, kernel, rare_kernel, records
+from krypenv.runtime.jit import handle, kernel, other_kernel, records
 
 # The lead in cards and in spades changes by about this much, times the square root of those left (greedy's games).
 CARDS_SPREAD, SPADES_SPREAD = 1.5, 1.15
@@ -119,7 +119,7 @@ def look(compiled: np.record, observation: np.ndarray, feature_scratch: np.recor
         _look_any(compiled, observation, feature_scratch)
 
 
-@rare_kernel
+@other_kernel
 def _look_any(compiled: np.record, observation: np.ndarray, feature_scratch: np.record) -> None:
     """Read what only some rules need: what a card and a spade are worth on the way to their points (K5, O1)...
 

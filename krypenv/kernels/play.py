@@ -33,7 +33,7 @@ from krypenv.kernels.scoring import (
     void_sweeps_of,
 )
 from krypenv.kernels.unions import offer_unions
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 from krypenv.state import MAY_STOP
 
 PLAYING, DEAL_OVER, GAME_OVER = 0, 1, 2  # what a play leads to
@@ -123,7 +123,7 @@ def prepare(compiled: np.record, game: np.record, scratch: np.record) -> None:
             offer_takes(compiled, game, scratch)
 
 
-@rare_kernel
+@other_kernel
 def prepare_building(compiled: np.record, game: np.record, scratch: np.record) -> None:
     """Work out what is legal where cards are built (B)."""
     if game.pending != NO_CARD:
@@ -152,7 +152,7 @@ def act(compiled: np.record, game: np.record, action: int, scratch: np.record) -
         pass_turn(compiled, game, scratch)
 
 
-@rare_kernel
+@other_kernel
 def act_any(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
     """Do what `act` does, where captures may be optional (K2) and more may count than in the main game.
 
@@ -186,7 +186,7 @@ def act_any(compiled: np.record, game: np.record, action: int, scratch: np.recor
         pass_turn(compiled, game, scratch)
 
 
-@rare_kernel
+@other_kernel
 def act_building(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
     """Do what `act` does, where cards are built (B)."""
     game.legal_takes, game.legal_builds = 0, 0
@@ -218,7 +218,7 @@ def offer_takes(compiled: np.record, game: np.record, scratch: np.record) -> int
     return count
 
 
-@rare_kernel
+@other_kernel
 def offer_optional(compiled: np.record, game: np.record, scratch: np.record) -> None:
     """Find what may be taken next of an optional capture; who must sweep takes everything at once (K2)."""
     game.legal_plays = 0

@@ -29,7 +29,7 @@ from krypenv.kernels.gains import choose_cards, find_best, price_of, search_best
 from krypenv.kernels.outlook import chance_of_sweep
 from krypenv.kernels.scoring import cost_of, sweeps_of
 from krypenv.observation import LAYOUT
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 
 _HAND, _TABLE, _ASIDE, _TAKEN, _CAPTURER = (
     LAYOUT[name].start for name in ("hand", "table", "set_aside", "taken", "last_capturer")
@@ -50,7 +50,7 @@ def weigh_main(
     return _weigh_maximal(compiled, observation, action, count, feature_scratch, scratch)
 
 
-@rare_kernel
+@other_kernel
 def weigh_any(
     compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
 ) -> float:
@@ -147,7 +147,7 @@ def _weigh_capture(
     return cost_of(compiled, points, feature_scratch.sweeps, feature_scratch.chance)
 
 
-@rare_kernel
+@other_kernel
 def weigh_optional(
     compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
 ) -> float:
@@ -211,7 +211,7 @@ def _look_for_sweeps(compiled: np.record, left: int, feature_scratch: np.record,
     feature_scratch.chance = chance_of_sweep(compiled, feature_scratch, values) if values else 0.0
 
 
-@rare_kernel
+@other_kernel
 def look_at_builds(
     compiled: np.record, observation: np.ndarray, card: int, action: int, feature_scratch: np.record
 ) -> None:
@@ -246,7 +246,7 @@ def look_at_builds(
         gains.nothing -= compiled.lead_sign * compiled.sweep_points
 
 
-@rare_kernel
+@other_kernel
 def weigh_laid(compiled: np.record, card: int, ranks: int, feature_scratch: np.record, scratch: np.record) -> float:
     """Do what `weigh_main` does for an action that goes on with a build, or ends one: it takes nothing (B2)."""
     gains = feature_scratch.gains

@@ -47,7 +47,8 @@ def _fields(annotation: str, known: dict[str, Any]) -> Iterator[tuple[str, ...]]
 def _describe(value: Any) -> bytes:
     """Return bytes that tell apart the values a kernel may name; functions and modules are known by name alone."""
     if hasattr(value, "py_func"):
-        options = {**value.targetoptions, "apart": getattr(getattr(value, "inner", None), "is_apart", False)}
+        is_apart = getattr(getattr(value, "inner", None), "is_apart", False)
+        options = {**value.targetoptions, "apart": is_apart, "spared": getattr(value, "is_spared", False)}
         return f"{kernel_hash(value.py_func)} {sorted(options.items())}".encode()
     if isinstance(value, np.ndarray):
         return repr((value.dtype, value.shape)).encode() + value.tobytes()

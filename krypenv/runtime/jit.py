@@ -15,6 +15,7 @@ from numba import config
 from numba.extending import intrinsic
 
 from krypenv.runtime import plain
+from krypenv.runtime.plain import SPARES as SPARES
 
 JIT_IS_OFF = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]  # Numba makes the attributes of its configuration at run time
 OLDEST, NEWEST = (0, 66), (0, 68)  # versions of Numba that `krypenv.runtime.lean` was tried with
@@ -70,17 +71,25 @@ def handle(array: np.recarray) -> np.ndarray:
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function of one game's row, or a loop over rows; with NUMBA_DISABLE_JIT leave it as plain Python."""
-    return function if JIT_IS_OFF else way.compile_kernel(function, apart=False, parallel=False)
+    return function if JIT_IS_OFF else way.compile_kernel(function)
 
 
 def rare_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function that the main game never runs, kept apart from the kernels that call it."""
-    return function if JIT_IS_OFF else way.compile_kernel(function, apart=True, parallel=False)
+    """Compile a function that seldom runs, kept apart from the kernels that call it."""
+    return function if JIT_IS_OFF else way.compile_kernel(function, apart=True)
+
+
+def other_kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function that rules like the main game's never run: for them, nothing of it is compiled.
+
+    Its first argument is a record of compiled rules (`krypenv.kernels.compiled`).
+    """
+    return function if JIT_IS_OFF else way.compile_kernel(function, apart=True, spared=True)
 
 
 def parallel_kernel(function: Callable[..., Any]) -> Any:
     """Compile a loop over `numba.prange`, which runs on several threads."""
-    return function if JIT_IS_OFF else way.compile_kernel(function, apart=False, parallel=True)
+    return function if JIT_IS_OFF else way.compile_kernel(function, parallel=True)
 
 
 def is_compiled(kernel: Any) -> bool:

@@ -14,6 +14,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from llvmlite import binding
 from numba.core import compiler, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
@@ -21,6 +22,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.registry import CPUDispatcher
 
 from krypenv.runtime.hashes import kernel_hash
+from krypenv.runtime.plain import SPARES
 
 # What is called, overridden or unpacked here, with its parameters. `_rebuild` takes what `_reduce` returns.
 _USED: tuple[tuple[Any, str, str], ...] = (
@@ -144,22 +146,46 @@ def _without_code(flags: Any) -> Any:
 class Kernel(CPUDispatcher):
     """A kernel: Python calls its machine code, and other kernels include its intermediate code.
 
-    What is `apart` stays a function of its own there: code that seldom runs would slow down what is around it.
+    What is `apart` stays a function of its own there: code that seldom runs would slow down what is around it. What is
+    `spared` is not compiled for kernels whose first argument is a record with the field `SPARES`: a trap stands in.
     """
 
     _cache: Any
 
-    def __init__(self, function: Any, locals: Any = None, targetoptions: Any = None, *, apart: bool = False) -> None:
+    def __init__(
+        self, function: Any, locals: Any = None, targetoptions: Any = None, *, apart: bool = False, spared: bool = False
+    ) -> None:
         super().__init__(function, locals or {}, targetoptions)
         self.inner = Inner(function, self.targetoptions, apart)
+        self.is_spared = spared
+        self._trap = Inner(_trap_for(function), self.targetoptions, apart) if spared else self.inner
+
+    def _inner_for(self, args: Any) -> Inner:
+        first = args[0] if args else None
+        if isinstance(first, types.BaseTuple) and len(first):  # all arguments of a trap
+            first = first[0]
+        return self._trap if isinstance(first, types.Record) and SPARES in first.fields else self.inner
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return how another kernel calls it."""
-        return self.inner.get_call_template(args, kws)
+        return self._inner_for(args).get_call_template(args, kws)
 
     def get_overload(self, sig: Any) -> Any:
         """Return what represents it in another kernel."""
-        return self.inner.get_overload(sig)
+        return self._inner_for(sig).get_overload(sig)
+
+
+def _trap_for(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function with the results of another one, by its annotation, that raises RuntimeError if it runs."""
+    annotation, known = function.__annotations__["return"], {"int": 0, "float": 0.0, "bool": False, "None": None}
+    result = known[annotation] if annotation in known else np.uint64(0) if annotation == "np.uint64" else (0, 0, 0)
+
+    def trap(*args: Any) -> Any:
+        if not args[0].spares_others:  # it is never set; Numba must not know that no result is returned
+            raise RuntimeError("rules like the main game's have come to a kernel that is not compiled for them")
+        return result
+
+    return trap
 
 
 class _PackageCache(FunctionCache):
@@ -207,12 +233,14 @@ class _CacheOnDemand:
         return getattr(self.made, name)
 
 
-def compile_kernel(function: Callable[..., Any], apart: bool, parallel: bool) -> Kernel:
+def compile_kernel(
+    function: Callable[..., Any], *, apart: bool = False, spared: bool = False, parallel: bool = False
+) -> Kernel:
     """Return a function as a kernel; one that is not parallel allocates nothing."""
     # without reference counts: those of row views cost a sixth of a step
     given = {"parallel": True} if parallel else {"_nrt": False}
     options = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **given}
-    compiled = Kernel(function, targetoptions=options, apart=apart)
+    compiled = Kernel(function, targetoptions=options, apart=apart, spared=spared)
     compiled._cache = _CacheOnDemand(_PackageCache, function, options)
     inner = {**compiled.inner.targetoptions, "apart": apart}
     compiled.inner._cache = _CacheOnDemand(_IntermediateCache, function, inner)

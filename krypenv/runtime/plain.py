@@ -18,12 +18,18 @@ from numba import config
 
 from krypenv.runtime.hashes import PACKAGE, sources_digest
 
+SPARES = "spares_others"  # a field of records for which `lean` compiles kernels without what is `spared`
 njit: Any = numba.njit
 settings: Any = config  # Numba makes its attributes at run time
 
 
-def compile_kernel(function: Callable[..., Any], apart: bool, parallel: bool) -> Any:
-    """Return a function as a kernel. Those of other packages are not kept, as their sources are not in the digest."""
+def compile_kernel(
+    function: Callable[..., Any], *, apart: bool = False, spared: bool = False, parallel: bool = False
+) -> Any:
+    """Return a function as a kernel. Those of other packages are not kept, as their sources are not in the digest.
+
+    Nothing is kept `apart` or `spared` here.
+    """
     options = {"nogil": True, "error_model": "numpy", "parallel": parallel}
     folder = cache_folder() if function.__module__.startswith("krypenv.") else None
     if folder is None:

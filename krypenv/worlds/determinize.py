@@ -35,7 +35,7 @@ from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import prepare, sweep_values_of
 from krypenv.observation import LARGEST_SIZE, LAYOUT, SIZE
 from krypenv.rules import Rules, check_rules
-from krypenv.runtime.jit import for_kernels, handle, kernel, rare_kernel
+from krypenv.runtime.jit import for_kernels, handle, kernel, other_kernel
 from krypenv.state import ACTIONS, DEALS, MAX_DECK, State, allocate, seed_game
 from krypenv.worlds.cut_points import seat_of_cut, share_cut_points
 from krypenv.worlds.hidden import deal_hidden, give, viewer_of
@@ -199,7 +199,7 @@ def _build_world(
     return fault_of_state(rules, game, True, world_scratch.spare[1:], scratch)
 
 
-@rare_kernel
+@other_kernel
 def _build_again(
     rules: np.record, state: np.ndarray, seen: np.ndarray, world_scratch: _WorldScratch, scratch: np.record
 ) -> int:

@@ -12,7 +12,7 @@ from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.kernels.builds import own_builds
 from krypenv.kernels.compiled import hand_value_of
 from krypenv.observation import LAYOUT
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 from krypenv.state import DEALS, random_below
 
 MAX_TRIES = 200  # whole shuffles before one is repaired
@@ -118,7 +118,7 @@ def _arrange(
     return True
 
 
-@rare_kernel
+@other_kernel
 def arrange_promised(
     compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, drawn: int
 ) -> bool:

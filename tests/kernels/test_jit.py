@@ -10,7 +10,7 @@ from numba import types as types_of_numba
 
 import krypenv.agents  # noqa: F401 - with agents come all kernels
 from krypenv.runtime.hashes import kernel_hash
-from krypenv.runtime.jit import JIT_IS_OFF, is_compiled, kernel, rare_kernel
+from krypenv.runtime.jit import JIT_IS_OFF, SPARES, handle, is_compiled, kernel, rare_kernel, records
 
 pytestmark = pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled and kept")
 
@@ -122,6 +122,35 @@ def twice(number):
 def thrice(number):
     return twice(number) + number
 """
+
+
+SPARED = """
+from krypenv.runtime.jit import kernel, other_kernel
+
+@other_kernel
+def with_more(rules) -> "int":
+    return rules.points + 1
+
+@kernel
+def count(rules):
+    return with_more(rules[0]) if rules[0].counts_more else rules[0].points
+"""
+
+
+def test_what_only_other_rules_run_is_not_compiled_for_the_main_game(tmp_path, monkeypatch):
+    (tmp_path / "spared.py").write_text(SPARED)
+    monkeypatch.syspath_prepend(tmp_path)
+    import spared
+
+    fields = [("counts_more", np.bool_), ("points", np.int64)]
+    other, main = (records(np.dtype(names, align=True), 1) for names in (fields, [*fields, (SPARES, np.bool_)]))
+    other.points, main.points = 5, 5
+    assert spared.count(handle(main)) == 5
+    assert not spared.with_more.inner.overloads
+    other.counts_more = main.counts_more = True
+    assert spared.count(handle(other)) == 6
+    with pytest.raises(RuntimeError, match="not compiled for them"):
+        spared.count(handle(main))
 
 
 def test_a_kernel_that_only_kernels_call_is_not_made_machine_code(tmp_path, monkeypatch):
