@@ -63,20 +63,6 @@ def choose_knowing(
         )
 
 
-@kernel
-def list_one(compiled: np.ndarray, state: np.ndarray, workspace: Workspace) -> int:
-    """Do what `list_knowing` does, for one game."""
-    return list_knowing(compiled, state, 0, workspace)
-
-
-@kernel
-def value_one(
-    compiled: np.ndarray, model: np.ndarray, end: int, seed: np.uint64, plan: SearchPlan, workspace: Workspace
-) -> None:
-    """Do what `value_knowing` does, for one game."""
-    value_knowing(compiled, model, end, seed, plan, workspace)
-
-
 class _Oracle:
     """A search of one world, the true one."""
 
@@ -136,11 +122,11 @@ class OracleHand(_Oracle):
         seed = np.uint64(self._rng.integers(0, 1 << 63))
 
         def value() -> int:
-            count = int(list_one(self._compiled, games, self._workspace))
+            count = int(list_knowing(self._compiled, games, 0, self._workspace))
             self.was_cut = bool(self._workspace.listing["is_cut"][0])
             if also is not None:
                 count = add_move(self._workspace.listing["moves"][0], count, also)
-            value_one(self._compiled, self._model, count, seed, self._plan, self._workspace)
+            value_knowing(self._compiled, self._model, count, seed, self._plan, self._workspace)
             return count
 
         count = with_room(self, value)

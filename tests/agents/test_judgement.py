@@ -1,0 +1,88 @@
+"""The main game's fast path of the judgement, beside the general one: both say what a move gains."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.games import RULES
+
+from krypenv import Engine, Rules
+from krypenv.agents.judgement.decision import look_around
+from krypenv.agents.judgement.judge import judge_moves
+from krypenv.agents.moves.listing import list_moves
+from krypenv.agents.moves.prices import set_prices
+from krypenv.agents.moves.staging import leads_to
+from krypenv.agents.workspace import Workspace, make_workspace
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.compiled import COMPILED, compile_rules
+from krypenv.kernels.outlook import look, make_feature_scratch
+from krypenv.kernels.weighing import weigh_main
+from krypenv.runtime.jit import handle, kernel, records
+
+
+@kernel
+def judge(general: np.ndarray, observations: np.ndarray, row: int, workspace: Workspace) -> int:
+    """List and judge the moves of a row as those of any rules; return their number."""
+    listing, worlds, judging = workspace.listing[0], workspace.worlds[0], workspace.judging[0]
+    look_around(general[0], observations[row], worlds, listing.scratch)
+    set_prices(general[0], worlds.root, listing)
+    end = list_moves(general[0], worlds.root, 0, listing)
+    judge_moves(general[0], observations[row], worlds.root, 0, end, False, listing, judging)
+    return end
+
+
+@kernel
+def begins(general: np.ndarray, action: int, at: int, workspace: Workspace) -> bool:
+    """Return whether an action begins or continues a move."""
+    return leads_to(general[0], workspace.worlds[0].root, action, workspace.listing[0].moves[at])
+
+
+@kernel
+def weigh(
+    compiled: np.ndarray,
+    observations: np.ndarray,
+    row: int,
+    action: int,
+    feature_scratch: np.ndarray,
+    scratch: np.ndarray,
+) -> None:
+    """Weigh an action of a row by the fast path."""
+    look(compiled[0], observations[row], feature_scratch[0])
+    weigh_main(compiled[0], observations[row], action, feature_scratch[0], scratch[0])
+
+
+def as_any_rules(rules: Rules) -> np.ndarray:
+    """Return compiled rules of the main game as kernels know all other rules."""
+    general, compiled = records(COMPILED, 1), compile_rules(rules)
+    for name in COMPILED.names or ():
+        general[name] = compiled[name]
+    general.is_main = False
+    return handle(general)
+
+
+@pytest.mark.parametrize("rules", [*RULES.values(), Rules.parse("krypkasino players=2 goal=high")], ids=str)
+def test_the_fast_path_gains_what_a_move_of_the_general_judgement_gains(rules: Rules) -> None:
+    """A sweep costs its side its points and pays the side before: n / (n - 1) of them in margin, over n sides."""
+    general, compiled, workspace = as_any_rules(rules), compile_rules(rules), make_workspace()
+    feature_scratch, scratch, engine = make_feature_scratch(), borrow_scratch(), Engine(rules, 16, seed=4)
+    sides, better = rules.num_teams, -1 if rules.goal == "low" else 1
+    points, swept, chosen = 0, 0, 0
+    for _ in range(90):
+        for row in range(16):
+            end = judge(general, engine.observation, row, workspace)
+            gains = workspace.judging["judged"]["gain"][0, :end]
+            for action in np.flatnonzero(engine.action_mask[row]):
+                own = [gains[at] for at in range(end) if begins(general, action, at, workspace)]
+                weigh(compiled, engine.observation, row, action, feature_scratch, scratch)
+                taken, sweeps = int(feature_scratch["points"][0]), int(feature_scratch["sweeps"][0])
+                sweep = rules.sweep_points * sweeps * sides / (sides - 1)
+                if feature_scratch["game_ends"][0]:  # the margin then also has what falls to the other side (R13)
+                    continue
+                assert np.isclose(own, better * (taken + sweep)).any(), (action, own, taken, sweep)
+                points += taken > 0
+                swept += sweeps > 0
+                chosen += len({round(each, 6) for each in own}) > 1
+        engine.step(engine.sample_actions())
+    assert points > 20
+    assert swept > 0 or rules.deck_size < 30
+    assert chosen > 0 or rules.deck_size < 60
