@@ -23,6 +23,7 @@ from krypenv.state import mix
 
 _ZERO = np.float32(0)
 MAX_INPUTS = max(MAX_UNITS, LARGEST_SIZE, MAX_WIDTH)  # of a layer
+LINE = 64  # bytes
 _S12 = np.uint64(12)
 REWARD_SCALE = 0.1  # scales points for the value heads, so that losses are of the order of one
 
@@ -33,7 +34,7 @@ NETWORK_SCRATCH = np.dtype(
         ("card", np.float32, (MAX_UNITS,)),  # the first of these
         ("hidden", np.float32, (MAX_UNITS,)),  # and the second
         ("pooled", np.float32, (MAX_UNITS,)),  # the mean of the second over the actions, by their probabilities
-        ("active", np.int64, (MAX_INPUTS,)),  # the inputs of a layer that are not 0
+        ("active", np.uint32, (MAX_INPUTS,)),  # the inputs of a layer that are not 0
         ("legal", np.int64, (NUM_BUILDING_ACTIONS,)),  # the legal actions
         ("logits", np.float32, (NUM_BUILDING_ACTIONS,)),  # and their scores, in the same order
         ("seen", np.int8, (LARGEST_SIZE,)),  # an observation
@@ -90,12 +91,21 @@ class Weights(NamedTuple):
             state["judge.bias"],
             np.append(state["value.weight"], state["value.bias"]),
         )
-        return cls(*(np.array(array, np.float32, order="C") for array in arrays))
+        return cls(*(in_lines(np.asarray(array, np.float32)) for array in arrays))
+
+
+def in_lines(array: np.ndarray) -> np.ndarray:
+    """Return a contiguous copy that begins where a line of the processor's cache does, for vectors that span a line."""
+    room = np.zeros(array.nbytes + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 def make_network_scratch(threads: int = 1, temperature: float = 0.0) -> np.ndarray:
     """Return fresh scratch for some threads, (threads,) of `NETWORK_SCRATCH`."""
-    network_scratch = records(NETWORK_SCRATCH, threads)
+    network_scratch = in_lines(records(NETWORK_SCRATCH, threads)).view(np.recarray)
     network_scratch.temperature = temperature
     begin_listing(network_scratch["action_scratch"]["listing"])
     return handle(network_scratch)
