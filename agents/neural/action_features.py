@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.judgement.judge import judging_type
+from krypenv.agents.moves.maximal import known_sweeps
 from krypenv.agents.moves.space import FEW_MOVES, begin_listing, listing_type
 from krypenv.agents.neural import move_features
 from krypenv.agents.neural.move_features import look_at_moves, write_move_features
@@ -22,7 +23,7 @@ from krypenv.features import COLUMNS as FEATURES
 from krypenv.features import DESCRIPTIONS as FEATURE_DESCRIPTIONS
 from krypenv.features import WIDTH as FEATURES_WIDTH
 from krypenv.features import write_entries
-from krypenv.kernels.captures import borrow_scratch, find_sweep_values
+from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import (
     FIRST_LONER,
     NIBBLE,
@@ -223,11 +224,10 @@ def write_action_features(
     kind = action % TAKE
     out[_HELD] = observation[_HAND + kind]
     out[_SEEN_COPIES] = observation[_SEEN + kind]
-    left, total = np.int64(feature_scratch.left), np.int64(0)
+    left = np.int64(feature_scratch.left)
     for rank in range(NUM_RANKS):
         count = left >> NIBBLE * rank & 15
         out[_LEFT + rank] = count
-        total += count * rank_on_table(compiled, rank)
     _find_prices(compiled, observation, action if feature_scratch.creeps else NO_CARD, left, prices)
     takers, risky = np.int64(0), np.int64(0)
     for rank in range(NUM_RANKS):
@@ -241,7 +241,7 @@ def write_action_features(
         elif feature_scratch.unseen[rank] > 0 and not feature_scratch.deal_ends:
             after = left + (np.int64(1) << NIBBLE * rank)
             sweeping = np.int64(0)
-            values = np.int64(find_sweep_values(compiled, after, total + rank_on_table(compiled, rank), scratch))
+            values = np.int64(known_sweeps(compiled, after, action_scratch.listing))
             ranks = classes_of_values(compiled, values)
             while ranks != 0:
                 bit = ranks & -ranks
