@@ -9,6 +9,7 @@ model_file        models on disk
 learned           plays the network's choices
 guided            Monte Carlo with the network at every seat
 belief            how likely a hand is after what the opponent has played
+repeats           hands that are met twice in a decision
 recall            what an agent remembers of a deal
 """
 

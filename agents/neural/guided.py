@@ -13,6 +13,7 @@ from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.neural.recall import Memory, Recall
+from krypenv.agents.neural.repeats import MOST_VALUES, make_repeats, slot_of
 from krypenv.agents.scripted import Style, list_actions, list_legal, tactical_style
 from krypenv.agents.search.candidates import begin_totals, list_choices
 from krypenv.agents.search.rollout import final_margin, play_out
@@ -127,6 +128,7 @@ class GuidedPlan(NamedTuple):
     weights: Weights
     network_scratches: np.ndarray  # (threads,) of `NETWORK_SCRATCH`
     beliefs: np.ndarray  # (threads,) of `BELIEF`
+    repeats: np.ndarray  # (threads,) of `REPEATS`
     logs: np.ndarray  # (threads, proposals of all worlds) float64: the log likelihood of each
     shares: np.ndarray  # the same shape, int64: how often each counts
     memory: Memory  # of each row's deal; of no rows if nothing is remembered
@@ -168,11 +170,22 @@ def guide_row(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Worksp
         begin_totals(rules, job.observations[row], end, listing, worlds, judging, totals)
     side = worlds.root.seat % rules.teams
     last_deal = worlds.root.deal_number + plan.deals - 1
+    repeats = plan.repeats[part]
+    repeats.decision += 1
+    repeat = plan.plays_network and end <= MOST_VALUES and does_repeat(rules, plan, worlds.root)
+    slot = 0
     weigh_proposals(job, plan, row, part, worlds, listing.scratch)
     while count_open(totals, end) > 1:
         share = next_proposal(job, row, plan.beliefs[part], plan.shares[part], worlds, listing.scratch)
         if share == 0:
             break
+        if repeat:
+            slot = slot_of(worlds.game, 1 - worlds.root.seat, repeats)
+            if repeats.hands[slot].is_valued:
+                for at in range(end):
+                    tally.values[at] = repeats.hands[slot].values[at]
+                add_values(end, share, plan.race, worlds, tally)
+                continue
         for at in range(end):
             if totals[at] > -np.inf:
                 worlds.ahead = worlds.game
@@ -192,8 +205,23 @@ def guide_row(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Worksp
                     listing.scratch,
                 )
                 tally.values[at] = margin + plan.prior * tally.behind[at]
+        if repeat:
+            repeats.hands[slot].is_valued = True
+            for at in range(end):
+                repeats.hands[slot].values[at] = tally.values[at]
         add_values(end, share, plan.race, worlds, tally)
     write_best(job, row, end, listing, worlds, tally)
+
+
+@kernel
+def does_repeat(compiled: np.record, plan: GuidedPlan, game: np.record) -> bool:
+    """Return whether the values of moves in a world depend on the hidden hand alone, and not on the stock.
+
+    So it is between two players where the network plays this deal out and the next one lays no cards on the table.
+    """
+    number = game.deal_number
+    lays = number < compiled.num_deals and compiled.laid[number + 1] > compiled.laid[number]
+    return compiled.players == 2 and plan.deals == 1 and plan.value_unit == 0.0 and not lays
 
 
 @kernel
@@ -202,7 +230,7 @@ def weigh_proposals(job: Job, plan: GuidedPlan, row: int, part: int, worlds: np.
 
     If none is, there are no proposals and each world counts once.
     """
-    belief, logs = plan.beliefs[part], plan.logs[part]
+    belief, logs, repeats = plan.beliefs[part], plan.logs[part], plan.repeats[part]
     belief.count = 0
     if len(plan.memory.cards) > 0:
         remember(job.compiled[0], plan.memory, row, belief, worlds, scratch)
@@ -212,15 +240,19 @@ def weigh_proposals(job: Job, plan: GuidedPlan, row: int, part: int, worlds: np.
     belief.first = first
     worlds.world, worlds.end = first, first + count
     while next_world(job, row, True, worlds, scratch):
-        logs[worlds.world - 1 - first] = log_likelihood(
-            job.compiled[0],
-            plan.weights,
-            plan.temperature,
-            worlds.game,
-            belief,
-            plan.network_scratches[part],
-            scratch,
-        )
+        hand = repeats.hands[slot_of(worlds.game, 1 - worlds.root.seat, repeats)]
+        if not hand.is_weighed:
+            hand.log = log_likelihood(
+                job.compiled[0],
+                plan.weights,
+                plan.temperature,
+                worlds.game,
+                belief,
+                plan.network_scratches[part],
+                scratch,
+            )
+            hand.is_weighed = True
+        logs[worlds.world - 1 - first] = hand.log
     resample_systematically(logs, count, job.worlds, plan.shares[part])
     worlds.world = first
 
@@ -314,7 +346,8 @@ class Guided(Sampler):
             deals, float(prior), value_unit, proposals, float(temperature), solver,
             RACE if is_known else PLAYED_OUT * solver.race,
             playouts == "network" or (playouts == "auto" and is_known), tactical_style(rules), weights,
-            make_network_scratch(self._threads), make_belief(self._threads), logs,
+            make_network_scratch(self._threads), make_belief(self._threads),
+            make_repeats(self._threads), logs,
             np.zeros(logs.shape, np.int64), Memory.blank(0, rules.observation_size),
         )  # fmt: skip
 
