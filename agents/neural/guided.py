@@ -9,22 +9,25 @@ import numpy as np
 from krypenv.agents.base import IntArray, knows_krypkasino
 from krypenv.agents.moves.staging import carry_out, leads_to
 from krypenv.agents.neural.belief import log_likelihood, make_belief, remember, resample_systematically
-from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_scratch, score_legal, state_value
+from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_scratch, score_legal
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
 from krypenv.agents.neural.network import inputs_of
+from krypenv.agents.neural.playouts import leaf_value, play_on
 from krypenv.agents.neural.recall import Memory, Recall
-from krypenv.agents.neural.repeats import MOST_VALUES, make_repeats, slot_of
-from krypenv.agents.scripted import Style, list_actions, list_legal, tactical_style
+from krypenv.agents.neural.repeats import (
+    MOST_VALUES,
+    first_path,
+    make_repeats,
+    slot_of_hand,
+)
+from krypenv.agents.scripted import Style, list_legal, tactical_style
 from krypenv.agents.search.candidates import begin_totals, list_choices
-from krypenv.agents.search.rollout import final_margin, play_out
+from krypenv.agents.search.rollout import play_out
 from krypenv.agents.search.sampler import BATCH, Sampler, check_memory, name_of
 from krypenv.agents.search.sampling import Job, add_values, begin, next_world, write_best
 from krypenv.agents.search.search import RACE, SearchPlan, plan_of, search_row
 from krypenv.agents.workspace import Workspace
 from krypenv.inputs.words import shown
-from krypenv.kernels.observing import write_observation
-from krypenv.kernels.play import act
-from krypenv.kernels.scoring import margin_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 from krypenv.runtime.threads import in_turn
@@ -34,48 +37,6 @@ LEAST_LOGIT = -6.2
 PLAYOUTS = ("auto", "network", "tactician")
 PRIOR, OTHER_PRIOR = 1.0, 0.2  # points for each unit of a logit, in games like Krypkasino and in others
 PLAYED_OUT = 2.0  # margins at the end of a playout spread more than searched ones, so fewer actions are pruned
-
-
-@kernel
-def play_on(
-    compiled: np.record,
-    weights: Weights,
-    game: np.record,
-    last_deal: int,
-    network_scratch: np.record,
-    scratch: np.record,
-) -> None:
-    """Play on with the network's best action at every seat, to the end of deal `last_deal` or of the game."""
-    while not game.over and game.deal_number <= last_deal:
-        count = list_actions(game, network_scratch.legal)
-        best = 0
-        if count > 1:
-            write_observation(compiled, game, game.seat, network_scratch.seen)
-            best = score_legal(compiled, weights, network_scratch.seen, count, network_scratch, scratch)
-        act(compiled, game, network_scratch.legal[best], scratch)
-
-
-@kernel
-def leaf_value(
-    compiled: np.record,
-    model: np.record,
-    weights: Weights,
-    value_unit: float,
-    game: np.record,
-    side: int,
-    network_scratch: np.record,
-    scratch: np.record,
-) -> float:
-    """Return a side's leaf value: the margin it can expect where a deal has just ended and the next hands are dealt.
-
-    What is to come is the network's state value times `value_unit`, or what `model` expects if the unit is 0.
-    """
-    if game.over or value_unit == 0.0:
-        return final_margin(compiled, model, game, side)
-    write_observation(compiled, game, game.seat, network_scratch.seen)
-    count = list_actions(game, network_scratch.legal)
-    to_come = value_unit * state_value(compiled, weights, network_scratch.seen, count, network_scratch, scratch)
-    return margin_of(compiled, game, side) + (to_come if game.seat % compiled.teams == side else -to_come)
 
 
 @kernel
@@ -171,7 +132,7 @@ def guide_row(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Worksp
     side = worlds.root.seat % rules.teams
     last_deal = worlds.root.deal_number + plan.deals - 1
     repeats = plan.repeats[part]
-    repeats.decision += 1
+    repeats.decision, repeats.seat = repeats.decision + 1, worlds.root.seat
     repeat = plan.plays_network and end <= MOST_VALUES and does_repeat(rules, plan, worlds.root)
     slot = 0
     weigh_proposals(job, plan, row, part, worlds, listing.scratch)
@@ -180,7 +141,7 @@ def guide_row(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Worksp
         if share == 0:
             break
         if repeat:
-            slot = slot_of(worlds.game, 1 - worlds.root.seat, repeats)
+            slot = slot_of_hand(worlds.game, 1 - worlds.root.seat, repeats)
             if repeats.hands[slot].is_valued:
                 for at in range(end):
                     tally.values[at] = repeats.hands[slot].values[at]
@@ -191,7 +152,16 @@ def guide_row(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Worksp
                 worlds.ahead = worlds.game
                 carry_out(rules, worlds.ahead, listing.moves[at], listing.scratch)
                 if plan.plays_network:
-                    play_on(rules, plan.weights, worlds.ahead, last_deal, network_scratch, listing.scratch)
+                    play_on(
+                        rules,
+                        plan.weights,
+                        worlds.ahead,
+                        last_deal,
+                        first_path(at),
+                        repeats,
+                        network_scratch,
+                        listing.scratch,
+                    )
                 else:
                     play_out(rules, worlds.ahead, last_deal, plan.style, end, listing, judging)
                 margin = leaf_value(
@@ -240,7 +210,7 @@ def weigh_proposals(job: Job, plan: GuidedPlan, row: int, part: int, worlds: np.
     belief.first = first
     worlds.world, worlds.end = first, first + count
     while next_world(job, row, True, worlds, scratch):
-        hand = repeats.hands[slot_of(worlds.game, 1 - worlds.root.seat, repeats)]
+        hand = repeats.hands[slot_of_hand(worlds.game, 1 - worlds.root.seat, repeats)]
         if not hand.is_weighed:
             hand.log = log_likelihood(
                 job.compiled[0],

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.agents.neural.guided import play_on
 from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.network import MAIN as MAIN_INPUTS
 from krypenv.agents.neural.network import Arrays, Inputs, Shape
+from krypenv.agents.neural.playouts import play_on
+from krypenv.agents.neural.repeats import NO_PATH
 from krypenv.runtime.jit import kernel
 from support.games import some_arrays
 
@@ -23,9 +24,11 @@ def play_rows(
     weights: Weights,
     state: np.ndarray,
     deals: int,
+    repeats: np.ndarray,
     network_scratches: np.ndarray,
     scratch: np.ndarray,
 ) -> None:
     """Play so many deals on in each game, as the network would."""
     for row in range(len(state)):
-        play_on(compiled[0], weights, state[row], state[row].deal_number + deals - 1, network_scratches[0], scratch[0])
+        last_deal = state[row].deal_number + deals - 1
+        play_on(compiled[0], weights, state[row], last_deal, NO_PATH, repeats[0], network_scratches[0], scratch[0])
