@@ -76,7 +76,9 @@ _NEVER = 99  # the price of a sum that can't be reached
 
 ACTION_SCRATCH = np.dtype(
     [
-        ("prices", np.int64, (NUM_VALUES,)),  # of the main game's features
+        # of the main game's features:
+        ("prices", np.int64, (NUM_VALUES,)),  # points of the cheapest group of each value
+        ("own", np.int64, (NUM_RANKS,)),  # cards of each rank in the own hand
         ("listing", listing_type(FEW_MOVES)),  # all else is of other games
         ("worlds", WORLDS),
         ("judging", judging_type(FEW_MOVES)),
@@ -199,6 +201,10 @@ def look_at_actions(
     """Read what all actions of a decision share."""
     if compiled.is_main:
         look(compiled, observation, feature_scratch)
+        for rank in range(NUM_RANKS):
+            action_scratch.own[rank] = 0
+            for suit in range(NUM_SUITS):
+                action_scratch.own[rank] += observation[_HAND + suit * NUM_RANKS + rank]
     else:
         look_at_moves(compiled, observation, action_scratch.listing, action_scratch.worlds, action_scratch.judging)
 
@@ -231,7 +237,7 @@ def write_action_features(
     _find_prices(compiled, observation, action if feature_scratch.creeps else NO_CARD, left, prices)
     takers, risky = np.int64(0), np.int64(0)
     for rank in range(NUM_RANKS):
-        own = _own_cards(observation, rank, action)
+        own = _own_cards(action_scratch, rank, action)
         price = prices[rank_in_hand(compiled, rank)]
         if price < _NEVER:
             out[_TAKERS + rank] = feature_scratch.unseen[rank]
@@ -246,7 +252,7 @@ def write_action_features(
             while ranks != 0:
                 bit = ranks & -ranks
                 ranks ^= bit
-                sweeping += _own_cards(observation, bit_index(bit), action)
+                sweeping += _own_cards(action_scratch, bit_index(bit), action)
             if sweeping > 0:
                 out[_RISK + rank] = sweeping
                 risky += feature_scratch.unseen[rank]
@@ -255,12 +261,9 @@ def write_action_features(
 
 
 @kernel
-def _own_cards(observation: np.ndarray, rank: int, action: int) -> int:
+def _own_cards(action_scratch: np.record, rank: int, action: int) -> int:
     """Return the cards of a rank in the own hand, without the one that an action plays."""
-    count = -np.int64(action < TAKE and action % NUM_RANKS == rank)
-    for suit in range(NUM_SUITS):
-        count += observation[_HAND + suit * NUM_RANKS + rank]
-    return count
+    return action_scratch.own[rank] - np.int64(action < TAKE and action % NUM_RANKS == rank)
 
 
 @kernel
@@ -273,6 +276,7 @@ def _find_prices(compiled: np.record, observation: np.ndarray, crept: int, left:
     prices[0] = 0
     for total in range(1, NUM_VALUES):
         prices[total] = _NEVER
+    reach = np.int64(0)  # the largest sum so far, as far as groups can have it
     while left != 0:
         rank = bit_index(left & -left) // NIBBLE
         count = left >> NIBBLE * rank & 15
@@ -290,5 +294,6 @@ def _find_prices(compiled: np.record, observation: np.ndarray, crept: int, left:
             if value >= FIRST_LONER:  # a picture that is in no sum (H2)
                 prices[value] = min(prices[value], points)
             else:
-                for total in range(FIRST_LONER - 1, value - 1, -1):
+                reach = min(reach + value, FIRST_LONER - 1)
+                for total in range(reach, value - 1, -1):
                     prices[total] = min(prices[total], prices[total - value] + points)
