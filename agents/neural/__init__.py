@@ -9,8 +9,7 @@ model_file        models on disk
 learned           plays the network's choices
 guided            Monte Carlo with the network at every seat
 belief            how likely a hand is after what the opponent has played
-playouts          the network at every seat, to the end of a deal
-repeats           what the worlds of a decision share
+playouts          the network at every seat to the end of a deal, and what the worlds of a decision share
 recall            what an agent remembers of a deal
 """
 

@@ -12,14 +12,8 @@ from krypenv.agents.neural.belief import log_likelihood, make_belief, remember, 
 from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_scratch, score_legal
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
 from krypenv.agents.neural.network import inputs_of
-from krypenv.agents.neural.playouts import leaf_value, play_on
+from krypenv.agents.neural.playouts import MOST_VALUES, first_path, leaf_value, make_repeats, play_on, slot_of_hand
 from krypenv.agents.neural.recall import Memory, Recall
-from krypenv.agents.neural.repeats import (
-    MOST_VALUES,
-    first_path,
-    make_repeats,
-    slot_of_hand,
-)
 from krypenv.agents.scripted import Style, list_legal, tactical_style
 from krypenv.agents.search.candidates import begin_totals, list_choices
 from krypenv.agents.search.rollout import play_out

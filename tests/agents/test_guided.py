@@ -17,7 +17,7 @@ from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import inputs_of
-from krypenv.agents.neural.repeats import make_repeats
+from krypenv.agents.neural.playouts import make_repeats
 from krypenv.agents.search.sampling import FEWEST_WORLDS
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
