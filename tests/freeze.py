@@ -1,10 +1,11 @@
 """What agents choose and what features say, before and after their code is rebuilt. Not part of CI: it takes an hour.
 
-`frozen.json` holds digests of the choices of each agent, and of the bytes of the features, over at least 2,000
-decisions of every rule set. This compares them with what the code does now and names every pair that differs; with
-`--write` it writes the file anew. The work is a run, so the command resumes; give another folder for other code:
+Makes digests of the choices of each agent, and of the bytes of the features, over at least 2,000 decisions of every
+rule set. Write them in the checkout before the change, and compare in the one after it: every pair that differs is
+named. The work is a run, so a command resumes; each state of the code needs a folder of its own.
 
-    .venv/bin/python tests/freeze.py --out runs/frozen --workers 2 --only mulle
+    .venv/bin/python tests/freeze.py --out runs/before --only mulle --write ../frozen.json
+    .venv/bin/python tests/freeze.py --out runs/after --only mulle --compare ../frozen.json
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from krypenv.training.runs.executors import Executor
 from krypenv.training.runs.journal import Header
 from krypenv.training.runs.tasks import Task, open_run
 
-FROZEN = Path(__file__).parent / "frozen.json"
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Compare what agents choose, and features, with what is frozen.")
-    parser.add_argument("--out", type=Path, default=Path("runs/frozen"), help="folder of the run")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the run")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="rule sets or agents whose text contains this")
-    parser.add_argument("--write", action="store_true", help="freeze what there is now")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--write", type=Path, help="the file to write the digests to")
+    what.add_argument("--compare", type=Path, help="a file of digests, to compare with")
     given = parser.parse_args()
     tasks = [
         Task(f"{text} | {name}", digests, {"text": text, "name": name})
@@ -46,11 +47,10 @@ def main() -> None:
         shown = bar.add_task("digests")
         found = run.do_all(tasks, lambda done, of: bar.update(shown, completed=done, total=of))
     if given.write:
-        kept = json.loads(FROZEN.read_text()) if FROZEN.exists() and given.only else {}
-        write_whole(FROZEN, (json.dumps({**kept, **found}, indent=0) + "\n").encode())
-        print(f"wrote {len(found)} lists of digests to {FROZEN.name}")
+        write_whole(given.write, (json.dumps(found, indent=0) + "\n").encode())
+        print(f"wrote {len(found)} lists of digests to {given.write}")
         return
-    frozen = json.loads(FROZEN.read_text())
+    frozen = json.loads(given.compare.read_text())
     told = {key: difference(frozen.get(key, "not frozen"), result) for key, result in found.items()}
     parted = {key: text for key, text in told.items() if text}
     for key, text in parted.items():
