@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
-from krypenv.agents.judgement.decision import has_choice, look_around
+from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.judgement.judge import judge_moves
 from krypenv.agents.moves.cuts import JUDGED_CAPTURES, MOST_JUDGED
 from krypenv.agents.moves.listing import list_moves, order_moves
@@ -98,20 +98,17 @@ def choose_best(
     out: np.ndarray,
 ) -> None:
     """Write each row's action of least cost into `out`, (B,) int64, or that of its best move; ties at random."""
-    judging, listing = workspace.judging[0], workspace.listing[0]
+    rules, worlds, judging, listing = compiled[0], workspace.worlds[0], workspace.judging[0], workspace.listing[0]
     for row in range(len(out)):
-        if not has_choice(action_masks[row]):
-            out[row] = np.argmax(action_masks[row])
-        elif compiled[0].is_main:
-            count = list_legal(action_masks[row], judging.legal)
-            out[row] = cheapest_action(
-                compiled[0], observations[row], count, style, luck[row], judging, listing.scratch
-            )
+        count = list_legal(action_masks[row], judging.legal)
+        if count == 1:
+            out[row] = judging.legal[0]
+        elif rules.is_main:
+            out[row] = cheapest_action(rules, observations[row], count, style, luck[row], judging, listing.scratch)
         else:
-            worlds = workspace.worlds[0]
-            look_around(compiled[0], observations[row], worlds, listing.scratch)
+            look_around(rules, observations[row], worlds, listing.scratch)
             best = best_move(
-                compiled[0], observations[row], worlds.root, style, JUDGED_CAPTURES, luck[row], 0, listing, judging
+                rules, observations[row], worlds.root, style, JUDGED_CAPTURES, luck[row], 0, listing, judging
             )
             out[row] = next_action(worlds.root, listing.moves[best])
 

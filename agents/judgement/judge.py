@@ -44,9 +44,9 @@ def judging_type(moves: int) -> np.dtype[Any]:
     return np.dtype(
         [
             ("legal", np.int64, (NUM_BUILDING_ACTIONS,)),  # legal actions
+            ("feature_scratch", FEATURE_SCRATCH),
             ("seen", np.int8, (LARGEST_SIZE,)),  # an observation
             ("after", GAME),  # what a move makes of the game
-            ("feature_scratch", FEATURE_SCRATCH),
             ("replies", REPLIES),
             ("listed", np.int64),  # moves that were judged
             ("judged", JUDGED, (moves,)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -66,7 +67,13 @@ def for_kernels(array: np.ndarray, dtype: npt.DTypeLike | None = None) -> np.nda
 
 def handle(array: np.recarray) -> np.ndarray:
     """Return the view of records that kernels take: a plain array, which Numba unpacks fastest."""
-    return array if JIT_IS_OFF else array.view(np.dtype((np.void, array.dtype)), np.ndarray)
+    return array if JIT_IS_OFF else array.view(_plain(array.dtype), np.ndarray)
+
+
+@functools.cache
+def _plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a dtype of plain records. Of one layout there is one object, which Numba knows at sight."""
+    return np.dtype((np.void, dtype))
 
 
 def kernel(function: Callable[..., Any]) -> Any:
