@@ -7,7 +7,7 @@ that count or allow more than Krypkasino have others (`krypenv.agents.neural.mov
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -276,7 +276,7 @@ def _find_prices(compiled: np.record, observation: np.ndarray, crept: int, left:
     prices[0] = 0
     for total in range(1, NUM_VALUES):
         prices[total] = _NEVER
-    reach = np.int64(0)  # the largest sum so far, as far as groups can have it
+    reach: Any = np.int64(0)  # the largest sum so far, as far as groups can have it
     while left != 0:
         rank = bit_index(left & -left) // NIBBLE
         count = left >> NIBBLE * rank & 15

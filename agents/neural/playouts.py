@@ -76,7 +76,7 @@ def slot_of_hand(game: np.record, seat: int, repeats: np.record) -> int:
     if hand.once != once or hand.twice != twice or hand.decision != repeats.decision:
         hand.once, hand.twice, hand.decision = once, twice, repeats.decision
         hand.is_weighed, hand.is_valued = False, False
-    return slot
+    return int(slot)
 
 
 @kernel
@@ -100,7 +100,7 @@ def slot_of_path(path: int, seat: int, repeats: np.record) -> int:
     choice = repeats.choices[slot]
     if choice.decision != repeats.decision:
         choice.decision, choice.path = repeats.decision, NO_PATH
-    return slot
+    return int(slot)
 
 
 @kernel

@@ -161,9 +161,9 @@ class Kernel(CPUDispatcher):
         self._trap = Inner(_trap_for(function), self.targetoptions, apart) if spared else self.inner
 
     def _inner_for(self, args: Any) -> Inner:
-        first = args[0] if args else None
+        first: Any = args[0] if args else None
         if isinstance(first, types.BaseTuple) and len(first):  # all arguments of a trap
-            first = first[0]
+            first = tuple(first)[0]
         return self._trap if isinstance(first, types.Record) and SPARES in first.fields else self.inner
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
