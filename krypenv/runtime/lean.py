@@ -162,8 +162,9 @@ class Kernel(CPUDispatcher):
 
     def _inner_for(self, args: Any) -> Inner:
         first: Any = args[0] if args else None
-        if isinstance(first, types.BaseTuple) and len(first):  # all arguments of a trap
-            first = tuple(first)[0]
+        is_tuple: bool = isinstance(first, types.BaseTuple)
+        if is_tuple and len(first) > 0:  # all arguments of a trap
+            first = first[0]
         return self._trap if isinstance(first, types.Record) and SPARES in first.fields else self.inner
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
