@@ -31,7 +31,7 @@ from krypenv.training.evaluation.score.score_file import TableScore, read_score
 from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.parts import Place
 
-FROZEN = TESTS / "score_v2.json"
+FROZEN = TESTS / "score_v1.json"
 
 
 def frozen_play(table: OfficialTable) -> dict[str, str]:
@@ -370,7 +370,7 @@ class TestScores:
             ("--check good.json --share nan", "share is from 0 to 1, not nan"),
             ("--check good.json --seed -1", "seed is at least 0, not -1"),
             ("greedy --check good.json", "good.json is of the agent tactician, not of greedy"),
-            ("--check odd.json", "of protocol 'krypenv-score-0', and this version of krypenv knows krypenv-score-2"),
+            ("--check odd.json", "of protocol 'krypenv-score-0', and this version of krypenv knows krypenv-score-1"),
             ("--check points.json --share 1", "table three, against greedy, deal 1 has"),
             ("--check forfeits.json --share 1", "table two has 1 forfeited games, and the replay 0"),
             ("--check oracle.json", "oracle-hand sees what is hidden"),

@@ -16,7 +16,7 @@ from krypenv.engine import row_seeds
 from krypenv.inputs.words import did_you_mean, shown
 from krypenv.rules import Rules
 
-VERSION = "krypenv-score-2"
+VERSION = "krypenv-score-1"
 DEALS, QUICK = 1000, 100  # deals a table, and with --quick
 CHUNK = 50  # deals that are played at once: a run loses no more, and a check replays whole chunks
 _LIST = 0x6B72_7970_7363_6F31  # the seed of the list of deals
