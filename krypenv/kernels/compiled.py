@@ -115,7 +115,8 @@ COMPILED = np.dtype(
     ],
     align=True,
 )
-MAIN_COMPILED = np.dtype([*((name, COMPILED[name]) for name in COMPILED.names or ()), (SPARES, np.bool_)], align=True)
+# The mark comes first: behind the other fields, Numba would take these records for records of `COMPILED`.
+MAIN_COMPILED = np.dtype([(SPARES, np.bool_), *((name, COMPILED[name]) for name in COMPILED.names or ())], align=True)
 
 
 @kernel

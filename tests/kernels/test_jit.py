@@ -6,9 +6,12 @@ import types
 
 import numpy as np
 import pytest
+from numba import typeof
 from numba import types as types_of_numba
 
 import krypenv.agents  # noqa: F401 - with agents come all kernels
+from krypenv import Rules
+from krypenv.kernels.compiled import compile_rules
 from krypenv.runtime.hashes import kernel_hash
 from krypenv.runtime.jit import JIT_IS_OFF, SPARES, handle, is_compiled, kernel, rare_kernel, records
 
@@ -143,14 +146,22 @@ def test_what_only_other_rules_run_is_not_compiled_for_the_main_game(tmp_path, m
     import spared
 
     fields = [("counts_more", np.bool_), ("points", np.int64)]
-    other, main = (records(np.dtype(names, align=True), 1) for names in (fields, [*fields, (SPARES, np.bool_)]))
-    other.points, main.points = 5, 5
-    assert spared.count(handle(main)) == 5
-    assert not spared.with_more.inner.overloads
-    other.counts_more = main.counts_more = True
+    other, main = (records(np.dtype(names, align=True), 1) for names in (fields, [(SPARES, np.bool_), *fields]))
+    other.points, main.points, other.counts_more = 5, 5, True
     assert spared.count(handle(other)) == 6
+    assert spared.count(handle(main)) == 5
+    assert len(spared.with_more.inner.overloads) == 1
+    main.counts_more = True
     with pytest.raises(RuntimeError, match="not compiled for them"):
         spared.count(handle(main))
+
+
+def test_rules_like_the_main_game_are_a_type_that_no_other_rules_have():
+    main, other = (typeof(compile_rules(Rules.preset(name))).dtype for name in ("krypkasino", "kasino-sweden"))
+    assert SPARES in main.fields
+    assert SPARES not in other.fields
+    assert main.can_convert_to(None, other) is None  # Numba takes a record with more fields at its end for the other
+    assert other.can_convert_to(None, main) is None
 
 
 def test_a_kernel_that_only_kernels_call_is_not_made_machine_code(tmp_path, monkeypatch):
