@@ -13,12 +13,17 @@ from krypenv.state import DEALS, random_below
 @kernel
 def shuffle_deck(compiled: np.record, game: np.record) -> None:
     """Shuffle the row's whole deck from its stream, starting from the order of kinds."""
-    size = compiled.deck_size
+    for place in range(compiled.deck_size):
+        game.deck[place] = compiled.deck[place]
+    shuffle_rest(game, 0, compiled.deck_size)
+
+
+@kernel
+def shuffle_rest(game: np.record, first: int, size: int) -> None:
+    """Shuffle the cards of a deck of `size` from place `first` on, all orders equally likely (Fisher and Yates)."""
     deck = game.deck
-    for place in range(size):
-        deck[place] = compiled.deck[place]
-    for place in range(size - 1, 0, -1):
-        other = random_below(game, DEALS, place + 1)
+    for place in range(size - 1, first, -1):
+        other = first + random_below(game, DEALS, place + 1 - first)
         card = deck[place]
         deck[place] = deck[other]
         deck[other] = card

@@ -145,6 +145,16 @@ def a_seed(text: str = "seed of deals, weights and batches", bounds: limits.Boun
     return setting(0, text, bounds, panels.LENGTH)
 
 
+def luck_setting() -> Any:
+    """Return the field that says in which matches luck is taken out of the margins."""
+    return setting(
+        "auto",
+        "take out of margins what the cards brought; auto: where an agent takes long for its decisions",
+        panel=panels.LENGTH,
+        metavar="auto|on|off",
+    )
+
+
 def some_threads() -> Any:
     """Return the field for the number of torch threads."""
     return setting(1, "torch threads; one is fastest for this network", limits.THREADS, panels.LENGTH)

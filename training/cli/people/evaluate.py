@@ -16,7 +16,7 @@ from krypenv.training.evaluation.matches.match_tables import print_matches
 from krypenv.training.runs import limits
 from krypenv.training.runs.options import Command, a_json_file, setting
 from krypenv.training.runs.panels import AGENTS, LENGTH
-from krypenv.training.runs.parts import DEALS_FROM, GameRules, a_seed, rules_of_agents
+from krypenv.training.runs.parts import DEALS_FROM, GameRules, a_seed, luck_setting, rules_of_agents
 from krypenv.training.runs.tables import write_json
 
 
@@ -38,6 +38,7 @@ class EvaluationSettings(Command):
     threads: int = setting(
         1, "threads of the engine; 0 for one per processor", limits.THREADS_OR_ALL, LENGTH, decides=False
     )
+    luck: str = luck_setting()
     json: Path | None = a_json_file()
 
 
@@ -47,7 +48,7 @@ def run(settings: EvaluationSettings) -> None:
     agent, game = settings.agent, settings.game.of_agents([settings.agent])
     how = settings.deals, settings.seed, settings.threads
     for opponent in settings.against:
-        duplicate.check_match(agent, opponent, game, *how, settings.deals_from)
+        duplicate.check_match(agent, opponent, game, *how, settings.deals_from, settings.luck)
     results = []
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -57,7 +58,7 @@ def run(settings: EvaluationSettings) -> None:
                 duplicate.duplicate_match(
                     agent, opponent, game, *how,
                     lambda done, total, task=task: bar.update(task, completed=done, total=total),  # type: ignore[misc]
-                    settings.deals_from,
+                    settings.deals_from, settings.luck,
                 )
             )  # fmt: skip
     if settings.json:

@@ -17,6 +17,8 @@ from krypenv.inputs.words import one_line, shown
 from krypenv.rewards import all_points
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.lineups import Seating
+from krypenv.training.evaluation.luck.control import Control
+from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.mixed_table import (
     by_side,
     check_agent,
@@ -45,6 +47,7 @@ class Shard:
     agents: dict[int, AgentSource]  # by index, in order
     rules: Rules
     seed: int
+    control: Control | None = None  # by which luck is measured
 
     @property
     def num_games(self) -> int:
@@ -122,14 +125,16 @@ def play_shard(shard: Shard) -> Chunk:
     """Play a shard with fresh agents, and return its results as plain JSON values.
 
     `scores` is (n, K, S) by deal, seating and side. A forfeited game has the scores of `forfeit_scores`. Under rules
-    that break ties `tie_breaks`, (n, K, S), is what decides.
+    that break ties `tie_breaks`, (n, K, S), is what decides. With a control variate `luck`, (n, K, S), is each side's.
     """
     rules, sides = shard.rules, shard.rules.num_teams
     deals, seatings = len(shard.deal_seeds), np.array(shard.seatings)
     indices = np.array([*shard.agents])
     made = [make_agent(source, rules, _agent_seed(shard, index)) for index, source in shard.agents.items()]
     engine = Engine(rules, shard.num_games, np.repeat(shard.deal_seeds, len(seatings)), history=want_history(made))
-    played = play_table(engine, made, np.tile(np.searchsorted(indices, seatings), (deals, 1)), forfeits=True)
+    lineup = np.tile(np.searchsorted(indices, seatings), (deals, 1))
+    meter = Meter(rules, shard.control) if shard.control else None
+    played = play_table(engine, made, lineup, forfeits=True, meter=meter)
 
     scores, tie_breaks = by_side(played.scores, sides), played.tie_breaks[:, :sides].copy()
     forfeits = []
@@ -150,6 +155,7 @@ def play_shard(shard: Shard) -> Chunk:
         "decisions": played.decisions.sum(axis=0).tolist(),
         "seconds": [round(each, 9) for each in played.seconds.tolist()],
         **({"tie_breaks": tie_breaks.reshape(shape).tolist()} if breaks_ties(rules) else {}),
+        **({"luck": played.luck.reshape(shape).tolist()} if played.luck is not None else {}),
     }
 
 

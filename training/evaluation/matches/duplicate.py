@@ -15,8 +15,17 @@ from krypenv.agents import Agent
 from krypenv.engine import Engine
 from krypenv.kernels.scoring import are_best, points_of_sweeps
 from krypenv.rules import Rules
+from krypenv.training.evaluation.luck.control import Control, control_for
+from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
-from krypenv.training.evaluation.matches.margins import interval, leads_over_others, margin_cells
+from krypenv.training.evaluation.matches.margins import (
+    Adjusted,
+    adjust,
+    interval,
+    leads_over_others,
+    luck_cells,
+    margin_cells,
+)
 from krypenv.training.evaluation.matches.mixed_table import (
     Played,
     by_side,
@@ -66,13 +75,15 @@ class MatchResult:
     opponents: Points  # mean of the other sides
     own_ms: float  # milliseconds per decision; nan if not measured
     opponent_ms: float
+    adjusted: Adjusted | None = None  # the margin with luck taken out, if it was measured
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures as plain JSON values; infinite bounds and unmeasured times are None."""
         figures = dataclasses.asdict(self)
-        for name in ("low", "high", "own_ms", "opponent_ms"):
-            if not math.isfinite(figures[name]):
-                figures[name] = None
+        for held in filter(None, (figures, figures["adjusted"])):
+            for name, figure in held.items():
+                if isinstance(figure, float) and not math.isfinite(figure):
+                    held[name] = None
         return figures
 
     def __str__(self) -> str:
@@ -89,6 +100,7 @@ def duplicate_match(
     threads: int = 1,
     progress: Progress | None = None,
     deals_from: str | int | None = None,
+    luck: str = "auto",
 ) -> MatchResult:
     """Play each deal once from every side of the table, and return the agent's results against the opponent.
 
@@ -97,11 +109,15 @@ def duplicate_match(
     strings for `krypenv.agents.make`. The deals are those of `seed`, or of the list named by `deals_from` ("dev",
     "test" or a seed; see `deal_seeds`). All figures but the times depend only on the arguments, and not on `threads`.
 
+    `luck` is "on" to take out of the margin what the cards brought, which narrows its interval, "off", or "auto" for
+    where this costs little beside the agents (docs/evaluation.md).
+
     Raises ValueError for fewer than one deal, a negative seed, an unknown list or agent, or an agent made for other
     rules; `Fault` (`mixed_table`) for an agent that raises or returns an illegal action.
     """
     source = seed if deals_from is None else deals_from
-    players = check_match(agent, opponent, rules, deals, seed, threads, deals_from)
+    players, control = check_match(agent, opponent, rules, deals, seed, threads, deals_from, luck)
+    meter = Meter(rules, control) if control else None
     seeds = deal_seeds(source, deals)
     sides = rules.num_teams
     lineup = np.tile(1 - np.eye(sides, dtype=np.int64), (deals, 1))
@@ -112,10 +128,10 @@ def duplicate_match(
     for start in range(0, games, size):
         part = slice(start, start + size)
         engine = Engine(rules, len(lineup[part]), all_seeds[part], threads=threads, history=want_history(players))
-        parts.append(play_table(engine, players, lineup[part]))
+        parts.append(play_table(engine, players, lineup[part], meter=meter))
         if progress:
             progress(start + engine.num_games, games)
-    return _summarize(parts, players, rules, deals, seed, describe_list(source))
+    return _summarize(parts, players, rules, deals, seed, describe_list(source), control)
 
 
 def evaluate(
@@ -126,10 +142,12 @@ def evaluate(
     seed: int = 0,
     threads: int = 1,
     deals_from: str | int | None = None,
+    luck: str = "auto",
 ) -> list[MatchResult]:
     """Return the duplicate matches of an agent against each opponent, all over the same deals."""
     return [
-        duplicate_match(agent, opponent, rules, deals, seed, threads, deals_from=deals_from) for opponent in opponents
+        duplicate_match(agent, opponent, rules, deals, seed, threads, deals_from=deals_from, luck=luck)
+        for opponent in opponents
     ]
 
 
@@ -141,13 +159,15 @@ def check_match(
     seed: int = 0,
     threads: int = 1,
     deals_from: str | int | None = None,
-) -> list[Agent]:
-    """Return the two agents of a `duplicate_match`; raises ValueError if it can't be played."""
+    luck: str = "auto",
+) -> tuple[list[Agent], Control | None]:
+    """Return the two agents of a `duplicate_match`, and how luck is measured; raise ValueError if it can't be played."""
     limits.check("deals", deals, limits.MATCH_DEALS)
     deal_seeds(seed if deals_from is None else deals_from, 1)
     limits.check("seed", seed, limits.SEED)
     limits.check("threads", threads, limits.THREADS_OR_ALL)
-    return [make_player(agent, rules, seed), make_player(opponent, rules, seed + 1)]
+    players = [make_player(agent, rules, seed), make_player(opponent, rules, seed + 1)]
+    return players, control_for(luck, players, rules)
 
 
 def make_player(agent: Agent | str, rules: Rules, seed: int) -> Agent:
@@ -161,7 +181,13 @@ def make_player(agent: Agent | str, rules: Rules, seed: int) -> Agent:
 
 
 def _summarize(
-    parts: list[Played], players: list[Agent], rules: Rules, deals: int, seed: int, deals_from: str
+    parts: list[Played],
+    players: list[Agent],
+    rules: Rules,
+    deals: int,
+    seed: int,
+    deals_from: str,
+    control: Control | None,
 ) -> MatchResult:
     names = ("scores", "points", "sweeps", "tie_breaks")
     seats = [np.concatenate([getattr(part, name) for part in parts]) for name in names]
@@ -171,8 +197,14 @@ def _summarize(
     tie_breaks = _from_own_side(seats[3], rules.num_teams)  # those of partners are equal
     seconds, decisions = np.sum([(part.seconds, part.decisions.sum(axis=0)) for part in parts], axis=0)
     own_ms, opponent_ms = milliseconds(seconds, decisions).tolist()
-    margins = leads_over_others(rules, scores)[:, 0]
-    margin, low, high = interval(margins.reshape(deals, -1).mean(axis=1))
+    margins = leads_over_others(rules, scores)[:, 0].reshape(deals, -1).mean(axis=1)
+    margin, low, high = interval(margins)
+    adjusted = None
+    if control:
+        luck = np.concatenate([part.luck for part in parts if part.luck is not None])
+        own = np.arange(len(luck)) % rules.num_teams
+        its_luck = luck[np.arange(len(luck)), own].reshape(deals, -1).mean(axis=1)
+        adjusted = adjust(margins, its_luck, str(control))
     best = are_best(rules, scores, tie_breaks)
     is_alone = best.sum(axis=1) == 1
     kinds = [cards, taken, set_up, scores - cards - taken - set_up]
@@ -193,6 +225,7 @@ def _summarize(
         opponents=Points(*(float(kind[:, 1:].mean()) for kind in kinds)),
         own_ms=own_ms,
         opponent_ms=opponent_ms,
+        adjusted=adjusted,
     )
 
 
@@ -205,21 +238,26 @@ def _from_own_side(seats: np.ndarray, sides: int) -> np.ndarray:
 # ---------------------------------------------------------------------- tables
 
 MATCH_COLUMNS = ("agent", "against", "margin", "95% interval", "win", "tie")
+LUCK_COLUMNS = ("luck taken out", "95% interval", "a deal is worth")
 POINTS_COLUMNS = ("points a game", "cards", "sweeps taken", "set up", "bonus", "score", "ms/decision")
 
 
-def match_rows(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
-    """Return a row of texts for each match, under `MATCH_COLUMNS`."""
-    return [
-        (
-            result.agent,
-            result.opponent,
-            *margin_cells(result.margin, result.low, result.high),
-            f"{result.win_rate:.1%}",
-            f"{result.tie_rate:.1%}",
+def match_table(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
+    """Return the columns of a table of matches, and a row of texts for each."""
+    measured = any(result.adjusted for result in results)
+    rows = [(*MATCH_COLUMNS[:4], *(LUCK_COLUMNS if measured else ()), *MATCH_COLUMNS[4:])]
+    for result in results:
+        rows.append(
+            (
+                result.agent,
+                result.opponent,
+                *margin_cells(result.margin, result.low, result.high),
+                *(luck_cells(result.adjusted) if measured else ()),
+                f"{result.win_rate:.1%}",
+                f"{result.tie_rate:.1%}",
+            )
         )
-        for result in results
-    ]
+    return rows
 
 
 def points_rows(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
@@ -237,8 +275,8 @@ def points_rows(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
 
 def format_table(results: Sequence[MatchResult]) -> str:
     """Return matches as two plain text tables: the margins, and the components of the scores."""
-    pages = ((MATCH_COLUMNS, match_rows(results)), (POINTS_COLUMNS, points_rows(results)))
-    return "\n\n".join(_format_rows([columns, *rows]) for columns, rows in pages)
+    pages = (match_table(results), [POINTS_COLUMNS, *points_rows(results)])
+    return "\n\n".join(map(_format_rows, pages))
 
 
 def _format_rows(rows: list[tuple[str, ...]]) -> str:

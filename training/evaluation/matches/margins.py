@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
+from krypenv.kernels.compiled import lead_sign
 from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
 
@@ -20,6 +22,18 @@ Interval = tuple[float, float, float]  # mean, and the bounds of its 95% interva
 
 UP_TO = 0.975  # the probability below the upper bound of an interval
 NONE: Interval = (math.nan, math.nan, math.nan)  # of no samples
+
+
+@dataclass(frozen=True)
+class Adjusted:
+    """A margin with luck taken out, in points a game."""
+
+    margin: float
+    low: float  # of its 95% interval; infinite after a single deal
+    high: float
+    worth: float  # deals without the adjustment that one with it is worth: the ratio of their variances; nan if unknown
+    control: str  # the rollouts, their coefficients, and a digest of both
+
 
 # ---------------------------------------------------------------------- margins
 
@@ -45,6 +59,20 @@ def margins_of_totals(rules: Rules, own: npt.NDArray[np.number], others: npt.NDA
     sides = rules.num_teams
     margins: FloatArray = leads(rules, own / sides, others / (sides * (sides - 1)))
     return margins
+
+
+def without_luck(rules: Rules, scores: npt.NDArray[np.number], luck: FloatArray) -> FloatArray:
+    """Return scores, (..., S), from which all margins follow with luck taken out, (..., S) in points of margin."""
+    sides = rules.num_teams
+    adjusted: FloatArray = scores + lead_sign(rules) * luck * (sides - 1) / sides
+    return adjusted
+
+
+def adjust(margins: FloatArray, luck: FloatArray, control: str) -> Adjusted:
+    """Return the mean of margins by deal, (n,), with the luck in them taken out, (n,)."""
+    adjusted = margins - luck
+    worth = float(margins.var() / adjusted.var()) if len(margins) > 1 and adjusted.var() else math.nan
+    return Adjusted(*interval(adjusted), worth, control)
 
 
 # ---------------------------------------------------------------------- intervals
@@ -112,6 +140,14 @@ def margin_cells(mean: float, low: float | None, high: float | None, digits: int
     if low is None or high is None or not math.isfinite(high - low):
         return f"{mean:+.{digits}f}", "no interval"
     return f"{mean:+.{digits}f}", f"{low:+.{digits}f} to {high:+.{digits}f}"
+
+
+def luck_cells(adjusted: Adjusted | None) -> tuple[str, str, str]:
+    """Return a margin with luck taken out, its interval and what a deal is worth as cells: "+0.4", "...", "x 2.1"."""
+    if adjusted is None:
+        return ("", "", "")
+    worth = f"x {adjusted.worth:.1f}" if math.isfinite(adjusted.worth) else ""
+    return (*margin_cells(adjusted.margin, adjusted.low, adjusted.high), worth)
 
 
 def format_margin(

@@ -15,6 +15,7 @@ from krypenv.cards import action_name
 from krypenv.engine import Engine
 from krypenv.inputs.words import describe_error, one_line, shown
 from krypenv.rules import Rules
+from krypenv.training.evaluation.luck.meter import Meter
 
 IntArray = npt.NDArray[np.int64]
 
@@ -43,9 +44,16 @@ class Played:
     decisions: IntArray  # (B, A) timed decisions of each agent
     seconds: npt.NDArray[np.float64]  # (A,) total time of these decisions
     forfeits: list[Forfeit]
+    luck: npt.NDArray[np.float64] | None  # (B, S) each side's luck, in points of margin, if it was measured
 
 
-def play_table(engine: Engine, agents: Sequence[Agent], lineup: npt.ArrayLike, forfeits: bool = False) -> Played:
+def play_table(
+    engine: Engine,
+    agents: Sequence[Agent],
+    lineup: npt.ArrayLike,
+    forfeits: bool = False,
+    meter: Meter | None = None,
+) -> Played:
     """Play every row of a fresh engine to the end of its session.
 
     Each round calls each of the A agents once, with all rows in which it is to act. The first call of each agent, which
@@ -57,6 +65,7 @@ def play_table(engine: Engine, agents: Sequence[Agent], lineup: npt.ArrayLike, f
         agents: A agents.
         lineup: (B, S) ints, the index of the agent on each side of each row (R16).
         forfeits: take rows at fault out of play and continue with the others; without it, a fault raises `Fault`.
+        meter: measures luck; a forfeited row has that of its deals until then.
     """
     sides = engine.rules.num_teams
     lineup = np.asarray(lineup)
@@ -66,6 +75,8 @@ def play_table(engine: Engine, agents: Sequence[Agent], lineup: npt.ArrayLike, f
     seconds = np.zeros(len(agents))
     called = np.zeros(len(agents), np.bool_)
     lost: list[Forfeit] = []
+    if meter:
+        meter.begin(engine)
     while active.any():
         for index, agent in enumerate(agents):
             rows = np.flatnonzero(active & (lineup[every_row, engine.seat % sides] == index))
@@ -86,6 +97,8 @@ def play_table(engine: Engine, agents: Sequence[Agent], lineup: npt.ArrayLike, f
             called[index] = True
             engine.step(actions, rows)
             active[engine.finished] = False
+            if meter:
+                meter.look(engine, rows[active[rows]])
     return Played(
         scores=engine.final_scores.astype(np.int64),
         points=engine.final_points.astype(np.int64),
@@ -94,6 +107,7 @@ def play_table(engine: Engine, agents: Sequence[Agent], lineup: npt.ArrayLike, f
         decisions=decisions,
         seconds=seconds,
         forfeits=lost,
+        luck=meter.luck if meter else None,
     )
 
 

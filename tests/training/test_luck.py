@@ -1,0 +1,331 @@
+"""Luck: zero on average whatever the value, the same for all seatings, and taken out of margins."""
+
+import itertools
+import math
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support.arenas import Highest, Lowest
+
+from krypenv import Engine, Game, Rules, agents
+from krypenv.agents.champion import shipped_model
+from krypenv.agents.scripted import tactical_style
+from krypenv.agents.search.horizon import make_model
+from krypenv.agents.workspace import make_workspace
+from krypenv.cards import card_name
+from krypenv.families.presets import MOST_PLAYERS, PRESETS
+from krypenv.kernels import deals
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.compiled import compile_rules
+from krypenv.kernels.play import prepare
+from krypenv.runtime.jit import handle
+from krypenv.state import allocate
+from krypenv.training import duplicate_match
+from krypenv.training.evaluation.luck import control, redealing
+from krypenv.training.evaluation.luck.control import Control, control_for, control_of, is_slow, make_control
+from krypenv.training.evaluation.luck.meter import Meter
+from krypenv.training.evaluation.matches.deal_lists import deal_seeds
+from krypenv.training.evaluation.matches.margins import interval, own_margins
+from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
+
+MAIN = Rules.preset("krypkasino")
+TACTICIAN = {"tactician": 1.0}
+TABLES = [
+    f"{name} players={players}" for name in PRESETS for players in range(2, MOST_PLAYERS[name] + 1)
+    if not name.startswith("mini") or players == 2
+]  # fmt: skip
+TEAMS_AND_SESSIONS = [
+    "krypkasino players=4 teams=2", "krypkasino players=6 teams=3", "krypkasino games=2",
+    "krypkasino games=0 threshold=60", "krypkasino goal=high", "kasino-sweden goal=low",
+    "kasino-finland games=0 threshold=16",
+    "kasino-finland players=4 teams=2", "mulle-glimne players=4 teams=2",
+]  # fmt: skip
+
+
+def play(rules: Rules, names: tuple[str, str], number: int, control: Control, seed: int = 3) -> tuple:
+    """Margins and luck of duplicate deals: (deals, sides) each, by the seating of the first agent; and the meter."""
+    sides = rules.num_teams
+    meter = Meter(rules, control)
+    engine = Engine(rules, number * sides, np.repeat(deal_seeds(seed, number), sides))
+    players = [agents.make(name, rules, seed + at) for at, name in enumerate(names)]
+    lineup = np.tile(1 - np.eye(sides, dtype=np.int64), (number, 1))
+    played = play_table(engine, players, lineup, meter=meter)
+    scores = by_side(played.scores, sides).reshape(number, sides, sides)
+    own = np.arange(sides)
+    return own_margins(rules, scores), played.luck.reshape(number, sides, sides)[:, own, own], meter
+
+
+def at_a_deal(rules: Rules, number: int, seed: int = 0) -> np.ndarray:
+    """A game, (1,) of `GAME`, of which a deal has just begun, after the first legal actions."""
+    engine = Engine(rules, 1, [seed])
+    while engine.state.deal_number[0] < number:
+        engine.step(engine.action_mask.argmax(axis=1))
+    return engine.state.copy()
+
+
+# ---------------------------------------------------------------------- zero on average
+
+
+@pytest.mark.parametrize("cards", [1, 2, 5, 6])
+def test_all_orders_of_the_cards_that_are_left_are_equally_likely(monkeypatch, cards):
+    """Over all random numbers, each order comes once: the mean over redeals is that over what could have been dealt."""
+    found = Counter()
+    for draws in itertools.product(*(range(limit) for limit in range(cards, 1, -1))):
+        asked = iter(zip(draws, range(cards, 1, -1), strict=True))
+
+        def drawn(game, stream, limit, asked=asked):
+            number, below = next(asked)
+            assert limit == below
+            return number
+
+        monkeypatch.setattr(deals, "random_below", drawn)
+        game = SimpleNamespace(deck=list(range(10)))
+        deals.shuffle_rest.py_func(game, 3, 3 + cards)
+        assert game.deck[:3] + game.deck[3 + cards :] == [0, 1, 2, *range(3 + cards, 10)]
+        found[tuple(game.deck[3 : 3 + cards])] += 1
+    assert found == Counter(itertools.permutations(range(3, 3 + cards)))
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize(
+    "text", ["mini-count", "mini-choice", "mini-mulle", "krypkasino", "mulle", "overspader players=3"]
+)
+def test_a_redeal_is_the_game_with_that_deck(text, number):
+    """The redeal of a deal is what the same play leads to if the deck had been in that order from the start."""
+    rules = Rules.parse(text)
+    number = min(number, int(compile_rules(rules)[0]["num_deals"]))
+    state = at_a_deal(rules, number)
+    for seed in range(20):
+        again = handle(state.copy())
+        redealing.redeal(compile_rules(rules)[0], again[0], np.uint64(seed), borrow_scratch()[0])
+        twin = Game(rules, deck=[card_name(int(kind)) for kind in again["deck"][0, : rules.deck_size]])
+        engine = Engine.from_state(rules, np.array([twin.state], twin.state.dtype))
+        while engine.state.deal_number[0] < number:
+            engine.step(engine.action_mask.argmax(axis=1))
+        for name in state.dtype.names:
+            if name != "rng":
+                assert (engine.state[name] == again[name]).all(), name
+
+
+@pytest.mark.parametrize("text", ["mini-low", "mini-high"])
+def test_luck_is_exactly_zero_over_all_that_can_come(text):
+    """By the value of a deal that the meter takes, over all hands that the last deal can bring."""
+    rules = Rules.parse(text)
+    compiled = compile_rules(rules)
+    number = int(compiled[0]["num_deals"])
+    state = at_a_deal(rules, number)
+    start, size = (int(compiled[0]["deal_start"][at]) for at in (number - 1, number))
+    orders = list(itertools.permutations(state["deck"][0, start:size].tolist()))
+    games = handle(allocate(len(orders)))
+    for at, order in enumerate(orders):
+        games[at] = state[0]
+        deals.take_back(compiled[0], games[at])
+        games["deck"][at, start:size] = order
+        deals.deal(compiled[0], games[at])
+        prepare(compiled[0], games[at], borrow_scratch()[0])
+    values = np.zeros((len(orders), 2))
+    redealing.value_by_tactician(compiled, make_model("sweep"), games, tactical_style(rules), make_workspace(), values)
+    luck = values - values.mean(axis=0)
+    assert luck.any()
+    assert luck.sum(axis=0) == pytest.approx([0, 0], abs=1e-9)
+    # and redeals come to the same mean, within four standard errors
+    many = 4000
+    drawn = handle(allocate(1 + many))
+    redealing.write_redeals(compiled, handle(state.copy()), np.zeros(1, np.int64), many, drawn, make_workspace())
+    found = np.zeros((1 + many, 2))
+    redealing.value_by_tactician(compiled, make_model("sweep"), drawn, tactical_style(rules), make_workspace(), found)
+    error = found[1:, 0].std() / math.sqrt(many)
+    assert abs(found[1:, 0].mean() - values[:, 0].mean()) < 4 * error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [*TABLES, *TEAMS_AND_SESSIONS])
+def test_the_luck_of_all_deals_is_zero_on_average(text):
+    """To four standard errors, in games of a greedy player and a random one."""
+    rules = Rules.parse(text)
+    deals = 400 if rules.capture == "maximal" else 60
+    _, luck, meter = play(rules, ("greedy", "random"), deals, make_control(rules, TACTICIAN))
+    assert meter.parts.any()
+    by_deal = luck.mean(axis=1)
+    assert abs(by_deal.mean()) < 4 * by_deal.std(ddof=1) / math.sqrt(deals)
+    assert np.abs(meter.luck.sum(axis=1)).max() < 0.01  # what one side has, the others lack
+
+
+@pytest.mark.parametrize("number", [1, 2, 12])
+def test_a_redeal_changes_hands_and_stock_and_nothing_else(number):
+    compiled = compile_rules(MAIN)
+    state = at_a_deal(MAIN, number)
+    games, workspace = handle(allocate(4)), make_workspace()
+    redealing.write_redeals(compiled, handle(state), np.zeros(1, np.int64), 3, games, workspace)
+    start = int(compiled[0]["deal_start"][number - 1])
+    whole = np.bincount(state["deck"][0], minlength=52)
+    assert (games["hands"][0] == state["hands"][0]).all()
+    assert not (games["hands"][1] == state["hands"][0]).all()
+    for game in games:
+        assert (game["deck"][:start] == state["deck"][0, :start]).all()
+        assert (np.bincount(game["deck"], minlength=52) == whole).all()
+        told = [name for name in state.dtype.names if name not in CHANGED]
+        if number > 1:
+            assert all((game[name] == state[name][0]).all() for name in told)
+        Engine.from_state(MAIN, np.array([game]))  # checks that it is a game
+
+
+CHANGED = (
+    "rng", "hand_kinds", "legal_plays", "hands", "deck", "cannot_hold",
+)  # fmt: skip
+
+
+def test_all_seatings_of_a_deal_have_the_same_redeals():
+    compiled, workspace = compile_rules(MAIN), make_workspace()
+    state = Engine(MAIN, 2, [9, 9]).state
+    games = handle(allocate(10))
+    redealing.write_redeals(compiled, handle(state.copy()), np.arange(2), 4, games, workspace)
+    assert games[:5].tobytes() == games[5:].tobytes()
+
+
+def test_the_first_deal_brings_luck_that_all_seatings_share():
+    meter = Meter(MAIN, make_control(MAIN, TACTICIAN))
+    engine = Engine(MAIN, 8, np.repeat(deal_seeds(1, 4), 2))
+    meter.begin(engine, first=True)
+    luck = meter.luck.reshape(4, 2, 2)
+    assert luck.any()
+    assert (luck[:, 0] == luck[:, 1]).all()
+    meter.begin(engine)
+    assert not meter.luck.any()
+
+
+# ---------------------------------------------------------------------- adjusted margins
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "one", "other", "deals"),
+    [
+        ("krypkasino", "champion(worlds=20)", "search(worlds=20)", 200),
+        ("krypkasino", "champion(worlds=0)", "rollout(worlds=4)", 600),
+        ("krypkasino", "ismcts(worlds=20)", "tactician(shed=True)", 400),
+        ("krypkasino", "oracle-hand", "greedy", 300),
+        ("krypkasino players=4", "champion(worlds=0)", "tactician(shed=True)", 400),
+        ("kasino-sweden", "champion(worlds=0)", "tactician", 300),
+        ("mulle", "champion(worlds=0)", "tactician", 100),
+    ],
+)
+def test_adjusted_and_raw_margins_agree(text, one, other, deals):
+    rules = Rules.parse(text)
+    margins, luck, _ = play(rules, (one, other), deals, control_of(rules), seed=4)
+    by_deal = luck.mean(axis=1)
+    assert abs(by_deal.mean()) < 4 * by_deal.std(ddof=1) / math.sqrt(deals)
+    raw = margins.mean(axis=1)
+    assert (raw - by_deal).var() < raw.var()  # and less is left to chance
+
+
+@pytest.mark.slow
+def test_intervals_of_a_thousand_matches_between_equals_cover_zero():
+    """95 of 100 do, within what chance allows: 4 standard errors of a thousand trials."""
+    rules, of_a_match = MAIN, 20
+    margins, luck, _ = play(
+        rules, ("tactician", "tactician"), 1000 * of_a_match, make_control(rules, {"tactician": 0.6})
+    )
+    by_match = (margins - luck).mean(axis=1).reshape(1000, of_a_match)
+    inside = sum(low <= 0 <= high for _, low, high in map(interval, by_match))
+    assert abs(inside - 950) < 4 * math.sqrt(1000 * 0.05 * 0.95)
+
+
+def test_a_match_tells_both_margins_and_what_a_deal_is_worth():
+    result = duplicate_match("search(worlds=10, plies=1)", "greedy", MAIN, deals=30, seed=1)
+    assert result.adjusted is not None
+    assert result.adjusted.worth > 1
+    assert result.adjusted.high - result.adjusted.low < result.high - result.low
+    assert control_of(MAIN).digest in result.adjusted.control
+    assert "luck taken out" in str(result)
+    without = duplicate_match("search(worlds=10, plies=1)", "greedy", MAIN, deals=30, seed=1, luck="off")
+    assert without.adjusted is None
+    assert without.margin == result.margin
+    assert "luck" not in str(without)
+
+
+def test_luck_is_the_same_for_any_number_of_threads_and_games_at_once():
+    one, two = (
+        duplicate_match("greedy", "random", MAIN, deals=130, seed=2, luck="on", threads=threads).adjusted
+        for threads in (1, 2)
+    )
+    assert one == two
+    few = play(MAIN, ("greedy", "greedy"), 3, control_of(MAIN))[2].luck
+    many = play(MAIN, ("greedy", "greedy"), 40, control_of(MAIN))[2].luck
+    assert few.shape == (6, 2)
+    assert many.any()
+
+
+def test_a_session_is_measured_to_its_end():
+    rules = Rules.parse("krypkasino games=3")
+    _, luck, meter = play(rules, ("greedy", "random"), 5, make_control(rules, TACTICIAN))
+    assert luck.any()
+    assert meter._number.max() >> 16 == 3
+
+
+# ---------------------------------------------------------------------- where it is taken out
+
+
+@pytest.mark.parametrize(
+    ("name", "slow"),
+    [
+        ("random", False), ("greedy", False), ("tactician(shed=True)", False), ("champion(worlds=0)", False),
+        ("search(worlds=4)", False), ("search", True), ("search(worlds=30)", True), ("champion", True),
+        ("rollout(worlds=10)", True), ("ismcts(ms=2)", True), ("mine:Agent", True), ("module.of:Mine(depth=2)", True),
+        ("an agent of mine", True), ("oracle-hand", False),
+    ],
+)  # fmt: skip
+def test_slow_agents_are_told_by_their_names(name, slow):
+    assert is_slow(name) == slow
+
+
+def test_a_model_folder_is_a_network_alone():
+    assert not is_slow(str(shipped_model(MAIN)))
+
+
+def test_it_is_on_where_it_pays():
+    quick, slow = (agents.make(name, MAIN) for name in ("greedy", "search"))
+    assert control_for("auto", [quick, quick], MAIN) is None
+    assert control_for("auto", [quick, slow], MAIN) == control_of(MAIN)
+    assert control_for("on", [quick, quick], MAIN) == control_of(MAIN)
+    assert control_for("off", [slow, slow], MAIN) is None
+
+
+def test_who_sees_the_deck_has_no_luck():
+    players = [agents.make(name, MAIN) for name in ("oracle-deck", "search")]
+    assert control_for("auto", players, MAIN) is None
+    with pytest.raises(ValueError, match="oracle-deck: it sees which cards come"):
+        control_for("on", players, MAIN)
+    with pytest.raises(ValueError, match="luck is auto, on or off, not 'maybe'"):
+        duplicate_match("greedy", "random", MAIN, deals=1, luck="maybe")
+
+
+def test_a_digest_tells_controls_apart():
+    some = [
+        make_control(MAIN, shares, redeals) for shares, redeals in
+        (
+            ({"tactician": 0.5}, 16), ({"tactician": 0.6}, 16), ({"tactician": 0.5}, 8),
+            ({"tactician": 0.5, "network": 0.1}, 16),
+        )
+    ]  # fmt: skip
+    assert len({each.digest for each in some}) == 4
+    assert make_control(MAIN, {"tactician": 0.5, "network": 0}) == some[0]
+
+
+def test_every_stored_coefficient_is_of_rules_that_are_fitted():
+    from krypenv.training.evaluation.luck.fitting import fitted_rules
+
+    entries = control.stored()["rules"]
+    assert set(entries) <= set(map(str, fitted_rules()))
+    for text, entry in entries.items():
+        assert control_of(Rules.parse(text)).shares == {k: v for k, v in entry["shares"].items() if v}
+        assert all(0 <= share <= 1.2 for share in entry["shares"].values())
+    assert control_of(Rules.parse("krypkasino games=3")) == control_of(MAIN)
+    assert control_of(Rules.parse("mini-low")).shares == control.stored()["default"]["shares"]
+
+
+def test_agents_of_ones_own_are_measured_too():
+    result = duplicate_match(Lowest(MAIN), Highest(MAIN), MAIN, deals=4)
+    assert result.adjusted is not None

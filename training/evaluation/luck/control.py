@@ -1,0 +1,115 @@
+"""Which rollouts value a deal, and with which coefficients: stored before the games that they are used on.
+
+A coefficient is that of a least-squares fit of margins by luck (`krypenv.training.evaluation.luck.fitting`), which
+leaves the least variance. Rules without an entry have the default.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from krypenv.agents import Agent, parse_spec
+from krypenv.agents.champion import shipped_model
+from krypenv.agents.neural.model_file import read_card
+from krypenv.inputs.files import read_json
+from krypenv.inputs.words import one_line
+from krypenv.rules import Rules
+
+METHOD = 1  # the version of what is measured; a change of the rollouts or the redeals needs a new one
+COEFFICIENTS = Path(__file__).with_name("coefficients.json")
+CHOICES = ("auto", "on", "off")
+PLAYERS = ("tactician", "network")  # whose rollouts there are
+REDEALS = 16
+MANY_WORLDS = 10  # with this many for a decision, an agent takes longer than the rollouts
+_QUICK = ("random", "greedy", "tactician", "learned", "learner", "oracle-hand")
+_SAMPLERS = ("rollout", "ismcts", "search", "guided", "champion")
+
+
+@dataclass(frozen=True)
+class Control:
+    """A control variate for margins: the sum of the luck of all deals, by rollouts of some players.
+
+    >>> control_of(Rules.preset("krypkasino")).redeals
+    16
+    """
+
+    shares: dict[str, float]  # the coefficient of each player's luck
+    redeals: int  # for the mean value of a deal
+    digest: str  # of all that determines the luck of a deal
+
+    def __str__(self) -> str:
+        """Return it as text: "rollouts by network x 0.6, 16 redeals, abc123"."""
+        players = " and ".join(f"{name} x {share:g}" for name, share in self.shares.items())
+        return f"rollouts by {players}, {self.redeals} redeals, {self.digest}"
+
+
+def control_of(rules: Rules) -> Control:
+    """Return the control variate that is stored for some rules; the length of a session doesn't matter."""
+    game = str(dataclasses.replace(rules, games=1, threshold=None))
+    entries = stored()
+    entry = entries["rules"].get(game, entries["default"])
+    return make_control(rules, entry["shares"])
+
+
+def make_control(rules: Rules, shares: dict[str, float], redeals: int = REDEALS) -> Control:
+    """Return a control variate with given coefficients, without those that are 0."""
+    used = {name: shares[name] for name in PLAYERS if shares.get(name)}
+    model = shipped_model(rules) if "network" in used else None
+    facts = [METHOD, used, redeals, read_card(model)["weights_sha256"] if model else ""]
+    return Control(used, redeals, hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12])
+
+
+@cache
+def stored() -> dict[str, Any]:
+    """Return the stored coefficients, with how each was fitted."""
+    entries: dict[str, Any] = read_json(COEFFICIENTS)
+    return entries
+
+
+def control_for(choice: str, agents: Iterable[Agent], rules: Rules) -> Control | None:
+    """Return the control variate of a match between some agents, or None where luck is not taken out.
+
+    With "auto" it is where one of them takes so long for its decisions that rollouts cost little beside them; this
+    follows from the names (`is_slow`). Raises ValueError for another choice, and with "on" for an agent that sees the
+    deck: it knows what will be dealt, so luck is no chance to it.
+    """
+    made = list(agents)
+    if choice not in CHOICES:
+        raise ValueError(f"luck is {', '.join(CHOICES[:-1])} or {CHOICES[-1]}, not {choice!r}")
+    sees_deck = [agent for agent in made if sees_what_comes(agent)]
+    if sees_deck and choice == "on":
+        raise ValueError(
+            f"luck can't be taken out with {one_line(sees_deck[0].name)}: it sees which cards come, so no deal is "
+            "chance to it; give --luck off"
+        )
+    if choice == "off" or sees_deck or (choice == "auto" and not any(is_slow(agent.name) for agent in made)):
+        return None
+    return control_of(rules)
+
+
+def is_slow(name: str) -> bool:
+    """Return whether rollouts cost little beside an agent of a name: it samples ten worlds or more for a decision.
+
+    Agents that are not the package's count as slow, and models' folders as networks alone.
+    """
+    if Path(name).is_dir():
+        return False
+    try:
+        kind, options = parse_spec(name)
+    except ValueError:
+        return True
+    if kind in _SAMPLERS:
+        return int(options.get("worlds", MANY_WORLDS)) >= MANY_WORLDS
+    return kind not in _QUICK
+
+
+def sees_what_comes(agent: Agent) -> bool:
+    """Return whether an agent knows the order of the deck, or may: a cheater that is not `oracle-hand`."""
+    return bool(getattr(agent, "cheats", False)) and not agent.name.startswith("oracle-hand")
