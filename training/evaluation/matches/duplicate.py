@@ -161,7 +161,7 @@ def check_match(
     deals_from: str | int | None = None,
     luck: str = "auto",
 ) -> tuple[list[Agent], Control | None]:
-    """Return the two agents of a `duplicate_match`, and how luck is measured; raise ValueError if it can't be played."""
+    """Return the agents of a `duplicate_match`, and how luck is measured; raises ValueError if it can't be played."""
     limits.check("deals", deals, limits.MATCH_DEALS)
     deal_seeds(seed if deals_from is None else deals_from, 1)
     limits.check("seed", seed, limits.SEED)

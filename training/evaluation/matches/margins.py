@@ -64,8 +64,7 @@ def margins_of_totals(rules: Rules, own: npt.NDArray[np.number], others: npt.NDA
 def without_luck(rules: Rules, scores: npt.NDArray[np.number], luck: FloatArray) -> FloatArray:
     """Return scores, (..., S), from which all margins follow with luck taken out, (..., S) in points of margin."""
     sides = rules.num_teams
-    adjusted: FloatArray = scores + lead_sign(rules) * luck * (sides - 1) / sides
-    return adjusted
+    return np.asarray(scores, np.float64) + lead_sign(rules) * luck * (sides - 1) / sides
 
 
 def adjust(margins: FloatArray, luck: FloatArray, control: str) -> Adjusted:
