@@ -23,13 +23,22 @@ from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.games import Games
 from krypenv.training.evaluation.arena.lineups import Seating, matches
 from krypenv.training.evaluation.arena.shards import AgentSource, Shard, check_sendable, make_agent, name_of, play_shard
-from krypenv.training.evaluation.arena.stored_games import KIND, chunks_of, games_of, num_games, read_results
+from krypenv.training.evaluation.arena.stored_games import (
+    KIND,
+    chunks_of,
+    control_in,
+    games_of,
+    num_games,
+    read_results,
+)
+from krypenv.training.evaluation.luck.control import Control, control_for, make_control
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
 from krypenv.training.evaluation.matches.duplicate import Progress
 from krypenv.training.runs import Header, Run, Task, limits, open_run, panels
+from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.machine import machine
 from krypenv.training.runs.options import Command, a_json_file, an_output, part, setting
-from krypenv.training.runs.parts import DEALS_FROM, GameRules, Place, a_seed, rules_of_agents
+from krypenv.training.runs.parts import DEALS_FROM, GameRules, Place, a_seed, luck_setting, rules_of_agents
 
 MOST_AT_ONCE = 1_000_000  # games of a chunk
 MOST_SHARDS = 200_000  # chunks of all matches
@@ -69,6 +78,7 @@ class ArenaSettings(Command):
         "dev", "list or seed of the deals", panel=panels.LENGTH, metavar=DEALS_FROM, decides=False
     )  # a header has a description of the list
     seed: int = a_seed("seed of the agents' random choices", limits.SEED)
+    luck: str = luck_setting()
     chunk: int = setting(100, "deals to play and write at a time", limits.DEALS, panels.LENGTH)
     precision: float | None = setting(
         None,
@@ -147,8 +157,8 @@ def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: 
     """Play an arena, or resume the one in the same folder, and return all its games.
 
     No finished chunk is lost if the process is killed. The games, apart from their times, depend only on `agents`,
-    `rules`, `deals`, `deals_from`, `seed`, `chunk`, `pairs`, `first` and `precision`. More deals than before extend an
-    arena; with fewer deals, existing games stay and count.
+    `rules`, `deals`, `deals_from`, `seed`, `luck`, `chunk`, `pairs`, `first` and `precision`. More deals than before
+    extend an arena; with fewer deals, existing games stay and count.
 
     Raises ValueError, and writes nothing, for agents that can't be made, play other rules, are named twice or cheat
     without `cheaters`, and for a folder that holds another arena or that another run is writing to.
@@ -167,10 +177,10 @@ def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: 
         return games_of(header, run.results)
 
 
-def _missing(settings: ArenaSettings, run: Run) -> list[Task]:
+def _missing(settings: ArenaSettings, header: Header, run: Run) -> list[Task]:
     """Return the tasks of all chunks and matches that are not played yet; the last chunk may be smaller."""
     seeds, matches, size = deal_seeds(settings.deals_from, settings.deals), settings.matches, settings.chunk
-    played = chunks_of(run.results)
+    played, control = chunks_of(run.results), control_in(header)
     found = []
     for chunk, first in enumerate(range(0, settings.deals, size)):
         its_seeds = seeds[first : first + size]
@@ -178,7 +188,9 @@ def _missing(settings: ArenaSettings, run: Run) -> list[Task]:
             if (match, chunk) in played and len(played[match, chunk]["scores"]) >= len(its_seeds):
                 continue
             members = {index: settings.agents[index] for index in sorted(set(chain(*seatings)))}
-            shard = Shard(match, chunk, first, its_seeds, tuple(seatings), members, settings.rules, settings.seed)
+            shard = Shard(
+                match, chunk, first, its_seeds, tuple(seatings), members, settings.rules, settings.seed, control
+            )
             key = f"match {match}, {len(its_seeds)} deals from {first}"
             found.append(Task(key, play_shard, {"shard": shard}, shard.num_games))
     return found
@@ -191,18 +203,18 @@ def _rounds(settings: ArenaSettings, header: Header, run: Run) -> Iterator[list[
     intervals of all its pairs are narrow enough. This depends only on earlier chunks, so a resumed arena plays exactly
     what an uninterrupted one does.
     """
-    missing = _missing(settings, run)
+    missing = _missing(settings, header, run)
     if settings.precision is None:
         yield missing
         return
-    from krypenv.training.evaluation.arena.payoffs import payoffs
+    from krypenv.training.evaluation.arena.payoffs import ranking_payoffs
 
     awake = dict(enumerate(settings.matches))
     for chunk in range(-(-settings.deals // settings.chunk)):
         shards = [(task, task.arguments["shard"]) for task in missing]
         yield [task for task, shard in shards if shard.chunk == chunk and shard.match in awake]
         if (chunk + 1) * settings.chunk >= MANY_ENOUGH:
-            found = payoffs(games_of(header, run.results, chunk))
+            found = ranking_payoffs(games_of(header, run.results, chunk))
             wide = found.high - found.low > 2 * settings.precision
             awake = {
                 match: seats for match, seats in awake.items() if wide[np.ix_(*2 * [sorted({*chain(*seats)})])].any()
@@ -228,6 +240,7 @@ def make_header(settings: ArenaSettings) -> Header:
     cheats = [bool(getattr(agent, "cheats", False)) for agent in made]
     if any(cheats) and not settings.cheaters:
         raise ValueError(f"{names[cheats.index(True)]} sees what is hidden; --cheaters lets it play")
+    control = _control(settings, made)
     identity = settings.identity() | {
         "rules": str(rules),
         "agents": [
@@ -235,12 +248,38 @@ def make_header(settings: ArenaSettings) -> Header:
             for name, cheat, source, agent in zip(names, cheats, settings.agents, made, strict=True)
         ],
         "deals_list": describe_list(settings.deals_from),
+        "luck": dataclasses.asdict(control) if control else None,
     }
     about = {
         **{name: getattr(settings, name) for name in ("deals", "deals_from", "precision")},
         "command": settings.line, "machine": _machine(),
     }  # fmt: skip
     return Header(KIND, identity, about)
+
+
+def _control(settings: ArenaSettings, agents: list[Agent]) -> Control | None:
+    """Return how luck is measured; with "auto", an arena that was begun goes on as it began.
+
+    Raises ValueError where its luck can't be measured as before.
+    """
+    out, chosen = Path(settings.out), control_for(settings.luck, agents, settings.rules)
+    begun = read_results(out) if (out / JOURNAL).exists() else None
+    if not begun or not begun.results:
+        return chosen
+    stored = control_in(begun.header)
+    if settings.luck != "auto" and bool(stored) != bool(chosen):
+        was, choice = ("taken", "on") if stored else ("not taken", "off")
+        raise ValueError(
+            f"{out} holds an arena with luck {was} out; resume it with --luck {choice}, or give another --out"
+        )
+    if stored:
+        here = make_control(Rules.parse(begun.header.identity["rules"]), stored.shares, stored.redeals)
+        if here != stored:
+            raise ValueError(
+                f"{out} holds an arena whose luck another version measured ({stored.digest}, here {here.digest}); "
+                "resume it there, or give another --out"
+            )
+    return stored
 
 
 def _machine() -> dict[str, Any]:
@@ -281,8 +320,13 @@ def _check_names(folder: Path | str, header: Header) -> None:
 
 def weights_of(source: AgentSource, agent: Agent) -> list[str]:
     """Return the SHA-256 of the weights of the models that an agent uses or its string names."""
+    return [card["weights_sha256"] for card in cards_of(source, agent)]
+
+
+def cards_of(source: AgentSource, agent: Agent) -> list[dict[str, Any]]:
+    """Return the contents of model.json of each model that an agent uses or its string names."""
     words = list(getattr(agent, "models", ()))
     if isinstance(source, str):
         words += [source] if Path(source).is_dir() else parse_spec(source)[1].values()
     cards = [Path(word) / "model.json" for word in words if isinstance(word, str)]
-    return [read_card(card.parent)["weights_sha256"] for card in cards if card.is_file()]
+    return [read_card(card.parent) for card in cards if card.is_file()]

@@ -26,6 +26,7 @@ class Games:
     milliseconds: FloatArray  # (A,) mean time per decision; nan if not measured
     forfeits: tuple[str, ...]  # a sentence for each of the first few forfeits
     tie_breaks: IntArray | None = None  # (G, S) what decides between equal scores, as `Engine.final_tie_breaks`
+    luck: FloatArray | None = None  # (G, S) luck of each side, in points of margin over the others; None: not measured
 
 
 def check_games(games: Games) -> None:
@@ -48,5 +49,7 @@ def check_games(games: Games) -> None:
         raise ValueError("the scores of a game are finite numbers")
     if games.tie_breaks is not None and games.tie_breaks.shape != shape:
         raise ValueError(f"tie breaks of {number} games are of shape {shape}, not {games.tie_breaks.shape}")
+    if games.luck is not None and not (games.luck.shape == shape and np.isfinite(games.luck).all()):
+        raise ValueError(f"the luck of {number} games is finite numbers of shape {shape}")
     if (games.agents == games.agents[:, :1]).all(axis=1).any():
         raise ValueError("a game holds two agents at least")

@@ -28,6 +28,8 @@ from krypenv.training.evaluation.arena.standings import (
     cycle_sentence,
     format_figure,
     format_milliseconds,
+    luck_sentence,
+    matrices,
 )
 from krypenv.training.evaluation.matches.margins import format_margin
 
@@ -49,8 +51,9 @@ def write_report(path: Path, standings: Standings, games: Games, command: str, f
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=jinja2.StrictUndefined
     )
-    table = standings.payoffs
-    most = float(np.nanmax(np.abs(table.margin), initial=0.0))
+    order = standings.ranking.order.tolist()
+    shown = matrices(standings)
+    most = max(float(np.nanmax(np.abs(table.margin), initial=0.0)) for _, table in shown)
     page = environment.get_template("report.html.j2").render(
         standings=standings,
         rules=standings.rules,
@@ -59,10 +62,11 @@ def write_report(path: Path, standings: Standings, games: Games, command: str, f
         lead=_lead(standings),
         columns=_columns(standings),
         rows=[_row(standings, agent) for agent in standings.agents],
-        matrix=_matrix(table, most),
+        matrices=[{"title": title.capitalize(), "lines": _matrix(table, order, most)} for title, table in shown],
         band=", ".join(to_hex(COLOURS(0.5 + COLOUR_SPAN * (step / 16 - 0.5))) for step in range(17)),
         ticks=[_figure(part * most, "+.3g") if part else "0" for part in (-1, -0.25, 0, 0.25, 1)],
         cycles=cycle_sentence(standings),
+        luck=f"{luck_sentence(standings).capitalize()}." if standings.adjusted else "",
         margin="the mean score of the others at the table minus the agent's own"
         if games.rules.goal == "low"
         else "the agent's mean score minus that of the others at the table",
@@ -77,7 +81,9 @@ def _printable(standings: Standings) -> Standings:
     """Return standings with names that a page can show."""
     names = tuple(one_line(name, LONGEST_NAME) for name in standings.payoffs.names)
     agents = tuple(dataclasses.replace(each, agent=one_line(each.agent, LONGEST_NAME)) for each in standings.agents)
-    return dataclasses.replace(standings, agents=agents, payoffs=dataclasses.replace(standings.payoffs, names=names))
+    payoffs = dataclasses.replace(standings.payoffs, names=names)
+    adjusted = standings.adjusted and dataclasses.replace(standings.adjusted, names=names)
+    return dataclasses.replace(standings, agents=agents, payoffs=payoffs, adjusted=adjusted)
 
 
 # ---------------------------------------------------------------------- texts
@@ -86,15 +92,13 @@ def _printable(standings: Standings) -> Standings:
 def _lead(standings: Standings) -> str:
     """Return a sentence on the best two agents, and on whether the games tell them apart."""
     first, second = standings.agents[:2]
-    table = standings.payoffs
+    table = standings.ranking
     a, b = table.order[:2]
-    sentence = (
-        f"{first.agent} leads with {_figure(first.margin, '+.2f')} ± {_half(first.low, first.high)} points a game "
-        "over the field"
-    )
+    leading = _with_half(table.field_margin[a], table.field_low[a], table.field_high[a])
+    sentence = f"{first.agent} leads with {leading} points a game over the field"
     if not table.deals[a, b]:
         return f"{sentence}."
-    over = f"{_figure(table.margin[a, b], '+.2f')} ± {_half(table.low[a, b], table.high[a, b])}"
+    over = _with_half(table.margin[a, b], table.low[a, b], table.high[a, b])
     is_clear = table.low[a, b] > 0 or table.high[a, b] < 0
     return (
         f"{sentence}, and with {over} over {second.agent}, which comes next"
@@ -105,11 +109,14 @@ def _lead(standings: Standings) -> str:
 def _columns(standings: Standings) -> list[str]:
     alpha = ["alpha-rank"] if _has_alpha_rank(standings) else []
     nash = ["Nash", "over Nash"] if _has_nash(standings) else []
-    return ["margin", "win", "tie", "OpenSkill (sigma)", *nash, *alpha, "ms", "forfeits"]
+    luck = ["luck taken out"] if standings.adjusted else []
+    return ["margin", *luck, "win", "tie", "OpenSkill (sigma)", *nash, *alpha, "ms", "forfeits"]
 
 
 def _row(standings: Standings, agent: Standing) -> dict[str, Any]:
+    luck = [_with_half(*agent.ranking)] if standings.adjusted else []
     texts = [
+        *luck,
         _figure(agent.win_rate, ".1%"),
         _figure(agent.tie_rate, ".1%"),
         f"{_figure(agent.mu, '.1f')} ({agent.sigma:.1f})",
@@ -140,14 +147,18 @@ def _figure(value: float | None, pattern: str) -> str:
     return format_figure(value, pattern).replace("-", MINUS)
 
 
+def _with_half(margin: float, low: float, high: float) -> str:
+    """Return a margin and half the width of its interval."""
+    return f"{_figure(margin, '+.2f')} ± {_half(low, high)}"
+
+
 def _half(low: float, high: float) -> str:
     """Return half the width of an interval."""
     return _figure((high - low) / 2, ".2f")
 
 
-def _matrix(table: Payoffs, most: float) -> list[dict[str, Any]]:
-    """Return the rows of the payoff matrix, best agent first."""
-    order = table.order.tolist()
+def _matrix(table: Payoffs, order: list[int], most: float) -> list[dict[str, Any]]:
+    """Return the rows of a payoff matrix, with the agents in some order."""
     return [
         {
             "name": table.names[row],
@@ -201,9 +212,11 @@ def _picture(agents: Sequence[Standing]) -> Markup | None:
 def _draw_agents(axes: Any, agents: Sequence[Standing], gap: float) -> None:
     """Draw a point with its interval for each agent, best first, and its name in a column on the right."""
     times = [agent.milliseconds for agent in agents]
-    margins = [agent.margin for agent in agents]
-    halves = [(agent.high - agent.low) / 2 for agent in agents]
-    halves = [half if math.isfinite(half) else 0.0 for half in halves]
+    margins, halves = [], []
+    for agent in agents:
+        margin, low, high = agent.ranking
+        margins.append(margin)
+        halves.append((high - low) / 2 if math.isfinite(high - low) else 0.0)
     axes.set_xscale("log")
     axes.set_xlim(10 ** math.floor(math.log10(min(times)) - 0.05), 10 ** math.ceil(math.log10(max(times)) + 0.05))
     top = max(margin + half for margin, half in zip(margins, halves, strict=True))
@@ -219,10 +232,10 @@ def _draw_agents(axes: Any, agents: Sequence[Standing], gap: float) -> None:
 
     heights = [(margin - bottom + room) / (top - bottom + 2 * room) for margin in margins]
     quickest = math.inf
-    for agent, half, height in zip(agents, halves, _spread(heights, gap), strict=True):
+    for agent, margin, half, height in zip(agents, margins, halves, _spread(heights, gap), strict=True):
         is_best = agent.milliseconds < quickest
         quickest = min(quickest, agent.milliseconds)
-        point = (agent.milliseconds, agent.margin)
+        point = (agent.milliseconds, margin)
         axes.annotate(
             _shorten(agent.agent),
             point,

@@ -62,14 +62,14 @@ def model_card(model: Path, arena: Path, exploits: list[Path], title: str) -> st
     if not mine:
         raise ValueError(f"the model in {model} did not play in the arena in {arena}")
     games = games_of(*journal)
-    table = payoffs(games)
+    table, adjusted = payoffs(games), payoffs(games, adjusted=True) if games.luck is not None else None
     names, deals = [label(agent) for agent in agents], in_markdown(identity["deals_list"])
     sections = [
         f"# {title}",
         _made(model, card),
         f"## Results\n\nMargins in points a game over duplicate deals of the list {deals}; above zero is good.",
         _block(journal.header.about["command"]),
-        *(_margins(table, place, names, games.milliseconds) for place in mine),
+        *(_margins(table, adjusted, place, names, games.milliseconds) for place in mine),
         "## Exploitability\n\n" + ("\n".join(map(_exploit, exploits)) or "Not measured."),
         f"## Limits\n\n{limits_of(card)}",
     ]
@@ -112,16 +112,22 @@ def _time(card: dict[str, Any]) -> str | None:
     return f"{card['seconds'] / 60:.0f} minutes{apart}"
 
 
-def _margins(table: Payoffs, place: int, names: list[str], milliseconds: np.ndarray) -> str:
+def _margins(table: Payoffs, adjusted: Payoffs | None, place: int, names: list[str], milliseconds: np.ndarray) -> str:
     met = [other for other in np.argsort(table.margin[place]) if table.deals[place, other] > 0]
     lines = []
+    shown = [table, adjusted] if adjusted else [table]
     for other in met:
-        margin, low, high = (float(each[place, other]) for each in (table.margin, table.low, table.high))
-        cells = " | ".join(margin_cells(margin, low, high, 1))
-        lines.append(f"| {as_code(names[other])} | {cells} | {table.deals[place, other]:,} |")
+        cells = [
+            cell
+            for its in shown
+            for cell in margin_cells(its.margin[place, other], its.low[place, other], its.high[place, other], 1)
+        ]
+        lines.append(f"| {' | '.join([as_code(names[other]), *cells, f'{table.deals[place, other]:,}'])} |")
     took = format_milliseconds(float(milliseconds[place]))
     head = f"{as_code(names[place])}, {took} ms a decision:"
-    return "\n".join([head, "", "| against | margin | 95% interval | deals |", "|---|---|---|---|", *lines])
+    columns = ["against", "margin", "95% interval", *(["luck taken out", "95% interval"] if adjusted else []), "deals"]
+    rows = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *lines]
+    return "\n".join([head, "", *rows])
 
 
 def _exploit(path: Path) -> str:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from krypenv.kernels.scoring import are_best, leads
 from krypenv.training.evaluation.arena.games import FloatArray, Games, IntArray, check_games
-from krypenv.training.evaluation.matches.margins import interval, interval_of_groups
+from krypenv.training.evaluation.matches.margins import interval, interval_of_groups, without_luck
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,22 @@ class Payoffs:
         }
 
 
-def payoffs(games: Games) -> Payoffs:
+def payoffs(games: Games, adjusted: bool = False) -> Payoffs:
     """Return who beats whom and by how much; takes a few hundredths of a second for 100,000 games.
 
     A game counts for a pair of agents by the difference of their scores; an agent on several sides counts by their
     mean. Games of one deal share its luck, so they are averaged first, and the 95% interval is Student's t over deals.
-    Raises ValueError for impossible games, such as a game with one agent on all sides.
+    `adjusted` takes the measured luck out of the margins; shares of wins and ties never change by it.
+
+    Raises ValueError for impossible games, such as a game with one agent on all sides, and with `adjusted` for games
+    whose luck was not measured.
     """
     check_games(games)
+    scores = games.scores
+    if adjusted:
+        if games.luck is None:
+            raise ValueError("the luck of these games was not measured")
+        scores = without_luck(games.rules, scores, games.luck)
     size, sides = len(games.names), games.agents.shape[1]
     numbers, deal = np.unique(games.deal, return_inverse=True)
     first, second = np.triu_indices(size, 1)
@@ -74,7 +82,7 @@ def payoffs(games: Games) -> Payoffs:
     share = 1 / own.sum(axis=2)  # (G, S) weight of the side among its agent's sides
     for a, b in itertools.combinations(range(sides), 2):
         one, other = games.agents[:, a], games.agents[:, b]
-        lead = leads(games.rules, games.scores[:, a], games.scores[:, b])
+        lead = leads(games.rules, scores[:, a], scores[:, b])
         lead *= np.sign(other - one)  # of the agent with the lower index
         met = np.flatnonzero(one != other)
         pairs.add(deal[met], pair_of[one, other][met], lead[met], (share[:, a] * share[:, b])[met])
@@ -82,8 +90,8 @@ def payoffs(games: Games) -> Payoffs:
     is_alone = is_best.sum(axis=1) == 1
     for side in range(sides):
         others = ~own[:, side]
-        rest = (games.scores * others).sum(axis=1) / others.sum(axis=1)
-        margin = leads(games.rules, games.scores[:, side], rest)
+        rest = (scores * others).sum(axis=1) / others.sum(axis=1)
+        margin = leads(games.rules, scores[:, side], rest)
         counted = ((margins, margin), (wins, is_best[:, side] & is_alone), (ties, is_best[:, side] & ~is_alone))
         for means, values in counted:
             means.add(deal, games.agents[:, side] * tables + table, values, share[:, side])
@@ -101,6 +109,22 @@ def payoffs(games: Games) -> Payoffs:
     return Payoffs(
         games.names, margin, low, high, deals, field[0], field[1], field[2], win_rate=wins_of[0], tie_rate=ties_of[0]
     )
+
+
+def ranking_payoffs(games: Games) -> Payoffs:
+    """Return the payoffs by which agents are ranked: with luck taken out where it was measured."""
+    return payoffs(games, adjusted=games.luck is not None)
+
+
+def worth_of_deals(raw: Payoffs, adjusted: Payoffs) -> float:
+    """Return how many deals one with luck taken out is worth: the median over pairs of the ratio of variances.
+
+    nan if no pair has an interval.
+    """
+    pairs = np.triu_indices(len(raw.names), 1)
+    before, after = ((each.high - each.low)[pairs] for each in (raw, adjusted))
+    known = np.isfinite(before) & (after > 0)
+    return float(np.median((before[known] / after[known]) ** 2)) if known.any() else math.nan
 
 
 def plain(value: float) -> float | None:

@@ -14,7 +14,8 @@ from krypenv.inputs.words import printable, to_install
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena import ratings
 from krypenv.training.evaluation.arena.games import FloatArray, Games
-from krypenv.training.evaluation.arena.payoffs import Payoffs, payoffs, plain
+from krypenv.training.evaluation.arena.payoffs import Payoffs, payoffs, plain, worth_of_deals
+from krypenv.training.evaluation.matches.margins import Interval
 from krypenv.training.runs.tables import print_table
 
 BLOCK = 6  # opponents side by side in a printed table, at most
@@ -31,6 +32,9 @@ class Standing:
     margin: float  # by how much the own score is better than the mean of the others at the table
     low: float  # of its 95% interval; infinite after a single deal
     high: float
+    adjusted_margin: float | None  # with luck taken out; None where it was not measured
+    adjusted_low: float | None  # of its 95% interval
+    adjusted_high: float | None
     win_rate: float  # share of games in which the own score alone is best
     tie_rate: float  # share of games in which it is tied for best
     mu: float  # OpenSkill's mean and
@@ -40,6 +44,13 @@ class Standing:
     alpha_rank: float | None  # share of time of alpha-rank's chain
     milliseconds: float  # per decision; nan if not measured
     forfeits: int  # games forfeited
+
+    @property
+    def ranking(self) -> Interval:
+        """The margin over the field by which it is ranked, and its interval: with luck taken out where measured."""
+        if self.adjusted_margin is None or self.adjusted_low is None or self.adjusted_high is None:
+            return self.margin, self.low, self.high
+        return self.adjusted_margin, self.adjusted_low, self.adjusted_high
 
     @property
     def ordinal(self) -> float:
@@ -54,15 +65,22 @@ class Standings:
     rules: str
     deals: int
     games: int
-    agents: tuple[Standing, ...]  # from the best margin over the field to the worst
+    agents: tuple[Standing, ...]  # from the best margin over the field to the worst, by the ranking payoffs
     payoffs: Payoffs  # of every agent over every other, in the order of the arena
+    adjusted: Payoffs | None  # the same with luck taken out, where it was measured
+    worth: float | None  # how many deals one with luck taken out is worth; nan if unknown
     cycles: ratings.Cycles  # with indices in that order
     notes: tuple[str, ...]  # a sentence for each omitted figure
 
     @property
+    def ranking(self) -> Payoffs:
+        """The payoffs by which agents are ranked: with luck taken out where it was measured."""
+        return self.adjusted or self.payoffs
+
+    @property
     def widest(self) -> float:
         """Half the width of the widest interval among the pairs that met; infinite if none met."""
-        return self.payoffs.widest
+        return self.ranking.widest
 
     def cycle_names(self) -> list[str]:
         """Return the agents of the clearest cycle, if any: each beats the next, and the last the first."""
@@ -77,6 +95,8 @@ class Standings:
             "widest": plain(self.widest),
             "agents": [_plain_figures(agent) | {"ordinal": agent.ordinal} for agent in self.agents],
             "payoffs": self.payoffs.to_json(),
+            "adjusted": self.adjusted.to_json() if self.adjusted else None,
+            "worth": None if self.worth is None else plain(self.worth),
             "cycles": dataclasses.asdict(self.cycles) | {"example": self.cycle_names() or None},
             "notes": list(self.notes),
         }
@@ -86,21 +106,27 @@ def standings(games: Games) -> Standings:
     """Return the standings of the games of an arena; takes a few seconds for a million games.
 
     The figures depend only on the games, and neither on their order nor on chance. A forfeited game counts with its
-    stored scores. docs/standings.md explains each figure. Raises ValueError for impossible games, such as a game with
-    one agent on all sides.
+    stored scores. Where luck was measured, the margins without it rank the agents, and Nash averaging, alpha-rank and
+    cycles rest on them. docs/standings.md explains each figure. Raises ValueError for impossible games, such as a game
+    with one agent on all sides.
     """
-    table = payoffs(games)
+    raw = payoffs(games)
+    adjusted = payoffs(games, adjusted=True) if games.luck is not None else None
+    table = adjusted or raw
     mu, sigma = ratings.rate(games)
     nash, nash_margin, alpha, notes = _metagame(table)
     forfeits = np.bincount(games.forfeit[games.forfeit >= 0], minlength=len(games.names))
     agents = tuple(
         Standing(
             agent=games.names[agent],
-            margin=float(table.field_margin[agent]),
-            low=float(table.field_low[agent]),
-            high=float(table.field_high[agent]),
-            win_rate=float(table.win_rate[agent]),
-            tie_rate=float(table.tie_rate[agent]),
+            margin=float(raw.field_margin[agent]),
+            low=float(raw.field_low[agent]),
+            high=float(raw.field_high[agent]),
+            adjusted_margin=float(adjusted.field_margin[agent]) if adjusted else None,
+            adjusted_low=float(adjusted.field_low[agent]) if adjusted else None,
+            adjusted_high=float(adjusted.field_high[agent]) if adjusted else None,
+            win_rate=float(raw.win_rate[agent]),
+            tie_rate=float(raw.tie_rate[agent]),
             mu=float(mu[agent]),
             sigma=float(sigma[agent]),
             nash_weight=None if nash is None else float(nash[agent]),
@@ -116,7 +142,9 @@ def standings(games: Games) -> Standings:
         deals=len(np.unique(games.deal)),
         games=len(games.deal),
         agents=agents,
-        payoffs=table,
+        payoffs=raw,
+        adjusted=adjusted,
+        worth=worth_of_deals(raw, adjusted) if adjusted else None,
         cycles=ratings.find_cycles(table.margin, table.low),
         notes=notes,
     )
@@ -163,6 +191,20 @@ def format_milliseconds(value: float) -> str:
     return f"{value:.{max(0, 1 - math.floor(math.log10(value)))}f}"
 
 
+def margin_and_half(found: Interval, between: str = " ") -> str:
+    """Return a margin and half the width of its interval, as in "+1.20 ±0.40"."""
+    margin, low, high = found
+    return f"{format_figure(margin, '+.2f')}{between}±{format_figure((high - low) / 2, '.2f')}"
+
+
+def luck_sentence(result: Standings) -> str:
+    """Return a sentence on the margins with luck taken out, for standings that have them."""
+    return (
+        "luck taken out: the margin without what the cards brought, which ranks the agents; a deal is then worth "
+        f"{format_figure(result.worth, '.1f')} deals with luck left in (median over the pairs)"
+    )
+
+
 def cycle_sentence(result: Standings) -> str:
     """Return one sentence on the cycles of three."""
     count = result.cycles
@@ -173,12 +215,15 @@ def cycle_sentence(result: Standings) -> str:
 
 def print_standings(result: Standings) -> None:
     """Print the margins over the field, the ratings, and the payoff matrix."""
+    has_luck = result.adjusted is not None
+    between = "\n" if has_luck else " "  # two columns of margins are narrow ones
     print_table(
-        ("agent", "margin", "win", "tie", "ms/decision", "forfeits"),
+        ("agent", "margin", *(["luck taken out"] if has_luck else []), "win", "tie", "ms/decision", "forfeits"),
         [
             (
                 f"{place} {agent.agent}",
-                f"{format_figure(agent.margin, '+.2f')} ±{format_figure((agent.high - agent.low) / 2, '.2f')}",
+                margin_and_half((agent.margin, agent.low, agent.high), between),
+                *([margin_and_half(agent.ranking, between)] if has_luck else []),
                 format_figure(agent.win_rate, ".1%"),
                 format_figure(agent.tie_rate, ".1%"),
                 format_milliseconds(agent.milliseconds),
@@ -200,26 +245,38 @@ def print_standings(result: Standings) -> None:
             for place, agent in enumerate(result.agents, 1)
         ],
     )
-    order = result.payoffs.order.tolist()
-    for start in range(0, len(order), BLOCK):
-        _print_block(result.payoffs, order, range(start, min(start + BLOCK, len(order))))
+    order = result.ranking.order.tolist()
+    for title, table in matrices(result):
+        if title:
+            print(f"{title}:")
+        for start in range(0, len(order), BLOCK):
+            _print_block(table, order, range(start, min(start + BLOCK, len(order))))
     is_low = Rules.parse(result.rules).goal == "low"
     meaning = "the others' mean score minus the agent's" if is_low else "the agent's mean score minus the others'"
     print(f"margin: {meaning}, in points a game; ±: the 95% interval, by deal")
+    if has_luck:
+        print(luck_sentence(result))
     print("mu, sigma, ordinal: OpenSkill's rating; Nash, over Nash: Nash averaging")
     print(printable(cycle_sentence(result)), *result.notes, sep="\n")
 
 
+def matrices(result: Standings) -> list[tuple[str, Payoffs]]:
+    """Return the payoffs to show, each with a title: those that rank first; a single matrix needs no title."""
+    if result.adjusted is None:
+        return [("", result.payoffs)]
+    return [("margins with luck taken out", result.adjusted), ("margins as they were played", result.payoffs)]
+
+
 def _print_block(table: Payoffs, order: Sequence[int], places: range) -> None:
     """Print the margins of all agents over the agents in some places."""
-    half = (table.high - table.low) / 2
+    found = np.stack([table.margin, table.low, table.high], axis=-1)  # (A, A, 3)
     rows = [
         (
             f"{place} {table.names[agent]}",
             *(
                 NO_FIGURE
                 if not table.deals[agent, order[column]]
-                else f"{table.margin[agent, order[column]]:+.2f}\n±{format_figure(half[agent, order[column]], '.2f')}"
+                else margin_and_half(found[agent, order[column]], "\n")
                 for column in places
             ),
         )

@@ -10,6 +10,7 @@ import numpy as np
 
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.games import Games
+from krypenv.training.evaluation.luck.control import Control
 from krypenv.training.evaluation.matches.mixed_table import milliseconds
 from krypenv.training.runs.journal import Header, Journal, read_journal
 
@@ -56,7 +57,7 @@ def games_of(header: Header, results: Mapping[str, Chunk], last_chunk: int | Non
         raise ValueError("the arena has played no games yet")
     names = tuple(label(agent) for agent in header.identity["agents"])
     times = np.zeros((2, len(names)))
-    deals, agents, scores, forfeit, ties, told = [], [], [], [], [], []
+    deals, agents, scores, forfeit, ties, luck, told = [], [], [], [], [], [], []
     for chunk in chunks:
         seats, its_scores = np.array(chunk["seats"]), np.array(chunk["scores"], float)  # (K, S), (n, K, S)
         n, k, sides = its_scores.shape
@@ -72,6 +73,8 @@ def games_of(header: Header, results: Mapping[str, Chunk], last_chunk: int | Non
         times[:, chunk["agents"]] += chunk["seconds"], chunk["decisions"]
         if "tie_breaks" in chunk:
             ties.append(np.array(chunk["tie_breaks"], np.int64).reshape(-1, sides))
+        if "luck" in chunk:
+            luck.append(np.array(chunk["luck"], float).reshape(-1, sides))
     return Games(
         names=names,
         rules=Rules.parse(header.identity["rules"]),
@@ -82,7 +85,14 @@ def games_of(header: Header, results: Mapping[str, Chunk], last_chunk: int | Non
         milliseconds=milliseconds(times[0], times[1].astype(np.int64)),
         forfeits=tuple(told[:TOLD]),
         tie_breaks=np.concatenate(ties) if ties else None,
+        luck=np.concatenate(luck) if luck else None,
     )
+
+
+def control_in(header: Header) -> Control | None:
+    """Return by which control variate luck is measured; None where it is not, as in arenas of older versions."""
+    stored = header.identity.get("luck")
+    return Control(**stored) if stored else None
 
 
 def label(agent: dict[str, Any]) -> str:
@@ -92,9 +102,10 @@ def label(agent: dict[str, Any]) -> str:
 
 def facts(header: Header) -> dict[str, str]:
     """Return the entries of a header that `Games` lacks, as texts for a report."""
-    identity = header.identity
+    identity, control = header.identity, control_in(header)
     return {
         "deals": identity["deals_list"],
+        "luck": f"taken out by {control}" if control else "not taken out",
         "seed of the agents": str(identity["seed"]),
         "deals in a chunk": str(identity["chunk"]),
         **{name: str(value) for name, value in header.about["machine"].items()},
