@@ -237,7 +237,14 @@ def test_the_card_of_a_model_shows_both_margins(tmp_path):
     model = save_model(tmp_path / "model", some_arrays(Shape(16, 8, 4)), RULES)
     options = {"deals": 5, "luck": "on"}
     table = payoffs(arena(tmp_path / "arena", str(model), "greedy", **options), adjusted=True)
-    card = model_card(model, tmp_path / "arena", [], "A small model")
+    figures = {"margin": 1.5, "low": -0.5, "high": 3.5, "adjusted": {"margin": 1.1, "low": 0.1, "high": 2.1}}
+    one = {"kind": "a", "name": "search", "budget": "with 2 worlds", **figures}
+    exploit = {"agent": "mine", "exploiters": [one], "best": 0, "measured": "9 deals", **figures}
+    (tmp_path / "exploit.json").write_text(json.dumps({"exploit": exploit}))
+    card = model_card(model, tmp_path / "arena", [tmp_path / "exploit.json"], "A small model")
+    assert (
+        "+1.1 points a game (+0.1 to +2.1, 9 deals) with luck taken out, +1.5 (-0.5 to +3.5) with it left in," in card
+    )
     assert (
         "| against | margin | 95% interval | luck taken out | 95% interval | deals |\n|---|---|---|---|---|---|\n"
         in card

@@ -4,6 +4,7 @@ arena      a tournament
 lineups    matches and seatings
 shards     portions of a tournament, for workers
 stored_games  the folder of a tournament
+stored_luck  how a stored tournament measures luck
 games      games as arrays
 payoffs    margins between agents
 ratings    ratings

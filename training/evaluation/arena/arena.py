@@ -26,16 +26,14 @@ from krypenv.training.evaluation.arena.shards import AgentSource, Shard, check_s
 from krypenv.training.evaluation.arena.stored_games import (
     KIND,
     chunks_of,
-    control_in,
     games_of,
     num_games,
     read_results,
 )
-from krypenv.training.evaluation.luck.control import Control, control_for, make_control
+from krypenv.training.evaluation.arena.stored_luck import control_in, control_of_run, plain_control
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
 from krypenv.training.evaluation.matches.duplicate import Progress
 from krypenv.training.runs import Header, Run, Task, limits, open_run, panels
-from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.machine import machine
 from krypenv.training.runs.options import Command, a_json_file, an_output, part, setting
 from krypenv.training.runs.parts import DEALS_FROM, GameRules, Place, a_seed, luck_setting, rules_of_agents
@@ -240,7 +238,7 @@ def make_header(settings: ArenaSettings) -> Header:
     cheats = [bool(getattr(agent, "cheats", False)) for agent in made]
     if any(cheats) and not settings.cheaters:
         raise ValueError(f"{names[cheats.index(True)]} sees what is hidden; --cheaters lets it play")
-    control = _control(settings, made)
+    control = control_of_run(Path(settings.out), KIND, settings.luck, made, rules)
     identity = settings.identity() | {
         "rules": str(rules),
         "agents": [
@@ -248,38 +246,13 @@ def make_header(settings: ArenaSettings) -> Header:
             for name, cheat, source, agent in zip(names, cheats, settings.agents, made, strict=True)
         ],
         "deals_list": describe_list(settings.deals_from),
-        "luck": dataclasses.asdict(control) if control else None,
+        "luck": plain_control(control),
     }
     about = {
         **{name: getattr(settings, name) for name in ("deals", "deals_from", "precision")},
         "command": settings.line, "machine": _machine(),
     }  # fmt: skip
     return Header(KIND, identity, about)
-
-
-def _control(settings: ArenaSettings, agents: list[Agent]) -> Control | None:
-    """Return how luck is measured; with "auto", an arena that was begun goes on as it began.
-
-    Raises ValueError where its luck can't be measured as before.
-    """
-    out, chosen = Path(settings.out), control_for(settings.luck, agents, settings.rules)
-    begun = read_results(out) if (out / JOURNAL).exists() else None
-    if not begun or not begun.results:
-        return chosen
-    stored = control_in(begun.header)
-    if settings.luck != "auto" and bool(stored) != bool(chosen):
-        was, choice = ("taken", "on") if stored else ("not taken", "off")
-        raise ValueError(
-            f"{out} holds an arena with luck {was} out; resume it with --luck {choice}, or give another --out"
-        )
-    if stored:
-        here = make_control(Rules.parse(begun.header.identity["rules"]), stored.shares, stored.redeals)
-        if here != stored:
-            raise ValueError(
-                f"{out} holds an arena whose luck another version measured ({stored.digest}, here {here.digest}); "
-                "resume it there, or give another --out"
-            )
-    return stored
 
 
 def _machine() -> dict[str, Any]:

@@ -20,10 +20,11 @@ from krypenv.training.evaluation.matches.margins import format_margin, margin_ce
 LONGEST = 2000  # characters of a command, and of the text of rules
 _FIGURES = {"margin": number(), "low": optional(number()), "high": optional(number())}
 _EXPLOITER = a_record({"kind": line, "name": line, "budget": line, **_FIGURES})
+_ADJUSTED = {"adjusted": optional(a_record(_FIGURES))}  # not in files of older versions
 _check_exploit = a_record(
     {"exploit": a_record({
         "agent": line, "exploiters": a_list(_EXPLOITER, 1), "best": whole(0), "measured": line, **_FIGURES
-    })}
+    }, _ADJUSTED)}
 )  # fmt: skip
 LIMITS = """\
 - It plays the rules above and no others; `agents.make` refuses other rules.
@@ -141,7 +142,11 @@ def _exploit(path: Path) -> str:
     best = found["exploiters"][found["best"]]
     exploiter = in_markdown(f"{best['kind']} {best['name']}, {best['budget']}")
     measured = in_markdown(found["measured"])
-    margin = format_margin(found["margin"], found["low"], found["high"], 1, " points a game", f", {measured}")
+    raw, adjusted = found, found.get("adjusted")
+    told = adjusted or raw
+    margin = format_margin(told["margin"], told["low"], told["high"], 1, " points a game", f", {measured}")
+    if adjusted:
+        margin += f" with luck taken out, {format_margin(raw['margin'], raw['low'], raw['high'], 1)} with it left in,"
     return (
         f"The best of {len(found['exploiters'])} exploiters has a margin of {margin} over {as_code(found['agent'])}: "
         f"{exploiter}. This is a lower bound on what it can lose."

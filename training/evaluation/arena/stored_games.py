@@ -10,7 +10,7 @@ import numpy as np
 
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.games import Games
-from krypenv.training.evaluation.luck.control import Control
+from krypenv.training.evaluation.arena.stored_luck import control_in
 from krypenv.training.evaluation.matches.mixed_table import milliseconds
 from krypenv.training.runs.journal import Header, Journal, read_journal
 
@@ -87,12 +87,6 @@ def games_of(header: Header, results: Mapping[str, Chunk], last_chunk: int | Non
         tie_breaks=np.concatenate(ties) if ties else None,
         luck=np.concatenate(luck) if luck else None,
     )
-
-
-def control_in(header: Header) -> Control | None:
-    """Return by which control variate luck is measured; None where it is not, as in arenas of older versions."""
-    stored = header.identity.get("luck")
-    return Control(**stored) if stored else None
 
 
 def label(agent: dict[str, Any]) -> str:

@@ -139,7 +139,9 @@ def bound(agent: str, deals: int, seed: int) -> dict[str, Any]:
     from krypenv.training.research.exploit.exploiting import ExploitSettings, exploit
 
     torch.set_num_threads(1)
-    settings = ExploitSettings.of(agent=agent, rules=HIDDEN, seeds=1, frames=EXPLOITED, deals=deals, seed=seed)
+    settings = ExploitSettings.of(
+        agent=agent, rules=HIDDEN, seeds=1, frames=EXPLOITED, deals=deals, seed=seed, luck="off"
+    )
     found = exploit(settings, Console(quiet=True))
     best = found.exploiters[found.best]
     return {"margin": found.margin, "low": found.low, "high": found.high, "by": f"{best.kind} {best.name}"}
