@@ -339,8 +339,10 @@ def test_command_on_a_record(tmp_path, monkeypatch, capsys):
     assert json.loads(files["a.json"].read_text()) == json.loads(json.dumps(analysis.to_json()))
     annotated = Game.replay(files["a.krk"].read_text())
     assert annotated.tags["Annotator"] == "search(worlds=10)"
+    last = annotated.comments.pop(len(game.moves))
+    assert last.endswith(analysis.luck.tell(0, "Seat 0", "it"))
     assert {number: text.split()[0] for number, text in annotated.comments.items()} == {
-        play.number: play.mark for play in analysis.plays if play.mark
+        play.number: play.mark for play in analysis.plays if play.mark and play.number < len(game.moves)
     }
     assert [str(move) for move in annotated.moves] == [str(move) for move in game.moves]
     assert any(comment.startswith("??") for comment in annotated.comments.values())

@@ -20,6 +20,7 @@ from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.state import allocate
 from krypenv.training.evaluation.analysis.sweeps import sample_worlds, sweep_chances
+from krypenv.training.evaluation.luck.of_game import GameLuck, luck_of_game
 from krypenv.training.evaluation.matches.duplicate import Progress, make_player
 from krypenv.training.evaluation.matches.margins import interval
 from krypenv.training.runs import limits, panels
@@ -170,10 +171,11 @@ class RecordAnalysis:
     scores: tuple[int, ...]  # by seat, so far or final
     plays: tuple[RecordedMove, ...]
     seats: tuple[SeatSummary, ...]
+    luck: GameLuck = dataclasses.field(compare=False)  # of the finished deals, for all sides; it follows from the game
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures as plain JSON values."""
-        return dataclasses.asdict(self)
+        return dataclasses.asdict(self) | {"luck": self.luck.to_json()}
 
 
 def analyze_position(
@@ -228,7 +230,7 @@ def analyze_record(
     marks: Marks = Marks(),  # immutable
     progress: Progress | None = None,
 ) -> RecordAnalysis:
-    """Return the regret of each move made so far in a game, for all seats or for one.
+    """Return the regret of each move made so far in a game, for all seats or for one, and the luck of its deals.
 
     Each move is analysed as in `analyze_position`, with the same seed. It is marked if it is enough points behind the
     best move (`marks`) and the interval of the difference excludes zero.
@@ -264,6 +266,7 @@ def analyze_record(
         scores=tuple(game.scores()),
         plays=tuple(plays),
         seats=tuple(_sum_up(each, plays) for each in players if seat in (None, each)),
+        luck=luck_of_game(game),
     )
 
 

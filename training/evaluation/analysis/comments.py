@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from krypenv.game.core import MOST_MOVES
 from krypenv.one_game import Game
 from krypenv.rules import Rules
@@ -19,6 +21,7 @@ from krypenv.training.runs.tables import print_table
 
 MOVE_COLUMNS = ("move", "margin", "behind the best", "sweeps", "sets up", "risks")
 PLAY_COLUMNS = ("play", "seat", "played", "mark", "regret", "best", "margin", "so far")
+LUCK_COLUMNS = ("side", "deal", "margin", "cards", "play")
 SEAT_COLUMNS = ("seat", "decisions", "best move", "regret a decision", "in all", "?!", "?", "??")
 
 
@@ -87,6 +90,7 @@ def print_record(analysis: RecordAnalysis) -> None:
     marks = (f"{mark} from {least:g}" for mark, least in zip(SYMBOLS, analysis.marks.points, strict=True))
     print(f"regret: points behind the best move; marks: {', '.join(marks)} points, where the interval excludes 0")
     print("margin: expected for the seat's side with the best move; so far: its margin by the scores so far")
+    print_luck(analysis)
 
 
 def _play_row(play: RecordedMove) -> tuple[str, ...]:
@@ -102,16 +106,65 @@ def _seat_row(seat: SeatSummary) -> tuple[str, ...]:
     return str(seat.seat), str(seat.decisions), rate, mean, f"{seat.total_regret:.1f}", *counts
 
 
+def print_luck(analysis: RecordAnalysis) -> None:
+    """Print the margin of each deal and side, how much of it was the cards, and the sum in a sentence."""
+    luck, told = analysis.luck, told_sides(analysis)
+    print()
+    if not luck.deals:
+        print("luck: unknown, as no deal was both dealt and finished in this record")
+        return
+    print("luck: what the cards brought, deal by deal")
+    print_table(LUCK_COLUMNS, [row for side in told for row in _luck_rows(analysis, side)])
+    for sentence in tell_sides(analysis):
+        print(sentence)
+    print("cards: points due to the hands that came, against hands dealt anew from the same cards; play: the rest")
+    if luck.margins.shape[1] == 2:
+        print(f"{side_name(analysis, 1 - told[0])}: the same with the opposite sign")
+    print(f"values of hands: {luck.control}")
+
+
+def _luck_rows(analysis: RecordAnalysis, side: int) -> list[tuple[str, ...]]:
+    luck, name = analysis.luck, side_name(analysis, side)
+    figures = np.stack([luck.margins, luck.luck, luck.play])[:, :, side].T
+    rows = [*zip(map(str, luck.deals), figures, strict=True), ("all", figures.sum(axis=0))]
+    return [(name, deal, *(f"{points.round(1) + 0.0:+.1f}" for points in row)) for deal, row in rows]
+
+
+def told_sides(analysis: RecordAnalysis) -> list[int]:
+    """Return the sides of the seats that were analysed; of two sides one, as the other has the opposite margin."""
+    sides = Rules.parse(analysis.rules).num_teams
+    found = sorted({seat.seat % sides for seat in analysis.seats})
+    return found[:1] if sides == 2 else found
+
+
+def side_name(analysis: RecordAnalysis, side: int) -> str:
+    """Return the seats of a side, as in "seat 1" or "seats 0, 2 and 4"."""
+    rules = Rules.parse(analysis.rules)
+    *others, last = map(str, range(side, rules.players, rules.num_teams))
+    return f"seats {', '.join(others)} and {last}" if others else f"seat {last}"
+
+
+def tell_sides(analysis: RecordAnalysis) -> list[str]:
+    """Return for each of `told_sides` how it came off and what the cards brought it, in a sentence."""
+    names = {side: side_name(analysis, side).capitalize() for side in told_sides(analysis)}
+    return [
+        analysis.luck.tell(side, name, "them" if name.startswith("Seats") else "it") for side, name in names.items()
+    ]
+
+
 def annotate(game: Game, analysis: RecordAnalysis) -> str:
     """Return the record of the game with a comment after each marked move, and the agent in the tag `Annotator`.
 
-    It reads back as the same game.
+    The comment after the last move tells the luck. The record reads back as the same game.
     """
     twin = game.copy()
     twin.tags["Annotator"] = describe(analysis)
-    for play in analysis.plays:
-        if play.mark:
-            text = f"{play.mark} {play.regret:.1f} behind {play.best.move}"
-            before = twin.comments.get(play.number)
-            twin.comments[play.number] = f"{before}; {text}" if before else text
+    found = [
+        (play.number, f"{play.mark} {play.regret:.1f} behind {play.best.move}") for play in analysis.plays if play.mark
+    ]
+    if analysis.luck.deals:
+        found.append((len(game.moves), " ".join(tell_sides(analysis))))
+    for number, text in found:
+        before = twin.comments.get(number)
+        twin.comments[number] = f"{before}; {text}" if before else text
     return twin.record()

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import MaxNLocator
 
 from krypenv.inputs.files import write_whole
 from krypenv.rules import Rules
@@ -20,7 +21,7 @@ from krypenv.training.evaluation.analysis.analysis import (
     RecordAnalysis,
     RecordedMove,
 )
-from krypenv.training.evaluation.analysis.comments import describe, plus_minus
+from krypenv.training.evaluation.analysis.comments import describe, plus_minus, side_name, tell_sides, told_sides
 
 MOST_BARS = 24  # moves of a position that are drawn, at most
 LINE = 24  # characters of a move in a line of its label
@@ -67,11 +68,16 @@ def _note(value: MoveValue) -> str:
 
 
 def draw_record(path: Path, analysis: RecordAnalysis) -> None:
-    """Draw each side's expected margin over the game, with marked moves, and the regret of every move by seat."""
+    """Draw each side's expected margin over the game, with marked moves, the regret of every move by seat, and luck."""
     seats = [seat.seat for seat in analysis.seats]
     sides = Rules.parse(analysis.rules).num_teams
-    figure = Figure(figsize=(10, 4 + 1.1 * len(seats)), layout="constrained")
-    upper, *lower = figure.subplots(1 + len(seats), sharex=True, gridspec_kw={"height_ratios": [3] + [1] * len(seats)})
+    height, for_luck = 4 + 1.1 * len(seats), 2.8 if analysis.luck.deals else 0
+    figure = Figure(figsize=(10, height + for_luck), layout="constrained")
+    course: Figure | SubFigure = figure
+    if for_luck:
+        course, below = figure.subfigures(2, height_ratios=[height, for_luck], squeeze=False)[:, 0]
+        _draw_luck(below, analysis)
+    upper, *lower = course.subplots(1 + len(seats), sharex=True, gridspec_kw={"height_ratios": [3] + [1] * len(seats)})
     for side in sorted({seat % sides for seat in seats}):
         own = [play for play in analysis.plays if play.seat % sides == side]
         name = " and ".join(str(seat) for seat in seats if seat % sides == side)
@@ -115,6 +121,28 @@ def _draw_regrets(axes: Axes, seat: int, plays: list[RecordedMove], most: float)
     axes.set_ylim(0, 1.1 * most or 1)
     axes.set_ylabel(f"seat {seat}\nregret", fontsize=8)
     axes.grid(alpha=0.3)
+
+
+def _draw_luck(figure: SubFigure, analysis: RecordAnalysis) -> None:
+    """Draw each side's margin after each deal, and how much of it was the cards, in panels beside each other."""
+    sides, luck = told_sides(analysis), analysis.luck
+    ends = [luck.deals[0] - 1, *luck.deals]
+    panels = figure.subplots(1, len(sides), sharey=True, squeeze=False)[0]
+    for side, axes in zip(sides, panels, strict=True):
+        margins, cards = (np.cumsum([0, *points[:, side]]) for points in (luck.margins, luck.luck))
+        axes.bar(luck.deals, luck.luck[:, side], 0.6, color="0.75", label="cards of the deal")
+        axes.plot(ends, margins, color=f"C{side}", linewidth=1.5, marker="o", markersize=3, label="margin so far")
+        axes.plot(ends, cards, color="black", linewidth=1.2, linestyle="--", label="of it the cards")
+        axes.axhline(0, color="black", linewidth=0.8)
+        total, brought = luck.total(side)
+        short = f"{side_name(analysis, side)}\nmargin {total:+.0f}, cards {brought:+.0f}"
+        axes.set_title(tell_sides(analysis)[0] if len(sides) == 1 else short, fontsize=8)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel("deal", fontsize=8)
+        axes.grid(alpha=0.3)
+    since = f"\nfrom deal {luck.deals[0]} on" if luck.deals[0] > 1 else ""
+    panels[0].set_ylabel(f"points{since}", fontsize=8)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=8)
 
 
 def _save(path: Path, figure: Figure) -> None:

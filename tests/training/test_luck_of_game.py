@@ -1,0 +1,222 @@
+"""The luck of one game: it and play make the margin, it follows from the cards, and it is told in plain words."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from krypenv import Game, Rules
+from krypenv.kernels.compiled import lead_sign
+from krypenv.training.evaluation.analysis.analysis import analyze_record
+from krypenv.training.evaluation.analysis.comments import annotate, print_luck, side_name, told_sides
+from krypenv.training.evaluation.analysis.picture import draw_record
+from krypenv.training.evaluation.luck.control import control_of
+from krypenv.training.evaluation.luck.of_game import GameLuck, luck_of_game, tell_luck
+
+LAST = "rules: krypkasino; table: 4H; hand 0: 2C 3C; hand 1: 6D 9D; captured 1: rest"
+RULES = [
+    "krypkasino players=2", "krypkasino players=3", "krypkasino players=4 teams=2", "mini-low", "mini-high",
+    "mini-mulle", "kasino-sweden players=2", "krypkasino players=2 games=2",
+]  # fmt: skip
+
+
+def played(rules, seed=3, moves=None, **more):
+    """A game of random players, of so many moves or to its end."""
+    game, choices = Game(Rules.parse(rules), **({"seed": seed} | more)), random.Random(seed)
+    while not game.is_over and (moves is None or len(game.moves) < moves):
+        game.act(choices.choice(game.legal_actions()))
+    return game
+
+
+def laid(hands, table, dealer=1):
+    """A played game of mini-low with these cards in its first deal; the other cards come in order."""
+    sample = Game(Rules.preset("mini-low"), seed=1, dealer=dealer)
+    deck = sample.deck
+    places = [deck.index(card) for cards in (sample.hand(0), sample.hand(1), sample.table) for card in cards]
+    first = [*hands[0].split(), *hands[1].split(), *table.split()]
+    left = iter(sorted(set(deck) - set(first)))
+    cards = dict(zip(places, first, strict=True))
+    return played("mini-low", seed=None, deck=[cards.get(at) or next(left) for at in range(len(deck))], dealer=dealer)
+
+
+# ---------------------------------------------------------------------- figures
+
+
+@pytest.mark.parametrize("text", RULES)
+def test_luck_and_play_are_the_margin(text):
+    game = played(text)
+    luck, rules = luck_of_game(game), game.rules
+    sides = rules.num_teams
+    assert luck.deals == tuple(range(1, len(rules.deal_sizes()) + 1))
+    assert luck.luck.shape == luck.margins.shape == (len(luck.deals), sides)
+    assert luck.luck + luck.play == pytest.approx(luck.margins, abs=1e-9)
+    assert luck.luck.any(axis=1).any()
+    own = np.array([sum(game.scores()[side::sides]) for side in range(sides)])
+    final = lead_sign(rules) * ((own.sum() - own) / (sides - 1) - own)
+    assert luck.margins.sum(axis=0) == pytest.approx(final)
+    assert luck.margins.sum(axis=1) == pytest.approx(0, abs=1e-9)
+    assert luck.luck.sum(axis=1) == pytest.approx(0, abs=0.01)  # each figure is rounded
+    assert [luck.total(side)[0] for side in range(sides)] == pytest.approx(final.tolist())
+    assert luck.is_whole
+
+
+@pytest.mark.parametrize("text", ["krypkasino players=2", "mini-low"])
+def test_the_same_game_has_the_same_luck_with_a_seed_and_without(text):
+    game = played(text)
+    luck = luck_of_game(game)
+    without = Game(game.rules, deck=game.deck, dealer=game.dealer)
+    for action in game.actions:
+        without.act(action)
+    for twin in (game, Game.replay(game.record()), without, Game.replay(without.record())):
+        assert luck_of_game(twin).to_json() == luck.to_json()
+    assert str(control_of(game.rules).shares["tactician"]) in luck.control
+
+
+@pytest.mark.parametrize("text", ["krypkasino players=2", "mini-low"])
+def test_whoever_gets_the_same_cards_has_the_same_luck(text):
+    deck = Game(Rules.parse(text), seed=8).deck
+    luck = [luck_of_game(played(text, seed=5, deck=deck, dealer=dealer)).luck[0] for dealer in (1, 0)]
+    assert luck[0][0] != 0
+    assert luck[0].tolist() == luck[1][::-1].tolist()
+
+
+def test_cards_that_must_sweep_are_bad_luck():
+    """The leader has sixes alone, each of which must take the whole table, and pays for it."""
+    sixes, others, table = "6C 6D 6H 6S", "4C 4D 4H 4S", "AC 2C AD 2D"
+    led, followed = (luck_of_game(laid(hands, table)).luck[0, 0] for hands in ((sixes, others), (others, sixes)))
+    assert led < -5 < 0 < followed
+
+
+@pytest.mark.parametrize("text", ["krypkasino players=2", "kasino-sweden players=2"])
+def test_more_redeals_narrow_the_figures(text):
+    game = played(text)
+    many = luck_of_game(game, redeals=800).luck
+    few, some = (np.abs(luck_of_game(game, redeals).luck - many).mean() for redeals in (4, 200))
+    assert some < few
+
+
+# ---------------------------------------------------------------------- parts of games
+
+
+def test_a_game_from_a_position_has_the_luck_of_the_deals_that_follow():
+    game = played("krypkasino players=2")
+    later = Game.from_position(played("krypkasino players=2", moves=43).position())
+    for move in game.moves[43:]:
+        later.push(move)
+    whole, part = luck_of_game(game), luck_of_game(later)
+    assert part.deals == whole.deals[5:]
+    assert part.luck.tolist() == whole.luck[5:].tolist()
+    assert part.margins.tolist() == whole.margins[5:].tolist()
+    assert part.is_over
+    assert not part.is_whole
+    assert part.tell(0).startswith("From deal 6 on, you ")
+
+
+def test_a_deal_that_is_being_played_does_not_count():
+    for moves, deals in ((11, 0), (12, 1), (19, 1), (20, 2)):
+        game = played("krypkasino players=2", moves=moves)
+        luck = luck_of_game(game)
+        assert luck.deals == tuple(range(1, deals + 1))
+        assert luck.luck.shape == (deals, 2)
+        assert not luck.is_whole
+    assert luck.tell(1, "Seat 1", "it").startswith("After deal 2, seat 1 ")
+    game = Game.from_position(LAST)
+    game.push("2C")
+    assert luck_of_game(game).deals == ()
+    with pytest.raises(ValueError, match="no deal was dealt and finished"):
+        luck_of_game(game).tell(0)
+
+
+def test_a_part_of_a_game_from_a_position_is_told():
+    luck = GameLuck((3, 4), np.array([[4.0, -4], [1, -1]]), np.array([[2.0, -2], [1, -1]]), False, "")
+    assert luck.tell(1) == "From deal 3 to deal 4, you trailed by 5: 3 of them were the cards."
+    assert json.loads(json.dumps(luck.to_json()))["deals"][0] == {"deal": 3, "margins": [4, -4], "luck": [2, -2]}
+
+
+# ---------------------------------------------------------------------- analyses
+
+
+@pytest.mark.parametrize(
+    ("players", "teams", "seat", "sides"),
+    [
+        (2, None, None, ["seat 0"]),
+        (2, None, 1, ["seat 1"]),
+        (3, None, None, ["seat 0", "seat 1", "seat 2"]),
+        (3, None, 2, ["seat 2"]),
+        (4, 2, 1, ["seats 1 and 3"]),
+    ],
+)
+def test_luck_is_told_of_the_sides_whose_moves_were_analysed(capsys, tmp_path, players, teams, seat, sides):
+    game = Game(Rules.preset("krypkasino", players=players, teams=teams), seed=2)
+    while game.deal_number < 3:
+        game.act(game.legal_actions()[0])
+    analysis = analyze_record(game, worlds=2, seat=seat)
+    assert [side_name(analysis, side) for side in told_sides(analysis)] == sides
+    print_luck(analysis)
+    printed = capsys.readouterr().out
+    luck = analysis.luck
+    rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in printed.splitlines()]
+    for side, name in zip(told_sides(analysis), sides, strict=True):
+        assert luck.tell(side, name.capitalize(), "them" if " and " in name else "it") in printed
+        for deal, *figures in zip(
+            luck.deals, luck.margins[:, side], luck.luck[:, side], luck.play[:, side], strict=True
+        ):
+            assert [name, str(deal), *(f"{points.round(1) + 0.0:+.1f}" for points in figures)] in rows
+    draw_record(tmp_path / "a.png", analysis)
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_record_in_which_no_deal_was_dealt_and_finished_has_no_luck(capsys, tmp_path):
+    game = Game.from_position(LAST)
+    game.push("3C")
+    analysis = analyze_record(game)
+    print_luck(analysis)
+    assert capsys.readouterr().out == "\nluck: unknown, as no deal was both dealt and finished in this record\n"
+    assert "cards" not in annotate(game, analysis)
+    draw_record(tmp_path / "a.png", analysis)
+    assert analysis.to_json()["luck"]["deals"] == []
+
+
+# ---------------------------------------------------------------------- words
+
+
+@pytest.mark.parametrize(
+    ("margin", "luck", "told"),
+    [
+        (-12, -15, "You lost by 12: 15 of them were the cards."),
+        (12, 5.4, "You won by 12: 5 of them were the cards."),
+        (-12, 5, "You lost by 12, though the cards gave you 5."),
+        (12, -5, "You won by 12, though the cards cost you 5."),
+        (0, -5, "You tied on points, though the cards cost you 5."),
+        (0, 5, "You tied on points, though the cards gave you 5."),
+        (0, 0.4, "You tied on points; the cards were even."),
+        (-12, -0.4, "You lost by 12; the cards were even."),
+        (-12, -12.3, "You lost by 12: all of it was the cards."),
+        (-12, -0.9, "You lost by 12: 1 of them was the cards."),
+        (2, 24, "You won by 2; the cards gave you 24."),
+        (1, 3, "You won by 1; the cards gave you 3."),
+        (-1, -1, "You lost by 1: all of it was the cards."),
+    ],
+)
+def test_what_is_told_of_two_sides(margin, luck, told):
+    assert tell_luck(margin, luck) == told
+
+
+@pytest.mark.parametrize(
+    ("margin", "luck", "more", "told"),
+    [
+        (12, -5, {}, "All won by 12, though the cards cost them 5."),
+        (7.5, 5, {"sides": 3}, "All ended 7.5 points ahead of the others on average: 5 of them were the cards."),
+        (-1, 5, {"sides": 4}, "All ended 1 point behind the others on average, though the cards gave them 5."),
+        (0, 0, {"sides": 3}, "All ended level with the others on average; the cards were even."),
+        (7, 5, {"is_over": False}, "All led by 7: 5 of them were the cards."),
+        (0, 5, {"is_over": False}, "All stood level, though the cards gave them 5."),
+        (
+            -7, -5, {"sides": 3, "is_over": False},
+            "All stood 7 points behind the others on average: 5 of them were the cards.",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_told_of_more_sides_and_of_unfinished_games(margin, luck, more, told):
+    assert tell_luck(margin, luck, "All", "them", **more) == told

@@ -1,0 +1,162 @@
+"""Luck in one game: what the cards brought each side, deal by deal, as figures and as a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.cards import NO_CARD
+from krypenv.engine import Engine
+from krypenv.game.core import Core
+from krypenv.kernels.scoring import leads, side_scores
+from krypenv.state import DEALS, allocate
+from krypenv.training.evaluation.luck.control import control_of, make_control
+from krypenv.training.evaluation.luck.meter import Meter
+
+FloatArray = npt.NDArray[np.float64]
+
+REDEALS = 200  # for the mean value of a deal: many, as a single game takes little time
+TIED = 0.05  # points; margins of more than two sides are fractions
+
+
+@dataclass(frozen=True, eq=False)
+class GameLuck:
+    """The margins of a game's deals, and the luck in them: of D deals, those dealt and finished in its record; S sides.
+
+    A margin is a side's lead over the mean of the other sides. What is not luck is play: how all seats played the cards
+    that came, with skill and with chance, as hands are hidden.
+    """
+
+    deals: tuple[int, ...]  # (D,) the number of each deal in the game, 1 for the first
+    margins: FloatArray  # (D, S) points by which each deal changed the margin
+    luck: FloatArray  # (D, S) points of it that the cards brought
+    is_over: bool
+    control: str  # the rollouts that valued the deals, and their coefficients
+
+    @property
+    def play(self) -> FloatArray:
+        """The rest of each margin, (D, S): luck + play = margin."""
+        return self.margins - self.luck
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether these are all deals of a game that is over."""
+        return self.is_over and self.deals[:1] == (1,)
+
+    def total(self, side: int) -> tuple[float, float]:
+        """Return a side's margin in all these deals, and the luck in it."""
+        return float(self.margins[:, side].sum()), float(self.luck[:, side].sum())
+
+    def tell(self, side: int, name: str = "You", whom: str = "you") -> str:
+        """Return how a side came off in these deals and what the cards brought it, in a sentence; see `tell_luck`.
+
+        Raises ValueError without deals.
+        """
+        if not self.deals:
+            raise ValueError("no deal was dealt and finished in this game, so there is no luck to tell")
+        told = tell_luck(*self.total(side), name, whom, self.margins.shape[1], self.is_over)
+        first, last = self.deals[0], self.deals[-1]
+        if first > 1:
+            when = f"From deal {first} on" if self.is_over else f"From deal {first} to deal {last}"
+        else:
+            when = "" if self.is_over else f"After deal {last}"
+        return f"{when}, {told[0].lower()}{told[1:]}" if when else told
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures as plain JSON values."""
+        rows = zip(self.deals, self.margins.tolist(), self.luck.tolist(), strict=True)
+        return {
+            "control": self.control,
+            "deals": [{"deal": deal, "margins": margins, "luck": luck} for deal, margins, luck in rows],
+        }
+
+
+def luck_of_game(game: Core, redeals: int = REDEALS) -> GameLuck:
+    """Return the margin of each deal of a game and the luck in it; a deal that has not ended is left out.
+
+    The luck of a deal is the value of the hands that came, less the mean value over hands dealt anew. Values are
+    rollouts, weighted by the coefficients that are stored for the rules (`control_of`). These are below 1: a rollout
+    exaggerates what a deal is worth between better players, and the weighted value is the best linear estimate of what
+    the cards brought.
+
+    A game from a position begins in the middle of a deal, which is left out too. The same game gives the same figures,
+    whether its record has a seed or only a deck.
+    """
+    rules, twin = game.rules, game.rewound()
+    begun = [twin.state.copy()]  # the state at the beginning of each deal
+    margins = [_margins(twin)]
+    was_dealt = game.origin is None and begun[0]["deal_number"] == 1 and begun[0]["last_card"] == NO_CARD
+    for action in game.actions:
+        number = twin.deal_number
+        twin.act(action)
+        if twin.is_over or twin.deal_number != number:
+            begun.append(twin.state.copy())
+            margins.append(_margins(twin))
+    skipped = 0 if was_dealt else 1
+    begun, gained = begun[skipped:-1], np.diff(margins, axis=0)[skipped:]
+    control = make_control(rules, control_of(rules).shares, redeals)
+    luck = np.zeros_like(gained)
+    if begun:
+        state = allocate(len(begun))
+        state[:] = np.array(begun, state.dtype)
+        state.rng[:, DEALS] = 0  # what a record without a seed has is drawn at random
+        meter = Meter(rules, control)
+        meter.begin(Engine.from_state(rules, state, check=False), first=True)
+        luck = meter.luck
+    return GameLuck(tuple(int(row["deal_number"]) for row in begun), gained, luck, game.is_over, str(control))
+
+
+def _margins(game: Core) -> FloatArray:
+    """Return each side's lead over the mean of the others by the scores so far, (S,)."""
+    sides = game.rules.num_teams
+    own = side_scores(game.rules, game.scores())[:sides].astype(np.float64)
+    return np.asarray(leads(game.rules, own, (own.sum() - own) / (sides - 1)))
+
+
+def tell_luck(
+    margin: float, luck: float, name: str = "You", whom: str = "you", sides: int = 2, is_over: bool = True
+) -> str:
+    """Return a sentence that says how a side came off, and how much of that was the cards, in whole points.
+
+    Args:
+        margin: points by which the side is ahead of the mean of the others.
+        luck: points that the cards brought it.
+        name: what the side is called at the beginning of the sentence.
+        whom: the same as a pronoun: you, it or them.
+        sides: the number of sides; of more than two none loses by a margin, but all end ahead of the others or behind.
+        is_over: whether the game is over.
+
+    >>> tell_luck(-12, -15)
+    'You lost by 12: 15 of them were the cards.'
+    >>> tell_luck(12, -5, "Seat 1", "it")
+    'Seat 1 won by 12, though the cards cost it 5.'
+    """
+    size, cards = f"{abs(margin):.1f}".removesuffix(".0"), round(abs(luck))
+    is_tied, verb = abs(margin) < TIED, "gave" if luck > 0 else "cost"
+    said = f"{name} {_result(margin, size, sides, is_over)}"
+    if cards == 0:
+        return f"{said}; the cards were even."
+    if is_tied or (margin > 0) != (luck > 0):
+        return f"{said}, though the cards {verb} {whom} {cards}."
+    if size == str(cards):
+        return f"{said}: all of it was the cards."
+    if abs(margin) < 2 or cards > 2 * abs(margin):  # "24 of them" would be odd of two
+        return f"{said}; the cards {verb} {whom} {cards}."
+    return f"{said}: {cards} of them {'was' if cards == 1 else 'were'} the cards."
+
+
+def _result(margin: float, size: str, sides: int, is_over: bool) -> str:
+    """Return the end of "You ..." for a margin: "lost by 12", "led by 3", "ended level with the others on average"."""
+    if sides > 2:
+        verb = "ended" if is_over else "stood"
+        if abs(margin) < TIED:
+            return f"{verb} level with the others on average"
+        points = f"{size} point{'' if size == '1' else 's'}"
+        return f"{verb} {points} {'ahead of' if margin > 0 else 'behind'} the others on average"
+    if abs(margin) < TIED:
+        return "tied on points" if is_over else "stood level"
+    won, lost = ("won", "lost") if is_over else ("led", "trailed")
+    return f"{won if margin > 0 else lost} by {size}"
