@@ -47,6 +47,7 @@ class Terminal:
         console: where to write.
         four_colours: write clubs green and diamonds blue.
         read: how to ask for a line; it raises EOFError where the input has ended.
+        remark: what there is to say about a game that is over, in a sentence; nothing, if there is nothing.
     """
 
     def __init__(
@@ -57,8 +58,10 @@ class Terminal:
         console: Console,
         four_colours: bool = False,
         read: Callable[[str], str] = input,
+        remark: Callable[[Table], str] | None = None,
     ) -> None:
         self._table, self._path, self._helper, self._console, self._read = table, path, helper, console, read
+        self._remark = remark
         self._look = TextStyle(table.names, table.seat, four_colours, _shows(console, "♠"))
         self._kept = b""  # the record as it was last saved
         self._copies: set[str] = set()  # the real paths of the files that the person has saved it to
@@ -110,6 +113,16 @@ class Terminal:
         self._write("\n" + "\n".join(format_end(self._table.game)))
         names = [f"seat {seat} is {name}" for seat, name in enumerate(self._look.names)]
         self._write(f"({', '.join(names)})")
+        if self._remark:
+            self._add(self._remark)
+
+    def _add(self, remark: Callable[[Table], str]) -> None:
+        """Write what there is to say about the game; a person need not wait for it."""
+        with contextlib.suppress(KeyboardInterrupt):
+            with self._console.status("Looking back at the cards; Ctrl-C skips it.", spinner="line"):
+                said = remark(self._table)
+            if said:
+                self._write(said)
 
     def _answer(self) -> bool:
         """Let the next agent play before the person, and return whether there was one."""

@@ -15,6 +15,7 @@ from support.games import FIELDS, rules_of
 from support.terminals import ANSI, krypenv_in_a_terminal, sitting, some_lines, typed
 
 from krypenv import Game, Rules
+from krypenv.training.evaluation.luck.of_game import luck_of_game
 from krypenv.ui.choices import MOST_LISTED, Wrong, choices_of, moves_with, parse_choice
 from krypenv.ui.table import PERSON, Table
 from krypenv.ui.terminal import Terminal
@@ -141,6 +142,53 @@ def test_whole_games(text, tmp_path):
     assert max(map(len, lines[:-1])) <= 80, "the path in the last line is not broken"
     assert lines[-1].startswith("The game is saved in ")
     assert game.tags[f"Seat{rules.players - 1}"] == PERSON
+
+
+def test_each_game_of_a_session_ends_with_a_remark():
+    table = Table(Game(Rules.parse("mini-low games=2"), seed=3), 1, ["random"], seed=1)
+    terminal, out = sitting(
+        table, some_lines(table, 1), remark=lambda at: f"That was game {at.game.game_number}: {at.game.is_over}."
+    )
+    terminal.run()
+    lines = out.getvalue().splitlines()
+    for number in (1, 2):
+        place = lines.index(f"That was game {number}: True.")
+        assert lines[place - 1] == "(seat 0 is random, seat 1 is You)"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, None])
+def test_a_remark_may_be_skipped_or_empty(error):
+    def remark(_):
+        if error:
+            raise error
+        return ""
+
+    table = Table(Game(Rules.preset("mini-low"), seed=3), 1, ["random"], seed=1)
+    terminal, out = sitting(table, some_lines(table, 1), remark=remark)
+    terminal.run()
+    assert re.search(r"is You\)\n\nThe game is saved in game.krk\.\n$", out.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("rules", "told"),
+    [
+        ("mini-low", "You (won|lost|tied) "),
+        ("krypkasino players=4 teams=2", "Your side (won|lost|tied) "),
+        ("krypkasino players=3", "You ended .* the others on average"),
+    ],
+)
+def test_the_end_tells_what_the_cards_brought(rules, told):
+    arguments = ["--seed", 3, "--against", "random", "--rules", *rules.split()[:1]]
+    arguments += [word for option in rules.split()[1:] for word in f"--{option}".split("=")]
+    done = krypenv("play", *arguments, columns=80, typed="1\n" * 200)
+    assert done.exit_code == 0, done.output
+    assert re.search(rf"\(seat 0 is You, .*\)\n{told}", done.stdout)
+
+
+def test_a_game_from_a_position_ends_without_luck(tmp_path):
+    (tmp_path / "a.krk").write_text(Game.from_position(TRICKY).record(), encoding="utf-8")
+    done = krypenv("play", "--load", "a.krk", "--against", "random", columns=80, typed="1\n" * 20)
+    assert re.search(r"\(seat 0 is You, seat 1 is random\)\n\nThe game is saved", done.stdout), done.stdout
 
 
 @pytest.mark.parametrize("rules", ["krypkasino players=3", "kasino-sweden players=2"])
@@ -290,6 +338,7 @@ def test_a_whole_game_in_a_terminal(tmp_path):
     game = Game.replay((tmp_path / "game.krk").read_text(encoding="utf-8"))
     assert game.session_over
     assert "made the last capture (sistan)" in shown
+    assert luck_of_game(game).tell(0) in " ".join(shown.split())
     assert "The game is saved in game.krk." in shown
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from krypenv.one_game import Game
+    from krypenv.ui.table import Table
 
 _MOST_READ = 20  # records among which an unfinished game is looked for
 _PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False, "soft_wrap": True}
@@ -107,7 +108,18 @@ def run(settings: PlaySettings) -> None:
             path = save
         else:
             path = Path(load) if load and load != "-" else _own_name(table.record(), held)
-        Terminal(table, path, typed(it.hint), console, it.four_colours).run()
+        Terminal(table, path, typed(it.hint), console, it.four_colours, remark=_luck_in).run()
+
+
+def _luck_in(table: Table) -> str:
+    """Return what the cards brought the person's side in a game that is over; nothing unless all was dealt in it."""
+    from krypenv.training.evaluation.luck.of_game import luck_of_game
+
+    luck, rules = luck_of_game(table.game), table.game.rules
+    if not luck.is_whole:
+        return ""
+    name, whom = ("You", "you") if rules.num_teams == rules.players else ("Your side", "it")
+    return luck.tell(table.seat % rules.num_teams, name, whom)
 
 
 def _unfinished(console: Console, held: contextlib.ExitStack, is_asked: bool) -> str | None:
