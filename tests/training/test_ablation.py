@@ -15,10 +15,19 @@ from krypenv.agents.champion import MODELS
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
 from krypenv.training.evaluation.arena.model_card import limits_of, model_card
+from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.evaluation.matches.margins import margin_cells
 from krypenv.training.learn.selfplay.settings import Settings
 from krypenv.training.research import ablation
-from krypenv.training.research.ablation import ALL, VARIANTS, AblationSettings, ablate, interquartile_gain, summarize
+from krypenv.training.research.ablation import (
+    ALL,
+    VARIANTS,
+    AblationSettings,
+    ablate,
+    interquartile_gain,
+    measure_variant,
+    summarize,
+)
 
 TINY = {
     "envs": 16,
@@ -106,6 +115,28 @@ def test_summaries_keep_tasks_apart() -> None:
     assert summary["b"]["gain"] == pytest.approx((1.5 + 3.5) / 2)
 
 
+def test_luck_is_taken_out_of_the_margin_and_the_raw_one_kept() -> None:
+    raw = measure_variant("tactician", "krypkasino", "greedy", 5)
+    both = measure_variant("tactician", "krypkasino", "greedy", 5, "on")
+    found = duplicate_match("tactician", "greedy", Rules.preset(), 5, deals_from="dev", luck="on")
+    assert (raw, both) == (found.margin, {"raw": found.margin, "adjusted": found.adjusted.margin})
+    assert [ablation._pick(played, "raw") for played in (raw, both)] == [found.margin] * 2
+    assert [ablation._pick(played, "adjusted") for played in (raw, both)] == [found.margin, found.adjusted.margin]
+
+
+def test_gains_are_told_with_luck_taken_out_and_left_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = AblationSettings.of(out=str(tmp_path), against=("greedy",), only=("no imitation",))
+    margins = {ALL: [{"greedy": 2.0}, {"greedy": 4.0}], "no imitation": [{"greedy": 1.5}] * 2}
+    raw = {ALL: [{"greedy": 9.0}, {"greedy": 9.0}], "no imitation": [{"greedy": 8.0}] * 2}
+    told = ablation._tell(settings, margins, raw)["variants"]
+    assert told["no imitation"] == {**summarize(margins)["no imitation"], "raw": summarize(raw)["no imitation"]}
+    assert json.loads((tmp_path / "ablation.json").read_text())["variants"] == told
+    out = capsys.readouterr().out
+    assert "-1.5" in out
+    assert "-1.0" in out
+    assert "raw" not in ablation._tell(settings, margins, None)["variants"][ALL]
+
+
 @pytest.fixture(scope="module", params=["krypkasino", "kasino-sweden"])
 def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("ablation")
@@ -119,7 +150,7 @@ def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         ablate(settings)
         done = {path: path.stat().st_mtime_ns for path in out.rglob("model.json")}
         ablate(settings)
-        ablate(settings.changed(against=("tactician", "greedy")))
+        ablate(settings.changed(against=("tactician", "greedy"), luck="on"))
         with pytest.raises(ValueError, match="holds an ablation with frames 400, not 500; give another --out"):
             ablate(settings.changed(frames=500))
     assert done == {path: path.stat().st_mtime_ns for path in out.rglob("model.json")}, "finished runs are left alone"
@@ -133,6 +164,7 @@ def test_an_ablation_leaves_figures_and_a_picture(finished: Path) -> None:
     assert set(result["variants"]) == {ALL, "no imitation"}
     for variant in result["variants"].values():
         assert len(variant["margins"]["tactician"]) == len(variant["margins"]["greedy"]) == 2
+        assert variant["raw"]["margins"]["greedy"] != variant["margins"]["greedy"]
     without = result["variants"]["no imitation"]
     assert without["low"] <= without["gain"] <= without["high"]
     assert result["variants"][ALL]["gain"] is None

@@ -14,9 +14,11 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from scipy.stats import bootstrap, trim_mean
 
+from krypenv import agents
 from krypenv.agents.neural.model_file import CARD
 from krypenv.inputs.files import write_whole
 from krypenv.rules import Rules
+from krypenv.training.evaluation.luck.control import control_for
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.evaluation.matches.margins import margin_cells
 from krypenv.training.learn.imitation.imitate import ImitationSettings, run_imitation
@@ -27,7 +29,7 @@ from krypenv.training.learn.selfplay.settings import Settings, defaults_of
 from krypenv.training.runs import Header, Task, limits, open_run, panels
 from krypenv.training.runs.machine import machine
 from krypenv.training.runs.options import Command, an_output, part, setting
-from krypenv.training.runs.parts import Evaluation, GameRules, Network, Place
+from krypenv.training.runs.parts import Evaluation, GameRules, Network, Place, luck_setting
 from krypenv.training.runs.progress import progress
 from krypenv.training.runs.tables import print_table, write_json
 
@@ -50,6 +52,7 @@ WHOLE: dict[str, Any] = {
     "metagame_deals": 50,
 }  # settings of every run
 RESAMPLES = 2000
+Margins = dict[str, list[dict[str, float]]]  # of each run of a variant, against each opponent
 MODEL = f"model/{CARD}"  # written last, so its presence marks a finished run
 
 
@@ -78,6 +81,7 @@ class AblationSettings(Command):
         deals="duplicate deals of each run against each opponent",
         against="opponents in the evaluation",
     )
+    luck: str = luck_setting()
     only: tuple[str, ...] = setting(
         (), "variants to run, besides the full training [default: all]", panel=panels.LENGTH, decides=False
     )
@@ -119,9 +123,10 @@ def train_variant(settings: Settings) -> str:
     return str(folder)
 
 
-def measure_variant(model: str, rules: str, opponent: str, deals: int) -> float:
-    """Return the margin of a model over an opponent."""
-    return duplicate_match(model, opponent, Rules.parse(rules), deals, deals_from="dev").margin
+def measure_variant(model: str, rules: str, opponent: str, deals: int, luck: str = "off") -> float | dict[str, float]:
+    """Return the margin of a model over an opponent; if luck is measured, both the raw and the adjusted one."""
+    found = duplicate_match(model, opponent, Rules.parse(rules), deals, deals_from="dev", luck=luck)
+    return {"raw": found.margin, "adjusted": found.adjusted.margin} if found.adjusted else found.margin
 
 
 def ablate(settings: AblationSettings) -> dict[str, Any]:
@@ -141,36 +146,54 @@ def ablate(settings: AblationSettings) -> dict[str, Any]:
         Task(f"{variant}, seed {seed}", train_variant, {"settings": _settings_of(settings, variant, seed, folder)})
         for (variant, seed), folder in folders.items()
     ]
+    game = settings.game_rules()
+    controls = {name: control_for(settings.luck, [agents.make_known(name, game)], game) for name in evaluation.against}
     matches = {
         (each, name): Task(
-            f"{each[0]}, seed {each[1]}, {evaluation.deals} deals against {name}", measure_variant,
-            {"model": f"{folder}/model", "rules": rules, "opponent": name, "deals": evaluation.deals},
+            f"{each[0]}, seed {each[1]}, {evaluation.deals} deals against {name}"
+            + (f", luck taken out by {control}" if control else ""),
+            measure_variant,
+            {
+                "model": f"{folder}/model", "rules": rules, "opponent": name, "deals": evaluation.deals,
+                "luck": "on" if control else "off",
+            },
         )
         for each, folder in folders.items()
-        for name in evaluation.against
+        for name, control in controls.items()
     }  # fmt: skip
     whole = {"rules": rules, **settings.identity()}
+    del whole["luck"]  # it makes other tasks, so that the same runs can be measured both ways
     header = Header("ablation", whole, {"command": settings.line, "machine": machine()})
     with open_run(out, header, settings.place.executor) as journal:
         if not (out / IMITATION / MODEL).is_file():
             run_imitation(imitation)
         with progress(console) as show:
             journal.do_all(trainings, lambda done, of: show(done / of, f"{done} of {of} runs trained"))
-            margins = journal.do_all([*matches.values()], lambda done, of: show(done / of, f"{done} of {of} matches"))
-        found = {
+            played = journal.do_all([*matches.values()], lambda done, of: show(done / of, f"{done} of {of} matches"))
+
+    def margins(which: str) -> Margins:
+        return {
             variant: [
-                {name: margins[matches[(variant, seed), name].key] for name in evaluation.against}
+                {name: _pick(played[matches[(variant, seed), name].key], which) for name in evaluation.against}
                 for seed in range(settings.seeds)
             ]
             for variant in settings.variants
         }
-        return _tell(settings, found)
+
+    return _tell(settings, margins("adjusted"), margins("raw") if any(controls.values()) else None)
 
 
-def _tell(settings: AblationSettings, margins: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
-    """Print, write and return the results of all runs."""
+def _pick(played: float | dict[str, float], which: str) -> float:
+    """Return the raw or the adjusted margin of a match, which are one if its luck was not measured."""
+    return played[which] if isinstance(played, dict) else played
+
+
+def _tell(settings: AblationSettings, margins: Margins, raw: Margins | None) -> dict[str, Any]:
+    """Print, write and return the results of all runs; `raw` are the margins with luck left in."""
     out, rules = Path(settings.out), str(settings.game_rules())
     variants = summarize(margins)
+    for variant, each in summarize(raw or {}).items():
+        variants[variant]["raw"] = each
     result = {"command": settings.line, "settings": settings.flat(), "variants": variants}
     write_json(out / RESULT, result)
     title = f"{rules}: {settings.frames / 1e6:g} million decisions, {settings.seeds} seeds"
@@ -194,7 +217,7 @@ def folder_name(variant: str) -> str:
     return variant.replace(",", "").replace(" ", "-")
 
 
-def summarize(margins: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
+def summarize(margins: Margins) -> dict[str, Any]:
     """Return the margins of each variant's runs, and its gain over the first variant, `ALL`, with an interval.
 
     The gain is the interquartile mean, over runs and opponents, of the margin minus the mean margin of `ALL` against
@@ -235,16 +258,26 @@ def interquartile_gain(scores: list[list[float]], whole: list[list[float]]) -> t
 
 
 def print_ablation(variants: dict[str, Any], against: tuple[str, ...]) -> None:
-    """Print a row for each variant: its mean margin against each opponent, and its gain over the full training."""
+    """Print a row for each variant: its mean margin against each opponent, and its gain over the full training.
+
+    Where luck was measured, they are those with luck taken out, and the gain with luck left in comes last.
+    """
+    has_luck = any("raw" in each for each in variants.values())
     rows = [
         (
             name,
             *(f"{np.mean(each['margins'][opponent]):+.1f}" for opponent in against),
-            *(margin_cells(each["gain"], each["low"], each["high"], 1) if each["gain"] is not None else ("", "")),
+            *_gain_cells(each),
+            *(_gain_cells(each["raw"]) if has_luck else ()),
         )
         for name, each in variants.items()
     ]
-    print_table(("training", *against, "gain on the whole", "95% interval"), rows)
+    raw = ("with luck left in", "95% interval") if has_luck else ()
+    print_table(("training", *against, "gain on the whole", "95% interval", *raw), rows)
+
+
+def _gain_cells(each: dict[str, Any]) -> tuple[str, str]:
+    return margin_cells(each["gain"], each["low"], each["high"], 1) if each["gain"] is not None else ("", "")
 
 
 def draw(path: Path, variants: dict[str, Any], title: str) -> None:
