@@ -7,16 +7,19 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support.sampled import STRONG, TWO
 from typer.testing import CliRunner
 
 from krypenv import Rules
 from krypenv.training.cli.commands import app
+from krypenv.training.evaluation.luck.control import control_of
+from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.research.lab import chunks
 from krypenv.training.research.lab.chunks import by_deal, match_tasks
 from krypenv.training.research.lab.habits import with_habit
-from krypenv.training.research.lab.studying import FIGURE, RESULT, Answer, Setup, Study, run_study
+from krypenv.training.research.lab.studying import FIGURE, LEFT_IN, RESULT, TAKEN_OUT, Answer, Setup, Study, run_study
 from krypenv.training.research.studies import creep, small
 from krypenv.training.research.studies.registry import STUDIES, study_of
 from krypenv.training.runs import Executor, Task
@@ -96,6 +99,58 @@ class TestRunning:
         assert study_of("creep") is STUDIES["creep"]
         with pytest.raises(ValueError, match=r"there is no study 'crep' \(did you mean 'creep'\?\); they are creep,"):
             study_of("crep")
+
+
+class TestLuck:
+    """Luck is taken out of the margins of matches where that is asked for, and both answers are told."""
+
+    SETUP = Setup(TWO, STRONG, 8, 4, luck="on")
+
+    def test_a_match_has_both_margins_of_each_deal(self) -> None:
+        off = dataclasses.replace(self.SETUP, luck="off")
+        (task,), (plain,) = (match_tasks("x", each, with_habit(creep.creep_always)) for each in (self.SETUP, off))
+        found, raw = task.function(**task.arguments), plain.function(**plain.arguments)
+        assert found[LEFT_IN] == raw
+        changed = with_habit(creep.creep_always)(STRONG, TWO, 0)
+        match = duplicate_match(changed, STRONG, TWO, deals=8, seed=4, luck="on")
+        assert (np.mean(raw), np.mean(found[TAKEN_OUT])) == pytest.approx((match.margin, match.adjusted.margin))
+        assert match.margin != match.adjusted.margin
+
+    def test_both_answers_are_told_and_the_raw_one_is_that_of_before(self, tmp_path: Path) -> None:
+        found = run_study(STUDIES["kings"], self.SETUP, tmp_path / "on", "")
+        plain = run_study(STUDIES["kings"], dataclasses.replace(self.SETUP, luck="off"), tmp_path / "off", "")
+        assert plain.raw is None
+        assert (found.raw.sentence, found.raw.rows, found.raw.figures) == (plain.sentence, plain.rows, plain.figures)
+        assert found.figures != plain.figures
+        on, off = (json.loads((tmp_path / name / RESULT).read_text()) for name in ("on", "off"))
+        assert set(on) - set(off) == {"luck", "raw"}
+        assert on["luck"] == ["on", control_of(TWO).digest]
+        assert (on["figures"], on["raw"]["figures"]) == (found.figures, plain.figures)
+        workers = run_study(STUDIES["kings"], self.SETUP, tmp_path / "two", "", Executor(2))
+        assert (workers.figures, workers.raw.figures) == (found.figures, plain.figures)
+        with pytest.raises(ValueError, match="holds a study with luck None, not "):
+            run_study(STUDIES["kings"], self.SETUP, tmp_path / "off", "")
+
+    @pytest.mark.parametrize(("agent", "measured"), [(STRONG, False), ("search(worlds=10, plies=0)", True)])
+    def test_with_auto_it_follows_from_the_agent(self, agent: str, measured: bool) -> None:
+        setup = Setup(TWO, agent, 1, luck="auto")
+        (task,) = match_tasks("x", setup, with_habit(creep.creep_always))
+        assert isinstance(task.function(**task.arguments), dict) == measured
+
+    def test_a_study_of_single_positions_has_none(self, tmp_path: Path) -> None:
+        assert run_study(STUDIES["seat"], Setup(TWO, "random", 2, luck="on"), tmp_path, "").raw is None
+
+    def test_the_command_prints_both(self, tmp_path: Path) -> None:
+        words = ["study", "kings", "--deals", "4", "--luck", "on", "--out", str(tmp_path / "out")]
+        done = CliRunner(env={"COLUMNS": "120"}).invoke(app, words)
+        assert done.exit_code == 0, done.output
+        fields = json.loads((tmp_path / "out" / RESULT).read_text())
+        taken_out, left_in = done.stdout.split("With luck left in:")
+        assert "With luck taken out:" in taken_out
+        assert fields["answer"] in taken_out
+        assert fields["raw"]["answer"] in left_in
+        wrong = CliRunner().invoke(app, [*words[:5], "of", *words[6:]])
+        assert "luck is auto, on or off, not 'of'" in wrong.stderr
 
 
 @pytest.mark.parametrize("name", sorted(set(STUDIES) - {"small"}))  # which has a test of its own

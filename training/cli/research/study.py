@@ -31,6 +31,16 @@ def study_seed() -> Any:
     return a_seed("seed of the deals and of the agents' random choices", limits.SEED)
 
 
+def study_luck() -> Any:
+    """Return the field that says in which matches of a study luck is taken out; usually off, as in stored answers."""
+    return setting(
+        "off",
+        "take out of the margins of matches what the cards brought; auto: where an agent takes long for its decisions",
+        panel=LENGTH,
+        metavar="auto|on|off",
+    )
+
+
 @dataclass(frozen=True)
 class StudySettings(Command):
     """The settings of `krypenv study`."""
@@ -38,8 +48,8 @@ class StudySettings(Command):
     command: ClassVar[str] = "study"
     name: str = setting(
         "",
-        "the study: advice, creep, example, last, luck, memory, misere, partners, seat, setups, shed, small or "
-        "variants",
+        "the study: adjusted, advice, creep, example, last, luck, memory, misere, partners, seat, setups, shed, small "
+        "or variants",
         panel=STUDY,
         is_argument=True,
         is_required=True,
@@ -50,6 +60,7 @@ class StudySettings(Command):
     )
     deals: int | None = setting(None, "number of deals [default: the study's own]", limits.DEALS, LENGTH)
     seed: int = study_seed()
+    luck: str = study_luck()
     place: Place = part(Place())
     models: Path | None = a_models_folder()
     out: Path | None = an_output(None, "folder of the answer [default: runs/studies/NAME-players]", "FOLDER")
@@ -72,6 +83,7 @@ class ComparisonSettings(Command):
     )
     deals: int = setting(1000, "deals of each match", limits.DEALS, LENGTH)
     seed: int = study_seed()
+    luck: str = study_luck()
     place: Place = part(Place())
     models: Path | None = a_models_folder()
     out: Path = an_output(Path("runs/compare"), "folder of the answer; a comparison in it is resumed", "FOLDER")
@@ -103,7 +115,8 @@ def answer_study(
     it, deals = settings, study.deals if settings.deals is None else settings.deals
     if it.models and not study.sets:
         raise ValueError(f"the study {study.name} compares no rules, so it has no use for --models")
-    setup = Setup(rules, agent, deals, it.seed, find_models(it.models, study.sets) if it.models else ())
+    models = find_models(it.models, study.sets) if it.models else ()
+    setup = Setup(rules, agent, deals, it.seed, models, it.luck)
     study.check(setup)
     check_folder(out)
     console = Console(stderr=True)
@@ -115,6 +128,10 @@ def answer_study(
         )  # fmt: skip
     about = f"{len(study.sets)} rule sets" if study.sets else f"{setup.rules}, {setup.agent}"
     typer.echo(f"{study.question} ({about}, {setup.deals} deals)")
-    print_table(answer.columns, answer.rows)
-    typer.echo(answer.sentence)
+    for which, its in (("taken out", answer), ("left in", answer.raw)):
+        if its:
+            if answer.raw:
+                typer.echo(f"With luck {which}:")
+            print_table(its.columns, its.rows)
+            typer.echo(its.sentence)
     typer.echo(f"wrote {out / RESULT} and {out / FIGURE}")

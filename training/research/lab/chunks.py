@@ -16,10 +16,11 @@ from krypenv.engine import Engine
 from krypenv.inputs.words import describe_error
 from krypenv.rules import Rules
 from krypenv.state import State
-from krypenv.training.evaluation.arena.shards import AgentSource, Shard, play_shard
+from krypenv.training.evaluation.arena.shards import AgentSource, Shard, make_agent, play_shard
+from krypenv.training.evaluation.luck.control import control_for, is_slow
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.evaluation.matches.margins import own_margins
-from krypenv.training.research.lab.studying import Setup, Task
+from krypenv.training.evaluation.matches.margins import FloatArray, own_margins, without_luck
+from krypenv.training.research.lab.studying import LEFT_IN, TAKEN_OUT, Setup, Task
 
 CHUNK = 100  # deals of a task
 Change = Callable[[str, Rules, int], Agent]  # makes a changed agent from the string of one, rules and a seed
@@ -30,10 +31,11 @@ def strong_agent(rules: Rules) -> str:
     return "champion(worlds=0)" if shipped_model(rules) else "search(worlds=10, plies=0)"
 
 
-def chunk_tasks(key: str, setup: Setup, function: Callable[..., list[Any]], **more: Any) -> list[Task]:
+def chunk_tasks(key: str, setup: Setup, function: Callable[..., Any], **more: Any) -> list[Task]:
     """Return tasks over the deals of a setup, in chunks.
 
-    Each calls `function(rules, agent, first, deals, seed, **more)`, which returns a list with an item for each deal.
+    Each calls `function(rules, agent, first, deals, seed, **more)`, which returns a list with an item for each deal, or
+    two such lists as `play_chunk` does.
     """
     return [
         Task(
@@ -54,20 +56,35 @@ def by_deal(results: dict[str, Any], key: str, setup: Setup) -> list[Any]:
 
 def match_tasks(key: str, setup: Setup, change: Change) -> list[Task]:
     """Return the tasks of a duplicate match of the setup's agent, changed, against itself as it is."""
-    return chunk_tasks(key, setup, play_chunk, change=change)
+    return chunk_tasks(key, setup, play_chunk, change=change, luck=setup.luck)
 
 
-def play_chunk(rules: str, agent: str, first: int, deals: int, seed: int, change: Change) -> list[float]:
-    """Return the margins of a changed agent against the agent as it is on all other sides, by deal."""
+def play_chunk(
+    rules: str, agent: str, first: int, deals: int, seed: int, change: Change, luck: str = "off"
+) -> list[float] | dict[str, list[float]]:
+    """Return the margins of a changed agent against the agent as it is on all other sides, by deal.
+
+    If luck is measured, they are those with luck taken out and with luck left in, under `TAKEN_OUT` and `LEFT_IN`.
+    """
     game = Rules.parse(rules)
     sides = game.num_teams
     seatings = tuple(tuple(int(side != own) for side in range(sides)) for own in range(sides))
     members: dict[int, AgentSource] = {0: ("changed", partial(change, agent)), 1: agent}
     seeds = deal_seeds(seed, first + deals)[first:]
-    played = play_shard(Shard(0, first // CHUNK, first, seeds, seatings, members, game, seed))
+    choice = "off" if luck == "auto" and not is_slow(agent) else luck  # names of changed agents tell nothing
+    control = control_for(choice, [make_agent(source, game, seed) for source in members.values()], game)
+    played = play_shard(Shard(0, first // CHUNK, first, seeds, seatings, members, game, seed, control))
     if played["forfeits"]:
         raise ValueError(f"a player {played['forfeits'][0][3]}")
-    return own_margins(game, np.array(played["scores"], float)).mean(axis=1).round(9).tolist()
+    scores = np.array(played["scores"], float)
+    if control is None:
+        return _margins(game, scores)
+    adjusted = without_luck(game, scores, np.array(played["luck"]))
+    return {TAKEN_OUT: _margins(game, adjusted), LEFT_IN: _margins(game, scores)}
+
+
+def _margins(rules: Rules, scores: FloatArray) -> list[float]:
+    return own_margins(rules, scores).mean(axis=1).round(9).tolist()
 
 
 def instead(other: str) -> Change:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +18,13 @@ from krypenv.agents.neural.model_file import read_card
 from krypenv.inputs.files import write_whole
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.arena import weights_of
+from krypenv.training.evaluation.luck.control import control_for, control_of
 from krypenv.training.runs import HERE, Executor, Header, Progress, Task, open_run
 from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.machine import machine
 from krypenv.training.runs.tables import write_json
 
+TAKEN_OUT, LEFT_IN = "luck taken out", "luck left in"  # the two margins of a match whose luck was measured
 RESULT, FIGURE = "result.json", "figure.png"
 
 
@@ -34,9 +37,11 @@ class Setup:
     deals: int
     seed: int = 0
     models: tuple[str, ...] = ()  # folders, for a study that compares rule sets
+    luck: str = "off"  # in which duplicate matches it is taken out of the margins: auto, on or off
 
     def __post_init__(self) -> None:
-        agents.make_known(self.agent, self.rules)  # raises ValueError where there is none
+        player = agents.make_known(self.agent, self.rules)  # raises ValueError where there is none
+        control_for(self.luck, [player], self.rules)  # and for another choice
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
@@ -52,6 +57,7 @@ class Answer:
     rows: Sequence[tuple[str, ...]]
     figures: dict[str, Any]  # the numbers behind it, as plain JSON values
     draw: Callable[[Axes], None]
+    raw: Answer | None = None  # the same with luck left in, where it was taken out of matches
 
 
 @dataclass(frozen=True)
@@ -110,16 +116,38 @@ def run_study(
     if study.sets:
         trained = {str(agents.rules_of(model)): read_card(model)["weights_sha256"] for model in setup.models}
         identity |= {"sets": dict(study.sets), "models_sha256": trained}
+    if setup.luck != "off":
+        played = map(Rules.parse, study.sets.values()) if study.sets else [setup.rules]
+        identity["luck"] = [setup.luck, *(control_of(rules).digest for rules in played)]
     about = {"command": command, "machine": machine()}
     with open_run(folder, Header("study", identity, about), executor) as run:
-        answer = study.answer(setup, run.do_all(study.tasks(setup), progress))
-        figures = {
-            **identity, "question": study.question, "answer": answer.sentence, "columns": answer.columns,
-            "rows": answer.rows, "figures": answer.figures, **about,
-        }  # fmt: skip
+        answer = _answer(study, setup, run.do_all(study.tasks(setup), progress))
+        figures = {**identity, "question": study.question, **_plain(answer), **about}
+        if answer.raw:
+            figures["raw"] = _plain(answer.raw)
         write_json(folder / RESULT, figures)
         write_whole(folder / FIGURE, picture(study, answer))
     return answer
+
+
+def _answer(study: Study, setup: Setup, results: dict[str, Any]) -> Answer:
+    """Return the answer from results, by margins with luck taken out where it was measured, with the raw one beside."""
+    measured = {
+        key for key, result in results.items() if isinstance(result, dict) and result.keys() == {TAKEN_OUT, LEFT_IN}
+    }
+    if not measured:
+        return study.answer(setup, results)
+    adjusted, raw = (
+        study.answer(setup, {key: result[which] if key in measured else result for key, result in results.items()})
+        for which in (TAKEN_OUT, LEFT_IN)
+    )
+    return dataclasses.replace(adjusted, raw=raw)
+
+
+def _plain(answer: Answer) -> dict[str, Any]:
+    return {
+        "answer": answer.sentence, "columns": answer.columns, "rows": answer.rows, "figures": answer.figures,
+    }  # fmt: skip
 
 
 def picture(study: Study, answer: Answer) -> bytes:
