@@ -13,8 +13,10 @@ from support.places import ROOT
 
 from krypenv import Rules, agents
 from krypenv.training.evaluation.arena.arena import weights_of
-from krypenv.training.evaluation.matches.margins import format_margin, interval
-from krypenv.training.evaluation.score.board import make_board
+from krypenv.training.evaluation.matches.margins import format_margin
+from krypenv.training.evaluation.score.board import compare, make_board
+from krypenv.training.evaluation.score.identity import identity_of
+from krypenv.training.evaluation.score.playing import check_chunk, tasks_of
 from krypenv.training.evaluation.score.protocol import DEALS, QUICK, TABLES
 from krypenv.training.evaluation.score.score_file import read_score
 from krypenv.training.research.lab.chunks import strong_agent
@@ -96,12 +98,13 @@ def test_the_rows_of_advice_are_those_of_the_page() -> None:
 
 
 def test_the_champion_s_lead_over_its_network_is_that_of_the_scores() -> None:
-    """The page quotes the paired difference of both over the same deals."""
+    """The page quotes the difference of both as the board compares them, with its 95% interval."""
     champion, network = (
         read_score(ROOT / "docs/results/scores" / f"{name}-two.json").tables["two"] for name in ("champion", "network")
     )
-    lead = format_margin(*interval(champion.by_deal - network.by_deal), 1, " points a game")
-    assert f"is better by {lead}" in PAGE
+    lead, error = compare(champion, network)
+    told = format_margin(lead, lead - 1.96 * error, lead + 1.96 * error, 1, " points a game")
+    assert f"is better by {told}" in PAGE
 
 
 def rows_of_misere(figures: dict[str, Any]) -> Iterator[str]:
@@ -182,14 +185,22 @@ class TestScores:
     @pytest.mark.parametrize("path", SCORES, ids=lambda path: path.stem)
     def test_a_stored_score_is_whole_and_of_the_weights_in_the_package(self, path: Path) -> None:
         score = read_score(path)
-        tables = [TABLES[name] for name in score.tables]
-        weights = {each for t in tables for each in weights_of(score.agent, agents.make(score.agent, t.rules))}
-        assert sorted(weights) == list(score.weights)
+        assert score.identity == identity_of(score.agent, [TABLES[name] for name in score.tables])
         words = shlex.split(score.command)
         assert words[:2] == ["krypenv", "score"]
         assert words[words.index("--out") + 1] == str(path.relative_to(ROOT))
         assert {table.deals for table in score.tables.values()} == {QUICK if "--quick" in words else DEALS}
         assert not any(table.forfeits for table in score.tables.values())
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("path", SCORES, ids=lambda path: path.stem)
+    def test_a_chunk_of_a_stored_score_is_what_it_plays_now(self, path: Path) -> None:
+        """At a table, against an opponent, and for a chunk that follow from the digest of the agent."""
+        score = read_score(path)
+        number = int(score.digest[:8], 16)
+        name = list(score.tables)[number % len(score.tables)]
+        tasks = list(tasks_of(score.agent, TABLES[name], score.tables[name].deals, score.digest))
+        assert check_chunk(path, score, name, tasks[number % len(tasks)].arguments["shard"]) == 0
 
     def test_the_board_is_that_of_the_files(self, tmp_path: Path) -> None:
         for path in SCORES:

@@ -29,6 +29,8 @@ from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.margins import interval, own_margins
 from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
+from krypenv.training.research.exact.solving import measure
+from krypenv.training.research.exact.strategies import save
 
 MAIN = Rules.preset("krypkasino")
 TACTICIAN = {"tactician": 1.0}
@@ -293,6 +295,13 @@ def test_it_is_on_where_it_pays():
     assert control_for("off", [slow, slow], MAIN) is None
 
 
+def test_a_network_in_training_is_quick_whatever_its_name():
+    network = agents.make(str(shipped_model(MAIN)), MAIN)
+    network.name = "update 3"
+    assert is_slow(network.name)
+    assert control_for("auto", [network, network], MAIN) is None
+
+
 def test_who_sees_the_deck_has_no_luck():
     players = [agents.make(name, MAIN) for name in ("oracle-deck", "search")]
     assert control_for("auto", players, MAIN) is None
@@ -315,7 +324,7 @@ def test_a_digest_tells_controls_apart():
 
 
 def test_every_stored_coefficient_is_of_rules_that_are_fitted():
-    from krypenv.training.evaluation.luck.fitting import fitted_rules
+    from krypenv.training.research.coefficients import fitted_rules
 
     entries = control.stored()["rules"]
     assert set(entries) <= set(map(str, fitted_rules()))
@@ -329,3 +338,15 @@ def test_every_stored_coefficient_is_of_rules_that_are_fitted():
 def test_agents_of_ones_own_are_measured_too():
     result = duplicate_match(Lowest(MAIN), Highest(MAIN), MAIN, deals=4)
     assert result.adjusted is not None
+
+
+@pytest.mark.parametrize("text", ["mini-last", "mini-copies"])
+def test_the_adjusted_margin_of_exact_play_is_right(tmp_path, text):
+    """A best response to tactician wins what the solver computes, luck taken out."""
+    rules = Rules.parse(text)
+    measured = measure("tactician", rules, seeds=100)
+    folder = save(tmp_path / "response", measured, best_response=True)
+    match = duplicate_match(str(folder), "tactician", rules, deals=3000, seed=2, luck="on")
+    assert match.adjusted is not None
+    assert match.adjusted.worth > 1
+    assert match.adjusted.low - 0.02 <= measured.exploitability <= match.adjusted.high + 0.02

@@ -25,22 +25,25 @@ from krypenv.training.evaluation.arena.shards import play_shard
 from krypenv.training.evaluation.score import board, protocol
 from krypenv.training.evaluation.score import playing as run
 from krypenv.training.evaluation.score import score_file as results
+from krypenv.training.evaluation.score.identity import digest_of, identity_of
 from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, journal_of, play_score, tasks_of
-from krypenv.training.evaluation.score.protocol import TABLES, OfficialTable, deals_of, table_of
+from krypenv.training.evaluation.score.protocol import TABLES, OfficialTable, are_common, deals_of, table_of
 from krypenv.training.evaluation.score.score_file import TableScore, read_score
 from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.parts import Place
 
 FROZEN = TESTS / "score_v1.json"
+DIGEST = "0123456789abcdef" * 4
 
 
 def frozen_play(table: OfficialTable) -> dict[str, str]:
     """What each opponent of a panel makes of the first two deals against greedy, as a hash."""
     found = {}
-    for task in tasks_of("greedy", table, protocol.CHUNK):
+    for task in tasks_of("greedy", table, protocol.CHUNK, DIGEST):
         shard = task.arguments["shard"]
         few = dataclasses.replace(shard, deal_seeds=shard.deal_seeds[:2])
-        scores = json.dumps(play_shard(few)["scores"])
+        played = play_shard(few)
+        scores = json.dumps([played["scores"], played["luck"]])
         found[table.opponents[shard.match]] = hashlib.sha256(scores.encode()).hexdigest()[:16]
     return found
 
@@ -52,13 +55,54 @@ def test_the_protocol_is_frozen(name: str) -> None:
     table = TABLES[name]
     assert kept["protocol"] == protocol.VERSION
     assert list(kept["tables"]) == list(TABLES)
-    assert kept["tables"][name] == {"rules": str(table.rules), "play": frozen_play(table)}
-    assert kept["deals"] == [f"{seed:016x}" for seed in deals_of(3).tolist()]
+    assert kept["tables"][name] == {
+        "rules": str(table.rules), "control": table.control.digest, "play": frozen_play(table),
+    }  # fmt: skip
+    assert kept["deals"] == [f"{seed:016x}" for seed in deals_of(400, DIGEST)[[0, 1, 50, 51, 100, 399]].tolist()]
 
 
 def test_a_longer_list_of_deals_begins_with_the_shorter_one() -> None:
-    assert (deals_of(1000)[:100] == deals_of(100)).all()
-    assert len(set(deals_of(1000).tolist())) == 1000
+    assert (deals_of(400, DIGEST)[:100] == deals_of(100, DIGEST)).all()
+    assert len(set(deals_of(400, DIGEST).tolist())) == 400
+
+
+def test_half_of_the_deals_are_common_to_all_and_half_follow_from_the_agent() -> None:
+    common = are_common(400)
+    assert common.sum() == 200
+    one, other = deals_of(400, DIGEST), deals_of(400, "1" * 64)
+    assert (one[common] == other[common]).all()
+    assert not set(one[~common].tolist()) & set(other[~common].tolist())
+
+
+def test_an_agent_that_is_changed_has_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its options, its weights, its file or the version; and by nothing else."""
+    tables = [TABLES["two"]]
+    found = [
+        digest_of(identity_of(name, tables))
+        for name in (
+            "greedy",
+            "tactician",
+            "tactician(shed=True)",
+            "champion",
+            "champion(worlds=0)",
+            str(MODELS / "two"),
+        )
+    ]
+    assert len(set(found)) == len(found)
+    assert digest_of(identity_of("greedy", tables)) == found[0]
+    one = identity_of("champion", tables)
+    for key, value in (("weights_sha256", ["0" * 64]), ("version", "0.0.1"), ("files_sha256", ["0" * 64])):
+        assert digest_of(one | {key: value}) != digest_of(one)
+    monkeypatch.syspath_prepend(tmp_path)
+    text = "class Own:\n    name = 'own'\n    def __init__(self, rules, seed=0): self.rules = rules\n"
+    text += "    def act(self, observations, action_masks): return action_masks.argmax(axis=1)\n"
+    own = []
+    for number, more in enumerate(("", "# another line\n")):
+        (tmp_path / f"own_{number}.py").write_text(text + more)
+        identity = identity_of(agents.typed(f"own_{number}:Own"), tables)
+        own.append(identity["files_sha256"])
+        assert own[-1] == [hashlib.sha256((text + more).encode()).hexdigest()]
+    assert own[0] != own[1]
 
 
 @pytest.fixture
@@ -106,13 +150,17 @@ class TestScores:
         table = protocol.TABLES["three"]
         for at, opponent in enumerate(table.opponents):
             for deal in range(2):
-                shard = [task.arguments["shard"] for task in tasks_of("greedy", table, 2)][at]
-                margins = []
-                for own, line in enumerate(play_shard(shard)["scores"][deal]):
+                shard = [task.arguments["shard"] for task in tasks_of("greedy", table, 2, score.digest)][at]
+                played, margins = play_shard(shard), []
+                for own, line in enumerate(played["scores"][deal]):
                     assert sum(line) == table.rules.total_points  # what sweeps cost, others are paid (R9)
                     others = [each for side, each in enumerate(line) if side != own]
                     margins.append(sum(others) / len(others) - line[own])
-                assert math.isclose(score.tables["three"].margins[at, deal], np.mean(margins)), opponent
+                found = score.tables["three"]
+                assert math.isclose(found.raw[at, deal], np.mean(margins)), opponent
+                luck = np.mean([line[own] for own, line in enumerate(played["luck"][deal])])
+                assert math.isclose(found.luck[at, deal], luck, abs_tol=0.002)
+                assert found.margins[at, deal] == found.raw[at, deal] - found.luck[at, deal]
 
     def test_the_file_depends_on_agent_and_protocol_alone(self, tmp_path: Path) -> None:
         one = play_score(ScoreSettings("tactician", tmp_path / "one.json", (), 6))
@@ -122,6 +170,7 @@ class TestScores:
         shorter = play_score(ScoreSettings("tactician", tmp_path / "less.json", (), 4))
         for name, table in shorter.tables.items():
             assert (table.margins == one.tables[name].margins[:, :4]).all()
+            assert table.luck.any()
         mean, low, high = one.tables["two"].interval
         assert low < mean < high
         assert mean == pytest.approx(one.tables["two"].margins.mean())
@@ -162,7 +211,8 @@ class TestScores:
         assert settings.out.read_bytes() == whole
         journal.parent.mkdir()
         journal.write_bytes(kept)
-        fields = json.loads(whole) | {"agent": {"name": "other", "weights_sha256": []}}
+        fields = json.loads(whole)
+        fields["agent"]["name"] = "other"
         del fields["checksum"]
         results.write_score(settings.out, fields)
         with pytest.raises(ValueError, match="there already"):
@@ -206,7 +256,8 @@ class TestScores:
         play_score(ScoreSettings("tactician", path, (), 6))
         assert check_score(path) == (4, 24)
         assert check_score(path, share=1.0, seed=3) == (24, 24)
-        fields = json.loads(path.read_text())
+        whole = path.read_text()
+        fields = json.loads(whole)
         fields["tables"]["two"]["opponents"]["greedy"][4][0] += 1
         path.write_text(json.dumps(fields))
         with pytest.raises(ValueError, match="was changed, for it does not agree with its checksum"):
@@ -215,6 +266,18 @@ class TestScores:
         path.write_bytes(results.encode(fields))  # by somebody who knows how
         with pytest.raises(ValueError, match="differs from a replay: table two, against greedy, deal 4 has"):
             check_score(path, share=1.0)
+        for change, reason in (
+            (lambda it: it["opponents"]["greedy"][4].__setitem__(2, 3.0), "deal 4 has 3.0 points of luck and not"),
+            (lambda it: it.update(control="0" * 12), "two has luck taken out by '000000000000', and this version"),
+            (lambda it: it.pop("control"), "control is missing"),
+            (lambda it: it["opponents"]["greedy"][4].pop(), "greedy"),
+        ):
+            fields = json.loads(whole)
+            del fields["checksum"]
+            change(fields["tables"]["two"])
+            path.write_bytes(results.encode(fields))
+            with pytest.raises(ValueError, match=reason):
+                check_score(path, share=1.0)
 
     def test_other_files_are_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "a.json"
@@ -228,8 +291,8 @@ class TestScores:
             (lambda it: it["tables"].update(nine=it["tables"]["two"]), "tables.nine is no table; they are two, three"),
             (lambda it: it["tables"]["two"]["opponents"].pop("greedy"), "is not the panel of the protocol"),
             (lambda it: it["tables"]["two"].update(deals=1), "is not whole"),
-            (lambda it: it["tables"]["two"]["opponents"].update(greedy=[[1, 2]]), "is not whole"),
-            (lambda it: it["tables"]["two"]["opponents"].update(greedy=[[1, 0.5], [2, 3]]), "greedy"),
+            (lambda it: it["tables"]["two"]["opponents"].update(greedy=[[1, 2, 0.5]]), "is not whole"),
+            (lambda it: it["tables"]["two"]["opponents"].update(greedy=[[1, 0.5, 0], [2, 3, 0]]), "not whole"),
             (lambda it: it.pop("agent"), "agent is missing"),
         ]
         for change, reason in changes:
@@ -272,7 +335,7 @@ class TestScores:
         score = play_score(ScoreSettings("failing:Failing", path, ("two",), 2))
         assert score.tables["two"].forfeits == 8
         points = protocol.TABLES["two"].rules.total_points
-        assert (score.tables["two"].margins == -points).all()
+        assert (score.tables["two"].raw == -points).all()
         assert score.agent == "failing:Failing"
         with pytest.raises(ValueError, match="to have it imported, name it: krypenv score"):
             check_score(path)
@@ -289,7 +352,7 @@ class TestScores:
             score = play_score(ScoreSettings(source, path, ("two",), 2))
             name = ("made", "mine")[number]
             assert (score.agent, score.weights, score.command) == (name, (), "")
-            assert (score.tables["two"].margins == by_name.tables["two"].margins).all() == (name == "made")
+            assert (score.tables["two"].raw == by_name.tables["two"].raw).all() == (name == "made")
             with pytest.raises(ValueError, match=f"is of the agent '{name}', which is neither in the package nor"):
                 check_score(path)
             assert check_score(path, share=1.0, agent=source) == (4, 4)
@@ -341,7 +404,8 @@ class TestScores:
         page = (folder / "board.md").read_text()
         for name in ("two", "three"):
             part = page.partition(f"## {name}")[2].partition("## ")[0]
-            assert part.index("`tactician(shed=True)`") < part.index("`greedy`")
+            assert "| 1 | `greedy` |" in part
+            assert "| 1 | `tactician(shed=True)` |" in part  # four deals tell nothing apart
 
     @pytest.mark.parametrize(
         ("words", "reason"),
@@ -400,7 +464,7 @@ class TestScores:
             (tmp_path / f"{name}.json").write_bytes(data)
         for name, base, change in (
             ("odd", good, lambda it: it.update(protocol="krypenv-score-0")),
-            ("points", good, lambda it: it["tables"]["three"]["opponents"]["greedy"][1].reverse()),
+            ("points", good, lambda it: it["tables"]["three"]["opponents"]["greedy"][1].__setitem__(0, 9)),
             ("forfeits", good, lambda it: it["tables"]["two"].update(forfeits=1)),
             ("own_forfeits", own, lambda it: it["tables"]["two"].update(forfeits=1)),
             ("oracle", good, lambda it: it["agent"].update(name="oracle-hand")),
@@ -419,19 +483,48 @@ class TestScores:
         assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
 
 
-def test_a_board_ranks_by_paired_differences() -> None:
+def test_a_board_ranks_by_differences_deal_by_deal() -> None:
     noise = np.random.default_rng(0).normal(size=(2, 400))
 
-    def table(offset: float, scale: float = 1.0) -> TableScore:
-        return TableScore("two", 400, offset + scale * noise, 1.0, 0)
+    def table(offset: float, margins: Any = noise) -> TableScore:
+        return TableScore("two", 400, offset + margins, np.zeros((2, 400)), 1.0, 0)
 
-    best, same, worse = table(1.0), table(1.0), table(0.9)
-    assert board.ranks([worse, best, same]) == [3, 1, 1]  # on the same deals a tenth of a point is told apart
-    unlike = TableScore("two", 400, 1.2 + np.random.default_rng(1).normal(size=(2, 400)) * 5, 1.0, 0)
+    own = np.where(are_common(400), noise, np.random.default_rng(1).normal(size=(2, 400)))
+    best, same, worse = table(1.0), table(1.0, own), table(0.9, own)
+    # on the common deals a tenth of a point is told apart, though not on those of an agent's own
+    assert board.p_value(board.compare(best, worse)) < 1e-6
+    assert board.ranks([worse, best, table(1.0)]) == [3, 1, 1]
+    assert board.compare(best, same) == (0.0, 0.0)
+    assert board.p_value((0.0, 0.0)) == 1.0
+    unlike = table(1.2, np.random.default_rng(1).normal(size=(2, 400)) * 5)
     assert board.ranks([best, unlike]) == [1, 1]
-    assert not board.is_better(best, best)
     line = board._table([("mine:Careful(way='a|b')", best)]).splitlines()[-1]
     assert line.startswith("| 1 | <code>mine&#58;Careful(way='a&#124;b')</code> | +0.97 |")
+
+
+def test_ranks_are_corrected_for_the_number_of_pairs() -> None:
+    """Of ten equal agents few boards tell any two apart: 5 of 100 by the rule, where without it most would."""
+    random, told = np.random.default_rng(5), []
+    for _ in range(200):
+        margins = random.normal(size=(10, 1, 100))
+        tables = [TableScore("two", 100, each, np.zeros((1, 100)), 1.0, 0) for each in margins]
+        told.append(max(board.ranks(tables)) > 1)
+    assert 0 < np.mean(told) < 0.12
+
+
+def test_common_deals_that_went_too_well_are_marked() -> None:
+    """An agent that looks up the common deals: it is far better there than on its own."""
+    random = np.random.default_rng(2)
+    margins = random.normal(0, 10, (6, 400))
+    fair = TableScore("two", 400, margins, np.zeros((6, 400)), 1.0, 0)
+    prepared = TableScore("two", 400, margins + 10 * are_common(400), np.zeros((6, 400)), 1.0, 0)
+    assert not fair.is_suspect
+    assert prepared.is_suspect
+    assert board.halves_text(prepared).endswith(" !")
+    many = [
+        TableScore("two", 100, random.normal(size=(2, 100)), np.zeros((2, 100)), 1.0, 0).is_suspect for _ in range(2000)
+    ]
+    assert sum(many) < 12  # one of a thousand, within what chance allows
 
 
 def test_every_table_can_be_played_by_the_shipped_agents() -> None:

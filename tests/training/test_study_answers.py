@@ -13,9 +13,9 @@ from krypenv import Engine, Game, Rules, agents
 from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.observation import LAYOUT
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.evaluation.matches.margins import share_interval
+from krypenv.training.evaluation.matches.margins import holm, share_interval
 from krypenv.training.research.lab import strong_positions as sampling
-from krypenv.training.research.lab.intervals import amounts, holm, p_value, points
+from krypenv.training.research.lab.intervals import amounts, p_value, points
 from krypenv.training.research.lab.strong_positions import (
     Position,
     TriedPlay,

@@ -1,5 +1,6 @@
 """How strong agents are.
 
+luck      what the cards bring, taken out of margins
 matches   matches over duplicate deals
 arena     tournaments
 score     official scores

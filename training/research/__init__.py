@@ -1,10 +1,11 @@
 """Questions about the game and about agents.
 
-studies   the studies
-lab       what studies share
-exact     small games solved exactly
-exploit   how much an agent loses to one that knows it
-ablation  what each part of training is worth
+studies       the studies
+lab           what studies share
+exact         small games solved exactly
+exploit       how much an agent loses to one that knows it
+ablation      what each part of training is worth
+coefficients  the coefficients of luck, fitted and stored
 """
 
 from krypenv.runtime.lazy import importer

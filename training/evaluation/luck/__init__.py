@@ -3,6 +3,5 @@
 redealing  a deal dealt anew, and what it is worth, as kernels
 meter      the luck of the deals of many games
 control    which rollouts value a deal, stored with their coefficients, and in which matches
-fitting    the coefficients
 of_game    the luck of one game, deal by deal, and in a sentence
 """

@@ -1,6 +1,6 @@
 """Which rollouts value a deal, and with which coefficients: stored before the games that they are used on.
 
-A coefficient is that of a least-squares fit of margins by luck (`krypenv.training.evaluation.luck.fitting`), which
+A coefficient is that of a least-squares fit of margins by luck (`krypenv.training.research.coefficients`), which
 leaves the least variance. Rules without an entry have the default.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -89,9 +90,14 @@ def control_for(choice: str, agents: Iterable[Agent], rules: Rules) -> Control |
             f"luck can't be taken out with {one_line(sees_deck[0].name)}: it sees which cards come, so no deal is "
             "chance to it; give --luck off"
         )
-    if choice == "off" or sees_deck or (choice == "auto" and not any(is_slow(agent.name) for agent in made)):
+    if choice == "off" or sees_deck or (choice == "auto" and all(map(_is_quick, made))):
         return None
     return control_of(rules)
+
+
+def _is_quick(agent: Agent) -> bool:
+    """Return whether an agent says that it is quick, as the networks in training do, or its name says so."""
+    return bool(getattr(agent, "is_quick", False)) or not is_slow(agent.name)
 
 
 def is_slow(name: str) -> bool:
@@ -99,7 +105,7 @@ def is_slow(name: str) -> bool:
 
     Agents that are not the package's count as slow, and models' folders as networks alone.
     """
-    if Path(name).is_dir():
+    if os.path.isdir(name):
         return False
     try:
         kind, options = parse_spec(name)

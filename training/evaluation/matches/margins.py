@@ -128,6 +128,18 @@ def _student(mean: float, error: float, samples: int) -> Interval:
     return mean, mean - half, mean + half
 
 
+def holm(p_values: Sequence[float]) -> FloatArray:
+    """Return p values adjusted for the number of tests, by Holm's step-down method (Holm 1979).
+
+    Where those below 0.05 are taken for certain, one error or more among all tests has a probability of 5% at most.
+    """
+    found = np.asarray(p_values, float)
+    order = found.argsort()
+    adjusted = np.empty_like(found)
+    adjusted[order] = np.maximum.accumulate(found[order] * np.arange(len(found), 0, -1)).clip(max=1)
+    return adjusted
+
+
 # ---------------------------------------------------------------------- texts
 
 

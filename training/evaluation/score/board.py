@@ -1,21 +1,30 @@
-"""One page of many scores: for each table the agents in order, with intervals, and ties told by paired differences."""
+"""One page of many scores: for each table the agents in order, with intervals, and ties that differences tell."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+from scipy.stats import norm
+
 from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import as_code, one_line
-from krypenv.training.evaluation.matches.margins import interval, margin_cells
+from krypenv.training.evaluation.matches.margins import holm, margin_cells
 from krypenv.training.evaluation.score.protocol import TABLES, VERSION
-from krypenv.training.evaluation.score.score_file import Score, TableScore, read_score
+from krypenv.training.evaluation.score.score_file import ODD, Score, TableScore, read_score
 
 PAGE = "board.md"
+LEVEL = 0.05  # of all comparisons at a table together
 _RULE = (
-    "An agent's rank at a table is 1 plus the number of agents that are better. One agent is better than another where "
-    "the 95% interval of the difference of their scores, deal by deal over the deals that both have played, lies above "
-    "zero; else they are tied, and share a rank unless a third one tells them apart."
+    "Points a game ahead of the panel's opponents with luck taken out, with 95% intervals; the last columns have the "
+    "points with luck left in, and the milliseconds of a decision and minutes of training of the agent. Rank is 1 plus "
+    "the number of agents that are better. One agent is better than another where the difference of their scores is "
+    f"above zero with a risk of {LEVEL:.0%} for all pairs at a table together (Holm). Deals that both have played are "
+    "compared one by one, the agents' own ones by their means. Agents that can't be told apart are tied, and "
+    "share a rank unless a third one tells them apart. A `!` says that the common deals, whose seeds are public, went "
+    f"better or worse than the agent's own, as happens to one in {round(1 / ODD):,} by chance."
 )
 
 
@@ -29,9 +38,7 @@ def make_board(folder: Path) -> Path:
         raise ValueError(f"{folder} has no score files; krypenv score writes them")
     _check_once(found)
     scores = list(found.values())
-    parts = [
-        f"# Scores\n\nProtocol {VERSION}. Points a game ahead of the panel's opponents, with 95% intervals. {_RULE}"
-    ]
+    parts = [f"# Scores\n\nProtocol {VERSION}. {_RULE}"]
     for name, table in TABLES.items():
         rows = [(score.agent, score.tables[name]) for score in scores if name in score.tables]
         if rows:
@@ -42,27 +49,63 @@ def make_board(folder: Path) -> Path:
 
 def ranks(tables: Sequence[TableScore]) -> list[int]:
     """Return the rank of each of some scores at one table, (n,), by the rule of the page."""
-    return [1 + sum(is_better(other, each) for other in tables) for each in tables]
+    pairs = list(itertools.combinations(range(len(tables)), 2))
+    leads = [compare(tables[one], tables[other]) for one, other in pairs]
+    better = [0] * len(tables)
+    for (one, other), (lead, _), p in zip(pairs, leads, holm(list(map(p_value, leads))), strict=True):
+        if p < LEVEL:
+            better[other if lead > 0 else one] += 1
+    return [1 + count for count in better]
 
 
-def is_better(one: TableScore, other: TableScore) -> bool:
-    """Return whether one score is better than another, by the paired difference over the deals that both have."""
-    if one is other:
-        return False
-    deals = min(one.deals, other.deals)
-    _, low, _ = interval(one.by_deal[:deals] - other.by_deal[:deals])
-    return low > 0
+def compare(one: TableScore, other: TableScore) -> tuple[float, float]:
+    """Return by how much one score is above another, and the standard error of that.
+
+    It is the mean, weighted by how sure they are, of the paired difference over the common deals that both have played
+    and of the difference of means over their own deals.
+    """
+    (common, own), (its_common, its_own) = one.halves, other.halves
+    deals = min(len(common), len(its_common))
+    paired = common[:deals] - its_common[:deals]
+    estimates = [(paired.mean(), paired.var(ddof=1) / deals)]
+    if min(len(own), len(its_own)) > 1:
+        variance = own.var(ddof=1) / len(own) + its_own.var(ddof=1) / len(its_own)
+        estimates.append((own.mean() - its_own.mean(), variance))
+    leads, variances = np.array(estimates).T
+    if not variances.all():  # alike in every deal, or by the same points in each
+        return float(leads[0]), 0.0
+    weights = 1 / variances
+    return float((leads * weights).sum() / weights.sum()), float(weights.sum() ** -0.5)
+
+
+def p_value(lead: tuple[float, float]) -> float:
+    """Return the p value of no difference, for a lead and its standard error."""
+    mean, error = lead
+    return float(2 * norm.sf(abs(mean) / error)) if error else float(not mean)
 
 
 def _table(rows: list[tuple[str, TableScore]]) -> str:
     placed = ranks([score for _, score in rows])
     order = sorted(range(len(rows)), key=lambda at: (placed[at], -rows[at][1].interval[0], rows[at][0]))
-    lines = ["| rank | agent | score | 95% interval | deals |", "|---|---|---|---|---|"]
+    lines = [
+        "| rank | agent | score | 95% interval | deals | common, own | with luck | 95% interval | ms | minutes |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
     for at in order:
         agent, score = as_code(rows[at][0]), rows[at][1]
-        margin, bounds = margin_cells(*score.interval)
-        lines.append(f"| {placed[at]} | {agent} | {margin} | {bounds} | {score.deals} |")
+        minutes = "" if score.training_minutes is None else f"{score.training_minutes:.0f}"
+        cells = (
+            str(placed[at]), agent, *margin_cells(*score.interval), str(score.deals), halves_text(score),
+            *margin_cells(*score.raw_interval), f"{score.milliseconds:.2g}", minutes,
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def halves_text(score: TableScore) -> str:
+    """Return the scores over common deals and the agent's own ones as text, with a mark where they differ too much."""
+    means = ", ".join(f"{half.mean():+.1f}" for half in score.halves if len(half))
+    return f"{means} !" if score.is_suspect else means
 
 
 def _check_once(scores: Mapping[Path, Score]) -> None:

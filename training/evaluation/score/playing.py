@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,8 +13,9 @@ import numpy as np
 from krypenv import agents
 from krypenv.agents.own import is_own, typed
 from krypenv.inputs.words import shown
-from krypenv.training.evaluation.arena.arena import weights_of
 from krypenv.training.evaluation.arena.shards import AgentSource, Shard, check_sendable, make_agent, name_of, play_shard
+from krypenv.training.evaluation.luck.meter import DIGITS
+from krypenv.training.evaluation.score.identity import digest_of, identity_of, training_minutes
 from krypenv.training.evaluation.score.protocol import (
     CHUNK,
     DEALS,
@@ -31,6 +32,7 @@ from krypenv.training.runs.machine import machine
 from krypenv.training.runs.options import Command, an_output, part, setting
 from krypenv.training.runs.parts import Place
 
+ROUNDING = 0.01  # points of luck by which machines may differ
 Chunk = dict[str, Any]  # what was played against an opponent in a chunk of deals; see `play_chunk`
 
 
@@ -116,7 +118,7 @@ def play_score(settings: ScoreSettings, progress: Progress = lambda done, games:
     executor = settings.place.executor
     if dumps := executor.dumps():
         check_sendable(settings.agent, dumps)
-    agent, about = _described(settings.agent, tables), {"command": settings.line, "machine": machine()}
+    agent, about = identity_of(settings.agent, tables), {"command": settings.line, "machine": machine()}
     identity = {
         "protocol": VERSION, "agent": agent, "deals": settings.deals, "tables": [table.name for table in tables],
     }  # fmt: skip
@@ -124,9 +126,11 @@ def play_score(settings: ScoreSettings, progress: Progress = lambda done, games:
         _check_same(path, identity)  # written just before a kill
     with open_run(journal, Header("score", identity, about), executor) as run:
         if not path.exists():
-            tasks = [task for table in tables for task in tasks_of(settings.agent, table, settings.deals)]
+            tasks = [
+                task for table in tables for task in tasks_of(settings.agent, table, settings.deals, digest_of(agent))
+            ]
             done = run.do_all(tasks, progress)
-            played = {table.name: _table_fields(table, done, settings.deals) for table in tables}
+            played = {table.name: _table_fields(settings, table, done) for table in tables}
             write_score(path, {"format": FORMAT, "protocol": VERSION, "agent": agent, **about, "tables": played})
     shutil.rmtree(journal)
     return read_score(path)
@@ -135,8 +139,7 @@ def play_score(settings: ScoreSettings, progress: Progress = lambda done, games:
 def _check_same(path: Path, identity: dict[str, Any]) -> None:
     """Raise ValueError unless a file is the score that is to be played."""
     score = read_score(path)
-    played = {"name": score.agent, "weights_sha256": list(score.weights)}
-    if played != identity["agent"] or list(score.tables) != identity["tables"]:
+    if score.identity != identity["agent"] or list(score.tables) != identity["tables"]:
         raise _there_already(path)
 
 
@@ -168,22 +171,14 @@ def check_score(
     random = np.random.default_rng(seed)
     chosen: list[tuple[str, Shard]] = []
     for name, table in score.tables.items():
-        shards = [task.arguments["shard"] for task in tasks_of(player, TABLES[name], table.deals)]
+        shards = [task.arguments["shard"] for task in tasks_of(player, TABLES[name], table.deals, score.digest)]
         count = max(1, round(share * len(shards)))
         chosen += [(name, shards[at]) for at in sorted(random.choice(len(shards), count, replace=False))]
     games, played = sum(shard.num_games for _, shard in chosen), 0
     forfeits = dict.fromkeys(score.tables, 0)
     progress(played, games)
     for name, shard in chosen:
-        chunk, opponent, number = play_chunk(shard), TABLES[name].opponents[shard.match], shard.chunk
-        points = score.points[name][opponent][number * CHUNK : (number + 1) * CHUNK]
-        for deal, (own, there) in enumerate(zip(chunk["points"], points.tolist(), strict=True)):
-            if own != there:
-                raise ValueError(
-                    f"{path} differs from a replay: table {name}, against {opponent}, "
-                    f"deal {number * CHUNK + deal} has {there[0]} to {there[1]} points and not {own[0]} to {own[1]}"
-                )
-        forfeits[name] += chunk["forfeits"]
+        forfeits[name] += check_chunk(path, score, name, shard)
         played += shard.num_games
         progress(played, games)
     total = sum(table.deals * len(TABLES[name].opponents) for name, table in score.tables.items())
@@ -194,6 +189,24 @@ def check_score(
                 f"{path} differs from a replay: table {name} has {told} forfeited games, and the replay {found}"
             )
     return CHUNK * len(chosen), total
+
+
+def check_chunk(path: Path, score: Score, name: str, shard: Shard) -> int:
+    """Replay a chunk of a table of a score; return the games that the agent forfeits in it.
+
+    Raises ValueError with the first deal that differs from the file.
+    """
+    chunk, opponent, number = play_chunk(shard), TABLES[name].opponents[shard.match], shard.chunk
+    deals = slice(number * CHUNK, (number + 1) * CHUNK)
+    points, luck = score.points[name][opponent][deals].tolist(), score.tables[name].luck[shard.match, deals].tolist()
+    for deal, (own, there) in enumerate(zip(chunk["points"], points, strict=True)):
+        at = f"{path} differs from a replay: table {name}, against {opponent}, deal {number * CHUNK + deal} has"
+        if own != there:
+            raise ValueError(f"{at} {there[0]} to {there[1]} points and not {own[0]} to {own[1]}")
+        if abs(chunk["luck"][deal] - luck[deal]) > ROUNDING:
+            raise ValueError(f"{at} {luck[deal]} points of luck and not {chunk['luck'][deal]}")
+    forfeits: int = chunk["forfeits"]
+    return forfeits
 
 
 def _player_of(path: Path, score: Score, agent: AgentSource) -> AgentSource:
@@ -212,23 +225,26 @@ def _player_of(path: Path, score: Score, agent: AgentSource) -> AgentSource:
     tables = [TABLES[name] for name in score.tables]
     for table in tables:
         _check_plays(player, table)
-    described = _described(player, tables)
-    if list(score.weights) != described["weights_sha256"]:
+    identity = identity_of(player, tables)
+    if score.identity["weights_sha256"] != identity["weights_sha256"]:
         raise ValueError(f"{path} was made with other weights than {name_of(player)} has here")
-    if not score.weights and described["name"] != score.agent:
-        raise ValueError(f"{path} is of the agent {score.agent}, not of {described['name']}")
+    if not score.weights and identity["name"] != score.agent:
+        raise ValueError(f"{path} is of the agent {score.agent}, not of {identity['name']}")
+    for key, what in (("version", "another version of krypenv"), ("files_sha256", "another file of its class")):
+        if score.identity[key] != identity[key]:
+            raise ValueError(f"{path} was made with {what}: {shown(score.identity[key])}, not {shown(identity[key])}")
     return player
 
 
-def tasks_of(agent: AgentSource, table: OfficialTable, deals: int) -> Iterator[Task]:
-    """Yield what an agent plays at a table: for each opponent, chunk by chunk."""
-    seeds = deals_of(deals)
+def tasks_of(agent: AgentSource, table: OfficialTable, deals: int, digest: str) -> Iterator[Task]:
+    """Yield what an agent with a digest plays at a table: for each opponent, chunk by chunk."""
+    seeds = deals_of(deals, digest)
     number = list(TABLES).index(table.name)
     for first in range(0, deals, CHUNK):
         for at, opponent in enumerate(table.opponents):
             shard = Shard(
                 at, first // CHUNK, first, seeds[first : first + CHUNK], table.seatings, {0: agent, 1: opponent},
-                table.rules, number,
+                table.rules, number, table.control,
             )  # fmt: skip
             yield Task(_key(table, at, first), play_chunk, {"shard": shard}, shard.num_games)
 
@@ -240,21 +256,25 @@ def _key(table: OfficialTable, opponent: int, first: int) -> str:
 def play_chunk(shard: Shard) -> Chunk:
     """Play an agent, 0, against an opponent, 1, in a chunk of deals; return plain JSON values.
 
-    `points` holds for each deal, over its seatings, the agent's points and those of all others.
+    `points` holds for each deal, over its seatings, the agent's points and those of all others. `luck` is the agent's
+    mean luck over them, in points of margin.
     """
     played = play_shard(shard)
     own = np.array(played["seats"]) == 0  # (K, S)
     scores = np.array(played["scores"])  # (n, K, S)
     points = np.stack([(scores * own).sum(axis=(1, 2)), (scores * ~own).sum(axis=(1, 2))], axis=1)
+    luck = (np.array(played["luck"]) * own).sum(axis=(1, 2)) / own.sum()
     return {
         "points": points.tolist(),
+        "luck": luck.round(DIGITS).tolist(),
         "forfeits": sum(agent == 0 for _, _, agent, _ in played["forfeits"]),
         "decisions": played["decisions"][0],
         "seconds": played["seconds"][0],
     }
 
 
-def _table_fields(table: OfficialTable, done: dict[str, Chunk], deals: int) -> dict[str, Any]:
+def _table_fields(settings: ScoreSettings, table: OfficialTable, done: dict[str, Chunk]) -> dict[str, Any]:
+    deals = settings.deals
     chunks = {
         opponent: [done[_key(table, at, first)] for first in range(0, deals, CHUNK)]
         for at, opponent in enumerate(table.opponents)
@@ -265,17 +285,15 @@ def _table_fields(table: OfficialTable, done: dict[str, Chunk], deals: int) -> d
         "deals": deals,
         "milliseconds": round(1000 * total["seconds"] / max(1, total["decisions"]), 6),
         "forfeits": total["forfeits"],
+        "training_minutes": training_minutes(settings.agent, table),
+        "control": table.control.digest,
         "opponents": {
-            name: [points for chunk in played for points in chunk["points"]] for name, played in chunks.items()
+            name: [
+                [*points, luck] for chunk in played for points, luck in zip(chunk["points"], chunk["luck"], strict=True)
+            ]
+            for name, played in chunks.items()
         },
     }
-
-
-def _described(agent: AgentSource, tables: Sequence[OfficialTable]) -> dict[str, Any]:
-    made = make_agent(agent, tables[0].rules, 0)
-    name = made.name if isinstance(agent, str) and not is_own(agent) else name_of(agent)
-    weights = {each for table in tables for each in weights_of(agent, make_agent(agent, table.rules, 0))}
-    return {"name": name, "weights_sha256": sorted(weights)}
 
 
 def _check_name(agent: AgentSource) -> None:

@@ -1,5 +1,8 @@
 """The protocol of the score: its tables, the panel of opponents at each, and the deals. Frozen under a version.
 
+Half of the deals are common to all agents, so that two agents can be compared deal by deal. The other half follow from
+the digest of the agent (`identity`): who changes the agent gets others, so they can't be prepared for.
+
 A change of any of them, or of code that changes how the panel plays, makes scores incomparable: it needs a new version.
 `tests/training/test_score.py` holds the panel's play bit by bit.
 """
@@ -15,11 +18,14 @@ import numpy.typing as npt
 from krypenv.engine import row_seeds
 from krypenv.inputs.words import did_you_mean, shown
 from krypenv.rules import Rules
+from krypenv.training.evaluation.luck.control import Control, control_of
 
 VERSION = "krypenv-score-1"
-DEALS, QUICK = 1000, 100  # deals a table, and with --quick
-CHUNK = 50  # deals that are played at once: a run loses no more, and a check replays whole chunks
-_LIST = 0x6B72_7970_7363_6F31  # the seed of the list of deals
+DEALS, QUICK = 400, 100  # deals a table, and with --quick
+# Deals that are played at once: a run loses no more, and a check replays whole chunks. Common ones and the agent's own
+# take turns, chunk by chunk.
+CHUNK = 50
+_LIST = 0x6B72_7970_7363_6F31  # the seed of the list of common deals
 
 _SCRIPTED = ("greedy", "tactician(shed=False)", "tactician(shed=True)")
 _TWO_SIDES = (
@@ -28,6 +34,7 @@ _TWO_SIDES = (
     "ismcts(worlds=50, explore=8.0, guided=True, value='sweep')",
     "search(worlds=20, plies=0, method='max_n', value='sweep')",
 )
+_RELATIVES = ("greedy", "tactician(shed=False)", *_TWO_SIDES[3:])
 _MORE_SIDES = (
     *_SCRIPTED,
     "rollout(worlds=10, deals=1, value='sweep')",
@@ -55,6 +62,11 @@ class OfficialTable:
         sides = self.rules.num_teams
         return tuple(tuple(int(side != own) for side in range(sides)) for own in range(sides))
 
+    @cached_property
+    def control(self) -> Control:
+        """How luck is taken out of the margins."""
+        return control_of(self.rules)
+
 
 TABLES: dict[str, OfficialTable] = {
     table.name: table
@@ -68,13 +80,32 @@ TABLES: dict[str, OfficialTable] = {
         OfficialTable("two-trios", "krypkasino players=6 teams=2", _TWO_SIDES),
         OfficialTable("three-pairs", "krypkasino players=6 teams=3", _MORE_SIDES),
         OfficialTable("howto", "howto players=2", _TWO_SIDES),
+        OfficialTable("sweden", "kasino-sweden players=2", _RELATIVES),
+        OfficialTable("overspader", "overspader players=2", _RELATIVES),
+        OfficialTable("finland", "kasino-finland players=2", _RELATIVES),
+        OfficialTable("mulle", "mulle players=2", _RELATIVES),
+        OfficialTable("glimne", "mulle-glimne players=2", _RELATIVES),
+        OfficialTable("glimne-pairs", "mulle-glimne players=4 teams=2", _RELATIVES),
     )
 }
 
 
-def deals_of(count: int) -> npt.NDArray[np.uint64]:
-    """Return the seeds of the first deals of the list, (count,) uint64; all tables share them."""
-    return row_seeds(_LIST, count)
+def deals_of(count: int, digest: str) -> npt.NDArray[np.uint64]:
+    """Return the seeds of the first deals of an agent with a digest in hex, (count,) uint64; all tables share them.
+
+    A longer list begins with the shorter one.
+    """
+    own = row_seeds(int(digest[:16], 16), count)
+    seeds: npt.NDArray[np.uint64] = np.empty(count, np.uint64)
+    common = are_common(count)
+    seeds[common], seeds[~common] = row_seeds(_LIST, count)[: common.sum()], own[: (~common).sum()]
+    return seeds
+
+
+def are_common(count: int) -> npt.NDArray[np.bool_]:
+    """Return which of the first deals are common to all agents, (count,) bool; the others are an agent's own."""
+    common: npt.NDArray[np.bool_] = np.arange(count) // CHUNK % 2 == 0
+    return common
 
 
 def table_of(name: str) -> OfficialTable:

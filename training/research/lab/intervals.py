@@ -9,7 +9,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.stats import ttest_1samp
 
-from krypenv.training.evaluation.matches.margins import FloatArray, Interval, format_margin, interval, margin_cells
+from krypenv.training.evaluation.matches.margins import (
+    FloatArray,
+    Interval,
+    format_margin,
+    holm,
+    interval,
+    margin_cells,
+)
 
 Samples = Mapping[str, FloatArray]  # independent samples, (n,), such as margins by deal
 
@@ -73,18 +80,6 @@ def p_value(samples: Sequence[float] | FloatArray) -> float:
     if not found.std():
         return float(not found.any())
     return float(ttest_1samp(found, 0.0).pvalue)
-
-
-def holm(p_values: Sequence[float]) -> FloatArray:
-    """Return p values adjusted for the number of tests, by Holm's step-down method (Holm 1979).
-
-    Where those below 0.05 are taken for certain, one error or more among all tests has a probability of 5% at most.
-    """
-    found = np.asarray(p_values, float)
-    order = found.argsort()
-    adjusted = np.empty_like(found)
-    adjusted[order] = np.maximum.accumulate(found[order] * np.arange(len(found), 0, -1)).clip(max=1)
-    return adjusted
 
 
 def points(*samples: Sequence[float] | FloatArray) -> list[str]:

@@ -10,8 +10,7 @@ last   the cards set aside and the last capture
 seat   the lead and the seat
 memory  what forgetting costs
 partners  pairs of one kind and of strangers
-variants  house rules
-misere  low scores or high
+variants  house rules, and low scores or high
 luck   luck and skill
 advice  the rulebooks' advice
 small  agents against perfect play, where it is known

@@ -11,7 +11,7 @@ import numpy as np
 from krypenv.cards import ACE, DIAMONDS, KING, NUM_KINDS, NUM_RANKS, SPADES, TEN, card_of
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
-from krypenv.training.evaluation.matches.margins import FloatArray, Interval, interval
+from krypenv.training.evaluation.matches.margins import FloatArray, Interval, holm, interval
 from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, match_tasks
 from krypenv.training.research.lab.habits import (
     BoolArray,
@@ -27,7 +27,7 @@ from krypenv.training.research.lab.habits import (
     values_of,
     with_habit,
 )
-from krypenv.training.research.lab.intervals import LEVEL, bars, cells, figures_of, holm, p_value
+from krypenv.training.research.lab.intervals import LEVEL, bars, cells, figures_of, p_value
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 from krypenv.training.research.studies import creep, example, last, memory, setups, shed
 

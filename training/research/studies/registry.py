@@ -12,7 +12,6 @@ from krypenv.training.research.studies import (
     last,
     luck,
     memory,
-    misere,
     partners,
     seat,
     setups,
@@ -21,10 +20,11 @@ from krypenv.training.research.studies import (
     variants,
 )
 
-MODULES = (
-    creep, setups, example, shed, kings, last, seat, memory, partners, variants, misere, luck, advice, small,
+ALL = (
+    creep.STUDY, setups.STUDY, example.STUDY, shed.STUDY, kings.STUDY, last.STUDY, seat.STUDY, memory.STUDY,
+    partners.STUDY, variants.STUDY, variants.MISERE, luck.STUDY, advice.STUDY, small.STUDY,
 )  # fmt: skip
-STUDIES: dict[str, Study] = {module.STUDY.name: module.STUDY for module in MODULES}
+STUDIES: dict[str, Study] = {study.name: study for study in ALL}
 
 
 def study_of(name: str) -> Study:

@@ -1,4 +1,4 @@
-"""The coefficients of luck, fitted to games and stored: `python -m krypenv.training.evaluation.luck.fitting`.
+"""The coefficients of luck, fitted to games and stored: `python -m krypenv.training.research.coefficients`.
 
 The games are of deals that nothing else is measured on. The coefficients minimise the variance of the margins of
 duplicate deals by least squares.
@@ -26,7 +26,7 @@ from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
 from krypenv.training.evaluation.score.protocol import TABLES
 
 SEED = 0x6C75_636B  # of the deals
-DEALS = 1000
+GAMES = 2000  # of each: as many deals as this, by the number of seatings
 OTHER = "search(worlds=10)"
 
 
@@ -48,7 +48,7 @@ def play(rules: Rules, deals: int, seed: int = SEED) -> tuple[list[str], Sample]
     model, sides = shipped_model(rules), rules.num_teams
     control = make_control(rules, dict.fromkeys(PLAYERS if model else PLAYERS[:1], 1.0))
     meter = Meter(rules, control)
-    players = [agents.make(pair(rules)[at], rules, seed + at) for at in (0, 1)]
+    players = [agents.make_known(pair(rules)[at], rules, seed + at) for at in (0, 1)]
     engine = Engine(rules, deals * sides, np.repeat(deal_seeds(seed, deals), sides))
     lineup = np.tile(1 - np.eye(sides, dtype=np.int64), (deals, 1))
     scores = by_side(play_table(engine, players, lineup, meter=meter).scores, sides)
@@ -73,13 +73,14 @@ def fit(sample: Sample) -> tuple[FloatArray, float]:
 
 def main(
     only: Annotated[str, typer.Option(help="rules whose text contains this")] = "",
-    deals: Annotated[int, typer.Option(help="duplicate deals of each")] = DEALS,
+    games: Annotated[int, typer.Option(help="games of each, in duplicate deals")] = GAMES,
 ) -> None:
     """Fit and store the coefficients of the models' rules and of the official tables."""
     entries = dict(stored()["rules"])
     for rules in fitted_rules():
         if only not in str(rules):
             continue
+        deals = games // rules.num_teams
         names, sample = play(rules, deals)
         shares, saved = fit(sample)
         entry: dict[str, Any] = {

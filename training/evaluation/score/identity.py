@@ -1,0 +1,61 @@
+"""Who was scored: what makes an agent what it is, and a digest of that, from which half of its deals follow."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import inspect
+import json
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from krypenv.agents.own import is_own
+from krypenv.inputs.schema import a_list, a_record, line
+from krypenv.training.evaluation.arena.arena import cards_of
+from krypenv.training.evaluation.arena.shards import AgentSource, make_agent, name_of
+from krypenv.training.evaluation.score.protocol import OfficialTable
+
+check_identity = a_record(
+    {"name": line, "weights_sha256": a_list(line), "files_sha256": a_list(line), "version": line}, more=False
+)
+
+
+def identity_of(agent: AgentSource, tables: Sequence[OfficialTable]) -> dict[str, Any]:
+    """Return what makes an agent what it is at some tables, as plain values.
+
+    That is its name with all options, the SHA-256 of the weights that it plays with, that of the file of its class or
+    maker where it is not the package's, and the version of krypenv.
+    """
+    made = [make_agent(agent, table.rules, 0) for table in tables]
+    cards = [card for table, its in zip(tables, made, strict=True) for card in cards_of(agent, its)]
+    return {
+        "name": made[0].name if isinstance(agent, str) and not is_own(agent) else name_of(agent),
+        "weights_sha256": sorted({card["weights_sha256"] for card in cards}),
+        "files_sha256": _files_of(agent, made[0]),
+        "version": metadata.version("krypenv"),
+    }
+
+
+def digest_of(identity: dict[str, Any]) -> str:
+    """Return the SHA-256 of the facts of `identity_of`."""
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+def training_minutes(source: AgentSource, table: OfficialTable) -> float | None:
+    """Return for how long the models of an agent at a table were trained, by their cards; None without a model."""
+    seconds = [float(card.get("seconds") or 0) for card in cards_of(source, make_agent(source, table.rules, 0))]
+    return round(sum(seconds) / 60, 1) if all(seconds) and seconds else None
+
+
+def _files_of(source: AgentSource, made: Any) -> list[str]:
+    """Return the SHA-256 of the file that an agent's class or maker is written in, unless it is the package's."""
+    makers = [source[1]] if isinstance(source, (tuple, list)) else [type(made)]
+    found = []
+    for maker in makers:
+        with contextlib.suppress(TypeError, OSError):
+            path = inspect.getsourcefile(inspect.unwrap(maker))
+            if path and not getattr(maker, "__module__", "").startswith("krypenv."):
+                found.append(hashlib.sha256(Path(path).read_bytes()).hexdigest())
+    return found
