@@ -10,6 +10,7 @@ that it was tried with, and `find_difference` looks whether the internals are th
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -24,9 +25,11 @@ from numba.core.registry import CPUDispatcher
 from krypenv.runtime.hashes import kernel_hash
 from krypenv.runtime.plain import SPARES
 
+NAMING = "names by contents"  # how code in the cache is named: none that was named otherwise is used
 # What is called, overridden or unpacked here, with its parameters. `_rebuild` takes what `_reduce` returns.
 _USED: tuple[tuple[Any, str, str], ...] = (
     (compiler.Compiler, "__init__", "self typingctx targetctx library args return_type flags locals"),
+    (compiler.Compiler, "_compile_bytecode", "self"),
     (
         compiler.CompileResult,
         "_rebuild",
@@ -83,7 +86,32 @@ class _Intermediate(JITCodeLibrary):
         return library
 
 
-class _Compiler(compiler.Compiler):
+class _OwnNames(compiler.Compiler):
+    """Names machine code after the kernel and its types, so that no other code has its name.
+
+    Numba's names have numbers of the process in them: a kernel's, and for records those of their types. Two processes
+    may give one name to a kernel of different types, and a third, which finds both in the cache, would mix them up.
+    """
+
+    kind = "entry"
+
+    def _compile_bytecode(self) -> Any:
+        known = self.state.func_id
+        known.unique_id = _symbol_number(known.func, self.state.args, self.kind)
+        known.unique_name = f"{known.func_qualname}${known.unique_id}"
+        return super()._compile_bytecode()
+
+
+def _symbol_number(function: Callable[..., Any], args: tuple[Any, ...], kind: str) -> int:
+    """Return a number that follows from a kernel's code, its argument types and the kind of its library."""
+    held = [repr(cell.cell_contents) for cell in function.__closure__ or ()]
+    facts = [kernel_hash(function), function.__module__, function.__qualname__, *held, *map(str, args), kind]
+    return int(hashlib.sha256("\0".join(facts).encode()).hexdigest()[:15], 16)
+
+
+class _Compiler(_OwnNames):
+    kind = "included"
+
     def __init__(self, typingctx: Any, targetctx: Any, library: Any, *others: Any) -> None:
         super().__init__(typingctx, targetctx, _Intermediate(targetctx.codegen(), "kernel"), *others)
 
@@ -155,7 +183,7 @@ class Kernel(CPUDispatcher):
     def __init__(
         self, function: Any, locals: Any = None, targetoptions: Any = None, *, apart: bool = False, spared: bool = False
     ) -> None:
-        super().__init__(function, locals or {}, targetoptions)
+        super().__init__(function, locals or {}, targetoptions, _OwnNames)
         self.inner = Inner(function, self.targetoptions, apart)
         self.is_spared = spared
         self._trap = Inner(_trap_for(function), self.targetoptions, apart) if spared else self.inner
@@ -197,7 +225,7 @@ class _PackageCache(FunctionCache):
         self.options = sorted(options.items())  # of the compilation
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (*super()._index_key(sig, codegen), kernel_hash(self._py_func), repr(self.options))
+        return (*super()._index_key(sig, codegen), NAMING, kernel_hash(self._py_func), repr(self.options))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:

@@ -189,6 +189,41 @@ def test_kernels_take_in_what_is_kept_of_others(tmp_path):
     assert printed == [["10", "0"], ["15", "1"], ["15", "0"]], "the last one is kept whole"
 
 
+TWO_TYPES = """
+import sys
+import numpy as np
+from krypenv.runtime.jit import handle, kernel, rare_kernel
+
+FIELD = {"whole": (np.int64, 5), "part": (np.float64, 2.5)}
+
+@rare_kernel
+def double(row):
+    return row.number + row.number
+
+@kernel
+def sum_up(rows):
+    return double(rows[0]) + rows[1].number
+
+for kind in sys.argv[1:]:
+    rows = np.zeros(2, np.dtype([("number", FIELD[kind][0])], align=True))
+    rows["number"] = FIELD[kind][1]
+    print(sum_up(handle(rows)))
+"""
+
+
+@pytest.mark.slow
+def test_code_of_two_processes_is_told_apart_by_a_third(tmp_path):
+    """A kernel of two types of records, each compiled by a process of its own in which that is the first type."""
+    (tmp_path / "two_types.py").write_text(TWO_TYPES)
+    printed = [
+        subprocess.run(
+            [sys.executable, "two_types.py", *kinds], cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout.split()
+        for kinds in (["whole"], ["part"], ["whole", "part"], ["part", "whole"])
+    ]
+    assert printed == [["15"], ["7.5"], ["15", "7.5"], ["7.5", "15"]]
+
+
 @kernel
 def usual(number):
     return number + 1
