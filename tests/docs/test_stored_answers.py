@@ -33,6 +33,7 @@ from krypenv.training.research.lab.rulesets import (
     TRAINED,
 )
 from krypenv.training.research.lab.studying import Setup
+from krypenv.training.research.studies.adjusted import MATCHES
 from krypenv.training.research.studies.registry import STUDIES, study_of
 
 STORED = sorted((ROOT / "docs" / "results" / "studies").iterdir())
@@ -40,9 +41,15 @@ SCORES = sorted((ROOT / "docs" / "results" / "scores").glob("*.json"))
 PAGE = (ROOT / "docs" / "strategy.md").read_text(encoding="utf-8")
 IN_LUCK = (*LADDER, SKILL, TRAINED, HIDDEN, FIRST, OTHER, OTHER_RANDOM)
 MISERE = (ROOT / "docs" / "misere.md").read_text(encoding="utf-8")
+EVALUATION = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
 OWN = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
 EXACT = (ROOT / "docs" / "exact.md").read_text(encoding="utf-8")
-PAGES = {"misere": MISERE, "small": EXACT, "kings": OWN}  # of studies that have one of their own
+PAGES = {
+    "misere": MISERE,
+    "small": EXACT,
+    "kings": OWN,
+    "adjusted": EVALUATION,
+}  # of studies that have one of their own
 
 
 def setup_of(command: str) -> tuple[str, Setup]:
@@ -95,6 +102,13 @@ def test_the_rows_of_advice_are_those_of_the_page() -> None:
     assert len(rows) > 15
     for row in rows:
         assert f"| {' | '.join(cell.replace(chr(10), '<br>') for cell in row)} |" in PAGE
+
+
+def test_the_rows_of_matches_without_luck_are_those_of_the_page() -> None:
+    rows: list[list[str]] = json.loads((ROOT / "docs/results/studies/adjusted-2/result.json").read_text())["rows"]
+    assert len(rows) == len(MATCHES)
+    for row in rows:
+        assert f"| {' | '.join(row)} |" in EVALUATION
 
 
 def test_the_champion_s_lead_over_its_network_is_that_of_the_scores() -> None:

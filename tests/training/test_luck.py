@@ -36,7 +36,7 @@ MAIN = Rules.preset("krypkasino")
 TACTICIAN = {"tactician": 1.0}
 TABLES = [
     f"{name} players={players}" for name in PRESETS for players in range(2, MOST_PLAYERS[name] + 1)
-    if not name.startswith("mini") or players == 2
+    if players == 2 or not (name.startswith("mini") or name == "mulle-glimne")
 ]  # fmt: skip
 TEAMS_AND_SESSIONS = [
     "krypkasino players=4 teams=2", "krypkasino players=6 teams=3", "krypkasino games=2",
@@ -149,9 +149,10 @@ def test_the_luck_of_all_deals_is_zero_on_average(text):
     rules = Rules.parse(text)
     deals = 400 if rules.capture == "maximal" else 60
     _, luck, meter = play(rules, ("greedy", "random"), deals, make_control(rules, TACTICIAN))
-    assert meter.parts.any()
+    later = rules.deck_size - int(compile_rules(rules)[0]["deal_start"][1])  # cards after the first deal
+    assert meter.parts.any() == (later > 1)
     by_deal = luck.mean(axis=1)
-    assert abs(by_deal.mean()) < 4 * by_deal.std(ddof=1) / math.sqrt(deals)
+    assert abs(by_deal.mean()) <= 4 * by_deal.std(ddof=1) / math.sqrt(deals)
     assert np.abs(meter.luck.sum(axis=1)).max() < 0.01  # what one side has, the others lack
 
 

@@ -12,6 +12,7 @@ memory  what forgetting costs
 partners  pairs of one kind and of strangers
 variants  house rules, and low scores or high
 luck   luck and skill
+adjusted  luck taken out of margins
 advice  the rulebooks' advice
 small  agents against perfect play, where it is known
 """

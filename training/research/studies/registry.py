@@ -5,6 +5,7 @@ from __future__ import annotations
 from krypenv.inputs.words import did_you_mean, shown
 from krypenv.training.research.lab.studying import Study
 from krypenv.training.research.studies import (
+    adjusted,
     advice,
     creep,
     example,
@@ -22,7 +23,7 @@ from krypenv.training.research.studies import (
 
 ALL = (
     creep.STUDY, setups.STUDY, example.STUDY, shed.STUDY, kings.STUDY, last.STUDY, seat.STUDY, memory.STUDY,
-    partners.STUDY, variants.STUDY, variants.MISERE, luck.STUDY, advice.STUDY, small.STUDY,
+    partners.STUDY, variants.STUDY, variants.MISERE, luck.STUDY, adjusted.STUDY, advice.STUDY, small.STUDY,
 )  # fmt: skip
 STUDIES: dict[str, Study] = {study.name: study for study in ALL}
 
