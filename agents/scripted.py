@@ -116,7 +116,7 @@ def choose_best(
 @kernel
 def cheapest_action(
     compiled: np.record,
-    observation: np.ndarray,
+    seen: np.ndarray,
     count: int,
     style: Style,
     luck: int,
@@ -129,15 +129,15 @@ def cheapest_action(
     seat may have to make, times its probability, and for a card that trails `shed_weight` for each unit of its hand
     value above the middle. Overwrites `judging.legal`.
     """
-    legal, feature_scratch = judging.legal, judging.feature_scratch
-    look(compiled, observation, feature_scratch)
+    legal, outlook = judging.legal, judging.outlook
+    look(compiled, seen, outlook)
     tied, lowest = 1, np.inf
     for at in range(count):
         action = legal[at]
-        cost = weigh_main(compiled, observation, action, feature_scratch, scratch)
+        cost = weigh_main(compiled, seen, action, outlook, scratch)
         if not style.looks_ahead:
-            cost = cost_now(compiled, feature_scratch)
-        elif feature_scratch.creeps:
+            cost = cost_now(compiled, outlook)
+        elif outlook.creeps:
             cost -= style.shed_weight * (hand_value_of(compiled, action) - MIDDLE_VALUE)
         if cost < lowest:
             lowest = cost
@@ -151,7 +151,7 @@ def cheapest_action(
 @other_kernel
 def best_move(
     compiled: np.record,
-    observation: np.ndarray,
+    seen: np.ndarray,
     game: np.record,
     style: Style,
     keep: int,
@@ -160,7 +160,7 @@ def best_move(
     listing: np.record,
     judging: np.record,
 ) -> int:
-    """List the moves of a game that looks like `observation` to the seat to act; return the place of the best one.
+    """List the moves of a game whose seat to act sees `seen`, an observation; return the place of the best one.
 
     Of each card, `keep` captures are judged. The moves are written from `start` on.
     """
@@ -169,7 +169,7 @@ def best_move(
     end = list_moves(compiled, game, start, listing)
     order_moves(compiled, game, start, end, listing)
     end = min(end, start + MOST_JUDGED)
-    judge_moves(compiled, observation, game, start, end, style.looks_ahead, listing, judging)
+    judge_moves(compiled, seen, game, start, end, style.looks_ahead, listing, judging)
     most, tied = -np.inf, 0
     for at in range(start, end):
         worth = judging.judged[at].worth

@@ -17,7 +17,7 @@ from krypenv.agents.moves.prices import worth_of_promise
 from krypenv.cards import NUM_BUILDING_ACTIONS
 from krypenv.kernels.compiled import bit_index
 from krypenv.kernels.gains import find_best, search_best
-from krypenv.kernels.outlook import FEATURE_SCRATCH, chance_of_sweep, look
+from krypenv.kernels.outlook import OUTLOOK, chance_of_sweep, look
 from krypenv.kernels.play import GAME_OVER
 from krypenv.kernels.scoring import margin_of, sum_over
 from krypenv.observation import LARGEST_SIZE, LAYOUT
@@ -44,7 +44,7 @@ def judging_type(moves: int) -> np.dtype[Any]:
     return np.dtype(
         [
             ("legal", np.int64, (NUM_BUILDING_ACTIONS,)),  # legal actions
-            ("feature_scratch", FEATURE_SCRATCH),
+            ("outlook", OUTLOOK),
             ("seen", np.int8, (LARGEST_SIZE,)),  # an observation
             ("after", GAME),  # what a move makes of the game
             ("replies", REPLIES),
@@ -58,7 +58,7 @@ def judging_type(moves: int) -> np.dtype[Any]:
 @other_kernel
 def judge_moves(
     compiled: np.record,
-    observation: np.ndarray,
+    seen: np.ndarray,
     game: np.record,
     start: int,
     end: int,
@@ -66,25 +66,25 @@ def judge_moves(
     listing: np.record,
     judging: np.record,
 ) -> None:
-    """Judge the moves from `start` to `end` of a game that looks like `observation` to its seat to act, into `.judged`.
+    """Judge the moves from `start` to `end` of a game whose seat to act sees `seen`, an observation, into `.judged`.
 
     Whoever does not look ahead counts the gain only.
     """
-    feature_scratch, replies, after = judging.feature_scratch, judging.replies, judging.after
-    look(compiled, observation, feature_scratch)
+    outlook, replies, after = judging.outlook, judging.replies, judging.after
+    look(compiled, seen, outlook)
     if looks_ahead:
-        look_at_replies(compiled, observation, feature_scratch, replies)
+        look_at_replies(compiled, seen, outlook, replies)
     seat, side = np.int64(game.seat), np.int64(game.seat % compiled.teams)
     for at in range(start, end):
         judged = judging.judged[at]
-        outcome = carry_out_hidden(compiled, observation, game, listing.moves[at], listing, judging)
+        outcome = carry_out_hidden(compiled, seen, game, listing.moves[at], listing, judging)
         judged.gain = margin_of(compiled, after, side) - margin_of(compiled, game, side)
         judged.reply, judged.keep = 0.0, 0.0
         if outcome != GAME_OVER:
-            judged.gain += _share_of_majorities(compiled, game, after, side, feature_scratch.gains)
+            judged.gain += _share_of_majorities(compiled, game, after, side, outlook.gains)
             if looks_ahead:
-                judged.reply = expected_reply(compiled, after, feature_scratch, replies, listing)
-                if not feature_scratch.deal_ends:
+                judged.reply = expected_reply(compiled, after, outlook, replies, listing)
+                if not outlook.deal_ends:
                     judged.keep = _keep(compiled, after, seat, judging, listing)
         judged.worth = judged.gain + judged.keep - judged.reply
 
@@ -92,7 +92,7 @@ def judge_moves(
 @kernel
 def carry_out_hidden(
     compiled: np.record,
-    observation: np.ndarray,
+    seen: np.ndarray,
     game: np.record,
     move: np.record,
     listing: np.record,
@@ -104,7 +104,7 @@ def carry_out_hidden(
     """
     judging.after = game
     for place in range(1, compiled.players):
-        judging.after.hand_size[(game.seat + place) % compiled.players] = observation[_HAND_SIZE + place]
+        judging.after.hand_size[(game.seat + place) % compiled.players] = seen[_HAND_SIZE + place]
     return make_move(compiled, judging.after, move, listing)
 
 
@@ -124,14 +124,12 @@ def _share_of_majorities(
 def _keep(compiled: np.record, after: np.record, seat: int, judging: np.record, listing: np.record) -> float:
     """Return what a seat can count on to take later."""
     if compiled.building:
-        return _promised(compiled, after, seat, judging.feature_scratch, listing.prices)
+        return _promised(compiled, after, seat, judging.outlook, listing.prices)
     return HOLD_WEIGHT * _best_later(compiled, after, seat, judging, listing.scratch)
 
 
 @kernel
-def _promised(
-    compiled: np.record, after: np.record, seat: int, feature_scratch: np.record, prices: np.ndarray
-) -> float:
+def _promised(compiled: np.record, after: np.record, seat: int, outlook: np.record, prices: np.ndarray) -> float:
     """Return what the builds of a seat's side win, unless the next seat takes them (B5)."""
     worth = 0.0
     left = np.int64(after.builds)
@@ -139,7 +137,7 @@ def _promised(
         value = bit_index(left & -left)
         left &= left - 1
         if (after.build_owner[value] - seat) % compiled.teams == 0:
-            lost = chance_of_sweep(compiled, feature_scratch, np.int64(1) << value)
+            lost = chance_of_sweep(compiled, outlook, np.int64(1) << value)
             worth += (1.0 - lost) * worth_of_promise(compiled, after, value, prices)
     return worth
 
@@ -147,7 +145,7 @@ def _promised(
 @kernel
 def _best_later(compiled: np.record, after: np.record, seat: int, judging: np.record, scratch: np.record) -> float:
     """Return the most that a card left in a seat's hand could win from the table."""
-    gains, counts = judging.replies.gains, judging.feature_scratch.sweeps_count
+    gains, counts = judging.replies.gains, judging.outlook.sweeps_count
     gains.counts_mulle = True
     best = 0.0
     kinds = np.int64(after.hand_kinds[seat])

@@ -16,7 +16,7 @@ from krypenv.agents.neural.action_features import (
 )
 from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Inputs
 from krypenv.cards import NUM_BUILDING_ACTIONS
-from krypenv.kernels.outlook import FEATURE_SCRATCH
+from krypenv.kernels.outlook import OUTLOOK
 from krypenv.observation import LARGEST_SIZE
 from krypenv.runtime.jit import handle, kernel, records
 from krypenv.state import mix
@@ -40,7 +40,7 @@ NETWORK_SCRATCH = np.dtype(
         ("seen", np.int8, (LARGEST_SIZE,)),  # an observation
         ("features", np.int8, (MAX_WIDTH,)),  # of one action
         ("action_scratch", ACTION_SCRATCH),
-        ("feature_scratch", FEATURE_SCRATCH),
+        ("outlook", OUTLOOK),
         ("temperature", np.float64),  # divides the logits before an action is sampled; 0 for the best one
     ],
     align=True,
@@ -124,7 +124,7 @@ def score_legal(
 
     `observation`, (>= N,) int8, is what the seat to act sees.
     """
-    look_at_actions(compiled, observation, network_scratch.feature_scratch, network_scratch.action_scratch)
+    look_at_actions(compiled, observation, network_scratch.outlook, network_scratch.action_scratch)
     read_context(weights, observation, network_scratch)
     best = 0
     for at in range(count):
@@ -149,7 +149,7 @@ def state_value(
 
     It is in the units that the network was trained on. Also writes the logits to `network_scratch.logits`.
     """
-    look_at_actions(compiled, observation, network_scratch.feature_scratch, network_scratch.action_scratch)
+    look_at_actions(compiled, observation, network_scratch.outlook, network_scratch.action_scratch)
     read_context(weights, observation, network_scratch)
     units, size = len(weights.read_bias), len(weights.hidden_bias)
     pooled, card = network_scratch.pooled, network_scratch.card
@@ -209,7 +209,7 @@ def score_one(
         compiled,
         observation,
         action,
-        network_scratch.feature_scratch,
+        network_scratch.outlook,
         scratch,
         network_scratch.action_scratch,
         network_scratch.features,

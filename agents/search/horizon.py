@@ -7,13 +7,12 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.moves.prices import majority_prices
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import NEVER, bit_index, classes_of_values, compile_rules
 from krypenv.kernels.deals import leader_of
 from krypenv.kernels.gains import price_of
-from krypenv.kernels.outlook import chance_of_hit
+from krypenv.kernels.outlook import chance_of_hit, majority_prices
 from krypenv.kernels.scoring import highest_score, lead_over, sum_over, sweep_gain
 from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, other_kernel, records
@@ -108,7 +107,7 @@ def _margin_of_any(compiled: np.record, game: np.record, number: int, side: int)
     leader = leader_of(compiled, game)
     if compiled.optional:
         worth = 0.0
-        card_price, spade_price = majority_prices(compiled, game, leader % compiled.teams)
+        card_price, spade_price = majority_prices(compiled, game.cards_won, game.spades_won, leader % compiled.teams)
         for kind in range(NUM_KINDS):
             if game.table[kind] > 0:
                 worth += game.table[kind] * max(price_of(compiled, kind, card_price, spade_price), 0.0)
