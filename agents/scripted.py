@@ -12,9 +12,9 @@ from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.judgement.judge import judge_moves
 from krypenv.agents.moves.cuts import JUDGED_CAPTURES, MOST_JUDGED
 from krypenv.agents.moves.listing import list_moves, order_moves
+from krypenv.agents.moves.making import next_action
 from krypenv.agents.moves.prices import set_prices
 from krypenv.agents.moves.record import trails
-from krypenv.agents.moves.staging import next_action
 from krypenv.agents.workspace import Workspace, make_workspace, with_room
 from krypenv.cards import BUILD, NUM_BUILDING_ACTIONS, TAKE
 from krypenv.kernels.compiled import bit_index, compile_rules, hand_value_of

@@ -85,7 +85,10 @@ def judge_moves(
             if looks_ahead:
                 judged.reply = expected_reply(compiled, after, outlook, replies, listing)
                 if not outlook.deal_ends:
-                    judged.keep = _keep(compiled, after, seat, judging, listing)
+                    if compiled.building:
+                        judged.keep = _promised(compiled, after, seat, outlook, listing.prices)
+                    else:
+                        judged.keep = _held(compiled, after, seat, judging, listing.scratch)
         judged.worth = judged.gain + judged.keep - judged.reply
 
 
@@ -121,14 +124,6 @@ def _share_of_majorities(
 
 
 @kernel
-def _keep(compiled: np.record, after: np.record, seat: int, judging: np.record, listing: np.record) -> float:
-    """Return what a seat can count on to take later."""
-    if compiled.building:
-        return _promised(compiled, after, seat, judging.outlook, listing.prices)
-    return HOLD_WEIGHT * _best_later(compiled, after, seat, judging, listing.scratch)
-
-
-@kernel
 def _promised(compiled: np.record, after: np.record, seat: int, outlook: np.record, prices: np.ndarray) -> float:
     """Return what the builds of a seat's side win, unless the next seat takes them (B5)."""
     worth = 0.0
@@ -143,8 +138,8 @@ def _promised(compiled: np.record, after: np.record, seat: int, outlook: np.reco
 
 
 @kernel
-def _best_later(compiled: np.record, after: np.record, seat: int, judging: np.record, scratch: np.record) -> float:
-    """Return the most that a card left in a seat's hand could win from the table."""
+def _held(compiled: np.record, after: np.record, seat: int, judging: np.record, scratch: np.record) -> float:
+    """Return `HOLD_WEIGHT` of the most that a card left in a seat's hand could win from the table after a move."""
     gains, counts = judging.replies.gains, judging.outlook.sweeps_count
     gains.counts_mulle = True
     best = 0.0
@@ -156,4 +151,4 @@ def _best_later(compiled: np.record, after: np.record, seat: int, judging: np.re
         search_best(compiled, np.int64(kind), ranks, counts, gains, scratch)
         if gains.kept > 0:
             best = max(best, gains.values[0])
-    return best
+    return HOLD_WEIGHT * best

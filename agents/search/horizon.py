@@ -141,17 +141,14 @@ def majority_margin(compiled: np.record, game: np.record, side: int) -> float:
     for seat in range(compiled.players):
         spades_left -= game.spades_won[seat]
         cards_left -= game.cards_won[seat]
+    spades, cards = game.spades_won, game.cards_won
     own, total = 0.0, 0.0
     for each in range(compiled.teams):
         points = 0.0
         if compiled.most_spades_points != 0:
-            points += compiled.most_spades_points * _chance_of_most(
-                compiled, game.spades_won, each, spades_left, SPADES_SPREAD
-            )
+            points += compiled.most_spades_points * _chance_of_most(compiled, spades, each, spades_left, SPADES_SPREAD)
         if compiled.most_cards_points != 0:
-            points += compiled.most_cards_points * _chance_of_most(
-                compiled, game.cards_won, each, cards_left, CARDS_SPREAD
-            )
+            points += compiled.most_cards_points * _chance_of_most(compiled, cards, each, cards_left, CARDS_SPREAD)
         if compiled.spades_above < NEVER:
             points += _expected_above(compiled, game, each, spades_left)
         total += points
@@ -176,9 +173,8 @@ def _chance_of_most(compiled: np.record, won: np.ndarray, side: int, left: int, 
             continue
         if lead <= -left:
             return 0.0
-        least = (
-            0.5 if compiled.teams > 2 else np.float64((lead + left + 1) % 2)
-        )  # of two, the lead at the end is odd or even
+        # of two sides, the lead at the end is odd or even
+        least = 0.5 if compiled.teams > 2 else np.float64((lead + left + 1) % 2)
         chance *= normal_below((lead - least) / np.sqrt(spread * 2 * left / compiled.teams))
     return chance
 

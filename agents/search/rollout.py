@@ -8,7 +8,7 @@ import numpy as np
 
 from krypenv.agents.moves.cuts import PLAYOUT_CAPTURES
 from krypenv.agents.moves.listing import list_moves, order_moves
-from krypenv.agents.moves.staging import carry_out
+from krypenv.agents.moves.making import carry_out
 from krypenv.agents.scripted import Style, best_move, cheapest_action, list_actions, tactical_style
 from krypenv.agents.search.candidates import begin_totals, list_choices
 from krypenv.agents.search.horizon import expected_margin

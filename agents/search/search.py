@@ -34,7 +34,7 @@ METHODS = {"paranoid": PARANOID, "max_n": MAX_N}
 # A deal with no more orders of play than this, captures apart, is searched to its end. Two players with 4 cards against
 # 4 have 576; with more players it is two cards each at most.
 FEW_LINES = {2: 576, 3: 8, 4: 16, 5: 32, 6: 64}
-# A move is pruned if after n worlds its mean margin is RACE / sqrt(n) points behind the best (`prune_behind`). The
+# A move is pruned if after n worlds its mean margin is RACE / sqrt(n) points behind the best (`add_values`). The
 # difference of two good moves has a standard deviation of about 6 over the worlds.
 RACE = 25.0
 

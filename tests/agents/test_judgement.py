@@ -10,8 +10,8 @@ from krypenv import Engine, Rules
 from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.judgement.judge import judge_moves
 from krypenv.agents.moves.listing import list_moves
+from krypenv.agents.moves.making import leads_to
 from krypenv.agents.moves.prices import set_prices
-from krypenv.agents.moves.staging import leads_to
 from krypenv.agents.workspace import Workspace, make_workspace
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import COMPILED, compile_rules
