@@ -64,21 +64,20 @@ def is_last(compiled: np.record, game: np.record) -> bool:
 @kernel
 def begin_totals(
     compiled: np.record,
-    observation: np.ndarray,
+    seen: np.ndarray,
     end: int,
     listing: np.record,
     worlds: np.record,
     judging: np.record,
     totals: np.ndarray,
 ) -> None:
-    """Initialise the totals of the first `end` moves of the root that are not pruned yet: with 0, or their deficits."""
+    """Where captures are optional, initialise the totals of the first `end` moves of the root with their deficits.
+
+    They are 0 so far, or minus infinity for moves that are pruned.
+    """
     if compiled.optional and not worlds.is_open:
-        judge_moves(compiled, observation, worlds.root, 0, end, True, listing, judging)
+        judge_moves(compiled, seen, worlds.root, 0, end, True, listing, judging)
         _write_deficits(compiled, end, judging, totals)
-    else:
-        for at in range(end):
-            if totals[at] > -np.inf:
-                totals[at] = 0.0
 
 
 @other_kernel

@@ -120,8 +120,11 @@ def key_after(lines: np.record, game: np.record, move: np.record, key: np.uint64
         bit = kinds & -kinds
         kinds ^= bit
         key -= lines.table_keys[bit_index(bit)]
-        if move.twice & bit != 0:
-            key -= lines.table_keys[bit_index(bit)]
+    kinds = np.int64(move.twice)
+    while kinds != 0:
+        bit = kinds & -kinds
+        kinds ^= bit
+        key -= lines.table_keys[bit_index(bit)]
     if lays:
         return key
     return key - lines.last_keys[game.last_capturer + 1] + lines.last_keys[seat + 1]

@@ -67,7 +67,7 @@ OUTLOOK = np.dtype(
 
 
 def make_outlook(threads: int = 1) -> np.ndarray:
-    """Return scratch for some threads, (threads,) of `OUTLOOK`: what all actions of a decision share."""
+    """Return an outlook for each of some threads, (threads,) of `OUTLOOK`: what all actions of a decision share."""
     return handle(records(OUTLOOK, threads))
 
 
