@@ -9,11 +9,9 @@ import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
 from krypenv.agents.judgement.decision import look_around
-from krypenv.agents.judgement.judge import judge_moves
-from krypenv.agents.moves.cuts import JUDGED_CAPTURES, MOST_JUDGED
-from krypenv.agents.moves.listing import list_moves, order_moves
+from krypenv.agents.judgement.judge import judge_decision
+from krypenv.agents.moves.cuts import JUDGED_CAPTURES
 from krypenv.agents.moves.making import next_action
-from krypenv.agents.moves.prices import set_prices
 from krypenv.agents.moves.record import trails
 from krypenv.agents.workspace import Workspace, make_workspace, with_room
 from krypenv.cards import BUILD, NUM_BUILDING_ACTIONS, TAKE
@@ -107,9 +105,8 @@ def choose_best(
             out[row] = cheapest_action(rules, observations[row], count, style, luck[row], judging, listing.scratch)
         else:
             look_around(rules, observations[row], worlds, listing.scratch)
-            best = best_move(
-                rules, observations[row], worlds.root, style, JUDGED_CAPTURES, luck[row], 0, listing, judging
-            )
+            listing.keep = JUDGED_CAPTURES
+            best = best_move(rules, observations[row], worlds.root, style, luck[row], 0, listing, judging)
             out[row] = next_action(worlds.root, listing.moves[best])
 
 
@@ -154,34 +151,24 @@ def best_move(
     seen: np.ndarray,
     game: np.record,
     style: Style,
-    keep: int,
     luck: int,
     start: int,
     listing: np.record,
     judging: np.record,
 ) -> int:
-    """List the moves of a game whose seat to act sees `seen`, an observation; return the place of the best one.
-
-    Of each card, `keep` captures are judged. The moves are written from `start` on.
-    """
-    set_prices(compiled, game, listing)
-    listing.keep = keep
-    end = list_moves(compiled, game, start, listing)
-    order_moves(compiled, game, start, end, listing)
-    end = min(end, start + MOST_JUDGED)
-    judge_moves(compiled, seen, game, start, end, style.looks_ahead, listing, judging)
+    """List and judge the moves of a game as `judge_decision` does; return the place of the best one."""
+    moves, judged = listing.moves, judging.judged
+    end = judge_decision(compiled, seen, game, start, style.looks_ahead, listing, judging)
     most, tied = -np.inf, 0
     for at in range(start, end):
-        worth = judging.judged[at].worth
-        if trails(listing.moves[at]):
-            worth += style.shed_weight * (hand_value_of(compiled, listing.moves[at].card) - MIDDLE_VALUE)
-        judging.judged[at].worth = worth
-        if worth > most:
-            most, tied = worth, 0
-        tied += worth == most
+        if trails(moves[at]):
+            judged[at].worth += style.shed_weight * (hand_value_of(compiled, moves[at].card) - MIDDLE_VALUE)
+        if judged[at].worth > most:
+            most, tied = judged[at].worth, 0
+        tied += judged[at].worth == most
     skip, best = draw(luck, tied), start
-    while judging.judged[best].worth < most or skip > 0:
-        skip -= judging.judged[best].worth == most
+    while judged[best].worth < most or skip > 0:
+        skip -= judged[best].worth == most
         best += 1
     return best
 

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from krypenv.agents.judgement.replies import REPLIES, expected_reply, look_at_replies
+from krypenv.agents.moves.cuts import MOST_JUDGED
+from krypenv.agents.moves.listing import list_moves, order_moves
 from krypenv.agents.moves.making import make_move
-from krypenv.agents.moves.prices import worth_of_promise
+from krypenv.agents.moves.prices import set_prices, worth_of_promise
 from krypenv.cards import NUM_BUILDING_ACTIONS
 from krypenv.kernels.compiled import bit_index
 from krypenv.kernels.gains import find_best, search_best
@@ -53,6 +55,28 @@ def judging_type(moves: int) -> np.dtype[Any]:
         ],
         align=True,
     )
+
+
+@kernel
+def judge_decision(
+    compiled: np.record,
+    seen: np.ndarray,
+    game: np.record,
+    start: int,
+    looks_ahead: bool,
+    listing: np.record,
+    judging: np.record,
+) -> int:
+    """List the moves of a game from `start` on, and judge the best `MOST_JUDGED` of them; return where they end.
+
+    Set `listing.keep` first: how many captures of a card are listed.
+    """
+    set_prices(compiled, game, listing)
+    end = list_moves(compiled, game, start, listing)
+    order_moves(compiled, game, start, end, listing)
+    end = min(end, start + MOST_JUDGED)
+    judge_moves(compiled, seen, game, start, end, looks_ahead, listing, judging)
+    return end
 
 
 @other_kernel

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from krypenv.agents.judgement.decision import look_around
-from krypenv.agents.judgement.judge import carry_out_hidden, judge_moves
+from krypenv.agents.judgement.judge import carry_out_hidden, judge_decision
 from krypenv.agents.judgement.replies import expected_reply, may_be_mulle
-from krypenv.agents.moves.cuts import JUDGED_CAPTURES, MOST_JUDGED
-from krypenv.agents.moves.listing import list_moves, order_moves
+from krypenv.agents.moves.cuts import JUDGED_CAPTURES
 from krypenv.agents.moves.making import next_action
-from krypenv.agents.moves.prices import set_prices, worth_of_promise
+from krypenv.agents.moves.prices import worth_of_promise
 from krypenv.agents.moves.record import copies_taken, trails
 from krypenv.cards import MAX_BUILD, NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.kernels.builds import copies_in, sweep_builds
@@ -109,12 +108,8 @@ def look_at_moves(
 ) -> None:
     """List and judge the moves of a decision, for all of its actions."""
     look_around(compiled, seen, worlds, listing.scratch)
-    set_prices(compiled, worlds.root, listing)
     listing.keep = JUDGED_CAPTURES
-    end = list_moves(compiled, worlds.root, 0, listing)
-    order_moves(compiled, worlds.root, 0, end, listing)
-    judging.listed = min(end, MOST_JUDGED)
-    judge_moves(compiled, seen, worlds.root, 0, judging.listed, True, listing, judging)
+    judging.listed = judge_decision(compiled, seen, worlds.root, 0, True, listing, judging)
 
 
 @other_kernel

@@ -14,6 +14,7 @@ from krypenv.agents.judgement.judge import judge_moves
 from krypenv.agents.moves.cuts import LARGE_ROOT_CAPTURES, LARGE_TABLE, MOST_SOLVED, ROOT_CAPTURES
 from krypenv.agents.moves.listing import list_moves, order_moves
 from krypenv.agents.moves.prices import set_prices
+from krypenv.agents.search.sampling import Job
 from krypenv.cards import NUM_KINDS
 from krypenv.runtime.jit import kernel, other_kernel
 
@@ -59,6 +60,19 @@ def is_large(game: np.record) -> bool:
 def is_last(compiled: np.record, game: np.record) -> bool:
     """Return whether this is the last deal of two sides, which open hands tell everything of."""
     return compiled.teams == 2 and game.next_card == compiled.deck_size
+
+
+@kernel
+def begin_moves(job: Job, row: int, listing: np.record, worlds: np.record, judging: np.record, tally: np.record) -> int:
+    """List the moves of a decision that was begun, and before its first world initialise their totals.
+
+    Returns the number of moves.
+    """
+    end = list_choices(job.compiled[0], worlds.root, worlds.is_open, listing)
+    if job.first == 0:
+        tally.totals[:end] = 0.0
+        begin_totals(job.compiled[0], job.observations[row], end, listing, worlds, judging, tally.totals)
+    return int(end)
 
 
 @kernel

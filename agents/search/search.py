@@ -11,12 +11,7 @@ from krypenv.agents.base import MAX_PLIES, check_limit
 from krypenv.agents.moves.cuts import LARGE_LINE_CAPTURES, LINE_CAPTURES, MOST_SOLVED
 from krypenv.agents.moves.making import make_move
 from krypenv.agents.moves.people import add_move
-from krypenv.agents.search.candidates import (
-    begin_totals,
-    is_large,
-    is_last,
-    list_choices,
-)
+from krypenv.agents.search.candidates import begin_moves, is_large, is_last, list_choices
 from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import Job, add_values, begin, begin_worlds, next_world, write_best
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
@@ -173,10 +168,7 @@ def search_rows(job: Job, plan: SearchPlan, workspace: Workspace, part: int, par
 def search_row(job: Job, plan: SearchPlan, row: int, workspace: Workspace) -> None:
     """Write the action of the best move of a decision that was begun."""
     rules, listing, worlds, tally = job.compiled[0], workspace.listing[0], workspace.worlds[0], workspace.tally[0]
-    end = list_choices(rules, worlds.root, worlds.is_open, listing)
-    if job.first == 0:
-        tally.totals[:end] = 0.0
-        begin_totals(rules, job.observations[row], end, listing, worlds, workspace.judging[0], tally.totals)
+    end = begin_moves(job, row, listing, worlds, workspace.judging[0], tally)
     if worlds.is_open:
         worlds.end = job.first + 1
     while next_world(job, row, False, worlds, listing.scratch):
