@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, check_seed
 from krypenv.agents.judgement.decision import has_choice
+from krypenv.agents.moves.making import next_action
 from krypenv.agents.moves.people import add_move
-from krypenv.agents.moves.staging import next_action
 from krypenv.agents.search.candidates import list_choices
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampler import name_of

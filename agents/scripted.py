@@ -9,12 +9,10 @@ import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
 from krypenv.agents.judgement.decision import look_around
-from krypenv.agents.judgement.judge import judge_moves
-from krypenv.agents.moves.cuts import JUDGED_CAPTURES, MOST_JUDGED
-from krypenv.agents.moves.listing import list_moves, order_moves
-from krypenv.agents.moves.prices import set_prices
+from krypenv.agents.judgement.judge import judge_decision
+from krypenv.agents.moves.cuts import JUDGED_CAPTURES
+from krypenv.agents.moves.making import next_action
 from krypenv.agents.moves.record import trails
-from krypenv.agents.moves.staging import next_action
 from krypenv.agents.workspace import Workspace, make_workspace, with_room
 from krypenv.cards import BUILD, NUM_BUILDING_ACTIONS, TAKE
 from krypenv.kernels.compiled import bit_index, compile_rules, hand_value_of
@@ -107,16 +105,15 @@ def choose_best(
             out[row] = cheapest_action(rules, observations[row], count, style, luck[row], judging, listing.scratch)
         else:
             look_around(rules, observations[row], worlds, listing.scratch)
-            best = best_move(
-                rules, observations[row], worlds.root, style, JUDGED_CAPTURES, luck[row], 0, listing, judging
-            )
+            listing.keep = JUDGED_CAPTURES
+            best = best_move(rules, observations[row], worlds.root, style, luck[row], 0, listing, judging)
             out[row] = next_action(worlds.root, listing.moves[best])
 
 
 @kernel
 def cheapest_action(
     compiled: np.record,
-    observation: np.ndarray,
+    seen: np.ndarray,
     count: int,
     style: Style,
     luck: int,
@@ -129,15 +126,15 @@ def cheapest_action(
     seat may have to make, times its probability, and for a card that trails `shed_weight` for each unit of its hand
     value above the middle. Overwrites `judging.legal`.
     """
-    legal, feature_scratch = judging.legal, judging.feature_scratch
-    look(compiled, observation, feature_scratch)
+    legal, outlook = judging.legal, judging.outlook
+    look(compiled, seen, outlook)
     tied, lowest = 1, np.inf
     for at in range(count):
         action = legal[at]
-        cost = weigh_main(compiled, observation, action, feature_scratch, scratch)
+        cost = weigh_main(compiled, seen, action, outlook, scratch)
         if not style.looks_ahead:
-            cost = cost_now(compiled, feature_scratch)
-        elif feature_scratch.creeps:
+            cost = cost_now(compiled, outlook)
+        elif outlook.creeps:
             cost -= style.shed_weight * (hand_value_of(compiled, action) - MIDDLE_VALUE)
         if cost < lowest:
             lowest = cost
@@ -151,37 +148,27 @@ def cheapest_action(
 @other_kernel
 def best_move(
     compiled: np.record,
-    observation: np.ndarray,
+    seen: np.ndarray,
     game: np.record,
     style: Style,
-    keep: int,
     luck: int,
     start: int,
     listing: np.record,
     judging: np.record,
 ) -> int:
-    """List the moves of a game that looks like `observation` to the seat to act; return the place of the best one.
-
-    Of each card, `keep` captures are judged. The moves are written from `start` on.
-    """
-    set_prices(compiled, game, listing)
-    listing.keep = keep
-    end = list_moves(compiled, game, start, listing)
-    order_moves(compiled, game, start, end, listing)
-    end = min(end, start + MOST_JUDGED)
-    judge_moves(compiled, observation, game, start, end, style.looks_ahead, listing, judging)
+    """List and judge the moves of a game as `judge_decision` does; return the place of the best one."""
+    moves, judged = listing.moves, judging.judged
+    end = judge_decision(compiled, seen, game, start, style.looks_ahead, listing, judging)
     most, tied = -np.inf, 0
     for at in range(start, end):
-        worth = judging.judged[at].worth
-        if trails(listing.moves[at]):
-            worth += style.shed_weight * (hand_value_of(compiled, listing.moves[at].card) - MIDDLE_VALUE)
-        judging.judged[at].worth = worth
-        if worth > most:
-            most, tied = worth, 0
-        tied += worth == most
+        if trails(moves[at]):
+            judged[at].worth += style.shed_weight * (hand_value_of(compiled, moves[at].card) - MIDDLE_VALUE)
+        if judged[at].worth > most:
+            most, tied = judged[at].worth, 0
+        tied += judged[at].worth == most
     skip, best = draw(luck, tied), start
-    while judging.judged[best].worth < most or skip > 0:
-        skip -= judging.judged[best].worth == most
+    while judged[best].worth < most or skip > 0:
+        skip -= judged[best].worth == most
         best += 1
     return best
 

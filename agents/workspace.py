@@ -22,9 +22,8 @@ NO_LIMIT = 1 << 60  # of nodes
 
 FRAME = np.dtype(  # a node on the line that is being searched
     [
-        ("start", np.int64),  # where its moves begin
+        ("at", np.int64),  # the next of its moves to try
         ("end", np.int64),  # where they end
-        ("at", np.int64),  # the next one to try
         ("own", np.bool_),  # the searching side is to move
         ("best", np.float64),  # margin of the best move so far
         ("alpha", np.float64),

@@ -18,7 +18,7 @@ from krypenv.kernels.compiled import (
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.kernels.gains import choose_cards, find_best
 from krypenv.kernels.observing import clip_int8
-from krypenv.kernels.outlook import chance_of_sweep, look, make_feature_scratch
+from krypenv.kernels.outlook import chance_of_sweep, look, make_outlook
 from krypenv.kernels.scoring import is_mulle
 from krypenv.kernels.unions import add_value
 from krypenv.kernels.weighing import built_copies, weigh_any, weigh_main
@@ -78,17 +78,17 @@ def write_features(
     observation: np.ndarray,
     plays: int,
     takes: int,
-    feature_scratch: np.record,
+    outlook: np.record,
     scratch: np.record,
     out: np.ndarray,
 ) -> None:
     """Write the features block of an observation into `out`; legal plays and takes are bits, as in the state."""
     if not compiled.is_main:
-        write_all_features(compiled, observation, plays, takes, feature_scratch, scratch, out)
+        write_all_features(compiled, observation, plays, takes, outlook, scratch, out)
         return
     for at in range(SIZE):
         out[at] = 0
-    look(compiled, observation, feature_scratch)
+    look(compiled, observation, outlook)
     first = 0
     if takes != 0:
         first = TAKE
@@ -97,8 +97,8 @@ def write_features(
         bit = plays & -plays
         plays ^= bit
         kind = bit_index(bit)
-        weigh_main(compiled, observation, first + kind, feature_scratch, scratch)
-        write_entries(compiled, feature_scratch, out[kind * WIDTH : (kind + 1) * WIDTH])
+        weigh_main(compiled, observation, first + kind, outlook, scratch)
+        write_entries(compiled, outlook, out[kind * WIDTH : (kind + 1) * WIDTH])
 
 
 @other_kernel
@@ -107,7 +107,7 @@ def write_all_features(
     observation: np.ndarray,
     plays: int,
     takes: int,
-    feature_scratch: np.record,
+    outlook: np.record,
     scratch: np.record,
     out: np.ndarray,
 ) -> None:
@@ -116,35 +116,33 @@ def write_all_features(
     rows = NUM_KINDS + 1 if compiled.optional else NUM_KINDS
     for at in range(rows * width):
         out[at] = 0
-    look(compiled, observation, feature_scratch)
+    look(compiled, observation, outlook)
     first, left = 0, plays
     if takes != 0:
         first, left = TAKE, takes
     while left != 0:
         kind = bit_index(left & -left)  # NUM_KINDS is the stop
         left &= left - 1
-        weigh_any(compiled, observation, first + kind, feature_scratch, scratch)
+        weigh_any(compiled, observation, first + kind, outlook, scratch)
         row = out[kind * width : (kind + 1) * width]
-        write_entries(compiled, feature_scratch, row)
+        write_entries(compiled, outlook, row)
         if width > WIDTH:
-            write_extra(compiled, observation, first + kind, feature_scratch, row)
+            write_extra(compiled, observation, first + kind, outlook, row)
 
 
 @other_kernel
-def write_extra(
-    compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, out: np.ndarray
-) -> None:
+def write_extra(compiled: np.record, observation: np.ndarray, action: int, outlook: np.record, out: np.ndarray) -> None:
     """Write the entries that only some rules have, for the capture that weighing found."""
-    gains = feature_scratch.gains
-    card = np.int64(feature_scratch.card if action >= TAKE else action)
+    gains = outlook.gains
+    card = np.int64(outlook.card if action >= TAKE else action)
     if not compiled.optional:
         table, taken = observation[_TABLE : _TABLE + NUM_KINDS], observation[_TAKEN : _TAKEN + NUM_KINDS]
         find_best(compiled, card, action, table, taken, gains)
-        choose_cards(compiled, card, np.int64(feature_scratch.capture), gains)
-    captures = feature_scratch.capture != 0 or (compiled.building and feature_scratch.built != 0)
-    takes_rest = feature_scratch.game_ends and (captures or observation[_CAPTURER] != 0)
+        choose_cards(compiled, card, np.int64(outlook.capture), gains)
+    captures = outlook.capture != 0 or (compiled.building and outlook.built != 0)
+    takes_rest = outlook.game_ends and (captures or observation[_CAPTURER] != 0)
     cards, spades, left_points, sums = np.int64(0), np.int64(0), np.int64(0), np.int64(1)
-    has_copy, lays = gains.chosen[card] > 0, compiled.building and feature_scratch.lays
+    has_copy, lays = gains.chosen[card] > 0, compiled.building and outlook.lays
     for kind in range(NUM_KINDS):
         here = np.int64(observation[_TABLE + kind]) + (kind == card)
         if here == 0 and not takes_rest:
@@ -155,7 +153,7 @@ def write_extra(
             won += observation[_ASIDE + kind]
         cards += won
         spades += won * (kind >= SPADES * NUM_RANKS)
-        if feature_scratch.game_ends or (feature_scratch.deal_ends and compiled.is_aside[kind]):
+        if outlook.game_ends or (outlook.deal_ends and compiled.is_aside[kind]):
             rest = np.int64(0)
         left_points += rest * compiled.card_points[kind]
         if lays:
@@ -164,19 +162,19 @@ def write_extra(
         for _ in range(rest):
             sums |= add_value(sums, choice) | choice
     if compiled.building:
-        won, won_spades, points = part_builds(compiled, observation, np.int64(feature_scratch.built))
+        won, won_spades, points = part_builds(compiled, observation, np.int64(outlook.built))
         cards += won
         spades += won_spades
         left_points += points
-        sums |= feature_scratch.builds_left
-        if feature_scratch.built:
-            has_copy |= built_copies(compiled, observation, card, np.int64(feature_scratch.built)) > 0
+        sums |= outlook.builds_left
+        if outlook.built:
+            has_copy |= built_copies(compiled, observation, card, np.int64(outlook.built)) > 0
     out[_CARDS], out[_SPADES], out[_LEFT_POINTS] = cards, spades, clip_int8(left_points)
     if compiled.mulle_points > 0 and captures:
-        out[_MULLE] = is_mulle(card, feature_scratch.capture, gains.chosen[card])
+        out[_MULLE] = is_mulle(card, outlook.capture, gains.chosen[card])
     if compiled.mulle_by_value and captures:
         out[_MULLE] = has_copy
-    out[_TAKE_CHANCE] = np.int64(100.0 * chance_of_sweep(compiled, feature_scratch, sums & ~1) + 0.5)
+    out[_TAKE_CHANCE] = np.int64(100.0 * chance_of_sweep(compiled, outlook, sums & ~1) + 0.5)
 
 
 @other_kernel
@@ -193,18 +191,18 @@ def part_builds(compiled: np.record, observation: np.ndarray, value: int) -> tup
 
 
 @kernel
-def write_entries(compiled: np.record, feature_scratch: np.record, out: np.ndarray) -> None:
+def write_entries(compiled: np.record, outlook: np.record, out: np.ndarray) -> None:
     """Write what weighing found for an action into `out`, (WIDTH or more,) int8 zeros."""
-    out[_CREEPS] = np.int64(feature_scratch.creeps)
-    out[_LEAST_POINTS] = clip_int8(np.int64(feature_scratch.least_points))
-    out[_POINTS] = clip_int8(np.int64(feature_scratch.points))
-    out[_SWEEPS] = np.int64(feature_scratch.sweeps)
-    out[_CHANCE] = np.int64(100.0 * feature_scratch.chance + 0.5)
-    classes = classes_of_values(compiled, np.int64(feature_scratch.sweepers))
+    out[_CREEPS] = np.int64(outlook.creeps)
+    out[_LEAST_POINTS] = clip_int8(np.int64(outlook.least_points))
+    out[_POINTS] = clip_int8(np.int64(outlook.points))
+    out[_SWEEPS] = np.int64(outlook.sweeps)
+    out[_CHANCE] = np.int64(100.0 * outlook.chance + 0.5)
+    classes = classes_of_values(compiled, np.int64(outlook.sweepers))
     while classes != 0:
         each = bit_index(classes & -classes)
         classes &= classes - 1
-        out[_SWEEPERS + compiled.class_rank[each]] += feature_scratch.unseen[each]
+        out[_SWEEPERS + compiled.class_rank[each]] += outlook.unseen[each]
 
 
 @kernel
@@ -212,7 +210,7 @@ def _write_all(
     compiled: np.ndarray,
     observations: np.ndarray,
     masks: np.ndarray,
-    feature_scratch: np.ndarray,
+    outlook: np.ndarray,
     scratch: np.ndarray,
     out: np.ndarray,
 ) -> None:
@@ -222,7 +220,7 @@ def _write_all(
             plays |= np.int64(masks[row, kind]) << kind
             takes |= np.int64(masks[row, TAKE + kind]) << kind
         takes |= np.int64(masks[row, STOP]) << NUM_KINDS
-        write_features(compiled[0], observations[row], plays, takes, feature_scratch[0], scratch[0], out[row])
+        write_features(compiled[0], observations[row], plays, takes, outlook[0], scratch[0], out[row])
 
 
 def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -236,5 +234,5 @@ def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -
     observations, masks = check_decisions(rules, observations, masks)
     out = np.empty((len(observations), width_of(rules, True)), np.int8)
     out[:, :size] = observations
-    _write_all(compile_rules(rules), out, masks, make_feature_scratch(), borrow_scratch(), out[:, size:])
+    _write_all(compile_rules(rules), out, masks, make_outlook(), borrow_scratch(), out[:, size:])
     return out

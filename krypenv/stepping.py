@@ -12,13 +12,13 @@ from krypenv.features import write_features
 from krypenv.kernels.captures import SCRATCH, Spaces
 from krypenv.kernels.compiled import bit_index, count_bits
 from krypenv.kernels.observing import write_mask, write_observation
-from krypenv.kernels.outlook import FEATURE_SCRATCH
+from krypenv.kernels.outlook import OUTLOOK
 from krypenv.kernels.play import act, end_session, first_game, next_game
 from krypenv.kernels.scoring import tie_break_of
 from krypenv.runtime.jit import kernel, parallel_kernel, rare_kernel
 from krypenv.state import ACTIONS, is_legal, random_below, seed_game
 
-STEP_SCRATCH = np.dtype([("feature_scratch", FEATURE_SCRATCH), ("scratch", SCRATCH)], align=True)  # of one thread
+STEP_SCRATCH = np.dtype([("outlook", OUTLOOK), ("scratch", SCRATCH)], align=True)  # of one thread
 borrow_step_scratch = Spaces(STEP_SCRATCH).borrow
 
 NEW_SESSION, LOOK = -2, -1  # orders besides actions: deal a first game, or only write the decision
@@ -45,7 +45,7 @@ def write_decision(
             observation,
             game.legal_plays,
             game.legal_takes,
-            step_scratch.feature_scratch,
+            step_scratch.outlook,
             step_scratch.scratch,
             observation[compiled.entries :],
         )

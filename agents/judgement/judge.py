@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from krypenv.agents.judgement.replies import REPLIES, expected_reply, look_at_replies
+from krypenv.agents.moves.cuts import MOST_JUDGED
+from krypenv.agents.moves.listing import list_moves, order_moves
 from krypenv.agents.moves.making import make_move
-from krypenv.agents.moves.prices import worth_of_promise
+from krypenv.agents.moves.prices import set_prices, worth_of_promise
 from krypenv.cards import NUM_BUILDING_ACTIONS
 from krypenv.kernels.compiled import bit_index
 from krypenv.kernels.gains import find_best, search_best
-from krypenv.kernels.outlook import FEATURE_SCRATCH, chance_of_sweep, look
+from krypenv.kernels.outlook import OUTLOOK, chance_of_sweep, look
 from krypenv.kernels.play import GAME_OVER
 from krypenv.kernels.scoring import margin_of, sum_over
 from krypenv.observation import LARGEST_SIZE, LAYOUT
@@ -44,7 +46,7 @@ def judging_type(moves: int) -> np.dtype[Any]:
     return np.dtype(
         [
             ("legal", np.int64, (NUM_BUILDING_ACTIONS,)),  # legal actions
-            ("feature_scratch", FEATURE_SCRATCH),
+            ("outlook", OUTLOOK),
             ("seen", np.int8, (LARGEST_SIZE,)),  # an observation
             ("after", GAME),  # what a move makes of the game
             ("replies", REPLIES),
@@ -55,10 +57,32 @@ def judging_type(moves: int) -> np.dtype[Any]:
     )
 
 
+@kernel
+def judge_decision(
+    compiled: np.record,
+    seen: np.ndarray,
+    game: np.record,
+    start: int,
+    looks_ahead: bool,
+    listing: np.record,
+    judging: np.record,
+) -> int:
+    """List the moves of a game from `start` on, and judge the best `MOST_JUDGED` of them; return where they end.
+
+    Set `listing.keep` first: how many captures of a card are listed.
+    """
+    set_prices(compiled, game, listing)
+    end = list_moves(compiled, game, start, listing)
+    order_moves(compiled, game, start, end, listing)
+    end = min(end, start + MOST_JUDGED)
+    judge_moves(compiled, seen, game, start, end, looks_ahead, listing, judging)
+    return end
+
+
 @other_kernel
 def judge_moves(
     compiled: np.record,
-    observation: np.ndarray,
+    seen: np.ndarray,
     game: np.record,
     start: int,
     end: int,
@@ -66,33 +90,36 @@ def judge_moves(
     listing: np.record,
     judging: np.record,
 ) -> None:
-    """Judge the moves from `start` to `end` of a game that looks like `observation` to its seat to act, into `.judged`.
+    """Judge the moves from `start` to `end` of a game whose seat to act sees `seen`, an observation, into `.judged`.
 
     Whoever does not look ahead counts the gain only.
     """
-    feature_scratch, replies, after = judging.feature_scratch, judging.replies, judging.after
-    look(compiled, observation, feature_scratch)
+    outlook, replies, after = judging.outlook, judging.replies, judging.after
+    look(compiled, seen, outlook)
     if looks_ahead:
-        look_at_replies(compiled, observation, feature_scratch, replies)
+        look_at_replies(compiled, seen, outlook, replies)
     seat, side = np.int64(game.seat), np.int64(game.seat % compiled.teams)
     for at in range(start, end):
         judged = judging.judged[at]
-        outcome = carry_out_hidden(compiled, observation, game, listing.moves[at], listing, judging)
+        outcome = carry_out_hidden(compiled, seen, game, listing.moves[at], listing, judging)
         judged.gain = margin_of(compiled, after, side) - margin_of(compiled, game, side)
         judged.reply, judged.keep = 0.0, 0.0
         if outcome != GAME_OVER:
-            judged.gain += _share_of_majorities(compiled, game, after, side, feature_scratch.gains)
+            judged.gain += _share_of_majorities(compiled, game, after, side, outlook.gains)
             if looks_ahead:
-                judged.reply = expected_reply(compiled, after, feature_scratch, replies, listing)
-                if not feature_scratch.deal_ends:
-                    judged.keep = _keep(compiled, after, seat, judging, listing)
+                judged.reply = expected_reply(compiled, after, outlook, replies, listing)
+                if not outlook.deal_ends:
+                    if compiled.building:
+                        judged.keep = _promised(compiled, after, seat, outlook, listing.prices)
+                    else:
+                        judged.keep = _held(compiled, after, seat, judging, listing.scratch)
         judged.worth = judged.gain + judged.keep - judged.reply
 
 
 @kernel
 def carry_out_hidden(
     compiled: np.record,
-    observation: np.ndarray,
+    seen: np.ndarray,
     game: np.record,
     move: np.record,
     listing: np.record,
@@ -104,7 +131,7 @@ def carry_out_hidden(
     """
     judging.after = game
     for place in range(1, compiled.players):
-        judging.after.hand_size[(game.seat + place) % compiled.players] = observation[_HAND_SIZE + place]
+        judging.after.hand_size[(game.seat + place) % compiled.players] = seen[_HAND_SIZE + place]
     return make_move(compiled, judging.after, move, listing)
 
 
@@ -121,17 +148,7 @@ def _share_of_majorities(
 
 
 @kernel
-def _keep(compiled: np.record, after: np.record, seat: int, judging: np.record, listing: np.record) -> float:
-    """Return what a seat can count on to take later."""
-    if compiled.building:
-        return _promised(compiled, after, seat, judging.feature_scratch, listing.prices)
-    return HOLD_WEIGHT * _best_later(compiled, after, seat, judging, listing.scratch)
-
-
-@kernel
-def _promised(
-    compiled: np.record, after: np.record, seat: int, feature_scratch: np.record, prices: np.ndarray
-) -> float:
+def _promised(compiled: np.record, after: np.record, seat: int, outlook: np.record, prices: np.ndarray) -> float:
     """Return what the builds of a seat's side win, unless the next seat takes them (B5)."""
     worth = 0.0
     left = np.int64(after.builds)
@@ -139,15 +156,15 @@ def _promised(
         value = bit_index(left & -left)
         left &= left - 1
         if (after.build_owner[value] - seat) % compiled.teams == 0:
-            lost = chance_of_sweep(compiled, feature_scratch, np.int64(1) << value)
+            lost = chance_of_sweep(compiled, outlook, np.int64(1) << value)
             worth += (1.0 - lost) * worth_of_promise(compiled, after, value, prices)
     return worth
 
 
 @kernel
-def _best_later(compiled: np.record, after: np.record, seat: int, judging: np.record, scratch: np.record) -> float:
-    """Return the most that a card left in a seat's hand could win from the table."""
-    gains, counts = judging.replies.gains, judging.feature_scratch.sweeps_count
+def _held(compiled: np.record, after: np.record, seat: int, judging: np.record, scratch: np.record) -> float:
+    """Return `HOLD_WEIGHT` of the most that a card left in a seat's hand could win from the table after a move."""
+    gains, counts = judging.replies.gains, judging.outlook.sweeps_count
     gains.counts_mulle = True
     best = 0.0
     kinds = np.int64(after.hand_kinds[seat])
@@ -158,4 +175,4 @@ def _best_later(compiled: np.record, after: np.record, seat: int, judging: np.re
         search_best(compiled, np.int64(kind), ranks, counts, gains, scratch)
         if gains.kept > 0:
             best = max(best, gains.values[0])
-    return best
+    return HOLD_WEIGHT * best

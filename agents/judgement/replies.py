@@ -36,18 +36,16 @@ REPLIES = np.dtype(
 
 
 @other_kernel
-def look_at_replies(
-    compiled: np.record, observation: np.ndarray, feature_scratch: np.record, replies: np.record
-) -> None:
+def look_at_replies(compiled: np.record, seen: np.ndarray, outlook: np.record, replies: np.record) -> None:
     """Read what the replies to all moves of a decision share; call `look` first."""
-    gains, own = replies.gains, feature_scratch.gains
+    gains, own = replies.gains, outlook.gains
     gains.card_price, gains.spade_price = own.card_price, own.spade_price
     gains.looks, gains.wanted = FEW_LOOKS, 1
     for kind in range(NUM_KINDS):
-        replies.unseen[kind] = compiled.deck_counts[kind] - observation[_SEEN + kind]
+        replies.unseen[kind] = compiled.deck_counts[kind] - seen[_SEEN + kind]
     for each in range(NUM_CLASSES):
         replies.card[each] = 0.0
-        if feature_scratch.unseen[each] == 0:
+        if outlook.unseen[each] == 0:
             continue
         total, count = 0.0, np.int64(0)
         for suit in range(NUM_SUITS):
@@ -61,7 +59,7 @@ def look_at_replies(
 
 @kernel
 def expected_reply(
-    compiled: np.record, after: np.record, feature_scratch: np.record, replies: np.record, listing: np.record
+    compiled: np.record, after: np.record, outlook: np.record, replies: np.record, listing: np.record
 ) -> float:
     """Return what the next seat can be expected to win from a table: by the best of its cards, and by mulles.
 
@@ -72,26 +70,26 @@ def expected_reply(
     ranks = find_best(compiled, np.int64(0), np.int64(0), after.table, replies.nothing, gains)
     count, sure = 0, 0.0 if compiled.building else -np.inf  # who need not take a build takes nothing
     for each in range(NUM_CLASSES):
-        if feature_scratch.unseen[each] == 0:
+        if outlook.unseen[each] == 0:
             continue
         kind = each if each < NUM_RANKS else LILLAN if each == NUM_RANKS else STORAN
         gain = _best_take(
-            compiled, after, np.int64(kind), ranks, replies.card[each], feature_scratch.sweeps_count, gains, listing
+            compiled, after, np.int64(kind), ranks, replies.card[each], outlook.sweeps_count, gains, listing
         )
         value = hand_value_of(compiled, kind)
         if builds >> value & 1 and after.build_owner[value] == after.seat:
             sure = max(sure, gain)
         replies.best[each] = gain
-        count = _insert_reply(count, gain, feature_scratch.unseen[each], replies)
+        count = _insert_reply(count, gain, outlook.unseen[each], replies)
     total, known, hits = 0.0, 0.0, np.int64(0)
     for at in range(count):  # the chance that this is the best of the next seat's cards
         hits += replies.hits[at]
-        chance = chance_of_hit(hits, feature_scratch.pool, feature_scratch.drawn)
+        chance = chance_of_hit(hits, outlook.pool, outlook.drawn)
         total += (chance - known) * max(replies.gain[at], sure)
         known = chance
     if sure > 0.0:
         total += (1.0 - known) * sure
-    return total + _expected_mulles(compiled, after, ranks, feature_scratch, replies, listing.scratch)
+    return total + _expected_mulles(compiled, after, ranks, outlook, replies, listing.scratch)
 
 
 @kernel
@@ -135,7 +133,7 @@ def _expected_mulles(
     compiled: np.record,
     after: np.record,
     ranks: int,
-    feature_scratch: np.record,
+    outlook: np.record,
     replies: np.record,
     scratch: np.record,
 ) -> float:
@@ -145,7 +143,7 @@ def _expected_mulles(
         return total
     for kind in range(NUM_KINDS):
         if replies.unseen[kind] > 0 and may_be_mulle(compiled, after, kind, ranks, scratch):
-            chance = chance_of_hit(replies.unseen[kind], feature_scratch.pool, feature_scratch.drawn)
+            chance = chance_of_hit(replies.unseen[kind], outlook.pool, outlook.drawn)
             total += mulle_price(compiled, kind) * chance
     return total
 

@@ -10,7 +10,6 @@ maximal   moves where captures must be made, and are maximal (R7)
 optional  moves where captures are optional (K2)
 builds    moves where cards are built (B)
 listing   the moves of any rules, and their order
-making    what a move makes of a game
-staging   from a move to its staged actions, and back
+making    what a move makes of a game, and its staged actions
 people    moves as people write them
 """

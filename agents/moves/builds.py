@@ -16,7 +16,7 @@ from krypenv.agents.moves.optional import leave_open, read_table
 from krypenv.agents.moves.prices import POINT, TRAIL, cost_of_takes, mulle_price, worth_of_build
 from krypenv.agents.moves.record import write_move
 from krypenv.agents.moves.unions import find_one, find_unions, write_captures, write_unions
-from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS
+from krypenv.cards import NO_CARD, NUM_RANKS
 from krypenv.kernels.builds import buildable, copies_in, held_values, loose_sums, own_builds
 from krypenv.kernels.compiled import NIBBLE, bit_index, hand_value_of, table_value_of
 from krypenv.kernels.scoring import is_void
@@ -48,22 +48,20 @@ def list_builds(compiled: np.record, game: np.record, start: int, listing: np.re
     seat = np.int64(game.seat)
     own, sums = own_builds(game, seat), loose_sums(compiled, game)
     read_table(compiled, game, listing)
+    most = np.int64(leave_open(game, listing))
     if game.pending != NO_CARD:
-        card, least, most = np.int64(game.pending), np.int64(game.taken_ranks), leave_open(game, listing)
-        play = PlayedCard(card, least, np.int64(most), own, held_values(compiled, game, seat, NO_CARD), sums)
+        card, least = np.int64(game.pending), np.int64(game.taken_ranks)
+        play = PlayedCard(card, least, most, own, held_values(compiled, game, seat, NO_CARD), sums)
         if game.build_value != 0:
             return _list_lays(compiled, game, play, np.int64(game.build_value), start, listing)
         return _list_card(compiled, game, play, start, listing)
-    for kind in range(NUM_KINDS):
-        listing.forced[kind] = 0
-        listing.free[kind] = game.table[kind]
     end = start
     plays = np.int64(game.legal_plays)
     while plays != 0:
         card = np.int64(bit_index(plays & -plays))
         plays &= plays - 1
         held = held_values(compiled, game, seat, card)
-        play = PlayedCard(card, np.int64(0), np.int64(game.table_ranks), own, held, sums)
+        play = PlayedCard(card, np.int64(0), most, own, held, sums)
         end = _list_card(compiled, game, play, end, listing)
     return end
 

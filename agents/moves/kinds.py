@@ -24,8 +24,8 @@ import numpy as np
 
 from krypenv.agents.moves.cuts import MANY_CHOICES, keep_best
 from krypenv.agents.moves.prices import cost_of_takes
-from krypenv.agents.moves.record import write_move
-from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
+from krypenv.agents.moves.record import bits_of_counts, write_move
+from krypenv.cards import NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.kernels.compiled import NEVER, NIBBLE, highest
 from krypenv.runtime.jit import kernel
 
@@ -37,13 +37,10 @@ def write_choices(
     compiled: np.record, game: np.record, card: int, union: int, least: int, start: int, listing: np.record
 ) -> int:
     """Write a move for each choice of kinds for a union that no other choice is sure to equal or beat."""
-    moves = listing.moves
     once, twice = np.int64(0), np.int64(0)
     if least != 0:
-        for kind in range(NUM_KINDS):
-            once |= np.int64(listing.forced[kind] > 0) << kind
-            twice |= np.int64(listing.forced[kind] > 1) << kind
-    write_move(moves, start, card, union, once, twice)
+        once, twice = bits_of_counts(listing.forced)
+    write_move(listing.moves, start, card, union, once, twice)
     end = start + 1
     left = union - least
     while left != 0:

@@ -38,14 +38,15 @@ def order_moves(compiled: np.record, game: np.record, start: int, end: int, list
     seat may do is not.
     """
     moves = listing.moves
-    if not compiled.is_main:
-        _order_any(compiled, game, start, end, listing)
-        return
-    seat = game.seat + 1
-    if seat == compiled.players:
-        seat = 0
-    for at in range(start, end):
-        moves[at].cost = _cost_of(compiled, game, moves[at], game.hand_kinds[seat], listing)
+    if compiled.is_main:
+        seat = game.seat + 1
+        if seat == compiled.players:
+            seat = 0
+        for at in range(start, end):
+            moves[at].cost = _cost_of(compiled, game, moves[at], game.hand_kinds[seat], listing)
+    elif not compiled.optional:  # costs of optional captures are listed with them
+        _write_costs(compiled, game, start, end, listing)
+    for at in range(start + 1, end):
         place = at
         while place > start and moves[place - 1].cost > moves[place].cost:
             swap_moves(moves, place - 1, place)
@@ -77,26 +78,17 @@ def _cost_of(compiled: np.record, game: np.record, move: np.record, next_hand: i
 
 
 @other_kernel
-def _order_any(compiled: np.record, game: np.record, start: int, end: int, listing: np.record) -> None:
-    """Do what `order_moves` does, where more counts than in the main game."""
-    moves, void = listing.moves, is_void(compiled, game)
+def _write_costs(compiled: np.record, game: np.record, start: int, end: int, listing: np.record) -> None:
+    """Write what moves cost at once, in thousandths of a point, at a fair price, where more counts."""
+    prices, void = listing.prices, is_void(compiled, game)
     for at in range(start, end):
-        if not compiled.optional:
-            moves[at].cost = _cost_any(compiled, game, moves[at], void, listing.prices)
-        place = at
-        while place > start and moves[place - 1].cost > moves[place].cost:
-            swap_moves(moves, place - 1, place)
-            place -= 1
-
-
-@kernel
-def _cost_any(compiled: np.record, game: np.record, move: np.record, void: bool, prices: np.ndarray) -> int:
-    """Return what a move costs at once, in thousandths of a point, at a fair price."""
-    card = np.int64(move.card)
-    if move.ranks == 0:
-        return int(TRAIL * prices[card])
-    cost = cost_of_takes(compiled, move, prices) - np.int64(POINT * prices[card])
-    if move.ranks == game.table_ranks and not void:
-        sweeps = sweeps_of(compiled, card, np.int64(game.table_ranks), copies_taken(move, card))
-        cost += POINT * compiled.lead_sign * compiled.sweep_points * sweeps
-    return cost
+        move = listing.moves[at]
+        card = np.int64(move.card)
+        if move.ranks == 0:
+            move.cost = int(TRAIL * prices[card])
+            continue
+        cost = cost_of_takes(compiled, move, prices) - np.int64(POINT * prices[card])
+        if move.ranks == game.table_ranks and not void:
+            sweeps = sweeps_of(compiled, card, np.int64(game.table_ranks), copies_taken(move, card))
+            cost += POINT * compiled.lead_sign * compiled.sweep_points * sweeps
+        move.cost = cost

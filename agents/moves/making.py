@@ -1,4 +1,4 @@
-"""What a move makes of a game."""
+"""What a move makes of a game: at once, as searches try it, or by its staged actions, one after the other."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import numpy as np
 
 from krypenv.agents.moves.maximal import known_sweeps
 from krypenv.agents.moves.record import copies_taken
-from krypenv.cards import NO_CARD, NUM_KINDS
+from krypenv.cards import BUILD, NO_CARD, NUM_KINDS, STOP, TAKE, TAKE_BUILD
 from krypenv.kernels.builds import limit_plays
 from krypenv.kernels.captures import bound_captures
 from krypenv.kernels.compiled import takes_whole_ranks
-from krypenv.kernels.completing import complete_building, complete_chosen, complete_play, count_capture, lay_down
-from krypenv.kernels.play import GAME_OVER, allow_plays, end_play
-from krypenv.kernels.scoring import is_void
+from krypenv.kernels.completing import complete_building, complete_play, lay_down
+from krypenv.kernels.play import GAME_OVER, act, allow_plays, end_play
 from krypenv.runtime.jit import kernel, other_kernel
 
 
@@ -49,16 +48,9 @@ def _make_any(compiled: np.record, game: np.record, move: np.record, listing: np
         lay_down(game, card)
     for kind in range(NUM_KINDS):
         game.taken[kind] = copies_taken(move, kind)
-    game.taken_ranks = move.ranks
-    if compiled.building:
-        game.build_value = move.build
-        game.taken_builds = np.int64(move.taken != 0) << move.taken
-        complete_building(compiled, game, card)
-    else:
-        seat, is_sweep_void = game.seat, is_void(compiled, game)
-        complete_chosen(compiled, game, card)
-        if move.ranks != 0:
-            count_capture(compiled, game, seat, np.int64(move.ranks), is_sweep_void)
+    game.taken_ranks, game.build_value = move.ranks, move.build
+    game.taken_builds = np.int64(move.taken != 0) << move.taken
+    complete_building(compiled, game, card)  # or any other play
     outcome = end_play(compiled, game)
     if outcome != GAME_OVER:
         sweeps = np.int64(0)
@@ -69,3 +61,40 @@ def _make_any(compiled: np.record, game: np.record, move: np.record, listing: np
             game.legal_builds = 0
             limit_plays(compiled, game)
     return outcome
+
+
+@kernel
+def next_action(game: np.record, move: np.record) -> int:
+    """Return the action that begins or continues a move: play, build, take in ascending order, take a build, stop.
+
+    Cards that every capture takes are not actions where captures are maximal.
+    """
+    if game.pending == NO_CARD:
+        return int(move.card)
+    if move.build != 0 and game.build_value == 0:
+        return int(BUILD + move.build)
+    for kind in range(NUM_KINDS):
+        if copies_taken(move, kind) > game.taken[kind] and game.legal_takes >> kind & 1:
+            return TAKE + kind
+    if move.taken != 0:
+        return int(TAKE_BUILD + move.taken)
+    return STOP
+
+
+@kernel
+def leads_to(compiled: np.record, game: np.record, action: int, move: np.record) -> bool:
+    """Return whether an action can begin or continue a move.
+
+    Where captures are maximal, they take their cards in any order. Others take them in ascending order of kind (K2).
+    """
+    if compiled.optional or game.pending == NO_CARD:
+        return action == next_action(game, move)
+    return action >= TAKE and copies_taken(move, action - TAKE) > game.taken[action - TAKE]
+
+
+@kernel
+def carry_out(compiled: np.record, game: np.record, move: np.record, scratch: np.record) -> None:
+    """Make a move action by action; after the last one of a deal, the next cards are dealt."""
+    act(compiled, game, next_action(game, move), scratch)
+    while game.pending != NO_CARD:
+        act(compiled, game, next_action(game, move), scratch)

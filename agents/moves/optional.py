@@ -16,7 +16,7 @@ import numpy as np
 
 from krypenv.agents.moves.kinds import copies_count
 from krypenv.agents.moves.prices import POINT, TRAIL
-from krypenv.agents.moves.record import write_move
+from krypenv.agents.moves.record import bits_of_counts, write_move
 from krypenv.agents.moves.space import OPTIONAL_CAPTURES, OPTIONAL_SIZE
 from krypenv.agents.moves.unions import write_captures
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS
@@ -38,9 +38,9 @@ def list_optional(compiled: np.record, game: np.record, start: int, listing: np.
     OverflowError if they don't fit.
     """
     sweep = np.int64(POINT * compiled.lead_sign * compiled.sweep_points * np.int64(not is_void(compiled, game)))
-    if game.pending != NO_CARD:
-        return _list_pending(compiled, game, sweep, start, listing)
     read_table(compiled, game, listing)
+    if game.pending != NO_CARD:
+        return _list_card(compiled, game, np.int64(game.pending), sweep, start, listing)
     end = start
     plays = np.int64(game.legal_plays)
     while plays != 0:
@@ -67,74 +67,25 @@ def read_table(compiled: np.record, game: np.record, listing: np.record) -> None
 
 @kernel
 def _list_card(compiled: np.record, game: np.record, card: int, sweep: int, start: int, listing: np.record) -> int:
-    """Write the moves of one card of the hand."""
-    moves = listing.moves
-    choice = np.int64(compiled.hand_choice[card])
-    if compiled.forced_sweep and choice & game.sweep_values != 0:
-        _whole_table(game, card, start, moves)
+    """Write the moves of one card of the hand, or what the pending one can still take."""
+    moves, is_pending, choice = listing.moves, game.pending != NO_CARD, np.int64(compiled.hand_choice[card])
+    if compiled.forced_sweep and not is_pending and choice & game.sweep_values != 0:
+        once, twice = bits_of_counts(game.table)
+        write_move(moves, start, card, np.int64(game.table_ranks), once, twice)
         moves[start].cost = sweep
         return start + 1
-    write_move(moves, start, card, np.int64(0), np.int64(0), np.int64(0))
     price = np.int64(POINT * listing.prices[card])
-    moves[start].cost = price * TRAIL // POINT
-    end = start + 1
-    if compiled.group_values[support(game.table_ranks)] & choice == 0:
-        return end
-    own = card if copies_count(compiled) else NUM_KINDS
-    query = listing.table_key + mix(np.uint64(choice) + np.uint64(own) * _GOLDEN)
-    entry = listing.known_captures[np.int64(query & _SLOT_MASK)]
-    if entry.query == query:
-        for at in range(entry.count):
-            known = entry.captures[at]
-            write_move(moves, end, card, known.ranks, known.once, known.twice)
-            moves[end].cost = known.cost
-            end += 1
-        listing.is_cut |= entry.is_cut
-    else:
-        end = _find_captures(compiled, game, card, end, listing)
-    for at in range(start + 1, end):
-        moves[at].cost -= price
-        if moves[at].ranks == game.table_ranks:
-            moves[at].cost += sweep
-    return end
-
-
-@kernel
-def _find_captures(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
-    """Find the captures of a card worth a look, and remember them; their costs leave out the card and a sweep."""
-    moves = listing.moves
-    was_cut = listing.is_cut
-    listing.is_cut = False
-    for kind in range(NUM_KINDS):
-        listing.forced[kind] = 0
-        listing.free[kind] = game.table[kind]
-    end = write_captures(compiled, game, card, np.int64(0), game.table_ranks, start, listing)
-    if end - start <= OPTIONAL_CAPTURES:
-        own = card if copies_count(compiled) else NUM_KINDS
-        choice = np.int64(compiled.hand_choice[card])
-        query = listing.table_key + mix(np.uint64(choice) + np.uint64(own) * _GOLDEN)
-        entry = listing.known_captures[np.int64(query & _SLOT_MASK)]
-        entry.query, entry.count, entry.is_cut = query, end - start, listing.is_cut
-        for at in range(end - start):
-            entry.captures[at] = moves[start + at]
-    listing.is_cut |= was_cut
-    return end
-
-
-@kernel
-def _list_pending(compiled: np.record, game: np.record, sweep: int, start: int, listing: np.record) -> int:
-    """Write what the pending card can still take, in ascending order of kind: all that was taken, and later kinds."""
-    card, moves = np.int64(game.pending), listing.moves
-    read_table(compiled, game, listing)
-    most = leave_open(game, listing)
-    price = np.int64(POINT * listing.prices[card])
-    end = start
-    if game.taken_ranks == 0:
+    first = start
+    if not is_pending or game.taken_ranks == 0:
         write_move(moves, start, card, np.int64(0), np.int64(0), np.int64(0))
         moves[start].cost = price * TRAIL // POINT
-        end += 1
-    first = end
-    end = write_captures(compiled, game, card, np.int64(game.taken_ranks), most, end, listing)
+        first += 1
+    end = first
+    if is_pending:
+        most = leave_open(game, listing)
+        end = write_captures(compiled, game, card, np.int64(game.taken_ranks), most, end, listing)
+    elif compiled.group_values[support(game.table_ranks)] & choice != 0:
+        end = _known_captures(compiled, game, card, end, listing)
     for at in range(first, end):
         moves[at].cost -= price
         if moves[at].ranks == game.table_ranks:
@@ -143,26 +94,37 @@ def _list_pending(compiled: np.record, game: np.record, sweep: int, start: int, 
 
 
 @kernel
-def leave_open(game: np.record, listing: np.record) -> int:
-    """Write what a play in the middle must take, and may take beside it, in ascending order; return both, packed."""
-    last = np.int64(0)
-    for kind in range(NUM_KINDS):
-        if game.taken[kind] > 0:
-            last = np.int64(kind)
-    most = np.int64(game.taken_ranks)
-    for kind in range(NUM_KINDS):
-        free = np.int64(game.table[kind] - game.taken[kind]) if kind >= last else np.int64(0)
-        listing.forced[kind] = game.taken[kind]
-        listing.free[kind] = free
-        most += free << NIBBLE * (kind % NUM_RANKS)
-    return int(most)
+def _known_captures(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
+    """Write the captures of a card that are worth a look, memoized; their costs leave out the card and a sweep."""
+    moves, own = listing.moves, card if copies_count(compiled) else NUM_KINDS
+    query = listing.table_key + mix(np.uint64(compiled.hand_choice[card]) + np.uint64(own) * _GOLDEN)
+    entry = listing.known_captures[np.int64(query & _SLOT_MASK)]
+    if entry.query == query:
+        for at in range(entry.count):
+            known = entry.captures[at]
+            write_move(moves, start + at, card, known.ranks, known.once, known.twice)
+            moves[start + at].cost = known.cost
+        listing.is_cut |= entry.is_cut
+        return start + int(entry.count)
+    was_cut = listing.is_cut
+    listing.is_cut = False
+    end = write_captures(compiled, game, card, np.int64(0), leave_open(game, listing), start, listing)
+    if end - start <= OPTIONAL_CAPTURES:
+        entry.query, entry.count, entry.is_cut = query, end - start, listing.is_cut
+        for at in range(end - start):
+            entry.captures[at] = moves[start + at]
+    listing.is_cut |= was_cut
+    return end
 
 
 @kernel
-def _whole_table(game: np.record, card: int, at: int, moves: np.ndarray) -> None:
-    """Write the move that takes all table cards."""
-    once, twice = np.int64(0), np.int64(0)
-    for kind in range(NUM_KINDS):
-        once |= np.int64(game.table[kind] > 0) << kind
-        twice |= np.int64(game.table[kind] > 1) << kind
-    write_move(moves, at, card, np.int64(game.table_ranks), once, twice)
+def leave_open(game: np.record, listing: np.record) -> int:
+    """Write what a play must take, and may take beside it, in ascending order of kind; return both, packed."""
+    is_pending, is_open, most = game.pending != NO_CARD, True, np.int64(0)
+    for kind in range(NUM_KINDS - 1, -1, -1):
+        taken = np.int64(game.taken[kind]) if is_pending else np.int64(0)
+        free = np.int64(game.table[kind]) - taken if is_open else np.int64(0)
+        listing.forced[kind], listing.free[kind] = taken, free
+        most += taken + free << NIBBLE * (kind % NUM_RANKS)
+        is_open &= taken == 0
+    return int(most)

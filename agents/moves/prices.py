@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from krypenv.agents.moves.record import is_mulle
@@ -11,8 +9,7 @@ from krypenv.cards import NO_CARD, NUM_KINDS
 from krypenv.kernels.builds import copies_in, held_values
 from krypenv.kernels.compiled import bit_index, hand_value_of
 from krypenv.kernels.gains import price_of
-from krypenv.kernels.outlook import price_of_cards, price_of_spades
-from krypenv.kernels.scoring import sum_over
+from krypenv.kernels.outlook import majority_prices
 from krypenv.runtime.jit import kernel
 from krypenv.state import mix
 
@@ -25,41 +22,11 @@ SAFE, OPEN = 0.9, 0.3  # of what a build wins: where the seat to move can't take
 @kernel
 def set_prices(compiled: np.record, game: np.record, listing: np.record) -> None:
     """Write what winning each kind is worth to the seat to act, for all moves that are listed from here on."""
-    card_price, spade_price = majority_prices(compiled, game, game.seat % compiled.teams)
+    card_price, spade_price = majority_prices(compiled, game.cards_won, game.spades_won, game.seat % compiled.teams)
     for kind in range(NUM_KINDS):
         listing.prices[kind] = price_of(compiled, kind, card_price, spade_price)
     key = np.uint64(np.int64(PRICE_STEPS * card_price))
     listing.price_key = mix(key + mix(np.uint64(np.int64(PRICE_STEPS * spade_price))))
-
-
-@kernel
-def majority_prices(compiled: np.record, game: np.record, side: int) -> tuple[float, float]:
-    """Return what a card is worth to a side on the way to the majorities, and a spade beside that (K5, O1).
-
-    That is most where the piles are about equal, and nothing once a majority is decided.
-    """
-    if not compiled.counts_piles:
-        return 0.0, 0.0
-    own, other, won = _compare_piles(compiled, game.cards_won, side)
-    card_price = price_of_cards(compiled, own, other, won)
-    own, other, won = _compare_piles(compiled, game.spades_won, side)
-    return card_price, price_of_spades(compiled, own, other, won)
-
-
-@kernel
-def _compare_piles(compiled: np.record, piles: np.ndarray, side: int) -> tuple[int, int, int]:
-    """Return how many cards a side has in its piles, the best other side, and all sides together."""
-    own: Any = np.int64(0)
-    best: Any = np.int64(0)
-    total: Any = np.int64(0)
-    for each in range(compiled.teams):
-        count = sum_over(compiled, piles, each)
-        total += count
-        if each == side:
-            own = count
-        else:
-            best = max(best, count)
-    return own, best, total
 
 
 @kernel

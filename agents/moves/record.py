@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from krypenv.cards import NUM_RANKS
+from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.kernels.compiled import NIBBLE
 from krypenv.runtime.jit import kernel
 
@@ -48,6 +50,17 @@ def swap_moves(moves: np.ndarray, one: int, other: int) -> None:
     first.once, second.once = second.once, first.once
     first.twice, second.twice = second.twice, first.twice
     first.cost, second.cost = second.cost, first.cost
+
+
+@kernel
+def bits_of_counts(counts: np.ndarray) -> tuple[int, int]:
+    """Return the kinds of which there is a card or two, and those of which there are two, as bits; (52,) counts."""
+    once: Any = np.int64(0)
+    twice: Any = np.int64(0)
+    for kind in range(NUM_KINDS):
+        once |= np.int64(counts[kind] > 0) << kind
+        twice |= np.int64(counts[kind] > 1) << kind
+    return once, twice
 
 
 @kernel

@@ -51,11 +51,7 @@ OPTIONAL = np.dtype(
 
 def listing_type(moves: int) -> np.dtype[Any]:
     """Return the dtype of listed moves, with room for so many, and of what finding them needs."""
-    return np.dtype(_listing_fields(moves), align=True)
-
-
-def _listing_fields(moves: int) -> list[tuple[Any, ...]]:
-    return [
+    fields: list[tuple[Any, ...]] = [
         ("moves", MOVE, (moves,)),
         ("prices", np.float64, (NUM_KINDS,)),  # what winning each kind is worth (`set_prices`)
         ("price_key", np.uint64),  # differs where the prices do
@@ -79,6 +75,7 @@ def _listing_fields(moves: int) -> list[tuple[Any, ...]]:
         ("mades", np.int64, (MAX_DECK,)),
         ("nexts", np.int64, (MAX_DECK,)),
     ]
+    return np.dtype(fields, align=True)
 
 
 def begin_listing(listing: np.ndarray) -> None:

@@ -35,7 +35,7 @@ from krypenv.kernels.compiled import (
     rank_on_table,
 )
 from krypenv.kernels.observing import clip_int8
-from krypenv.kernels.outlook import chance_of_hit, look, make_feature_scratch
+from krypenv.kernels.outlook import chance_of_hit, look, make_outlook
 from krypenv.kernels.weighing import weigh_main
 from krypenv.observation import LAYOUT, slices_of
 from krypenv.rules import Rules
@@ -155,7 +155,7 @@ def gather_action_features(
         compile_rules(rules),
         observations,
         masks,
-        make_feature_scratch(),
+        make_outlook(),
         borrow_scratch(),
         _SPACE.borrow(rules),
         actions,
@@ -169,7 +169,7 @@ def write_all_action_features(
     compiled: np.ndarray,
     observations: np.ndarray,
     masks: np.ndarray,
-    feature_scratch: np.ndarray,
+    outlook: np.ndarray,
     scratch: np.ndarray,
     action_scratch: np.ndarray,
     actions: np.ndarray,
@@ -178,7 +178,7 @@ def write_all_action_features(
     """Write the legal actions of all rows and their features, (L,) and (L, W), one after the other."""
     at = 0
     for row in range(len(observations)):
-        look_at_actions(compiled[0], observations[row], feature_scratch[0], action_scratch[0])
+        look_at_actions(compiled[0], observations[row], outlook[0], action_scratch[0])
         for action in range(masks.shape[1]):
             if masks[row, action]:
                 actions[at] = action
@@ -186,7 +186,7 @@ def write_all_action_features(
                     compiled[0],
                     observations[row],
                     action,
-                    feature_scratch[0],
+                    outlook[0],
                     scratch[0],
                     action_scratch[0],
                     features[at],
@@ -195,26 +195,24 @@ def write_all_action_features(
 
 
 @kernel
-def look_at_actions(
-    compiled: np.record, observation: np.ndarray, feature_scratch: np.record, action_scratch: np.record
-) -> None:
+def look_at_actions(compiled: np.record, seen: np.ndarray, outlook: np.record, action_scratch: np.record) -> None:
     """Read what all actions of a decision share."""
     if compiled.is_main:
-        look(compiled, observation, feature_scratch)
+        look(compiled, seen, outlook)
         for rank in range(NUM_RANKS):
             action_scratch.own[rank] = 0
             for suit in range(NUM_SUITS):
-                action_scratch.own[rank] += observation[_HAND + suit * NUM_RANKS + rank]
+                action_scratch.own[rank] += seen[_HAND + suit * NUM_RANKS + rank]
     else:
-        look_at_moves(compiled, observation, action_scratch.listing, action_scratch.worlds, action_scratch.judging)
+        look_at_moves(compiled, seen, action_scratch.listing, action_scratch.worlds, action_scratch.judging)
 
 
 @kernel
 def write_action_features(
     compiled: np.record,
-    observation: np.ndarray,
+    seen: np.ndarray,
     action: int,
-    feature_scratch: np.record,
+    outlook: np.record,
     scratch: np.record,
     action_scratch: np.record,
     out: np.ndarray,
@@ -222,29 +220,28 @@ def write_action_features(
     """Write the features of a legal action into `out`, (W,) int8 zeros; call `look_at_actions` first."""
     if not compiled.is_main:
         listing, worlds, judging = action_scratch.listing, action_scratch.worlds, action_scratch.judging
-        write_move_features(compiled, observation, action, listing, worlds, judging, out)
+        write_move_features(compiled, seen, action, listing, worlds, judging, out)
         return
     prices = action_scratch.prices
-    weigh_main(compiled, observation, action, feature_scratch, scratch)
-    write_entries(compiled, feature_scratch, out)
+    weigh_main(compiled, seen, action, outlook, scratch)
+    write_entries(compiled, outlook, out)
     kind = action % TAKE
-    out[_HELD] = observation[_HAND + kind]
-    out[_SEEN_COPIES] = observation[_SEEN + kind]
-    left = np.int64(feature_scratch.left)
+    out[_HELD], out[_SEEN_COPIES] = seen[_HAND + kind], seen[_SEEN + kind]
+    left = np.int64(outlook.left)
     for rank in range(NUM_RANKS):
         count = left >> NIBBLE * rank & 15
         out[_LEFT + rank] = count
-    _find_prices(compiled, observation, action if feature_scratch.creeps else NO_CARD, left, prices)
+    _find_prices(compiled, seen, action if outlook.creeps else NO_CARD, left, prices)
     takers, risky = np.int64(0), np.int64(0)
     for rank in range(NUM_RANKS):
         own = _own_cards(action_scratch, rank, action)
         price = prices[rank_in_hand(compiled, rank)]
         if price < _NEVER:
-            out[_TAKERS + rank] = feature_scratch.unseen[rank]
+            out[_TAKERS + rank] = outlook.unseen[rank]
             out[_OWN + rank] = own
             out[_PRICE + rank] = clip_int8(price)
-            takers += feature_scratch.unseen[rank]
-        elif feature_scratch.unseen[rank] > 0 and not feature_scratch.deal_ends:
+            takers += outlook.unseen[rank]
+        elif outlook.unseen[rank] > 0 and not outlook.deal_ends:
             after = left + (np.int64(1) << NIBBLE * rank)
             sweeping = np.int64(0)
             values = np.int64(known_sweeps(compiled, after, action_scratch.listing))
@@ -255,9 +252,9 @@ def write_action_features(
                 sweeping += _own_cards(action_scratch, bit_index(bit), action)
             if sweeping > 0:
                 out[_RISK + rank] = sweeping
-                risky += feature_scratch.unseen[rank]
-    out[_TAKER_CHANCE] = np.int64(100.0 * chance_of_hit(takers, feature_scratch.pool, feature_scratch.drawn) + 0.5)
-    out[_RISK_CHANCE] = np.int64(100.0 * chance_of_hit(risky, feature_scratch.pool, feature_scratch.drawn) + 0.5)
+                risky += outlook.unseen[rank]
+    out[_TAKER_CHANCE] = np.int64(100.0 * chance_of_hit(takers, outlook.pool, outlook.drawn) + 0.5)
+    out[_RISK_CHANCE] = np.int64(100.0 * chance_of_hit(risky, outlook.pool, outlook.drawn) + 0.5)
 
 
 @kernel
@@ -267,7 +264,7 @@ def _own_cards(action_scratch: np.record, rank: int, action: int) -> int:
 
 
 @kernel
-def _find_prices(compiled: np.record, observation: np.ndarray, crept: int, left: int, prices: np.ndarray) -> None:
+def _find_prices(compiled: np.record, seen: np.ndarray, crept: int, left: int, prices: np.ndarray) -> None:
     """Write for each capture value the points of the cheapest group on the table, (NUM_VALUES,) int64, or _NEVER.
 
     `crept` is the card that was added, or NO_CARD. If only some cards of a rank were taken, those without points are
@@ -285,7 +282,7 @@ def _find_prices(compiled: np.record, observation: np.ndarray, crept: int, left:
         dear, dearest = np.int64(0), np.int64(0)  # cards of this rank that have points, and the most that one has
         for suit in range(NUM_SUITS):
             kind = suit * NUM_RANKS + rank
-            copies = np.int64(observation[_TABLE + kind]) + (kind == crept)
+            copies = np.int64(seen[_TABLE + kind]) + (kind == crept)
             if copies > 0 and compiled.card_points[kind] > 0:
                 dear += copies
                 dearest = max(dearest, np.int64(compiled.card_points[kind]))

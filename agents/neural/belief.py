@@ -12,7 +12,7 @@ from krypenv.agents.search.sampling import complete
 from krypenv.cards import NUM_KINDS
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act, allow_plays
-from krypenv.runtime.jit import handle, kernel, records
+from krypenv.runtime.jit import kernel
 from krypenv.state import GAME, is_legal
 
 # The opponent need not be the network: assume that it plays a random legal card with this probability.
@@ -28,11 +28,6 @@ BELIEF = np.dtype(
     ],
     align=True,
 )
-
-
-def make_belief(threads: int = 1) -> np.ndarray:
-    """Return fresh scratch for some threads, (threads,) of `BELIEF`."""
-    return handle(records(BELIEF, threads))
 
 
 @kernel

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from krypenv.agents.base import IntArray, knows_krypkasino
-from krypenv.agents.moves.staging import carry_out, leads_to
-from krypenv.agents.neural.belief import log_likelihood, make_belief, remember, resample_systematically
+from krypenv.agents.moves.making import carry_out, leads_to
+from krypenv.agents.neural.belief import BELIEF, log_likelihood, remember, resample_systematically
 from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_scratch, score_legal
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
 from krypenv.agents.neural.network import inputs_of
@@ -23,7 +23,7 @@ from krypenv.agents.search.search import RACE, SearchPlan, plan_of, search_row
 from krypenv.agents.workspace import Workspace
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel
+from krypenv.runtime.jit import handle, kernel, records
 from krypenv.runtime.threads import in_turn
 
 # An action is not tried if its logit is more than this behind the best one: at 1/500 of its probability.
@@ -306,13 +306,13 @@ class Guided(Sampler):
         is_known, solver = knows_krypkasino(rules), plan_of(rules, "max_n", 0)
         if prior is None:
             prior = PRIOR if is_known else OTHER_PRIOR
+        plays_network = playouts == "network" or (playouts == "auto" and is_known)
+        race = RACE if is_known else PLAYED_OUT * solver.race
+        beliefs = handle(records(BELIEF, self._threads))
         self._plan = GuidedPlan(
-            deals, float(prior), value_unit, proposals, float(temperature), solver,
-            RACE if is_known else PLAYED_OUT * solver.race,
-            playouts == "network" or (playouts == "auto" and is_known), tactical_style(rules), weights,
-            make_network_scratch(self._threads), make_belief(self._threads),
-            make_repeats(self._threads), logs,
-            np.zeros(logs.shape, np.int64), Memory.blank(0, rules.observation_size),
+            deals, float(prior), value_unit, proposals, float(temperature), solver, race, plays_network,
+            tactical_style(rules), weights, make_network_scratch(self._threads), beliefs, make_repeats(self._threads),
+            logs, np.zeros(logs.shape, np.int64), Memory.blank(0, rules.observation_size),
         )  # fmt: skip
 
     @in_turn

@@ -16,7 +16,7 @@ from krypenv.agents.neural.action_features import (
 )
 from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Inputs
 from krypenv.cards import NUM_BUILDING_ACTIONS
-from krypenv.kernels.outlook import FEATURE_SCRATCH
+from krypenv.kernels.outlook import OUTLOOK
 from krypenv.observation import LARGEST_SIZE
 from krypenv.runtime.jit import handle, kernel, records
 from krypenv.state import mix
@@ -40,7 +40,7 @@ NETWORK_SCRATCH = np.dtype(
         ("seen", np.int8, (LARGEST_SIZE,)),  # an observation
         ("features", np.int8, (MAX_WIDTH,)),  # of one action
         ("action_scratch", ACTION_SCRATCH),
-        ("feature_scratch", FEATURE_SCRATCH),
+        ("outlook", OUTLOOK),
         ("temperature", np.float64),  # divides the logits before an action is sampled; 0 for the best one
     ],
     align=True,
@@ -124,8 +124,7 @@ def score_legal(
 
     `observation`, (>= N,) int8, is what the seat to act sees.
     """
-    look_at_actions(compiled, observation, network_scratch.feature_scratch, network_scratch.action_scratch)
-    read_context(weights, observation, network_scratch)
+    read_decision(compiled, weights, observation, network_scratch)
     best = 0
     for at in range(count):
         network_scratch.logits[at] = score_one(
@@ -149,8 +148,7 @@ def state_value(
 
     It is in the units that the network was trained on. Also writes the logits to `network_scratch.logits`.
     """
-    look_at_actions(compiled, observation, network_scratch.feature_scratch, network_scratch.action_scratch)
-    read_context(weights, observation, network_scratch)
+    read_decision(compiled, weights, observation, network_scratch)
     units, size = len(weights.read_bias), len(weights.hidden_bias)
     pooled, card = network_scratch.pooled, network_scratch.card
     for unit in range(size):
@@ -194,32 +192,9 @@ def draw_action(logits: np.ndarray, count: int, temperature: float, seed: np.uin
 
 
 @kernel
-def score_one(
-    compiled: np.record,
-    weights: Weights,
-    observation: np.ndarray,
-    action: int,
-    network_scratch: np.record,
-    scratch: np.record,
-) -> float:
-    """Return the logit of one action; call `look_at_actions` and `read_context` first."""
-    for entry in range(len(weights.features)):
-        network_scratch.features[entry] = 0
-    write_action_features(
-        compiled,
-        observation,
-        action,
-        network_scratch.feature_scratch,
-        scratch,
-        network_scratch.action_scratch,
-        network_scratch.features,
-    )
-    return score_action(weights, action, network_scratch)
-
-
-@kernel
-def read_context(weights: Weights, observation: np.ndarray, network_scratch: np.record) -> None:
-    """Write an observation's contribution to the score of every action into `network_scratch.shared`."""
+def read_decision(compiled: np.record, weights: Weights, observation: np.ndarray, network_scratch: np.record) -> None:
+    """Read what all actions of a decision share, and write an observation's part of every score into `.shared`."""
+    look_at_actions(compiled, observation, network_scratch.outlook, network_scratch.action_scratch)
     context, shared, active = network_scratch.context, network_scratch.shared, network_scratch.active
     units, size = len(weights.read_bias), len(weights.hidden_bias)
     for unit in range(units):
@@ -232,15 +207,27 @@ def read_context(weights: Weights, observation: np.ndarray, network_scratch: np.
 
 
 @kernel
-def score_action(weights: Weights, action: int, network_scratch: np.record) -> float:
-    """Return the logit of the action whose features are in `network_scratch.features`."""
-    card, hidden, size = network_scratch.card, network_scratch.hidden, len(weights.hidden_bias)
-    active = network_scratch.active
+def score_one(
+    compiled: np.record,
+    weights: Weights,
+    observation: np.ndarray,
+    action: int,
+    network_scratch: np.record,
+    scratch: np.record,
+) -> float:
+    """Return the logit of one action; call `read_decision` first."""
+    features, card, hidden = network_scratch.features, network_scratch.card, network_scratch.hidden
+    active, size = network_scratch.active, len(weights.hidden_bias)
+    for entry in range(len(weights.features)):
+        features[entry] = 0
+    write_action_features(
+        compiled, observation, action, network_scratch.outlook, scratch, network_scratch.action_scratch, features
+    )
     for unit in range(size):
         card[unit] = network_scratch.shared[unit] + weights.kinds[action, unit]
         hidden[unit] = weights.hidden_bias[unit]
-    count = list_nonzero(network_scratch.features, len(weights.features), active)
-    add_rows(card, network_scratch.features, active, count, weights.features)
+    count = list_nonzero(features, len(weights.features), active)
+    add_rows(card, features, active, count, weights.features)
     add_rows(hidden, card, active, list_positive(card, size, active), weights.hidden)
     logit = weights.score[size]
     for unit in range(size):

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from krypenv.agents.judgement.decision import look_around
-from krypenv.agents.judgement.judge import carry_out_hidden, judge_moves
+from krypenv.agents.judgement.judge import carry_out_hidden, judge_decision
 from krypenv.agents.judgement.replies import expected_reply, may_be_mulle
-from krypenv.agents.moves.cuts import JUDGED_CAPTURES, MOST_JUDGED
-from krypenv.agents.moves.listing import list_moves, order_moves
-from krypenv.agents.moves.prices import set_prices, worth_of_promise
+from krypenv.agents.moves.cuts import JUDGED_CAPTURES
+from krypenv.agents.moves.making import next_action
+from krypenv.agents.moves.prices import worth_of_promise
 from krypenv.agents.moves.record import copies_taken, trails
-from krypenv.agents.moves.staging import next_action
 from krypenv.cards import MAX_BUILD, NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.kernels.builds import copies_in, sweep_builds
 from krypenv.kernels.captures import find_sweep_values
@@ -32,7 +31,7 @@ from krypenv.kernels.compiled import (
     sum_of,
 )
 from krypenv.kernels.observing import clip_int8
-from krypenv.kernels.outlook import chance_of_sweep, count_piles
+from krypenv.kernels.outlook import chance_of_sweep, compare_piles
 from krypenv.kernels.unions import add_value
 from krypenv.observation import LAYOUT, slices_of
 from krypenv.runtime.jit import kernel, other_kernel
@@ -105,22 +104,18 @@ _ONE: Any = np.int64(1)
 
 @other_kernel
 def look_at_moves(
-    compiled: np.record, observation: np.ndarray, listing: np.record, worlds: np.record, judging: np.record
+    compiled: np.record, seen: np.ndarray, listing: np.record, worlds: np.record, judging: np.record
 ) -> None:
     """List and judge the moves of a decision, for all of its actions."""
-    look_around(compiled, observation, worlds, listing.scratch)
-    set_prices(compiled, worlds.root, listing)
+    look_around(compiled, seen, worlds, listing.scratch)
     listing.keep = JUDGED_CAPTURES
-    end = list_moves(compiled, worlds.root, 0, listing)
-    order_moves(compiled, worlds.root, 0, end, listing)
-    judging.listed = min(end, MOST_JUDGED)
-    judge_moves(compiled, observation, worlds.root, 0, judging.listed, True, listing, judging)
+    judging.listed = judge_decision(compiled, seen, worlds.root, 0, True, listing, judging)
 
 
 @other_kernel
 def write_move_features(
     compiled: np.record,
-    observation: np.ndarray,
+    seen: np.ndarray,
     action: int,
     listing: np.record,
     worlds: np.record,
@@ -128,11 +123,11 @@ def write_move_features(
     out: np.ndarray,
 ) -> None:
     """Write the features of a legal action into `out`, (WIDTH,) int8 zeros; call `look_at_moves` first."""
-    root, after, feature_scratch = worlds.root, judging.after, judging.feature_scratch
+    root, after, outlook = worlds.root, judging.after, judging.outlook
     card = np.int64(action) if action < TAKE else np.int64(root.pending)
     kind = np.int64(action - TAKE) if TAKE <= action < STOP else card
-    out[_HELD], out[_SEEN_COPIES] = observation[_HAND + kind], observation[_SEEN + kind]
-    out[_SWEEPS_COUNT] = feature_scratch.sweeps_count
+    out[_HELD], out[_SEEN_COPIES] = seen[_HAND + kind], seen[_SEEN + kind]
+    out[_SWEEPS_COUNT] = outlook.sweeps_count
     chosen, most = -1, -np.inf
     for at in range(judging.listed):
         worth = judging.judged[at].worth
@@ -145,17 +140,17 @@ def write_move_features(
     out[_LISTED] = 1
     out[_GAIN], out[_REPLY], out[_KEEP] = _in_tenths(judged.gain), _in_tenths(judged.reply), _in_tenths(judged.keep)
     out[_WORTH], out[_BEHIND] = _in_tenths(judged.worth), _in_tenths(most - judged.worth)
-    carry_out_hidden(compiled, observation, root, listing.moves[chosen], listing, judging)
+    carry_out_hidden(compiled, seen, root, listing.moves[chosen], listing, judging)
     _write_move(compiled, listing.moves[chosen], root, after, out)
     if compiled.building:
-        _write_builds(compiled, listing.moves[chosen], root, after, feature_scratch, listing.prices, out)
+        _write_builds(compiled, listing.moves[chosen], root, after, outlook, listing.prices, out)
     _write_loose(compiled, after, out)
     _write_takers(compiled, root, judging, listing, out)
     if compiled.counts_piles:
         cards, spades = compiled.blocks[CARDS_WON], compiled.blocks[SPADES_WON]
         won, won_spades = np.int64(out[_CARDS]), np.int64(out[_SPADES])
-        _write_majority(compiled, observation, cards, compiled.deck_size, won, out[_CARDS_LEAD:])
-        _write_majority(compiled, observation, spades, compiled.num_spades, won_spades, out[_SPADES_LEAD:])
+        _write_majority(compiled, seen, cards, compiled.deck_size, won, out[_CARDS_LEAD:])
+        _write_majority(compiled, seen, spades, compiled.num_spades, won_spades, out[_SPADES_LEAD:])
 
 
 @kernel
@@ -191,7 +186,7 @@ def _write_builds(
     move: np.record,
     root: np.record,
     after: np.record,
-    feature_scratch: np.record,
+    outlook: np.record,
     prices: np.ndarray,
     out: np.ndarray,
 ) -> None:
@@ -205,7 +200,7 @@ def _write_builds(
         out[_JOINS] = root.builds >> move.build & 1
         out[_MADE + move.build] = 1
         out[_LAID] = _in_tenths(worth_of_promise(compiled, after, np.int64(move.build), prices))
-        out[_LAID_CHANCE] = _percent(chance_of_sweep(compiled, feature_scratch, _ONE << move.build))
+        out[_LAID_CHANCE] = _percent(chance_of_sweep(compiled, outlook, _ONE << move.build))
     own_worth, other_worth = 0.0, 0.0
     left = np.int64(after.builds)
     while left != 0:
@@ -250,21 +245,21 @@ def _write_takers(
     compiled: np.record, root: np.record, judging: np.record, listing: np.record, out: np.ndarray
 ) -> None:
     """Write which cards take something of a table, what that wins, and which of them would sweep or be mulles."""
-    after, feature_scratch, replies, scratch = judging.after, judging.feature_scratch, judging.replies, listing.scratch
+    after, outlook, replies, scratch = judging.after, judging.outlook, judging.replies, listing.scratch
     values = _takable(compiled, after)
-    out[_TAKE_CHANCE] = _percent(chance_of_sweep(compiled, feature_scratch, values))
+    out[_TAKE_CHANCE] = _percent(chance_of_sweep(compiled, outlook, values))
     takers = np.int64(classes_of_values(compiled, values))
     ranks, sweeping = np.int64(after.table_ranks), np.int64(0)
     if ranks != 0:
         sweeping = np.int64(find_sweep_values(compiled, ranks, sum_of(compiled, ranks), scratch))
     if compiled.building:
         sweeping = sweep_builds(sweeping, ranks, np.int64(after.builds))
-    out[_SWEEP_CHANCE] = _percent(chance_of_sweep(compiled, feature_scratch, sweeping))
+    out[_SWEEP_CHANCE] = _percent(chance_of_sweep(compiled, outlook, sweeping))
     sweepers = np.int64(classes_of_values(compiled, sweeping))
     if takers != 0:
-        expected_reply(compiled, after, feature_scratch, replies, listing)
+        expected_reply(compiled, after, outlook, replies, listing)
     for place in range(NUM_CLASSES):
-        unseen = feature_scratch.unseen[place]
+        unseen = outlook.unseen[place]
         out[_SWEEPERS + place] = unseen * (sweepers >> place & 1)
         if takers >> place & 1 and unseen > 0:
             out[_TAKERS + place], out[_TAKES + place] = unseen, _in_tenths(replies.best[place])
@@ -281,11 +276,9 @@ def _write_takers(
 
 
 @kernel
-def _write_majority(
-    compiled: np.record, observation: np.ndarray, block: int, total: int, won: int, out: np.ndarray
-) -> None:
+def _write_majority(compiled: np.record, seen: np.ndarray, block: int, total: int, won: int, out: np.ndarray) -> None:
     """Write the own side's lead, what is open, and whether the majority is decided, after winning `won` more (K5)."""
-    own, best, piles = count_piles(compiled, observation, block)
+    own, best, piles = compare_piles(compiled, seen[block:], 0)
     lead, left = own + won - best, total - piles - won
     out[0] = clip_int8(lead)
     out[1] = clip_int8(left)

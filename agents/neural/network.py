@@ -124,18 +124,18 @@ def _observation_scales(inputs: Inputs) -> FloatArray:
     )  # fmt: skip
 
 
-OBSERVATION_SCALES = _observation_scales(MAIN)
-ACTION_FEATURE_SCALES = _scales(
-    WIDTH, 1.0, COLUMNS,
-    {"least_points": 3.0, "points": 3.0, "chance": 50.0, "sweepers": 4.0, "left": 2.0, "takers": 4.0, "price": 3.0,
-     "taker_chance": 50.0, "risk_chance": 50.0},
-)  # fmt: skip
-MOVE_FEATURE_SCALES = _scales(
-    move_features.WIDTH, 1.0, move_features.COLUMNS,
-    {"gain": 15.0, "reply": 15.0, "keep": 15.0, "worth": 15.0, "behind": 15.0, "cards": 3.0, "points": 2.0,
-     "mulle": 8.0, "laid": 30.0, "laid_chance": 50.0, "left": 2.0, "left_cards": 4.0, "left_spades": 2.0,
-     "left_points": 2.0, "own_promise": 30.0, "other_promise": 30.0, "takers": 4.0, "takes": 10.0, "take_chance": 50.0,
-     "sweepers": 4.0, "sweep_chance": 50.0, "copies": 2.0, "cards_lead": 10.0, "cards_open": 20.0, "spades_lead": 4.0,
-     "spades_open": 6.0},
-)  # fmt: skip
-_FEATURE_SCALES = {"main": ACTION_FEATURE_SCALES, "moves": MOVE_FEATURE_SCALES}
+_FEATURE_SCALES = {
+    "main": _scales(
+        WIDTH, 1.0, COLUMNS,
+        {"least_points": 3.0, "points": 3.0, "chance": 50.0, "sweepers": 4.0, "left": 2.0, "takers": 4.0, "price": 3.0,
+         "taker_chance": 50.0, "risk_chance": 50.0},
+    ),
+    "moves": _scales(
+        move_features.WIDTH, 1.0, move_features.COLUMNS,
+        {"gain": 15.0, "reply": 15.0, "keep": 15.0, "worth": 15.0, "behind": 15.0, "cards": 3.0, "points": 2.0,
+         "mulle": 8.0, "laid": 30.0, "laid_chance": 50.0, "left": 2.0, "left_cards": 4.0, "left_spades": 2.0,
+         "left_points": 2.0, "own_promise": 30.0, "other_promise": 30.0, "takers": 4.0, "takes": 10.0,
+         "take_chance": 50.0, "sweepers": 4.0, "sweep_chance": 50.0, "copies": 2.0, "cards_lead": 10.0,
+         "cards_open": 20.0, "spades_lead": 4.0, "spades_open": 6.0},
+    ),
+}  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -100,13 +99,3 @@ def check_network(arrays: Arrays, shape: Shape, inputs: Inputs = MAIN) -> None:
     """Raise ValueError unless arrays are the weights of a network of this shape whose outputs are bounded."""
     check_arrays(arrays, specs_of(shape, inputs))
     check_reach(arrays, inputs)
-
-
-def read_arrays(path: Path, data: bytes, specs: dict[str, Spec]) -> Arrays:
-    """Return checked arrays from the bytes of a file; raises ValueError with its name."""
-    try:
-        arrays = parse_arrays(data)
-        check_arrays(arrays, specs)
-    except ValueError as error:
-        raise ValueError(f"{path} {error}") from None
-    return arrays

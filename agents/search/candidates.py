@@ -14,6 +14,7 @@ from krypenv.agents.judgement.judge import judge_moves
 from krypenv.agents.moves.cuts import LARGE_ROOT_CAPTURES, LARGE_TABLE, MOST_SOLVED, ROOT_CAPTURES
 from krypenv.agents.moves.listing import list_moves, order_moves
 from krypenv.agents.moves.prices import set_prices
+from krypenv.agents.search.sampling import Job
 from krypenv.cards import NUM_KINDS
 from krypenv.runtime.jit import kernel, other_kernel
 
@@ -62,23 +63,35 @@ def is_last(compiled: np.record, game: np.record) -> bool:
 
 
 @kernel
+def begin_moves(job: Job, row: int, listing: np.record, worlds: np.record, judging: np.record, tally: np.record) -> int:
+    """List the moves of a decision that was begun, and before its first world initialise their totals.
+
+    Returns the number of moves.
+    """
+    end = list_choices(job.compiled[0], worlds.root, worlds.is_open, listing)
+    if job.first == 0:
+        tally.totals[:end] = 0.0
+        begin_totals(job.compiled[0], job.observations[row], end, listing, worlds, judging, tally.totals)
+    return int(end)
+
+
+@kernel
 def begin_totals(
     compiled: np.record,
-    observation: np.ndarray,
+    seen: np.ndarray,
     end: int,
     listing: np.record,
     worlds: np.record,
     judging: np.record,
     totals: np.ndarray,
 ) -> None:
-    """Initialise the totals of the first `end` moves of the root that are not pruned yet: with 0, or their deficits."""
+    """Where captures are optional, initialise the totals of the first `end` moves of the root with their deficits.
+
+    They are 0 so far, or minus infinity for moves that are pruned.
+    """
     if compiled.optional and not worlds.is_open:
-        judge_moves(compiled, observation, worlds.root, 0, end, True, listing, judging)
+        judge_moves(compiled, seen, worlds.root, 0, end, True, listing, judging)
         _write_deficits(compiled, end, judging, totals)
-    else:
-        for at in range(end):
-            if totals[at] > -np.inf:
-                totals[at] = 0.0
 
 
 @other_kernel

@@ -7,13 +7,12 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.moves.prices import majority_prices
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import NEVER, bit_index, classes_of_values, compile_rules
 from krypenv.kernels.deals import leader_of
 from krypenv.kernels.gains import price_of
-from krypenv.kernels.outlook import chance_of_hit
+from krypenv.kernels.outlook import chance_of_hit, majority_prices
 from krypenv.kernels.scoring import highest_score, lead_over, sum_over, sweep_gain
 from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, other_kernel, records
@@ -108,7 +107,7 @@ def _margin_of_any(compiled: np.record, game: np.record, number: int, side: int)
     leader = leader_of(compiled, game)
     if compiled.optional:
         worth = 0.0
-        card_price, spade_price = majority_prices(compiled, game, leader % compiled.teams)
+        card_price, spade_price = majority_prices(compiled, game.cards_won, game.spades_won, leader % compiled.teams)
         for kind in range(NUM_KINDS):
             if game.table[kind] > 0:
                 worth += game.table[kind] * max(price_of(compiled, kind, card_price, spade_price), 0.0)
@@ -142,17 +141,14 @@ def majority_margin(compiled: np.record, game: np.record, side: int) -> float:
     for seat in range(compiled.players):
         spades_left -= game.spades_won[seat]
         cards_left -= game.cards_won[seat]
+    spades, cards = game.spades_won, game.cards_won
     own, total = 0.0, 0.0
     for each in range(compiled.teams):
         points = 0.0
         if compiled.most_spades_points != 0:
-            points += compiled.most_spades_points * _chance_of_most(
-                compiled, game.spades_won, each, spades_left, SPADES_SPREAD
-            )
+            points += compiled.most_spades_points * _chance_of_most(compiled, spades, each, spades_left, SPADES_SPREAD)
         if compiled.most_cards_points != 0:
-            points += compiled.most_cards_points * _chance_of_most(
-                compiled, game.cards_won, each, cards_left, CARDS_SPREAD
-            )
+            points += compiled.most_cards_points * _chance_of_most(compiled, cards, each, cards_left, CARDS_SPREAD)
         if compiled.spades_above < NEVER:
             points += _expected_above(compiled, game, each, spades_left)
         total += points
@@ -177,9 +173,8 @@ def _chance_of_most(compiled: np.record, won: np.ndarray, side: int, left: int, 
             continue
         if lead <= -left:
             return 0.0
-        least = (
-            0.5 if compiled.teams > 2 else np.float64((lead + left + 1) % 2)
-        )  # of two, the lead at the end is odd or even
+        # of two sides, the lead at the end is odd or even
+        least = 0.5 if compiled.teams > 2 else np.float64((lead + left + 1) % 2)
         chance *= normal_below((lead - least) / np.sqrt(spread * 2 * left / compiled.teams))
     return chance
 

@@ -46,34 +46,29 @@ class TreePlan(NamedTuple):
 @kernel
 def grow_rows(job: Job, plan: TreePlan, workspace: Workspace, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by the most visited action; `job.values` is left alone."""
-    for row in range(job.start + part, job.stop, parts):
-        if begin(job, row, workspace.worlds[0], workspace.listing[0].scratch):
-            grow_tree(job, plan, row, part, workspace)
-
-
-@kernel
-def grow_tree(job: Job, plan: TreePlan, row: int, part: int, workspace: Workspace) -> None:
-    """Write the most visited action of a decision that was begun."""
     rules, tree, path = job.compiled[0], plan.trees[part], plan.paths[part]
     listing, worlds, judging = workspace.listing[0], workspace.worlds[0], workspace.judging[0]
-    last_deal = worlds.root.deal_number
-    if job.first == 0:
-        tree[0].child = NO_NODE
-    size = job.first + 1  # every world adds one node at most
-    while next_world(job, row, False, worlds, listing.scratch):
-        game = worlds.game
-        length, size = descend(rules, game, plan, part, size, judging.legal, listing.scratch)
-        if plan.is_random:
-            play_randomly(rules, game, last_deal, judging.legal, listing.scratch)
-        else:
-            play_out(rules, game, last_deal, plan.style, 0, listing, judging)
-        for side in range(rules.teams):
-            worlds.margins[side] = final_margin(rules, job.model[0], game, side)
-        for at in range(length):
-            entry = tree[path[at]]
-            entry.visits += 1.0
-            entry.total += worlds.margins[entry.mover]
-    job.out[row] = _most_visited(tree) if worlds.agrees else NO_ACTION
+    for row in range(job.start + part, job.stop, parts):
+        if not begin(job, row, worlds, listing.scratch):
+            continue
+        last_deal = worlds.root.deal_number
+        if job.first == 0:
+            tree[0].child = NO_NODE
+        size = job.first + 1  # every world adds one node at most
+        while next_world(job, row, False, worlds, listing.scratch):
+            game = worlds.game
+            length, size = descend(rules, game, plan, part, size, judging.legal, listing.scratch)
+            if plan.is_random:
+                play_randomly(rules, game, last_deal, judging.legal, listing.scratch)
+            else:
+                play_out(rules, game, last_deal, plan.style, 0, listing, judging)
+            for side in range(rules.teams):
+                worlds.margins[side] = final_margin(rules, job.model[0], game, side)
+            for at in range(length):
+                entry = tree[path[at]]
+                entry.visits += 1.0
+                entry.total += worlds.margins[entry.mover]
+        job.out[row] = _most_visited(tree) if worlds.agrees else NO_ACTION
 
 
 @kernel

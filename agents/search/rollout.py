@@ -8,9 +8,9 @@ import numpy as np
 
 from krypenv.agents.moves.cuts import PLAYOUT_CAPTURES
 from krypenv.agents.moves.listing import list_moves, order_moves
-from krypenv.agents.moves.staging import carry_out
+from krypenv.agents.moves.making import carry_out
 from krypenv.agents.scripted import Style, best_move, cheapest_action, list_actions, tactical_style
-from krypenv.agents.search.candidates import begin_totals, list_choices
+from krypenv.agents.search.candidates import begin_moves
 from krypenv.agents.search.horizon import expected_margin
 from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import Job, add_values, begin, next_world, write_best
@@ -38,10 +38,10 @@ def play_out(
     Moves are written from `start` on. Where cards are built, every seat makes the move that wins most at once, builds
     at half their worth.
     """
-    if not compiled.is_main:
-        _play_moves(compiled, game, last_deal, style, start, listing, judging)
-        return
     while not game.over and game.deal_number <= last_deal:
+        if not compiled.is_main:
+            _play_move(compiled, game, style, start, listing, judging)
+            continue
         count = list_actions(game, judging.legal)
         action = judging.legal[0]
         if count > 1:
@@ -52,26 +52,18 @@ def play_out(
 
 
 @other_kernel
-def _play_moves(
-    compiled: np.record,
-    game: np.record,
-    last_deal: int,
-    style: Style,
-    start: int,
-    listing: np.record,
-    judging: np.record,
+def _play_move(
+    compiled: np.record, game: np.record, style: Style, start: int, listing: np.record, judging: np.record
 ) -> None:
-    """Do what `play_out` does, where more counts than in the main game."""
-    while not game.over and game.deal_number <= last_deal:
-        best = start
-        if compiled.building:
-            listing.keep = PLAYOUT_CAPTURES
-            order_moves(compiled, game, start, list_moves(compiled, game, start, listing), listing)
-        else:
-            write_observation(compiled, game, game.seat, judging.seen)
-            luck = np.int64(random_below(game, ACTIONS, 1 << 32))
-            best = best_move(compiled, judging.seen, game, style, PLAYOUT_CAPTURES, luck, start, listing, judging)
-        carry_out(compiled, game, listing.moves[best], listing.scratch)
+    """Make a scripted player's move, where more counts than in the main game."""
+    best, listing.keep = start, PLAYOUT_CAPTURES
+    if compiled.building:
+        order_moves(compiled, game, start, list_moves(compiled, game, start, listing), listing)
+    else:
+        write_observation(compiled, game, game.seat, judging.seen)
+        luck = np.int64(random_below(game, ACTIONS, 1 << 32))
+        best = best_move(compiled, judging.seen, game, style, luck, start, listing, judging)
+    carry_out(compiled, game, listing.moves[best], listing.scratch)
 
 
 @kernel
@@ -99,30 +91,22 @@ class PlayoutPlan(NamedTuple):
 @kernel
 def roll_out_rows(job: Job, plan: PlayoutPlan, workspace: Workspace, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by the best mean margin."""
+    rules, listing, worlds = job.compiled[0], workspace.listing[0], workspace.worlds[0]
+    judging, tally = workspace.judging[0], workspace.tally[0]
     for row in range(job.start + part, job.stop, parts):
-        if begin(job, row, workspace.worlds[0], workspace.listing[0].scratch):
-            roll_out(job, plan, row, workspace)
-
-
-@kernel
-def roll_out(job: Job, plan: PlayoutPlan, row: int, workspace: Workspace) -> None:
-    """Write the action of the move with the best mean margin of a decision that was begun."""
-    rules, listing, worlds, tally = job.compiled[0], workspace.listing[0], workspace.worlds[0], workspace.tally[0]
-    side = worlds.root.seat % rules.teams
-    last_deal = worlds.root.deal_number + plan.deals - 1
-    end = list_choices(rules, worlds.root, worlds.is_open, listing)
-    if job.first == 0:
-        tally.totals[:end] = 0.0
-        begin_totals(rules, job.observations[row], end, listing, worlds, workspace.judging[0], tally.totals)
-    while next_world(job, row, True, worlds, listing.scratch):
-        for at in range(end):
-            if tally.totals[at] > -np.inf:
-                worlds.ahead = worlds.game
-                carry_out(rules, worlds.ahead, listing.moves[at], listing.scratch)
-                play_out(rules, worlds.ahead, last_deal, plan.style, end, listing, workspace.judging[0])
-                tally.values[at] = final_margin(rules, job.model[0], worlds.ahead, side)
-        add_values(end, 1, np.inf, worlds, tally)
-    write_best(job, row, end, listing, worlds, tally)
+        if not begin(job, row, worlds, listing.scratch):
+            continue
+        side, last_deal = worlds.root.seat % rules.teams, worlds.root.deal_number + plan.deals - 1
+        end = begin_moves(job, row, listing, worlds, judging, tally)
+        while next_world(job, row, True, worlds, listing.scratch):
+            for at in range(end):
+                if tally.totals[at] > -np.inf:
+                    worlds.ahead = worlds.game
+                    carry_out(rules, worlds.ahead, listing.moves[at], listing.scratch)
+                    play_out(rules, worlds.ahead, last_deal, plan.style, end, listing, judging)
+                    tally.values[at] = final_margin(rules, job.model[0], worlds.ahead, side)
+            add_values(end, 1, np.inf, worlds, tally)
+        write_best(job, row, end, listing, worlds, tally)
 
 
 class Rollout(Sampler):

@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import (
-    Agent,
-    IntArray,
-    check_options,
-    check_seed,
-    format_spec,
-    options_of,
-)
+from krypenv.agents.base import Agent, IntArray, check_options, check_seed, format_spec, options_of
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampling import NO_ACTION, Job
 from krypenv.agents.workspace import make_workspace, part_of, with_room

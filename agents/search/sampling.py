@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from krypenv.agents.judgement.decision import has_choice, look_around
-from krypenv.agents.moves.staging import leads_to, next_action
+from krypenv.agents.moves.making import leads_to, next_action
 from krypenv.kernels.play import prepare
 from krypenv.runtime.jit import kernel
 from krypenv.state import mix, seed_game
@@ -67,27 +67,24 @@ def next_world(job: Job, row: int, whole: bool, worlds: np.record, scratch: np.r
         return False
     worlds.seed = world_seed(job.seeds[row], worlds.world)
     worlds.world += 1
-    worlds.agrees = sample_world(job.compiled[0], job.observations[row], worlds.seed, whole, worlds, scratch)
+    worlds.game = worlds.root
+    worlds.agrees = complete(job.compiled[0], job.observations[row], worlds.seed, whole, worlds.game, worlds, scratch)
     return worlds.agrees
 
 
 @kernel
 def add_values(end: int, times: int, race: float, worlds: np.record, tally: np.record) -> None:
-    """Add the margins of the first `end` moves in a world to their totals, `times` times, and prune those behind."""
-    for at in range(end):
-        tally.totals[at] += times * tally.values[at]
-    worlds.tried += times
-    prune_behind(tally.totals, end, worlds.tried, race)
+    """Add the margins of the first `end` moves in a world to their totals, `times` times, and prune those behind.
 
-
-@kernel
-def prune_behind(totals: np.ndarray, end: int, worlds: int, race: float) -> None:
-    """Prune moves whose mean is `race` / sqrt(worlds) points behind that of the best one.
-
-    So far behind, more worlds hardly matter. The totals of pruned moves become minus infinity.
+    That is, moves whose mean over n worlds is `race` / sqrt(n) points behind that of the best one: more worlds hardly
+    matter then. The totals of pruned moves become minus infinity.
     """
-    if worlds >= FEWEST_WORLDS:
-        least = totals[best_of(totals, end)] - race * np.sqrt(worlds)
+    totals = tally.totals
+    for at in range(end):
+        totals[at] += times * tally.values[at]
+    worlds.tried += times
+    if worlds.tried >= FEWEST_WORLDS:
+        least = totals[best_of(totals, end)] - race * np.sqrt(worlds.tried)
         for at in range(end):
             if totals[at] < least:
                 totals[at] = -np.inf
@@ -133,18 +130,6 @@ def best_of(values: np.ndarray, count: int) -> int:
 
 
 @kernel
-def sample_world(
-    compiled: np.record, seen: np.ndarray, seed: np.uint64, whole: bool, worlds: np.record, scratch: np.record
-) -> bool:
-    """Complete the root to a game in `worlds.game`, sampled uniformly among those that agree with it.
-
-    Unless `whole`, the stock is left unshuffled. Returns whether there is such a game.
-    """
-    worlds.game = worlds.root
-    return complete(compiled, seen, seed, whole, worlds.game, worlds, scratch)
-
-
-@kernel
 def complete(
     compiled: np.record,
     seen: np.ndarray,
@@ -154,7 +139,10 @@ def complete(
     worlds: np.record,
     scratch: np.record,
 ) -> bool:
-    """Complete a game that `read_public` has written, as `sample_world` does."""
+    """Complete a game that `read_public` has written, sampled uniformly among those that agree with `seen`.
+
+    Unless `whole`, the stock is left unshuffled. Returns whether there is such a game.
+    """
     seed_game(game, seed)
     if not deal_hidden(compiled, game, seen, whole, worlds.owner, worlds.pool):
         return False

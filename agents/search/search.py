@@ -11,12 +11,7 @@ from krypenv.agents.base import MAX_PLIES, check_limit
 from krypenv.agents.moves.cuts import LARGE_LINE_CAPTURES, LINE_CAPTURES, MOST_SOLVED
 from krypenv.agents.moves.making import make_move
 from krypenv.agents.moves.people import add_move
-from krypenv.agents.search.candidates import (
-    begin_totals,
-    is_large,
-    is_last,
-    list_choices,
-)
+from krypenv.agents.search.candidates import begin_moves, is_large, is_last, list_choices
 from krypenv.agents.search.sampler import Sampler, name_of
 from krypenv.agents.search.sampling import Job, add_values, begin, begin_worlds, next_world, write_best
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
@@ -34,7 +29,7 @@ METHODS = {"paranoid": PARANOID, "max_n": MAX_N}
 # A deal with no more orders of play than this, captures apart, is searched to its end. Two players with 4 cards against
 # 4 have 576; with more players it is two cards each at most.
 FEW_LINES = {2: 576, 3: 8, 4: 16, 5: 32, 6: 64}
-# A move is pruned if after n worlds its mean margin is RACE / sqrt(n) points behind the best (`prune_behind`). The
+# A move is pruned if after n worlds its mean margin is RACE / sqrt(n) points behind the best (`add_values`). The
 # difference of two good moves has a standard deviation of about 6 over the worlds.
 RACE = 25.0
 
@@ -173,10 +168,7 @@ def search_rows(job: Job, plan: SearchPlan, workspace: Workspace, part: int, par
 def search_row(job: Job, plan: SearchPlan, row: int, workspace: Workspace) -> None:
     """Write the action of the best move of a decision that was begun."""
     rules, listing, worlds, tally = job.compiled[0], workspace.listing[0], workspace.worlds[0], workspace.tally[0]
-    end = list_choices(rules, worlds.root, worlds.is_open, listing)
-    if job.first == 0:
-        tally.totals[:end] = 0.0
-        begin_totals(rules, job.observations[row], end, listing, worlds, workspace.judging[0], tally.totals)
+    end = begin_moves(job, row, listing, worlds, workspace.judging[0], tally)
     if worlds.is_open:
         worlds.end = job.first + 1
     while next_world(job, row, False, worlds, listing.scratch):

@@ -250,10 +250,10 @@ def _open(
     frame.beta = frame.high = above.beta
     frame.own = game.seat % compiled.teams == side
     frame.best = -np.inf if frame.own else np.inf
-    frame.start = frame.at = above.end
-    frame.end = list_moves(compiled, game, frame.start, listing)
-    if frame.end > frame.start + 1:
-        order_moves(compiled, game, frame.start, frame.end, listing)
+    frame.at = above.end
+    frame.end = list_moves(compiled, game, frame.at, listing)
+    if frame.end > frame.at + 1:
+        order_moves(compiled, game, frame.at, frame.end, listing)
     return False
 
 
@@ -331,5 +331,5 @@ def max_n(
 def _open_n(compiled: np.record, game: np.record, above: np.record, frame: np.record, listing: np.record) -> None:
     """Begin a node of max^n."""
     frame.best = -np.inf
-    frame.start = frame.at = above.end
-    frame.end = list_moves(compiled, game, frame.start, listing)
+    frame.at = above.end
+    frame.end = list_moves(compiled, game, frame.at, listing)

@@ -116,7 +116,7 @@ def observe(
     at: int,
     seat: int,
     out: np.ndarray,
-    feature_scratch: np.ndarray,
+    outlook: np.ndarray,
     scratch: np.ndarray,
 ) -> None:
     """Write what a seat sees into `out`, (N,) int8; the features of a seat that is not to act are zero."""
@@ -126,7 +126,7 @@ def observe(
     if len(out) > size:
         to_act = np.int64(seat == game.seat)
         plays, takes = to_act * game.legal_plays, to_act * game.legal_takes
-        write_features(compiled[0], out, plays, takes, feature_scratch[0], scratch[0], out[size:])
+        write_features(compiled[0], out, plays, takes, outlook[0], scratch[0], out[size:])
 
 
 @kernel

@@ -185,16 +185,15 @@ def _look_around(
         looks += 1
         if looks >= gains.looks:
             return
-        while at > 0 and not fits(scratch.groups[at - 1], left):
-            at -= 1
-        while at == 0:
+        while True:
+            while at > 0 and not fits(scratch.groups[at - 1], left):
+                at -= 1
+            if at > 0:
+                break
             if depth == 0:
                 return
             depth -= 1
-            left = gains.stack[depth]
-            at = gains.index[depth]
-            while at > 0 and not fits(scratch.groups[at - 1], left):
-                at -= 1
+            left, at = gains.stack[depth], gains.index[depth]
         gains.stack[depth] = left
         gains.index[depth] = at - 1
         depth += 1

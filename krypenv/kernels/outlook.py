@@ -23,6 +23,7 @@ from krypenv.kernels.compiled import (
     rank_on_table,
 )
 from krypenv.kernels.gains import GAINS, MOST_LOOKS
+from krypenv.kernels.scoring import sum_over
 from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import handle, kernel, other_kernel, records
 
@@ -33,7 +34,7 @@ _HAND_SIZE, _CAPTURER, _DEALER, _POINTS_WON = (
     LAYOUT[n].start for n in ("hand_size", "last_capturer", "dealer", "points")
 )
 _CANNOT_HOLD, _DEALS_LEFT = (LAYOUT[n].start for n in ("cannot_hold", "deals_left"))
-FEATURE_SCRATCH = np.dtype(
+OUTLOOK = np.dtype(
     [
         ("ranks", np.int64),  # the table as a packed multiset of ranks
         ("total", np.int64),  # and its sum
@@ -65,114 +66,107 @@ FEATURE_SCRATCH = np.dtype(
 )
 
 
-def make_feature_scratch(threads: int = 1) -> np.ndarray:
-    """Return scratch for some threads, (threads,) of `FEATURE_SCRATCH`: what all actions of a decision share."""
-    return handle(records(FEATURE_SCRATCH, threads))
+def make_outlook(threads: int = 1) -> np.ndarray:
+    """Return an outlook for each of some threads, (threads,) of `OUTLOOK`: what all actions of a decision share."""
+    return handle(records(OUTLOOK, threads))
 
 
 @kernel
-def look(compiled: np.record, observation: np.ndarray, feature_scratch: np.record) -> None:
+def look(compiled: np.record, seen: np.ndarray, outlook: np.record) -> None:
     """Read what the consequences of all actions depend on from an observation, (>= 433,) int8, of the seat to act."""
     pending = False
     for kind in range(NUM_KINDS):
-        feature_scratch.forced[kind] = observation[_TAKEN + kind]
-        pending |= observation[_PENDING + kind] != 0
-    feature_scratch.card = NO_CARD
-    feature_scratch.ranks, feature_scratch.total, feature_scratch.taken_ranks = 0, 0, 0
+        outlook.forced[kind] = seen[_TAKEN + kind]
+        pending |= seen[_PENDING + kind] != 0
+    outlook.card = NO_CARD
+    outlook.ranks, outlook.total, outlook.taken_ranks = 0, 0, 0
     for rank in range(NUM_RANKS):
         count = np.int64(0)
         for suit in range(NUM_SUITS):
-            count += observation[_TABLE + suit * NUM_RANKS + rank]
-        feature_scratch.ranks += count << NIBBLE * rank
-        feature_scratch.total += count * rank_on_table(compiled, rank)
+            count += seen[_TABLE + suit * NUM_RANKS + rank]
+        outlook.ranks += count << NIBBLE * rank
+        outlook.total += count * rank_on_table(compiled, rank)
     if pending:
         for kind in range(NUM_KINDS):
-            feature_scratch.taken_ranks += np.int64(observation[_TAKEN + kind]) << NIBBLE * (kind % NUM_RANKS)
-            if observation[_PENDING + kind]:
-                feature_scratch.card = kind
+            outlook.taken_ranks += np.int64(seen[_TAKEN + kind]) << NIBBLE * (kind % NUM_RANKS)
+            if seen[_PENDING + kind]:
+                outlook.card = kind
 
-    own = np.int64(observation[_HAND_SIZE]) - (feature_scratch.card == NO_CARD)
+    own = np.int64(seen[_HAND_SIZE]) - (outlook.card == NO_CARD)
     others = np.int64(0)
     for place in range(1, compiled.players):
-        others += observation[_HAND_SIZE + place]
-    feature_scratch.deal_ends = own + others == 0
-    feature_scratch.game_ends = own + others == 0 and observation[_DEALS_LEFT] == 0
-    drawn = np.int64(observation[_HAND_SIZE + 1])
-    if (
-        feature_scratch.deal_ends and not feature_scratch.game_ends and observation[_DEALER]
-    ):  # the seat to the left leads the next deal
-        number = compiled.num_deals - observation[_DEALS_LEFT]
+        others += seen[_HAND_SIZE + place]
+    outlook.deal_ends = own + others == 0
+    outlook.game_ends = own + others == 0 and seen[_DEALS_LEFT] == 0
+    drawn = np.int64(seen[_HAND_SIZE + 1])
+    if outlook.deal_ends and not outlook.game_ends and seen[_DEALER]:  # the seat to the left leads the next deal
+        number = compiled.num_deals - seen[_DEALS_LEFT]
         for at in range(compiled.deal_start[number], compiled.deal_start[number + 1]):
             drawn += compiled.destination[at] == 0
-    feature_scratch.drawn = drawn
+    outlook.drawn = drawn
     pool = np.int64(0)
     for rank in range(NUM_RANKS):
         count = np.int64(0)
-        if feature_scratch.deal_ends or not observation[_CANNOT_HOLD + rank]:
+        if outlook.deal_ends or not seen[_CANNOT_HOLD + rank]:
             for suit in range(NUM_SUITS):
                 kind = suit * NUM_RANKS + rank
-                count += compiled.deck_counts[kind] - observation[_SEEN + kind]
-        feature_scratch.unseen[rank] = count
+                count += compiled.deck_counts[kind] - seen[_SEEN + kind]
+        outlook.unseen[rank] = count
         pool += count
-    feature_scratch.pool = pool
+    outlook.pool = pool
     if not compiled.is_main:
-        _look_any(compiled, observation, feature_scratch)
+        _look_any(compiled, seen, outlook)
 
 
 @other_kernel
-def _look_any(compiled: np.record, observation: np.ndarray, feature_scratch: np.record) -> None:
+def _look_any(compiled: np.record, seen: np.ndarray, outlook: np.record) -> None:
     """Read what only some rules need: what a card and a spade are worth on the way to their points (K5, O1)...
 
     ... whether a sweep would count (F5), and lillan and storan by themselves (F1).
     """
-    feature_scratch.sweeps_count = _do_sweeps_count(compiled, observation)
-    gains = feature_scratch.gains
+    outlook.sweeps_count = _do_sweeps_count(compiled, seen)
+    gains = outlook.gains
     gains.counts_mulle, gains.looks = True, MOST_LOOKS
-    gains.card_price, gains.spade_price = 0.0, 0.0
-    if compiled.counts_piles:
-        _price_majorities(compiled, observation, gains)
+    cards, spades = seen[compiled.blocks[CARDS_WON] :], seen[compiled.blocks[SPADES_WON] :]
+    gains.card_price, gains.spade_price = majority_prices(compiled, cards, spades, 0)
     for at in range(NUM_RANKS, NUM_CLASSES):
-        feature_scratch.unseen[at] = 0
+        outlook.unseen[at] = 0
     if compiled.has_special:
-        feature_scratch.pool = _part_special(compiled, observation, feature_scratch, feature_scratch.pool)
+        outlook.pool = _part_special(compiled, seen, outlook, outlook.pool)
 
 
 @kernel
-def _price_majorities(compiled: np.record, observation: np.ndarray, gains: np.record) -> None:
-    """Write what a card and a spade are worth now, in points of margin, beside one that either side may win later."""
-    own, other, won = count_piles(compiled, observation, compiled.blocks[CARDS_WON])
-    gains.card_price = price_of_cards(compiled, own, other, won)
-    own, other, won = count_piles(compiled, observation, compiled.blocks[SPADES_WON])
-    gains.spade_price = price_of_spades(compiled, own, other, won)
+def majority_prices(
+    compiled: np.record, cards_won: np.ndarray, spades_won: np.ndarray, side: int
+) -> tuple[float, float]:
+    """Return what a card is worth to a side on the way to most cards (K5), and a spade beside that (K5, O1).
 
-
-@kernel
-def price_of_cards(compiled: np.record, own: int, other: int, won: int) -> float:
-    """Return what a card is worth on the way to most cards (K5), where two sides and all have won so many."""
-    return _price_of_lead(np.float64(compiled.most_cards_points), own, other, compiled.deck_size - won, CARDS_SPREAD)
-
-
-@kernel
-def price_of_spades(compiled: np.record, own: int, other: int, won: int) -> float:
-    """Return what a spade is worth beside that, on the way to most spades (K5), or above a number of them (O1)."""
+    That is in points of margin, beside a card that either side may win later: most where the seats' piles make sides
+    about equal, and nothing once a majority is decided.
+    """
+    if not compiled.counts_piles:
+        return 0.0, 0.0
+    own, other, won = compare_piles(compiled, cards_won, side)
+    left = compiled.deck_size - won
+    card_price = _price_of_lead(np.float64(compiled.most_cards_points), own, other, left, CARDS_SPREAD)
+    own, other, won = compare_piles(compiled, spades_won, side)
     left = compiled.num_spades - won
-    price = _price_of_lead(np.float64(compiled.most_spades_points), own, other, left, SPADES_SPREAD)
+    spade_price = _price_of_lead(np.float64(compiled.most_spades_points), own, other, left, SPADES_SPREAD)
     if compiled.spades_above != NEVER:
-        price += _chance_above(compiled, own, left) / 2 + _chance_above(compiled, other, left) / 2
-    return price
+        spade_price += _chance_above(compiled, own, left) / 2 + _chance_above(compiled, other, left) / 2
+    return card_price, spade_price
 
 
 @kernel
-def count_piles(compiled: np.record, observation: np.ndarray, block: int) -> tuple[int, int, int]:
-    """Return how many cards or spades, told by a block, the own side has won, the best other one, and all together."""
-    own, best, total = np.int64(0), np.int64(0), np.int64(0)
-    for side in range(compiled.teams):
-        count = np.int64(0)
-        for place in range(compiled.players):
-            if compiled.relative_team[place] == side:
-                count += observation[block + place]
+def compare_piles(compiled: np.record, piles: np.ndarray, side: int) -> tuple[int, int, int]:
+    """Return how many cards a side has in its seats' piles, the best other side, and all sides together."""
+    own: Any = np.int64(0)
+    best: Any = np.int64(0)
+    total: Any = np.int64(0)
+    for each in range(compiled.teams):
+        count = sum_over(compiled, piles, each)
         total += count
-        if side == 0:
+        if each == side:
             own = count
         else:
             best = max(best, count)
@@ -198,24 +192,21 @@ def _chance_above(compiled: np.record, own: int, left: int) -> float:
 
 
 @kernel
-def _do_sweeps_count(compiled: np.record, observation: np.ndarray) -> bool:
+def _do_sweeps_count(compiled: np.record, seen: np.ndarray) -> bool:
     """Return whether a sweep would count now (F5)."""
     if not compiled.judges_sweeps:
         return True
-    if not compiled.last_deal_sweeps and observation[_DEALS_LEFT] == 0:
+    if not compiled.last_deal_sweeps and seen[_DEALS_LEFT] == 0:
         return False
     counted, totals = compiled.blocks[COUNTED_SWEEPS], compiled.blocks[TOTALS]
     fewest, best = np.int64(NEVER), np.int64(-NEVER)
     for side in range(compiled.teams):
-        score, sweeps = np.int64(0), np.int64(0)
-        for place in range(compiled.players):
-            if compiled.relative_team[place] == side:
-                score += observation[_POINTS_WON + place]
-                sweeps += observation[counted + place]
-                if compiled.blocks[MULLE_SCORES]:
-                    score += observation[compiled.blocks[MULLE_SCORES] + place]
-                if totals:
-                    score += observation[totals + place]
+        sweeps = sum_over(compiled, seen[counted:], side)
+        score = sum_over(compiled, seen[_POINTS_WON:], side)
+        if compiled.blocks[MULLE_SCORES]:
+            score += sum_over(compiled, seen[compiled.blocks[MULLE_SCORES] :], side)
+        if totals:
+            score += sum_over(compiled, seen[totals:], side)
         fewest = min(fewest, sweeps)
         best = max(best, score + compiled.sweep_points * sweeps)
     if compiled.sweeps_cancel:
@@ -224,36 +215,36 @@ def _do_sweeps_count(compiled: np.record, observation: np.ndarray) -> bool:
 
 
 @kernel
-def _part_special(compiled: np.record, observation: np.ndarray, feature_scratch: np.record, pool: int) -> int:
+def _part_special(compiled: np.record, seen: np.ndarray, outlook: np.record, pool: int) -> int:
     """Count lillan and storan by themselves where they have values of their own (F1); return the pool's size."""
     block = compiled.blocks[SPECIAL]
     for at in range(NUM_CLASSES - NUM_RANKS):
         kind = LILLAN if at == 0 else STORAN
         rank = kind % NUM_RANKS
-        feature_scratch.unseen[NUM_RANKS + at] = 0
+        outlook.unseen[NUM_RANKS + at] = 0
         if compiled.class_of[kind] == rank:
             continue
-        left: Any = np.int64(compiled.deck_counts[kind] - observation[_SEEN + kind])
-        free = feature_scratch.deal_ends or not observation[_CANNOT_HOLD + rank]
+        left: Any = np.int64(compiled.deck_counts[kind] - seen[_SEEN + kind])
+        free = outlook.deal_ends or not seen[_CANNOT_HOLD + rank]
         if free:
-            feature_scratch.unseen[rank] -= left
+            outlook.unseen[rank] -= left
             pool -= left
-        if feature_scratch.deal_ends or block == 0 or not observation[block + at]:
-            feature_scratch.unseen[NUM_RANKS + at] = left
+        if outlook.deal_ends or block == 0 or not seen[block + at]:
+            outlook.unseen[NUM_RANKS + at] = left
             pool += left
     return pool
 
 
 @kernel
-def chance_of_sweep(compiled: np.record, feature_scratch: np.record, values: int) -> float:
+def chance_of_sweep(compiled: np.record, outlook: np.record, values: int) -> float:
     """Return the chance that the next seat holds a card with one of some hand values, given as bits."""
     classes = classes_of_values(compiled, values)
     hits = np.int64(0)
     while classes != 0:
         bit = classes & -classes
         classes ^= bit
-        hits += feature_scratch.unseen[bit_index(bit)]
-    return chance_of_hit(hits, feature_scratch.pool, feature_scratch.drawn)
+        hits += outlook.unseen[bit_index(bit)]
+    return chance_of_hit(hits, outlook.pool, outlook.drawn)
 
 
 @kernel

@@ -113,8 +113,10 @@ def ends_at_once(compiled: np.record, game: np.record) -> bool:
 def sum_over(compiled: np.record, numbers: np.ndarray, side: int) -> int:
     """Return the sum of seats' numbers over the members of a side (R16)."""
     total = np.int64(0)
-    for seat in range(side, compiled.players, compiled.teams):
+    seat = side
+    while seat < compiled.players:  # a range with such a step would divide
         total += numbers[seat]
+        seat += compiled.teams
     return total
 
 

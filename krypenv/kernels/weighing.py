@@ -38,89 +38,71 @@ _NEVER = 1e9  # more than anything is worth
 
 
 @kernel
-def weigh_main(
-    compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
-) -> float:
-    """Write what a legal action leads to into `feature_scratch` and return its cost; call `look` first.
+def weigh_main(compiled: np.record, seen: np.ndarray, action: int, outlook: np.record, scratch: np.record) -> float:
+    """Write what a legal action leads to into `outlook` and return its cost; call `look` first.
 
     For rules like the main game's (`compiled.is_main`); `weigh_any` takes any.
     """
-    card = feature_scratch.card if action >= TAKE else action
-    count = find_captures(compiled, hand_value_of(compiled, card), feature_scratch.ranks, scratch)
-    return _weigh_maximal(compiled, observation, action, count, feature_scratch, scratch)
+    card = outlook.card if action >= TAKE else action
+    count = find_captures(compiled, hand_value_of(compiled, card), outlook.ranks, scratch)
+    return _weigh_maximal(compiled, seen, action, count, outlook, scratch)
 
 
 @other_kernel
-def weigh_any(
-    compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
-) -> float:
+def weigh_any(compiled: np.record, seen: np.ndarray, action: int, outlook: np.record, scratch: np.record) -> float:
     """Do what `weigh_main` does, for any rules."""
     if compiled.optional:
-        return weigh_optional(compiled, observation, action, feature_scratch, scratch)
-    card = feature_scratch.card if action >= TAKE else action
-    count = captures_of(compiled, card, feature_scratch.ranks, scratch)
-    return _weigh_maximal(compiled, observation, action, count, feature_scratch, scratch)
+        return weigh_optional(compiled, seen, action, outlook, scratch)
+    card = outlook.card if action >= TAKE else action
+    count = captures_of(compiled, card, outlook.ranks, scratch)
+    return _weigh_maximal(compiled, seen, action, count, outlook, scratch)
 
 
 @kernel
 def _weigh_maximal(
-    compiled: np.record,
-    observation: np.ndarray,
-    action: int,
-    count: int,
-    feature_scratch: np.record,
-    scratch: np.record,
+    compiled: np.record, seen: np.ndarray, action: int, count: int, outlook: np.record, scratch: np.record
 ) -> float:
     """Do what `weigh_main` does where captures are maximal, and `count` of them have been found."""
     taking = action >= TAKE
-    card = feature_scratch.card if taking else action
+    card = outlook.card if taking else action
     extra = np.int64(1) << NIBBLE * ((action - TAKE) % NUM_RANKS) if taking else np.int64(0)
-    feature_scratch.creeps = count == 0
+    outlook.creeps = count == 0
     if count == 0:
-        feature_scratch.capture = 0
-        best = _weigh_capture(compiled, observation, card, np.int64(0), feature_scratch, scratch)
-        feature_scratch.least_points = feature_scratch.points
+        outlook.capture = 0
+        best = _weigh_capture(compiled, seen, card, np.int64(0), outlook, scratch)
+        outlook.least_points = outlook.points
         return best
     if taking:
-        feature_scratch.forced[action - TAKE] += 1
+        outlook.forced[action - TAKE] += 1
     least = 1e9
     best = 1e9
     best_points, best_sweeps, best_chance, best_values, best_left = 0.0, 0.0, 0.0, 0.0, np.int64(0)
     best_capture = np.int64(0)
-    needed = feature_scratch.taken_ranks + extra
+    needed = outlook.taken_ranks + extra
     for at in range(count):
         capture = scratch.captures[at]
         if fits(needed, capture):
-            value = _weigh_capture(compiled, observation, card, capture, feature_scratch, scratch)
-            least = min(least, feature_scratch.points)
+            value = _weigh_capture(compiled, seen, card, capture, outlook, scratch)
+            least = min(least, outlook.points)
             if value < best:
                 best = value
                 best_capture = capture
-                best_points, best_sweeps = feature_scratch.points, feature_scratch.sweeps
-                best_chance, best_values, best_left = (
-                    feature_scratch.chance,
-                    feature_scratch.sweepers,
-                    feature_scratch.left,
-                )
+                best_points, best_sweeps = outlook.points, outlook.sweeps
+                best_chance, best_values, best_left = outlook.chance, outlook.sweepers, outlook.left
     if taking:
-        feature_scratch.forced[action - TAKE] -= 1
-    feature_scratch.least_points, feature_scratch.points, feature_scratch.sweeps = least, best_points, best_sweeps
-    feature_scratch.chance, feature_scratch.sweepers, feature_scratch.left = best_chance, best_values, best_left
-    feature_scratch.capture = best_capture
+        outlook.forced[action - TAKE] -= 1
+    outlook.least_points, outlook.points, outlook.sweeps = least, best_points, best_sweeps
+    outlook.chance, outlook.sweepers, outlook.left = best_chance, best_values, best_left
+    outlook.capture = best_capture
     return best
 
 
 @kernel
 def _weigh_capture(
-    compiled: np.record,
-    observation: np.ndarray,
-    card: int,
-    capture: int,
-    feature_scratch: np.record,
-    scratch: np.record,
+    compiled: np.record, seen: np.ndarray, card: int, capture: int, outlook: np.record, scratch: np.record
 ) -> float:
     """Weigh one capture (0: the card creeps): it takes of each rank the forced cards, and then the cheapest."""
-    total = feature_scratch.total
+    total = outlook.total
     points = np.int64(compiled.card_points[card]) if capture else np.int64(0)
     ranks = support(capture)
     while ranks != 0:
@@ -129,167 +111,157 @@ def _weigh_capture(
         rank = bit_index(bit)
         wanted = capture >> NIBBLE * rank & 15
         total -= wanted * rank_on_table(compiled, rank)
-        points += _cheapest(compiled, observation, rank, wanted, feature_scratch)
-    left = feature_scratch.ranks - capture
-    feature_scratch.sweeps = 0.0
+        points += _cheapest(compiled, seen, rank, wanted, outlook)
+    left = outlook.ranks - capture
+    outlook.sweeps = 0.0
     if left == 0 and capture:
-        feature_scratch.sweeps = sweeps_of(compiled, card, feature_scratch.ranks, observation[_TABLE + card])
+        outlook.sweeps = sweeps_of(compiled, card, outlook.ranks, seen[_TABLE + card])
     if capture == 0:
         left += np.int64(1) << NIBBLE * (card % NUM_RANKS)
         total += table_value_of(compiled, card)
-    if feature_scratch.deal_ends:
-        left, points = _end_deal(compiled, observation, card, capture, left, points, feature_scratch)
+    if outlook.deal_ends:
+        left, points = _end_deal(compiled, seen, card, capture, left, points, outlook)
         total = sum_of(compiled, left)
-    feature_scratch.points, feature_scratch.left = points, left
+    outlook.points, outlook.left = points, left
     values = np.int64(find_sweep_values(compiled, left, total, scratch)) if left else np.int64(0)
-    feature_scratch.sweepers = values
-    feature_scratch.chance = chance_of_sweep(compiled, feature_scratch, values) if values else 0.0
-    return cost_of(compiled, points, feature_scratch.sweeps, feature_scratch.chance)
+    outlook.sweepers = values
+    outlook.chance = chance_of_sweep(compiled, outlook, values) if values else 0.0
+    return cost_of(compiled, points, outlook.sweeps, outlook.chance)
 
 
 @other_kernel
-def weigh_optional(
-    compiled: np.record, observation: np.ndarray, action: int, feature_scratch: np.record, scratch: np.record
-) -> float:
+def weigh_optional(compiled: np.record, seen: np.ndarray, action: int, outlook: np.record, scratch: np.record) -> float:
     """Do what `weigh_main` does where captures are optional: the best capture is the one worth most now (K2)."""
-    gains = feature_scratch.gains
-    card = np.int64(feature_scratch.card if action >= TAKE else action)
-    ranks = find_best(
-        compiled,
-        card,
-        action,
-        observation[_TABLE : _TABLE + NUM_KINDS],
-        observation[_TAKEN : _TAKEN + NUM_KINDS],
-        gains,
-    )
+    gains = outlook.gains
+    card = np.int64(outlook.card if action >= TAKE else action)
+    ranks = find_best(compiled, card, action, seen[_TABLE:], seen[_TAKEN:], gains)
     gains.wanted = 1
-    feature_scratch.lays, feature_scratch.built, feature_scratch.builds_left = False, 0, 0
+    outlook.lays, outlook.built, outlook.builds_left = False, 0, 0
     if compiled.building:
-        look_at_builds(compiled, observation, card, action, feature_scratch)
-        if feature_scratch.lays:
-            return weigh_laid(compiled, card, ranks, feature_scratch, scratch)
-    search_best(compiled, card, ranks, feature_scratch.sweeps_count, gains, scratch)
+        look_at_builds(compiled, seen, card, action, outlook)
+        if outlook.lays:
+            return weigh_laid(compiled, card, ranks, outlook, scratch)
+    search_best(compiled, card, ranks, outlook.sweeps_count, gains, scratch)
     capture = np.int64(gains.captures[0])
     choose_cards(compiled, card, capture, gains)
     if gains.values[0] == -_NEVER:
         gains.values[0] = 0.0
-    captures = capture != 0 or feature_scratch.built != 0
-    feature_scratch.creeps, feature_scratch.capture, feature_scratch.gain = not captures, capture, gains.values[0]
+    captures = capture != 0 or outlook.built != 0
+    outlook.creeps, outlook.capture, outlook.gain = not captures, capture, gains.values[0]
     points, least = np.int64(0), np.int64(0)
     for kind in range(NUM_KINDS):
         points += gains.chosen[kind] * compiled.card_points[kind]
         least += gains.forced[kind] * compiled.card_points[kind]
     points += captures * compiled.card_points[card]
     least += (gains.least != 0) * compiled.card_points[card]
-    feature_scratch.sweeps = 0
+    outlook.sweeps = 0
     if captures and capture == ranks and gains.clears:
-        is_alone = feature_scratch.built == 0
-        feature_scratch.sweeps = sweeps_of(compiled, card, ranks, observation[_TABLE + card]) if is_alone else 1
+        is_alone = outlook.built == 0
+        outlook.sweeps = sweeps_of(compiled, card, ranks, seen[_TABLE + card]) if is_alone else 1
     left = ranks - capture
     if not captures:
         left += np.int64(1) << NIBBLE * (card % NUM_RANKS)
-    if feature_scratch.deal_ends:
-        taken = ranks if feature_scratch.built else capture  # who takes a build with the last card has all that is left
-        left, points = _end_deal(compiled, observation, card, taken, left, points, feature_scratch)
-    if feature_scratch.built:
-        points += points_of_build(compiled, observation, np.int64(feature_scratch.built))
-    feature_scratch.least_points, feature_scratch.points, feature_scratch.left = least, points, left
-    _look_for_sweeps(compiled, left, feature_scratch, scratch)
-    next_sweeps = feature_scratch.chance if compiled.previous_pays else 0.0
-    return next_sweeps * -compiled.lead_sign * compiled.sweep_points - gains.values[0]
+    if outlook.deal_ends:
+        taken = ranks if outlook.built else capture  # who takes a build with the last card has all that is left
+        left, points = _end_deal(compiled, seen, card, taken, left, points, outlook)
+    if outlook.built:
+        points += points_of_build(compiled, seen, np.int64(outlook.built))
+    outlook.least_points, outlook.points, outlook.left = least, points, left
+    return _cost_of_next_sweep(compiled, left, outlook, scratch) - gains.values[0]
 
 
 @kernel
-def _look_for_sweeps(compiled: np.record, left: int, feature_scratch: np.record, scratch: np.record) -> None:
-    """Write who could sweep what an action leaves: loose cards, packed, and builds, of which none may stay (B6)."""
+def _cost_of_next_sweep(compiled: np.record, left: int, outlook: np.record, scratch: np.record) -> float:
+    """Write who could sweep what an action leaves, and return what it costs to expect that.
+
+    It leaves loose cards, packed, and builds, of which none may stay (B6).
+    """
     values = np.int64(0)
     if left != 0:
         values = np.int64(find_sweep_values(compiled, left, sum_of(compiled, left), scratch))
     if compiled.building:
-        values = sweep_builds(values, left, np.int64(feature_scratch.builds_left))
-    feature_scratch.sweepers = values
-    feature_scratch.chance = chance_of_sweep(compiled, feature_scratch, values) if values else 0.0
+        values = sweep_builds(values, left, np.int64(outlook.builds_left))
+    outlook.sweepers = values
+    outlook.chance = chance_of_sweep(compiled, outlook, values) if values else 0.0
+    next_sweeps = outlook.chance if compiled.previous_pays else 0.0
+    return next_sweeps * -compiled.lead_sign * compiled.sweep_points
 
 
 @other_kernel
-def look_at_builds(
-    compiled: np.record, observation: np.ndarray, card: int, action: int, feature_scratch: np.record
-) -> None:
+def look_at_builds(compiled: np.record, seen: np.ndarray, card: int, action: int, outlook: np.record) -> None:
     """Let every capture of the card contain the build of its value, if there is one, and note what stays (B1, B6).
 
     Whoever plays for few points takes it only to keep a promise (B5).
     """
-    gains, owners = feature_scratch.gains, compiled.blocks[BUILD_OWNER]
+    gains, owners = outlook.gains, compiled.blocks[BUILD_OWNER]
     value = hand_value_of(compiled, card)
     owns = False
     for other in range(1, MAX_BUILD + 1):
-        owns |= observation[owners + other - 1] == 1
-        feature_scratch.builds_left |= np.int64(observation[owners + other - 1] != 0) << other
-    feature_scratch.lays = observation[compiled.blocks[BUILDING]] != 0
-    owner = observation[owners + value - 1]
+        owns |= seen[owners + other - 1] == 1
+        outlook.builds_left |= np.int64(seen[owners + other - 1] != 0) << other
+    outlook.lays = seen[compiled.blocks[BUILDING]] != 0
+    owner = seen[owners + value - 1]
     cards = np.int64(0)  # of the value that stay in the hand
     for kind in range(NUM_KINDS):
         if hand_value_of(compiled, kind) == value:
-            cards += observation[_HAND + kind] - np.int64(action == kind)
+            cards += seen[_HAND + kind] - np.int64(action == kind)
     must = owner == 1 and cards == 0
-    if not feature_scratch.lays and owner != 0 and action != STOP and (compiled.lead_sign < 0 or must):
-        feature_scratch.built = value
-        feature_scratch.builds_left ^= np.int64(1) << value
+    if not outlook.lays and owner != 0 and action != STOP and (compiled.lead_sign < 0 or must):
+        outlook.built = value
+        outlook.builds_left ^= np.int64(1) << value
         for kind in range(NUM_KINDS):
             price = price_of(compiled, kind, gains.card_price, gains.spade_price) + (kind == card) * gains.copy_price
-            gains.start += built_copies(compiled, observation, kind, value) * price
+            gains.start += built_copies(compiled, seen, kind, value) * price
         gains.nothing = gains.start
     elif owns:  # and may not trail, if there is anything else
         gains.nothing = -_NEVER
-    gains.clears = feature_scratch.builds_left == 0
-    if feature_scratch.built and gains.clears and feature_scratch.ranks == 0 and feature_scratch.sweeps_count:
+    gains.clears = outlook.builds_left == 0
+    if outlook.built and gains.clears and outlook.ranks == 0 and outlook.sweeps_count:
         gains.nothing -= compiled.lead_sign * compiled.sweep_points
 
 
 @other_kernel
-def weigh_laid(compiled: np.record, card: int, ranks: int, feature_scratch: np.record, scratch: np.record) -> float:
+def weigh_laid(compiled: np.record, card: int, ranks: int, outlook: np.record, scratch: np.record) -> float:
     """Do what `weigh_main` does for an action that goes on with a build, or ends one: it takes nothing (B2)."""
-    gains = feature_scratch.gains
-    feature_scratch.creeps, feature_scratch.capture, feature_scratch.gain = False, 0, 0.0
-    feature_scratch.least_points, feature_scratch.points, feature_scratch.sweeps = 0, 0, 0
+    gains = outlook.gains
+    outlook.creeps, outlook.capture, outlook.gain = False, 0, 0.0
+    outlook.least_points, outlook.points, outlook.sweeps = 0, 0, 0
     choose_cards(compiled, card, np.int64(0), gains)
     left = ranks - gains.least
-    feature_scratch.left = left
-    _look_for_sweeps(compiled, left, feature_scratch, scratch)
-    next_sweeps = feature_scratch.chance if compiled.previous_pays else 0.0
-    return next_sweeps * -compiled.lead_sign * compiled.sweep_points
+    outlook.left = left
+    return _cost_of_next_sweep(compiled, left, outlook, scratch)
 
 
 @kernel
-def built_copies(compiled: np.record, observation: np.ndarray, kind: int, value: int) -> int:
+def built_copies(compiled: np.record, seen: np.ndarray, kind: int, value: int) -> int:
     """Return how many copies of a kind lie in the build of a value, or with 0 in all builds."""
     copies = np.int64(0)
     for block in (BUILT, BUILT_TWIN):
-        lies_in = observation[compiled.blocks[block] + kind]
+        lies_in = seen[compiled.blocks[block] + kind]
         copies += lies_in != 0 and (value == 0 or lies_in == value)
     return copies
 
 
 @kernel
-def points_of_build(compiled: np.record, observation: np.ndarray, value: int) -> int:
+def points_of_build(compiled: np.record, seen: np.ndarray, value: int) -> int:
     """Return the points of the cards of a build."""
     points = np.int64(0)
     for kind in range(NUM_KINDS):
-        points += built_copies(compiled, observation, kind, value) * compiled.card_points[kind]
+        points += built_copies(compiled, seen, kind, value) * compiled.card_points[kind]
     return points
 
 
 @kernel
-def cost_now(compiled: np.record, feature_scratch: np.record) -> float:
+def cost_now(compiled: np.record, outlook: np.record) -> float:
     """Return what the action that was weighed costs at once, whatever it leaves to the next seat."""
     if not compiled.is_main and compiled.optional:
-        return -feature_scratch.gain
-    points = feature_scratch.least_points if compiled.lead_sign > 0 else feature_scratch.points
-    return cost_of(compiled, points, feature_scratch.sweeps, 0.0)
+        return -outlook.gain
+    points = outlook.least_points if compiled.lead_sign > 0 else outlook.points
+    return cost_of(compiled, points, outlook.sweeps, 0.0)
 
 
 @kernel
-def _cheapest(compiled: np.record, observation: np.ndarray, rank: int, wanted: int, feature_scratch: np.record) -> int:
+def _cheapest(compiled: np.record, seen: np.ndarray, rank: int, wanted: int, outlook: np.record) -> int:
     """Return the points of the cheapest `wanted` table cards of a rank that contain the forced ones.
 
     Whoever plays for many points wants the dearest.
@@ -297,14 +269,14 @@ def _cheapest(compiled: np.record, observation: np.ndarray, rank: int, wanted: i
     points = np.int64(0)
     for suit in range(NUM_SUITS):
         kind = suit * NUM_RANKS + rank
-        points += feature_scratch.forced[kind] * compiled.card_points[kind]
-        wanted -= feature_scratch.forced[kind]
+        points += outlook.forced[kind] * compiled.card_points[kind]
+        wanted -= outlook.forced[kind]
     price = np.int64(compiled.first_price)
     while wanted > 0:
         for suit in range(NUM_SUITS):
             kind = suit * NUM_RANKS + rank
             if compiled.card_points[kind] == price:
-                count = min(observation[_TABLE + kind] - feature_scratch.forced[kind], wanted)
+                count = min(seen[_TABLE + kind] - outlook.forced[kind], wanted)
                 points += count * price
                 wanted -= count
         price += compiled.lead_sign
@@ -313,21 +285,15 @@ def _cheapest(compiled: np.record, observation: np.ndarray, rank: int, wanted: i
 
 @kernel
 def _end_deal(
-    compiled: np.record,
-    observation: np.ndarray,
-    card: int,
-    capture: int,
-    left: int,
-    points: int,
-    feature_scratch: np.record,
+    compiled: np.record, seen: np.ndarray, card: int, capture: int, left: int, points: int, outlook: np.record
 ) -> tuple[int, int]:
     """Return table and points after the last play of a deal: cards are set aside, or at the end given away."""
-    ends = feature_scratch.game_ends
-    takes_rest = ends and (capture != 0 or observation[_CAPTURER] != 0)
+    ends = outlook.game_ends
+    takes_rest = ends and (capture != 0 or seen[_CAPTURER] != 0)
     if takes_rest:
         points = np.int64(compiled.card_points[card])
         for kind in range(NUM_KINDS):
-            points += (np.int64(observation[_TABLE + kind]) + observation[_ASIDE + kind]) * compiled.card_points[kind]
+            points += (np.int64(seen[_TABLE + kind]) + seen[_ASIDE + kind]) * compiled.card_points[kind]
     if ends:
         return np.int64(0), points
     for kind in range(NUM_KINDS):
@@ -335,6 +301,6 @@ def _end_deal(
             rank = kind % NUM_RANKS
             stays = left >> NIBBLE * rank & 15
             # if only some cards of a rank are set aside (V3), assume that the capture left those
-            count = min(np.int64(observation[_TABLE + kind]) + (capture == 0 and kind == card), stays)
+            count = min(np.int64(seen[_TABLE + kind]) + (capture == 0 and kind == card), stays)
             left -= count << NIBBLE * rank
     return left, points

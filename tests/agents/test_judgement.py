@@ -10,12 +10,12 @@ from krypenv import Engine, Rules
 from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.judgement.judge import judge_moves
 from krypenv.agents.moves.listing import list_moves
+from krypenv.agents.moves.making import leads_to
 from krypenv.agents.moves.prices import set_prices
-from krypenv.agents.moves.staging import leads_to
 from krypenv.agents.workspace import Workspace, make_workspace
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import COMPILED, compile_rules
-from krypenv.kernels.outlook import look, make_feature_scratch
+from krypenv.kernels.outlook import look, make_outlook
 from krypenv.kernels.weighing import weigh_main
 from krypenv.runtime.jit import handle, kernel, records
 
@@ -43,12 +43,12 @@ def weigh(
     observations: np.ndarray,
     row: int,
     action: int,
-    feature_scratch: np.ndarray,
+    outlook: np.ndarray,
     scratch: np.ndarray,
 ) -> None:
     """Weigh an action of a row by the fast path."""
-    look(compiled[0], observations[row], feature_scratch[0])
-    weigh_main(compiled[0], observations[row], action, feature_scratch[0], scratch[0])
+    look(compiled[0], observations[row], outlook[0])
+    weigh_main(compiled[0], observations[row], action, outlook[0], scratch[0])
 
 
 def as_any_rules(rules: Rules) -> np.ndarray:
@@ -64,7 +64,7 @@ def as_any_rules(rules: Rules) -> np.ndarray:
 def test_the_fast_path_gains_what_a_move_of_the_general_judgement_gains(rules: Rules) -> None:
     """A sweep costs its side its points and pays the side before: n / (n - 1) of them in margin, over n sides."""
     general, compiled, workspace = as_any_rules(rules), compile_rules(rules), make_workspace()
-    feature_scratch, scratch, engine = make_feature_scratch(), borrow_scratch(), Engine(rules, 16, seed=4)
+    outlook, scratch, engine = make_outlook(), borrow_scratch(), Engine(rules, 16, seed=4)
     sides, better = rules.num_teams, -1 if rules.goal == "low" else 1
     points, swept, chosen = 0, 0, 0
     for _ in range(90):
@@ -73,10 +73,10 @@ def test_the_fast_path_gains_what_a_move_of_the_general_judgement_gains(rules: R
             gains = workspace.judging["judged"]["gain"][0, :end]
             for action in np.flatnonzero(engine.action_mask[row]):
                 own = [gains[at] for at in range(end) if begins(general, action, at, workspace)]
-                weigh(compiled, engine.observation, row, action, feature_scratch, scratch)
-                taken, sweeps = int(feature_scratch["points"][0]), int(feature_scratch["sweeps"][0])
+                weigh(compiled, engine.observation, row, action, outlook, scratch)
+                taken, sweeps = int(outlook["points"][0]), int(outlook["sweeps"][0])
                 sweep = rules.sweep_points * sweeps * sides / (sides - 1)
-                if feature_scratch["game_ends"][0]:  # the margin then also has what falls to the other side (R13)
+                if outlook["game_ends"][0]:  # the margin then also has what falls to the other side (R13)
                     continue
                 assert np.isclose(own, better * (taken + sweep)).any(), (action, own, taken, sweep)
                 points += taken > 0

@@ -10,18 +10,18 @@ from support.networks import some_network
 
 from krypenv import Engine, Rules
 from krypenv.agents.judgement.decision import look_around
-from krypenv.agents.neural.belief import log_likelihood, make_belief, remember, resample_systematically
+from krypenv.agents.neural.belief import BELIEF, log_likelihood, remember, resample_systematically
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.inference import Weights, make_network_scratch
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.neural.recall import MOST_ACTIONS, Memory, Recall
-from krypenv.agents.search.sampling import sample_world, world_seed
+from krypenv.agents.search.sampling import complete, world_seed
 from krypenv.agents.workspace import Workspace, make_workspace
 from krypenv.cards import TAKE
 from krypenv.kernels.compiled import compile_rules
-from krypenv.runtime.jit import handle, kernel
+from krypenv.runtime.jit import handle, kernel, records
 
 MAIN = Rules.preset("krypkasino", players=2)
 GAMES = 24
@@ -103,7 +103,8 @@ def _weigh_rows(
         out[row, 0] = log_likelihood(rules, weights, 1.0, state[row], beliefs[0], network_scratches[0], scratch)
         look_around(rules, observations[row], worlds, scratch)
         for world in range(1, out.shape[1]):
-            sample_world(rules, observations[row], world_seed(np.uint64(7 + row), world), True, worlds, scratch)
+            seed, worlds.game = world_seed(np.uint64(7 + row), world), worlds.root
+            complete(rules, observations[row], seed, True, worlds.game, worlds, scratch)
             out[row, world] = log_likelihood(
                 rules, weights, 1.0, worlds.game, beliefs[0], network_scratches[0], scratch
             )
@@ -124,7 +125,7 @@ def test_plays_of_the_network_tell_of_its_hand(rules: Rules) -> None:
         logs = np.full((len(rows), 33), np.nan)
         _weigh_rows(
             compile_rules(rules), weights, engine.observation[rows], recall.recall(engine.observation[rows]),
-            handle(engine.state[rows]), make_belief(), make_network_scratch(), make_workspace(), logs,
+            handle(engine.state[rows]), handle(records(BELIEF, 1)), make_network_scratch(), make_workspace(), logs,
         )  # fmt: skip
         logs = logs[~np.isnan(logs[:, 0])]
         gains += list(logs[:, 0] - np.log(np.exp(logs).mean(axis=1)))

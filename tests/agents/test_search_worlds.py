@@ -16,7 +16,7 @@ from support.solving import Solver, futures, margin, played_on, sweeping, twins
 from krypenv import Engine, Rules, agents
 from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.search.horizon import expected_margin, majority_margin, make_model, sweep_chance
-from krypenv.agents.search.sampling import sample_world, world_seed
+from krypenv.agents.search.sampling import complete, world_seed
 from krypenv.agents.workspace import Workspace, make_workspace
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.play import DEAL_OVER
@@ -30,10 +30,12 @@ from krypenv.state import State, allocate
 def _sample(
     compiled: np.ndarray, seen: np.ndarray, seed: np.uint64, whole: bool, workspace: Workspace, out: np.ndarray
 ) -> None:
-    look_around(compiled[0], seen, workspace.worlds[0], workspace.listing[0].scratch)
+    worlds, scratch = workspace.worlds[0], workspace.listing[0].scratch
+    look_around(compiled[0], seen, worlds, scratch)
     for row in range(len(out)):
-        sample_world(compiled[0], seen, world_seed(seed, row), whole, workspace.worlds[0], workspace.listing[0].scratch)
-        out[row] = workspace.worlds[0].game
+        worlds.game = worlds.root
+        complete(compiled[0], seen, world_seed(seed, row), whole, worlds.game, worlds, scratch)
+        out[row] = worlds.game
 
 
 @kernel

@@ -98,14 +98,14 @@ def test_presets_of_the_rules(name: str) -> None:
 
 
 def test_the_champion_s_places_are_those_of_the_board() -> None:
-    """The README says: first for two, first with `ismcts` for four."""
+    """The README says: first for two, first with three others for four."""
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
     assert "strongest" not in readme
     board = page("results/scores/board.md")
     first = {
         table: re.findall(r"^\| 1 \| `([^`]+)`", board.split(f"## {table}\n")[1].split("\n## ")[0], re.MULTILINE)
-        for table in ("two",)
+        for table in ("two", "four")
     }
-    assert first["two"] == ["champion"]
+    assert first == {"two": ["champion"], "four": ["champion", "champion(worlds=0)", "ismcts", "rollout"]}
     assert "In the game for two it has the first place" in readme
-    assert "it shares the first place with `ismcts`" in readme
+    assert "it shares the first place with its network alone, `ismcts` and `rollout`" in readme

@@ -9,9 +9,8 @@ import numpy as np
 from krypenv import Game, Move, Rules
 from krypenv.agents.base import MAX_PLIES
 from krypenv.agents.moves.listing import list_moves
-from krypenv.agents.moves.making import make_move
+from krypenv.agents.moves.making import make_move, next_action
 from krypenv.agents.moves.prices import set_prices
-from krypenv.agents.moves.staging import next_action
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.search import SearchPlan, value_moves
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, max_n
