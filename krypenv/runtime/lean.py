@@ -105,7 +105,7 @@ class _OwnNames(compiler.Compiler):
 def _symbol_number(function: Callable[..., Any], args: tuple[Any, ...], kind: str) -> int:
     """Return a number that follows from a kernel's code, its argument types and the kind of its library."""
     held = [repr(cell.cell_contents) for cell in function.__closure__ or ()]
-    facts = [kernel_hash(function), function.__module__, function.__qualname__, *held, *map(str, args), kind]
+    facts = [kernel_hash(function), f"{function.__module__}.{function.__qualname__}", *held, *map(str, args), kind]
     return int(hashlib.sha256("\0".join(facts).encode()).hexdigest()[:15], 16)
 
 
