@@ -9,10 +9,9 @@ from krypenv.agents.base import IntArray, check_seed
 from krypenv.agents.judgement.decision import has_choice
 from krypenv.agents.moves.making import next_action
 from krypenv.agents.moves.people import add_move
-from krypenv.agents.search.candidates import list_choices
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampler import name_of
-from krypenv.agents.search.sampling import best_of
+from krypenv.agents.search.sampling import best_of, list_choices
 from krypenv.agents.search.search import SearchPlan, plan_of, value_moves
 from krypenv.agents.workspace import Workspace, make_workspace, with_room
 from krypenv.game.moves import Move

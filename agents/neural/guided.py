@@ -15,15 +15,14 @@ from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.neural.playouts import MOST_VALUES, first_path, leaf_value, make_repeats, play_on, slot_of_hand
 from krypenv.agents.neural.recall import Memory, Recall
 from krypenv.agents.scripted import Style, list_legal, tactical_style
-from krypenv.agents.search.candidates import begin_totals, list_choices
 from krypenv.agents.search.rollout import play_out
 from krypenv.agents.search.sampler import BATCH, Sampler, check_memory, name_of
-from krypenv.agents.search.sampling import Job, add_values, begin, next_world, write_best
+from krypenv.agents.search.sampling import Job, decide_row, decide_rows, next_world
 from krypenv.agents.search.search import RACE, SearchPlan, plan_of, search_row
 from krypenv.agents.workspace import Workspace
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
-from krypenv.runtime.jit import handle, kernel, records
+from krypenv.runtime.jit import handle, kernel, kernel_with, records
 from krypenv.runtime.threads import in_turn
 
 # An action is not tried if its logit is more than this behind the best one: at 1/500 of its probability.
@@ -31,41 +30,6 @@ LEAST_LOGIT = -6.2
 PLAYOUTS = ("auto", "network", "tactician")
 PRIOR, OTHER_PRIOR = 1.0, 0.2  # points for each unit of a logit, in games like Krypkasino and in others
 PLAYED_OUT = 2.0  # margins at the end of a playout spread more than searched ones, so fewer actions are pruned
-
-
-@kernel
-def look_first(
-    compiled: np.record,
-    weights: Weights,
-    observation: np.ndarray,
-    action_mask: np.ndarray,
-    end: int,
-    network_scratch: np.record,
-    listing: np.record,
-    worlds: np.record,
-    tally: np.record,
-) -> None:
-    """Write how far the logits of the first `end` moves are behind that of the best action, 0 or below, to `.behind`.
-
-    The logit of a move is the best one of the actions that lead to it.
-    """
-    count = list_legal(action_mask, network_scratch.legal)
-    best = score_legal(compiled, weights, observation, count, network_scratch, listing.scratch)
-    for at in range(end):
-        logit = -np.inf
-        for place in range(count):
-            if leads_to(compiled, worlds.root, network_scratch.legal[place], listing.moves[at]):
-                logit = max(logit, np.float64(network_scratch.logits[place]))
-        tally.behind[at] = logit - np.float64(network_scratch.logits[best])
-
-
-@kernel
-def count_open(totals: np.ndarray, end: int) -> int:
-    """Return how many of the first `end` moves are not pruned."""
-    count = 0
-    for at in range(end):
-        count += totals[at] > -np.inf
-    return count
 
 
 class GuidedPlan(NamedTuple):
@@ -90,91 +54,35 @@ class GuidedPlan(NamedTuple):
 
 
 @kernel
-def guide_rows(job: Job, plan: GuidedPlan, workspace: Workspace, part: int, parts: int) -> None:
-    """Decide every `parts`-th row of a job by mean margins and the network's logits."""
-    for row in range(job.start + part, job.stop, parts):
-        if not begin(job, row, workspace.worlds[0], workspace.listing[0].scratch):
-            continue
-        if not workspace.worlds[0].is_open:
-            guide_row(job, plan, row, part, workspace)
-        elif job.first == 0:
-            search_row(job, plan.solver, row, workspace)
+def begin_guided(job: Job, plan: GuidedPlan, row: int, end: int, part: int, workspace: Workspace) -> None:
+    """Prune actions that the network would hardly choose, and weight proposals for worlds."""
+    worlds, tally, repeats = workspace.worlds[0], workspace.tally[0], plan.repeats[part]
+    if job.first == 0:
+        score_moves(job, plan, row, end, part, workspace)
+        for at in range(end):
+            if tally.behind[at] < LEAST_LOGIT:
+                tally.totals[at] = -np.inf
+    repeats.decision, repeats.seat = repeats.decision + 1, worlds.root.seat
+    repeats.has_values = plan.plays_network and end <= MOST_VALUES and does_repeat(job.compiled[0], plan, worlds.root)
+    weigh_proposals(job, plan, row, part, worlds, workspace.listing[0].scratch)
 
 
 @kernel
-def guide_row(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Workspace) -> None:
-    """Write the action of the best move of a decision that was begun.
+def score_moves(job: Job, plan: GuidedPlan, row: int, end: int, part: int, workspace: Workspace) -> None:
+    """Write how far the logits of the first `end` moves are behind that of the best action, 0 or below, to `.behind`.
 
-    A move's value is its mean margin less `prior` for each unit by which the logit of its action is behind the best
-    one. It is minus infinity for moves that were not tried or were pruned.
+    The logit of a move is the best one of the actions that lead to it.
     """
-    rules, network_scratch, totals = job.compiled[0], plan.network_scratches[part], workspace.tally[0].totals
-    listing, worlds, judging, tally = (
-        workspace.listing[0],
-        workspace.worlds[0],
-        workspace.judging[0],
-        workspace.tally[0],
-    )
-    end = list_choices(rules, worlds.root, False, listing)
-    if job.first == 0:
-        look_first(
-            rules, plan.weights, job.observations[row], job.masks[row], end, network_scratch, listing, worlds, tally
-        )
-        for at in range(end):
-            totals[at] = 0.0 if tally.behind[at] >= LEAST_LOGIT else -np.inf
-        begin_totals(rules, job.observations[row], end, listing, worlds, judging, totals)
-    side = worlds.root.seat % rules.teams
-    last_deal = worlds.root.deal_number + plan.deals - 1
-    repeats = plan.repeats[part]
-    repeats.decision, repeats.seat = repeats.decision + 1, worlds.root.seat
-    repeat = plan.plays_network and end <= MOST_VALUES and does_repeat(rules, plan, worlds.root)
-    slot = 0
-    weigh_proposals(job, plan, row, part, worlds, listing.scratch)
-    while count_open(totals, end) > 1:
-        share = next_proposal(job, row, plan.beliefs[part], plan.shares[part], worlds, listing.scratch)
-        if share == 0:
-            break
-        if repeat:
-            slot = slot_of_hand(worlds.game, 1 - worlds.root.seat, repeats)
-            if repeats.hands[slot].is_valued:
-                for at in range(end):
-                    tally.values[at] = repeats.hands[slot].values[at]
-                add_values(end, share, plan.race, worlds, tally)
-                continue
-        for at in range(end):
-            if totals[at] > -np.inf:
-                worlds.ahead = worlds.game
-                carry_out(rules, worlds.ahead, listing.moves[at], listing.scratch)
-                if plan.plays_network:
-                    play_on(
-                        rules,
-                        plan.weights,
-                        worlds.ahead,
-                        last_deal,
-                        first_path(at),
-                        repeats,
-                        network_scratch,
-                        listing.scratch,
-                    )
-                else:
-                    play_out(rules, worlds.ahead, last_deal, plan.style, end, listing, judging)
-                margin = leaf_value(
-                    rules,
-                    job.model[0],
-                    plan.weights,
-                    plan.value_unit,
-                    worlds.ahead,
-                    side,
-                    network_scratch,
-                    listing.scratch,
-                )
-                tally.values[at] = margin + plan.prior * tally.behind[at]
-        if repeat:
-            repeats.hands[slot].is_valued = True
-            for at in range(end):
-                repeats.hands[slot].values[at] = tally.values[at]
-        add_values(end, share, plan.race, worlds, tally)
-    write_best(job, row, end, listing, worlds, tally)
+    rules, listing, root = job.compiled[0], workspace.listing[0], workspace.worlds[0].root
+    network_scratch, tally = plan.network_scratches[part], workspace.tally[0]
+    count = list_legal(job.masks[row], network_scratch.legal)
+    best = score_legal(rules, plan.weights, job.observations[row], count, network_scratch, listing.scratch)
+    for at in range(end):
+        logit = -np.inf
+        for place in range(count):
+            if leads_to(rules, root, network_scratch.legal[place], listing.moves[at]):
+                logit = max(logit, np.float64(network_scratch.logits[place]))
+        tally.behind[at] = logit - np.float64(network_scratch.logits[best])
 
 
 @kernel
@@ -186,6 +94,48 @@ def does_repeat(compiled: np.record, plan: GuidedPlan, game: np.record) -> bool:
     number = game.deal_number
     lays = number < compiled.num_deals and compiled.laid[number + 1] > compiled.laid[number]
     return compiled.players == 2 and plan.deals == 1 and plan.value_unit == 0.0 and not lays
+
+
+@kernel
+def play_out_moves(job: Job, plan: GuidedPlan, end: int, part: int, workspace: Workspace) -> None:
+    """Write the values of the open moves in a world: the margin of a playout, and the prior of the network.
+
+    The prior is `plan.prior` points for each unit by which the logit of the move is behind the best one. Against a
+    hidden hand that was met before in this decision, the values are those of then.
+    """
+    worlds, tally, repeats = workspace.worlds[0], workspace.tally[0], plan.repeats[part]
+    if not repeats.has_values:
+        value_anew(job, plan, end, part, workspace)
+        return
+    hand = repeats.hands[slot_of_hand(worlds.game, 1 - worlds.root.seat, repeats)]
+    if not hand.is_valued:
+        value_anew(job, plan, end, part, workspace)
+        hand.is_valued = True
+        for at in range(end):
+            hand.values[at] = tally.values[at]
+    for at in range(end):
+        tally.values[at] = hand.values[at]
+
+
+@kernel
+def value_anew(job: Job, plan: GuidedPlan, end: int, part: int, workspace: Workspace) -> None:
+    """Do what `play_out_moves` does, in a world against a hand that was not met before."""
+    rules, network_scratch, repeats = job.compiled[0], plan.network_scratches[part], plan.repeats[part]
+    listing, worlds, tally = workspace.listing[0], workspace.worlds[0], workspace.tally[0]
+    scratch, side = listing.scratch, worlds.root.seat % rules.teams
+    last_deal = worlds.root.deal_number + plan.deals - 1
+    for at in range(end):
+        if tally.totals[at] == -np.inf:
+            continue
+        ahead = worlds.ahead
+        worlds.ahead = worlds.game
+        carry_out(rules, ahead, listing.moves[at], scratch)
+        if plan.plays_network:
+            play_on(rules, plan.weights, ahead, last_deal, first_path(at), repeats, network_scratch, scratch)
+        else:
+            play_out(rules, ahead, last_deal, plan.style, end, listing, workspace.judging[0])
+        margin = leaf_value(rules, job.model[0], plan.weights, plan.value_unit, ahead, side, network_scratch, scratch)
+        tally.values[at] = margin + plan.prior * tally.behind[at]
 
 
 @kernel
@@ -222,17 +172,31 @@ def weigh_proposals(job: Job, plan: GuidedPlan, row: int, part: int, worlds: np.
 
 
 @kernel
-def next_proposal(
-    job: Job, row: int, belief: np.record, shares: np.ndarray, worlds: np.record, scratch: np.record
-) -> int:
+def draw_proposal(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Workspace) -> int:
     """Draw the next world that counts into `worlds.game`; return how often it counts, 0 after the last."""
+    worlds, belief, shares = workspace.worlds[0], plan.beliefs[part], plan.shares[part]
     share = 1
     if belief.count > 0:
         while worlds.world < worlds.end and shares[worlds.world - belief.first] == 0:
             worlds.world += 1
         if worlds.world < worlds.end:
             share = shares[worlds.world - belief.first]
-    return share if next_world(job, row, True, worlds, scratch) else 0
+    return share if next_world(job, row, True, worlds, workspace.listing[0].scratch) else 0
+
+
+_guided_row = kernel_with(decide_row, prepare_moves=begin_guided, draw_world=draw_proposal, value_moves=play_out_moves)
+
+
+@kernel
+def guide_row(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Workspace) -> None:
+    """Write the action of the best move of a decision that was begun; where nothing is hidden, by the solver."""
+    if not workspace.worlds[0].is_open:
+        _guided_row(job, plan, row, part, workspace)
+    elif job.first == 0:
+        search_row(job, plan.solver, row, part, workspace)
+
+
+guide_rows = kernel_with(decide_rows, decide_row=guide_row)
 
 
 class Guided(Sampler):

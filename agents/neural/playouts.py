@@ -49,6 +49,7 @@ REPEATS = np.dtype(
     [
         ("decision", np.int64),  # its number
         ("seat", np.int64),  # the seat to act there
+        ("has_values", np.bool_),  # whether the values of its moves depend on the hidden hand alone
         ("hands", HAND, (SLOTS,)),
         ("choices", CHOICE, (SLOTS,)),
     ],

@@ -1,9 +1,8 @@
 """Agents that look ahead, in worlds sampled from what they see.
 
-sampling   worlds (determinizations) that agree with an observation
+sampling   a decision by sampled worlds: its candidates, worlds (determinizations) that agree, the loop
 sampler    the base of agents that sample worlds
 solver     the open-hand solver: deals in which every hand is known
-candidates  the moves of the root, and the totals that they start with
 horizon    leaf values at the end of a deal
 search     PIMC: perfect-information Monte Carlo
 rollout    flat Monte Carlo

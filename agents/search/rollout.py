@@ -10,16 +10,15 @@ from krypenv.agents.moves.cuts import PLAYOUT_CAPTURES
 from krypenv.agents.moves.listing import list_moves, order_moves
 from krypenv.agents.moves.making import carry_out
 from krypenv.agents.scripted import Style, best_move, cheapest_action, list_actions, tactical_style
-from krypenv.agents.search.candidates import begin_moves
 from krypenv.agents.search.horizon import expected_margin
 from krypenv.agents.search.sampler import Sampler, name_of
-from krypenv.agents.search.sampling import Job, add_values, begin, next_world, write_best
+from krypenv.agents.search.sampling import Job, decide_row, decide_rows
 from krypenv.agents.workspace import Workspace
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act
 from krypenv.kernels.scoring import margin_of
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel, other_kernel
+from krypenv.runtime.jit import kernel, kernel_with, other_kernel
 from krypenv.state import ACTIONS, random_below
 
 
@@ -86,27 +85,24 @@ class PlayoutPlan(NamedTuple):
 
     deals: int  # to play out, including the current one
     style: Style
+    race: float = np.inf  # no move is pruned
 
 
 @kernel
-def roll_out_rows(job: Job, plan: PlayoutPlan, workspace: Workspace, part: int, parts: int) -> None:
-    """Decide every `parts`-th row of a job by the best mean margin."""
-    rules, listing, worlds = job.compiled[0], workspace.listing[0], workspace.worlds[0]
-    judging, tally = workspace.judging[0], workspace.tally[0]
-    for row in range(job.start + part, job.stop, parts):
-        if not begin(job, row, worlds, listing.scratch):
-            continue
-        side, last_deal = worlds.root.seat % rules.teams, worlds.root.deal_number + plan.deals - 1
-        end = begin_moves(job, row, listing, worlds, judging, tally)
-        while next_world(job, row, True, worlds, listing.scratch):
-            for at in range(end):
-                if tally.totals[at] > -np.inf:
-                    worlds.ahead = worlds.game
-                    carry_out(rules, worlds.ahead, listing.moves[at], listing.scratch)
-                    play_out(rules, worlds.ahead, last_deal, plan.style, end, listing, judging)
-                    tally.values[at] = final_margin(rules, job.model[0], worlds.ahead, side)
-            add_values(end, 1, np.inf, worlds, tally)
-        write_best(job, row, end, listing, worlds, tally)
+def roll_out(job: Job, plan: PlayoutPlan, end: int, part: int, workspace: Workspace) -> None:
+    """Write the margins of the open moves in a world by playing them out."""
+    rules, listing, worlds, tally = job.compiled[0], workspace.listing[0], workspace.worlds[0], workspace.tally[0]
+    side, last_deal = worlds.root.seat % rules.teams, worlds.root.deal_number + plan.deals - 1
+    for at in range(end):
+        if tally.totals[at] > -np.inf:
+            worlds.ahead = worlds.game
+            carry_out(rules, worlds.ahead, listing.moves[at], listing.scratch)
+            play_out(rules, worlds.ahead, last_deal, plan.style, end, listing, workspace.judging[0])
+            tally.values[at] = final_margin(rules, job.model[0], worlds.ahead, side)
+
+
+roll_out_row = kernel_with(decide_row, value_moves=roll_out)
+roll_out_rows = kernel_with(decide_rows, decide_row=roll_out_row)
 
 
 class Rollout(Sampler):

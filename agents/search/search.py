@@ -11,16 +11,24 @@ from krypenv.agents.base import MAX_PLIES, check_limit
 from krypenv.agents.moves.cuts import LARGE_LINE_CAPTURES, LINE_CAPTURES, MOST_SOLVED
 from krypenv.agents.moves.making import make_move
 from krypenv.agents.moves.people import add_move
-from krypenv.agents.search.candidates import begin_moves, is_large, is_last, list_choices
 from krypenv.agents.search.sampler import Sampler, name_of
-from krypenv.agents.search.sampling import Job, add_values, begin, begin_worlds, next_world, write_best
+from krypenv.agents.search.sampling import (
+    Job,
+    begin_worlds,
+    decide_row,
+    decide_rows,
+    is_large,
+    is_last,
+    list_choices,
+    next_world,
+)
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
 from krypenv.agents.workspace import NO_LIMIT, Workspace, with_room
 from krypenv.game.moves import Move
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel, other_kernel
+from krypenv.runtime.jit import kernel, kernel_with, other_kernel
 from krypenv.runtime.threads import in_turn
 from krypenv.state import mix
 
@@ -157,24 +165,26 @@ def value_to(
 
 
 @kernel
-def search_rows(job: Job, plan: SearchPlan, workspace: Workspace, part: int, parts: int) -> None:
-    """Decide every `parts`-th row of a job by the best move."""
-    for row in range(job.start + part, job.stop, parts):
-        if begin(job, row, workspace.worlds[0], workspace.listing[0].scratch):
-            search_row(job, plan, row, workspace)
+def take_one_world(job: Job, plan: SearchPlan, row: int, end: int, part: int, workspace: Workspace) -> None:
+    """Search a single world where nothing is hidden."""
+    if workspace.worlds[0].is_open:
+        workspace.worlds[0].end = job.first + 1
 
 
 @kernel
-def search_row(job: Job, plan: SearchPlan, row: int, workspace: Workspace) -> None:
-    """Write the action of the best move of a decision that was begun."""
-    rules, listing, worlds, tally = job.compiled[0], workspace.listing[0], workspace.worlds[0], workspace.tally[0]
-    end = begin_moves(job, row, listing, worlds, workspace.judging[0], tally)
-    if worlds.is_open:
-        worlds.end = job.first + 1
-    while next_world(job, row, False, worlds, listing.scratch):
-        value_moves(rules, job.model[0], plan, workspace, end, mix(~worlds.seed))
-        add_values(end, 1, plan.race, worlds, tally)
-    write_best(job, row, end, listing, worlds, tally)
+def draw_hands(job: Job, plan: SearchPlan, row: int, part: int, workspace: Workspace) -> int:
+    """Draw the next world, whose stock is left unshuffled: no line goes beyond the deal."""
+    return int(next_world(job, row, False, workspace.worlds[0], workspace.listing[0].scratch))
+
+
+@kernel
+def solve_world(job: Job, plan: SearchPlan, end: int, part: int, workspace: Workspace) -> None:
+    """Write the margins of the open moves in a world by the solver."""
+    value_moves(job.compiled[0], job.model[0], plan, workspace, end, mix(~workspace.worlds[0].seed))
+
+
+search_row = kernel_with(decide_row, prepare_moves=take_one_world, draw_world=draw_hands, value_moves=solve_world)
+search_rows = kernel_with(decide_rows, decide_row=search_row)
 
 
 @kernel
@@ -211,7 +221,7 @@ class Search(Sampler):
     leaf value (`krypenv.agents.search.horizon`).
 
     A move that is clearly behind after some worlds is pruned. Where captures are optional, what the tactician thinks of
-    the moves counts too (`krypenv.agents.search.candidates`). In the last deal of a two-player game nothing is hidden
+    the moves counts too (`krypenv.agents.search.sampling`). In the last deal of a two-player game nothing is hidden
     from a seat that has counted, and one world is solved instead of many.
 
     Args:
