@@ -1,8 +1,8 @@
 """How strong agents are beside the same agents of another checkout, in duplicate deals. Not part of CI.
 
 The other checkout's agent plays in a process of its own, with that checkout's `.venv`. Prints a line a pair: the margin
-of this checkout's agent in points a game, its 95% interval, and the lower bound corrected for all pairs (Bonferroni).
-With `--pairs`, the bound is corrected for that many:
+of this checkout's agent in points a game with luck taken out, its 95% interval, the lower bound corrected for all pairs
+(Bonferroni), and the raw margin. With `--pairs`, the bound is corrected for that many:
 
     .venv/bin/python tests/strength.py ../before --agents tactician "search(worlds=5)" --rules "kasino-sweden players=2"
 """
@@ -83,6 +83,7 @@ def main() -> None:
     parser.add_argument("--rules", nargs="+", default=["krypkasino players=2"])
     parser.add_argument("--deals", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--luck", default="on", help="take luck out of margins: on or off")
     parser.add_argument("--pairs", type=int, default=0, help="pairs that the lower bound is corrected for")
     given = parser.parse_args()
     pairs = given.pairs or len(given.rules) * len(given.agents)
@@ -92,13 +93,15 @@ def main() -> None:
         for name in given.agents:
             try:
                 with Beside(given.folder, name, rules, given.seed) as other:
-                    result = duplicate_match(name, other, rules, given.deals, given.seed)
+                    result = duplicate_match(name, other, rules, given.deals, given.seed, luck=given.luck)
             except ValueError as error:
                 print(f"{text} | {name}: {error}", flush=True)
                 continue
-            bound = result.margin - wider * (result.margin - result.low)
-            interval = f"{result.low:+.3f} to {result.high:+.3f}, above {bound:+.3f} for {pairs} pairs"
-            print(f"{text} | {name}: {result.margin:+.3f} ({interval}), {given.deals} deals", flush=True)
+            found = result.adjusted or result
+            bound = found.margin - wider * (found.margin - found.low)
+            interval = f"{found.low:+.3f} to {found.high:+.3f}, above {bound:+.3f} for {pairs} pairs"
+            raw = f"raw {result.margin:+.3f} ({result.low:+.3f} to {result.high:+.3f})"
+            print(f"{text} | {name}: {found.margin:+.3f} ({interval}), {given.deals} deals, {raw}", flush=True)
 
 
 if __name__ == "__main__":
