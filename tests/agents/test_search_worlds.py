@@ -16,8 +16,10 @@ from support.solving import Solver, futures, margin, played_on, sweeping, twins
 from krypenv import Engine, Rules, agents
 from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.search.horizon import expected_margin, majority_margin, make_model, sweep_chance
-from krypenv.agents.search.sampling import complete, world_seed
+from krypenv.agents.search.sampling import FEWEST_WORLDS, complete, world_seed
+from krypenv.agents.search.search import RACE
 from krypenv.agents.workspace import Workspace, make_workspace
+from krypenv.cards import TAKE
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.play import DEAL_OVER
 from krypenv.kernels.scoring import sweep_gain
@@ -185,6 +187,43 @@ def test_an_observation_that_no_deal_agrees_with_is_refused(name: str, threads: 
     seen[:, LAYOUT["cannot_hold"].start : LAYOUT["cannot_hold"].start + 13] = 1
     with pytest.raises(ValueError, match="no deal of the unseen cards gives each seat cards that it can hold"):
         agents.make(f"{name}(threads={threads})", engine.rules).act(seen, engine.action_mask)
+
+
+# ---------------------------------------------------------------------- the loop over worlds
+
+
+def raced(margins: np.ndarray, race: float) -> tuple[np.ndarray, int]:
+    """The totals of moves over worlds, (worlds, n), -inf where they fell behind, and the worlds that were needed."""
+    totals = np.zeros(margins.shape[1])
+    for tried, values in enumerate(margins, 1):
+        totals = totals + values
+        if tried >= FEWEST_WORLDS:
+            totals[totals < totals.max() - race * tried**0.5] = -np.inf
+        if np.isfinite(totals).sum() == 1:
+            break
+    return totals, tried
+
+
+@pytest.mark.parametrize("text", ["krypkasino players=2", "krypkasino players=4 teams=2", "howto players=3"])
+def test_the_best_mean_is_played_and_worlds_end_when_one_move_is_left(text: str) -> None:
+    rules, worlds = RULES[text], 60
+    engine, fewer = Engine(rules, 30, seed=8), 0
+    for seed in range(12):
+        at = seed % engine.num_games
+        seen, mask = engine.observation[at], engine.action_mask[at]
+        plays = np.flatnonzero(mask)
+        if len(plays) > 1 and plays[0] < TAKE:
+            name = f"search(worlds={worlds}, plies=2)"
+            moves, margins = agents.make(name, rules, seed).examine(seen, mask)  # type: ignore[attr-defined]
+            totals, tried = raced(margins, RACE)
+            fewer += tried < len(margins)
+            agent = agents.make(name, rules, seed)
+            assert agent.act(seen[None], mask[None])[0] == moves["card"][totals.argmax()]
+            assert agent._workspace.worlds["tried"][0] == (tried if len(moves) > 1 else 0)  # type: ignore[attr-defined]
+            values = agents.make(name, rules, seed).action_values(seen[None], mask[None])[0]  # type: ignore[attr-defined]
+            assert values[moves["card"][totals.argmax()]] == pytest.approx(totals.max() / tried)
+        engine.step(engine.sample_actions())
+    assert fewer > 0
 
 
 # ---------------------------------------------------------------------- after the deal

@@ -13,7 +13,7 @@ import krypenv.agents  # noqa: F401 - with agents come all kernels
 from krypenv import Rules
 from krypenv.kernels.compiled import compile_rules
 from krypenv.runtime.hashes import kernel_hash
-from krypenv.runtime.jit import JIT_IS_OFF, SPARES, handle, is_compiled, kernel, rare_kernel, records
+from krypenv.runtime.jit import JIT_IS_OFF, SPARES, handle, is_compiled, kernel, kernel_with, rare_kernel, records
 
 pytestmark = pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled and kept")
 
@@ -240,3 +240,35 @@ def test_a_rare_kernel_stays_a_function_of_its_own(compiled, stays):
     [found] = compiled.inner.overloads.values()
     own = found.library._final_module.get_function(found.fndesc.llvm_func_name)
     assert (b"noinline" in b" ".join(own.attributes)) == stays
+
+
+def worth_of(number):
+    raise NotImplementedError
+
+
+def sum_of_worths(numbers):
+    total = 0
+    for number in numbers:
+        total += worth_of(number)
+    return total
+
+
+@kernel
+def once(number):
+    return number
+
+
+@kernel
+def squared(number):
+    return number * number
+
+
+def test_a_function_is_compiled_with_kernels_in_the_place_of_others():
+    summed, squares = (kernel_with(sum_of_worths, worth_of=each) for each in (once, squared))
+    numbers = np.arange(4)
+    assert (summed(numbers), squares(numbers)) == (6, 14)
+    assert hash_now(summed.py_func) != hash_now(squares.py_func), "each has code of its own in the cache"
+    with pytest.raises(NotImplementedError):
+        sum_of_worths(numbers)
+    with pytest.raises(ValueError, match="has no price_of"):
+        kernel_with(sum_of_worths, price_of=once)
