@@ -103,31 +103,19 @@ def play_out_moves(job: Job, plan: GuidedPlan, end: int, part: int, workspace: W
     The prior is `plan.prior` points for each unit by which the logit of the move is behind the best one. Against a
     hidden hand that was met before in this decision, the values are those of then.
     """
-    worlds, tally, repeats = workspace.worlds[0], workspace.tally[0], plan.repeats[part]
-    if not repeats.has_values:
-        value_anew(job, plan, end, part, workspace)
-        return
-    hand = repeats.hands[slot_of_hand(worlds.game, 1 - worlds.root.seat, repeats)]
-    if not hand.is_valued:
-        value_anew(job, plan, end, part, workspace)
-        hand.is_valued = True
-        for at in range(end):
-            hand.values[at] = tally.values[at]
-    for at in range(end):
-        tally.values[at] = hand.values[at]
-
-
-@kernel
-def value_anew(job: Job, plan: GuidedPlan, end: int, part: int, workspace: Workspace) -> None:
-    """Do what `play_out_moves` does, in a world against a hand that was not met before."""
     rules, network_scratch, repeats = job.compiled[0], plan.network_scratches[part], plan.repeats[part]
     listing, worlds, tally = workspace.listing[0], workspace.worlds[0], workspace.tally[0]
-    scratch, side = listing.scratch, worlds.root.seat % rules.teams
+    scratch, ahead, side = listing.scratch, worlds.ahead, worlds.root.seat % rules.teams
     last_deal = worlds.root.deal_number + plan.deals - 1
+    slot = slot_of_hand(worlds.game, 1 - worlds.root.seat, repeats) if repeats.has_values else 0
+    hand = repeats.hands[slot]
+    if repeats.has_values and hand.is_valued:
+        for at in range(end):
+            tally.values[at] = hand.values[at]
+        return
     for at in range(end):
         if tally.totals[at] == -np.inf:
             continue
-        ahead = worlds.ahead
         worlds.ahead = worlds.game
         carry_out(rules, ahead, listing.moves[at], scratch)
         if plan.plays_network:
@@ -136,6 +124,10 @@ def value_anew(job: Job, plan: GuidedPlan, end: int, part: int, workspace: Works
             play_out(rules, ahead, last_deal, plan.style, end, listing, workspace.judging[0])
         margin = leaf_value(rules, job.model[0], plan.weights, plan.value_unit, ahead, side, network_scratch, scratch)
         tally.values[at] = margin + plan.prior * tally.behind[at]
+    if repeats.has_values:
+        hand.is_valued = True
+        for at in range(end):
+            hand.values[at] = tally.values[at]
 
 
 @kernel
