@@ -69,7 +69,7 @@ def strategy_of(
 
 
 def save_strategy(folder: str | Path, strategy: Strategy, rules: Rules, **facts: Any) -> Path:
-    """Write a strategy into a folder, and return the folder; `facts` (value, command ...) are what is told of it."""
+    """Write a strategy into a folder, and return the folder; `facts` (value, command ...) stand beside it."""
     about = {"rules": str(rules), "observation_version": VERSION, **facts}
     write_artifact(Path(folder) / STRATEGY, KIND, FORMAT, strategy._asdict(), about)
     return Path(folder)
@@ -81,7 +81,7 @@ def is_strategy(folder: str | Path) -> bool:
 
 
 def load_strategy(folder: str | Path) -> tuple[Strategy, dict[str, Any]]:
-    """Return the strategy in a folder, and what is told of it.
+    """Return the strategy in a folder, and the facts beside it.
 
     Raises ValueError with one sentence if the folder holds none, or it is torn, was changed or is of another version.
     """
