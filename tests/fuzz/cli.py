@@ -111,10 +111,10 @@ def tiny_work() -> Iterator[None]:
     from krypenv.training.runs.parts import Place
 
     play_score, run_study = score.play_score, study.run_study
-    match, run_arena, decide = evaluation.duplicate_match, arena.run_arena, analysis._decide
+    evaluate, run_arena, decide = evaluation.evaluate, arena.run_arena, analysis._decide
 
-    def one_deal(agent: Any, opponent: Any, rules: Rules, deals: int, seed: int, threads: int, *rest: Any) -> Any:
-        return match(agent, opponent, rules, min(deals, 2), seed, min(threads, 2), *rest)
+    def two_each(agent: Any, against: Any, rules: Rules, deals: int, seed: int, threads: int, *rest: Any) -> Any:
+        return evaluate(agent, against, rules, min(deals, 2), seed, min(threads, 2), *rest)
 
     def few_deals(settings: Any, progress: Any) -> Any:
         tiny = dict.fromkeys(("deals", "chunk"), min(settings.deals, 2))
@@ -139,7 +139,7 @@ def tiny_work() -> Iterator[None]:
     pair = {"machine": {}, "this": {}, "other": {}, "lines": [dataclasses.asdict(beside.Compared("x", "not there"))]}
     with tiny_protocol(), contextlib.ExitStack() as stack:
         for target, name, instead in (
-            (evaluation, "duplicate_match", one_deal),
+            (evaluation, "evaluate", two_each),
             (arena, "run_arena", few_deals),
             (analysis, "_decide", two_worlds),
             (score, "play_score", one_process),

@@ -12,7 +12,7 @@ from krypenv import Engine, Game, Rules
 from krypenv.training import duplicate_match, evaluate, format_table
 from krypenv.training.evaluation.arena.shards import breaks_ties
 from krypenv.training.evaluation.arena.standings import print_standings, standings
-from krypenv.training.evaluation.matches import duplicate as evaluation
+from krypenv.training.evaluation.matches import duplicate_deals
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.margins import interval
 from krypenv.training.evaluation.matches.match_tables import print_matches
@@ -122,7 +122,7 @@ def test_same_seed_same_figures_whatever_the_threads():
 def test_a_match_in_parts_is_the_same_match(monkeypatch):
     whole = duplicate_match(Lowest(RULES), Highest(RULES), RULES, deals=40, seed=9)
     seen = []
-    monkeypatch.setattr(evaluation, "CHUNK", 25)
+    monkeypatch.setattr(duplicate_deals, "CHUNK", 25)
     parts = duplicate_match(
         Lowest(RULES), Highest(RULES), RULES, deals=40, seed=9, progress=lambda *done: seen.append(done)
     )
@@ -273,6 +273,15 @@ def test_evaluate_plays_each_opponent():
     table = format_table(results)
     assert f"{results[0].margin:+.2f}" in table
     assert "sweeps taken" in str(results[1])
+
+
+def test_matches_are_checked_before_the_first_is_played_and_progress_counts_all():
+    told = []
+    with pytest.raises(ValueError, match="did you mean 'greedy'"):
+        evaluate("tactician", ["random", "gredy"], RULES, deals=5, progress=lambda *games: told.append(games))
+    assert told == []
+    evaluate("tactician", ["random", "greedy"], RULES, deals=5, progress=lambda *games: told.append(games))
+    assert told == [(10, 20), (20, 20)]
 
 
 @pytest.mark.parametrize(

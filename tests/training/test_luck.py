@@ -23,12 +23,12 @@ from krypenv.kernels.play import prepare
 from krypenv.runtime.jit import handle
 from krypenv.state import allocate
 from krypenv.training import duplicate_match
-from krypenv.training.evaluation.luck import control, redealing
+from krypenv.training.evaluation.luck import redealing
 from krypenv.training.evaluation.luck.control import Control, control_for, control_of, is_slow, make_control
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.evaluation.matches.margins import interval, own_margins
-from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
+from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
+from krypenv.training.evaluation.matches.margins import interval
 from krypenv.training.research.exact.solving import measure
 from krypenv.training.research.exact.strategies import save
 
@@ -48,15 +48,10 @@ TEAMS_AND_SESSIONS = [
 
 def play(rules: Rules, names: tuple[str, str], number: int, control: Control, seed: int = 3) -> tuple:
     """Margins and luck of duplicate deals: (deals, sides) each, by the seating of the first agent; and the meter."""
-    sides = rules.num_teams
     meter = Meter(rules, control)
-    engine = Engine(rules, number * sides, np.repeat(deal_seeds(seed, number), sides))
     players = [agents.make(name, rules, seed + at) for at, name in enumerate(names)]
-    lineup = np.tile(1 - np.eye(sides, dtype=np.int64), (number, 1))
-    played = play_table(engine, players, lineup, meter=meter)
-    scores = by_side(played.scores, sides).reshape(number, sides, sides)
-    own = np.arange(sides)
-    return own_margins(rules, scores), played.luck.reshape(number, sides, sides)[:, own, own], meter
+    found = play_duplicates(players, rules, deal_seeds(seed, number), meter)
+    return found.margins, found.luck, meter
 
 
 def at_a_deal(rules: Rules, number: int, seed: int = 0) -> np.ndarray:
@@ -322,18 +317,6 @@ def test_a_digest_tells_controls_apart():
     ]  # fmt: skip
     assert len({each.digest for each in some}) == 4
     assert make_control(MAIN, {"tactician": 0.5, "network": 0}) == some[0]
-
-
-def test_every_stored_coefficient_is_of_rules_that_are_fitted():
-    from krypenv.training.research.coefficients import fitted_rules
-
-    entries = control.stored()["rules"]
-    assert set(entries) <= set(map(str, fitted_rules()))
-    for text, entry in entries.items():
-        assert control_of(Rules.parse(text)).shares == {k: v for k, v in entry["shares"].items() if v}
-        assert all(0 <= share <= 1.2 for share in entry["shares"].values())
-    assert control_of(Rules.parse("krypkasino games=3")) == control_of(MAIN)
-    assert control_of(Rules.parse("mini-low")).shares == control.stored()["default"]["shares"]
 
 
 def test_agents_of_ones_own_are_measured_too():

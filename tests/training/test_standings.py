@@ -17,11 +17,11 @@ from krypenv.training.evaluation.arena.standings import (
     NEEDS_OPEN_SPIEL,
     NOT_ALL_MET,
     cycle_sentence,
-    format_milliseconds,
     print_standings,
     standings,
 )
 from krypenv.training.evaluation.matches.margins import interval
+from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
 
 ROCK_PAPER_SCISSORS = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
 

@@ -46,21 +46,13 @@ def run(settings: EvaluationSettings) -> None:
     """Play duplicate matches of an agent against others and print the margins in points a game."""
     check_files(settings.json)
     agent, game = settings.agent, settings.game.of_agents([settings.agent])
-    how = settings.deals, settings.seed, settings.threads
-    for opponent in settings.against:
-        duplicate.check_match(agent, opponent, game, *how, settings.deals_from, settings.luck)
-    results = []
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        for opponent in settings.against:
-            task = bar.add_task(f"{agent} against {opponent}")
-            results.append(
-                duplicate.duplicate_match(
-                    agent, opponent, game, *how,
-                    lambda done, total, task=task: bar.update(task, completed=done, total=total),  # type: ignore[misc]
-                    settings.deals_from, settings.luck,
-                )
-            )  # fmt: skip
+        task = bar.add_task(agent)
+        results = duplicate.evaluate(
+            agent, settings.against, game, settings.deals, settings.seed, settings.threads,
+            lambda done, games: bar.update(task, completed=done, total=games), settings.deals_from, settings.luck,
+        )  # fmt: skip
     if settings.json:
         write_json(settings.json, {"matches": [result.to_json() for result in results]})
     first = results[0]

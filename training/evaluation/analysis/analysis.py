@@ -21,9 +21,9 @@ from krypenv.rules import Rules
 from krypenv.state import allocate
 from krypenv.training.evaluation.analysis.sweeps import sample_worlds, sweep_chances
 from krypenv.training.evaluation.luck.of_game import GameLuck, luck_of_game
-from krypenv.training.evaluation.matches.duplicate import Progress, make_player
+from krypenv.training.evaluation.matches.duplicate import make_player
 from krypenv.training.evaluation.matches.margins import interval
-from krypenv.training.runs import limits, panels
+from krypenv.training.runs import Progress, limits, panels
 from krypenv.training.runs.options import Part, setting
 
 WORLDS = 200  # default number of worlds

@@ -32,8 +32,7 @@ from krypenv.training.evaluation.arena.stored_games import (
 )
 from krypenv.training.evaluation.arena.stored_luck import control_in, control_of_run, plain_control
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
-from krypenv.training.evaluation.matches.duplicate import Progress
-from krypenv.training.runs import Header, Run, Task, limits, open_run, panels
+from krypenv.training.runs import Header, Progress, Run, Task, limits, open_run, panels
 from krypenv.training.runs.machine import machine
 from krypenv.training.runs.options import Command, a_json_file, an_output, part, setting
 from krypenv.training.runs.parts import DEALS_FROM, GameRules, Place, a_seed, luck_setting, rules_of_agents

@@ -27,11 +27,11 @@ from krypenv.training.evaluation.arena.standings import (
     Standings,
     cycle_sentence,
     format_figure,
-    format_milliseconds,
     luck_sentence,
     matrices,
 )
 from krypenv.training.evaluation.matches.margins import format_margin
+from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
 
 COLOURS = matplotlib.colormaps["RdBu"]  # red to blue, which colour-blind readers can tell apart
 COLOUR_SPAN = 0.84  # part of the colours used, about the middle: text is hard to read on the darkest

@@ -13,9 +13,9 @@ from krypenv.inputs.files import read_json, write_whole
 from krypenv.inputs.schema import a_list, a_record, line, number, optional, sentence_of, whole
 from krypenv.inputs.words import as_code, in_markdown, one_line
 from krypenv.training.evaluation.arena.payoffs import Payoffs, payoffs
-from krypenv.training.evaluation.arena.standings import format_milliseconds
 from krypenv.training.evaluation.arena.stored_games import games_of, label, read_results
 from krypenv.training.evaluation.matches.margins import format_margin, margin_cells
+from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
 
 LONGEST = 2000  # characters of a command, and of the text of rules
 _FIGURES = {"margin": number(), "low": optional(number()), "high": optional(number())}

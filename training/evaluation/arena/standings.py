@@ -15,11 +15,11 @@ from krypenv.rules import Rules
 from krypenv.training.evaluation.arena import ratings
 from krypenv.training.evaluation.arena.games import FloatArray, Games
 from krypenv.training.evaluation.arena.payoffs import Payoffs, payoffs, plain, worth_of_deals
-from krypenv.training.evaluation.matches.margins import Interval
+from krypenv.training.evaluation.matches.margins import NO_FIGURE, Interval
+from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
 from krypenv.training.runs.tables import print_table
 
 BLOCK = 6  # opponents side by side in a printed table, at most
-NO_FIGURE = "–"
 NEEDS_OPEN_SPIEL = f"alpha-rank is left out because OpenSpiel is not installed; {to_install('metagame')}"
 NOT_ALL_MET = "Nash averaging and alpha-rank are left out because not every two agents have met"
 
@@ -42,7 +42,7 @@ class Standing:
     nash_weight: float | None  # weight in the Nash equilibrium of greatest entropy
     nash_margin: float | None  # margin over that equilibrium: zero for its members, at most zero for the others
     alpha_rank: float | None  # share of time of alpha-rank's chain
-    milliseconds: float  # per decision; nan if not measured
+    milliseconds: float  # of processor time per decision; nan if not measured
     forfeits: int  # games forfeited
 
     @property
@@ -182,13 +182,6 @@ def format_figure(value: float | None, pattern: str) -> str:
     if value is None or math.isnan(value):
         return NO_FIGURE
     return format(value, pattern) if math.isfinite(value) else "∞" if value > 0 else "-∞"
-
-
-def format_milliseconds(value: float) -> str:
-    """Return a time in milliseconds with two significant digits, as in "0.0013" or "12"."""
-    if math.isnan(value) or value == 0:
-        return format_figure(value, "g")
-    return f"{value:.{max(0, 1 - math.floor(math.log10(value)))}f}"
 
 
 def margin_and_half(found: Interval, between: str = " ") -> str:

@@ -1,10 +1,11 @@
 """Matches between agents over duplicate deals.
 
-duplicate     matches of two agents, with confidence intervals
-deal_lists    lists of deals
-margins       margins and their intervals, as figures and as text
-match_tables  tables in the terminal
-mixed_table   many games of several agents at once
+duplicate        matches of two agents, with confidence intervals
+duplicate_deals  the deals of such a match, each played from every side
+deal_lists       lists of deals
+margins          margins and their intervals, as figures and as text
+match_tables     tables in the terminal
+mixed_table      many games of several agents at once
 """
 
 from typing import TYPE_CHECKING

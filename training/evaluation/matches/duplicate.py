@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,32 +12,15 @@ import numpy as np
 
 from krypenv import agents
 from krypenv.agents import Agent
-from krypenv.engine import Engine
 from krypenv.kernels.scoring import are_best, points_of_sweeps
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.control import Control, control_for
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
-from krypenv.training.evaluation.matches.margins import (
-    Adjusted,
-    adjust,
-    interval,
-    leads_over_others,
-    luck_cells,
-    margin_cells,
-)
-from krypenv.training.evaluation.matches.mixed_table import (
-    Played,
-    by_side,
-    check_agent,
-    milliseconds,
-    play_table,
-    want_history,
-)
-from krypenv.training.runs import limits
-
-CHUNK = 8192  # games in play at once, at most
-Progress = Callable[[int, int], None]  # called with the number of finished games and of all games
+from krypenv.training.evaluation.matches.duplicate_deals import Duplicates, play_duplicates
+from krypenv.training.evaluation.matches.margins import Adjusted, adjust, interval, luck_cells, margin_cells
+from krypenv.training.evaluation.matches.mixed_table import by_side, check_agent, format_milliseconds, milliseconds
+from krypenv.training.runs import Progress, limits
 
 
 @dataclass(frozen=True)
@@ -73,7 +56,7 @@ class MatchResult:
     tie_rate: float  # share of games in which it is tied for best
     own: Points
     opponents: Points  # mean of the other sides
-    own_ms: float  # milliseconds per decision; nan if not measured
+    own_ms: float  # milliseconds of processor time per decision; nan if not measured
     opponent_ms: float
     adjusted: Adjusted | None = None  # the margin with luck taken out, if it was measured
 
@@ -115,23 +98,7 @@ def duplicate_match(
     Raises ValueError for fewer than one deal, a negative seed, an unknown list or agent, or an agent made for other
     rules; `Fault` (`mixed_table`) for an agent that raises or returns an illegal action.
     """
-    source = seed if deals_from is None else deals_from
-    players, control = check_match(agent, opponent, rules, deals, seed, threads, deals_from, luck)
-    meter = Meter(rules, control) if control else None
-    seeds = deal_seeds(source, deals)
-    sides = rules.num_teams
-    lineup = np.tile(1 - np.eye(sides, dtype=np.int64), (deals, 1))
-    games = deals * sides
-    all_seeds = np.repeat(seeds, sides)
-    size = max(1, CHUNK // sides) * sides
-    parts = []
-    for start in range(0, games, size):
-        part = slice(start, start + size)
-        engine = Engine(rules, len(lineup[part]), all_seeds[part], threads=threads, history=want_history(players))
-        parts.append(play_table(engine, players, lineup[part], meter=meter))
-        if progress:
-            progress(start + engine.num_games, games)
-    return _summarize(parts, players, rules, deals, seed, describe_list(source), control)
+    return evaluate(agent, [opponent], rules, deals, seed, threads, progress, deals_from, luck)[0]
 
 
 def evaluate(
@@ -141,33 +108,31 @@ def evaluate(
     deals: int = 1000,
     seed: int = 0,
     threads: int = 1,
+    progress: Progress | None = None,
     deals_from: str | int | None = None,
     luck: str = "auto",
 ) -> list[MatchResult]:
-    """Return the duplicate matches of an agent against each opponent, all over the same deals."""
-    return [
-        duplicate_match(agent, opponent, rules, deals, seed, threads, deals_from=deals_from, luck=luck)
-        for opponent in opponents
-    ]
+    """Return the duplicate matches of an agent against each opponent, all over the same deals.
 
-
-def check_match(
-    agent: Agent | str,
-    opponent: Agent | str,
-    rules: Rules,
-    deals: int = 1000,
-    seed: int = 0,
-    threads: int = 1,
-    deals_from: str | int | None = None,
-    luck: str = "auto",
-) -> tuple[list[Agent], Control | None]:
-    """Return the agents of a `duplicate_match`, and how luck is measured; raises ValueError if it can't be played."""
+    All of them are checked before the first is played. `progress` counts the games of all.
+    """
     limits.check("deals", deals, limits.MATCH_DEALS)
-    deal_seeds(seed if deals_from is None else deals_from, 1)
+    source = seed if deals_from is None else deals_from
+    seeds = deal_seeds(source, deals)
     limits.check("seed", seed, limits.SEED)
     limits.check("threads", threads, limits.THREADS_OR_ALL)
-    players = [make_player(agent, rules, seed), make_player(opponent, rules, seed + 1)]
-    return players, control_for(luck, players, rules)
+    pairs = [[make_player(agent, rules, seed), make_player(opponent, rules, seed + 1)] for opponent in opponents]
+    controls = [control_for(luck, players, rules) for players in pairs]
+    results = []
+    for at, (players, control) in enumerate(zip(pairs, controls, strict=True)):
+
+        def tell(done: int, games: int, before: int = at) -> None:
+            if progress:
+                progress(before * games + done, len(pairs) * games)
+
+        played = play_duplicates(players, rules, seeds, Meter(rules, control) if control else None, threads, tell)
+        results.append(_summarize(played, players, rules, seed, describe_list(source), control))
+    return results
 
 
 def make_player(agent: Agent | str, rules: Rules, seed: int) -> Agent:
@@ -181,30 +146,16 @@ def make_player(agent: Agent | str, rules: Rules, seed: int) -> Agent:
 
 
 def _summarize(
-    parts: list[Played],
-    players: list[Agent],
-    rules: Rules,
-    deals: int,
-    seed: int,
-    deals_from: str,
-    control: Control | None,
+    found: Duplicates, players: list[Agent], rules: Rules, seed: int, deals_from: str, control: Control | None
 ) -> MatchResult:
-    names = ("scores", "points", "sweeps", "tie_breaks")
-    seats = [np.concatenate([getattr(part, name) for part in parts]) for name in names]
-    scores, cards, taken, set_up = (
-        _from_own_side(each, rules.num_teams) for each in (*seats[:2], *points_of_sweeps(rules, seats[2]))
-    )
-    tie_breaks = _from_own_side(seats[3], rules.num_teams)  # those of partners are equal
-    seconds, decisions = np.sum([(part.seconds, part.decisions.sum(axis=0)) for part in parts], axis=0)
-    own_ms, opponent_ms = milliseconds(seconds, decisions).tolist()
-    margins = leads_over_others(rules, scores)[:, 0].reshape(deals, -1).mean(axis=1)
+    played = found.played
+    seats = played.scores, played.points, *points_of_sweeps(rules, played.sweeps)
+    scores, cards, taken, set_up = (_from_own_side(each, rules.num_teams) for each in seats)
+    tie_breaks = _from_own_side(played.tie_breaks, rules.num_teams)  # those of partners are equal
+    own_ms, opponent_ms = milliseconds(played.seconds, played.decisions.sum(axis=0)).tolist()
+    margins = found.margins.mean(axis=1)
     margin, low, high = interval(margins)
-    adjusted = None
-    if control:
-        luck = np.concatenate([part.luck for part in parts if part.luck is not None])
-        own = np.arange(len(luck)) % rules.num_teams
-        its_luck = luck[np.arange(len(luck)), own].reshape(deals, -1).mean(axis=1)
-        adjusted = adjust(margins, its_luck, str(control))
+    adjusted = None if found.luck is None else adjust(margins, found.luck.mean(axis=1), str(control))
     best = are_best(rules, scores, tie_breaks)
     is_alone = best.sum(axis=1) == 1
     kinds = [cards, taken, set_up, scores - cards - taken - set_up]
@@ -212,7 +163,7 @@ def _summarize(
         agent=players[0].name,
         opponent=players[1].name,
         rules=str(rules),
-        deals=deals,
+        deals=len(margins),
         games=len(scores),
         seed=seed,
         deals_from=deals_from,
@@ -269,7 +220,7 @@ def points_rows(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
             (f"  {result.opponent}", result.opponents, result.opponent_ms),
         ):
             kinds = (points.cards, points.sweeps_taken, points.sweeps_set_up, points.bonus, points.score)
-            rows.append((name, *(f"{kind:.1f}" for kind in kinds), f"{ms:.4f}"))
+            rows.append((name, *(f"{kind:.1f}" for kind in kinds), format_milliseconds(ms)))
     return rows
 
 

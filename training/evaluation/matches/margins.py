@@ -21,6 +21,7 @@ FloatArray = npt.NDArray[np.float64]
 Interval = tuple[float, float, float]  # mean, and the bounds of its 95% interval
 
 UP_TO = 0.975  # the probability below the upper bound of an interval
+NO_FIGURE = "–"  # in place of one that is nan
 NONE: Interval = (math.nan, math.nan, math.nan)  # of no samples
 
 
@@ -50,8 +51,13 @@ def own_margins(rules: Rules, scores: npt.NDArray[np.number]) -> FloatArray:
 
     `scores` is (deals, sides, sides), by seating and side; the result is (deals, sides).
     """
-    own = np.arange(rules.num_teams)
-    return leads_over_others(rules, scores)[:, own, own]
+    return of_own_side(leads_over_others(rules, scores))
+
+
+def of_own_side(figures: FloatArray) -> FloatArray:
+    """Return those of an agent that is on side k in seating k: (deals, sides, sides, ...) to (deals, sides, ...)."""
+    own = np.arange(figures.shape[1])
+    return figures[:, own, own]
 
 
 def margins_of_totals(rules: Rules, own: npt.NDArray[np.number], others: npt.NDArray[np.number]) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from krypenv.engine import Engine
 from krypenv.inputs.words import describe_error, one_line, shown
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.meter import Meter
+from krypenv.training.evaluation.matches.margins import NO_FIGURE
 
 IntArray = npt.NDArray[np.int64]
 
@@ -42,7 +44,7 @@ class Played:
     sweeps: IntArray  # (B, P) sweeps made that count
     tie_breaks: IntArray  # (B, P) what decides between equal scores, for each seat's side (K6, F7)
     decisions: IntArray  # (B, A) timed decisions of each agent
-    seconds: npt.NDArray[np.float64]  # (A,) total time of these decisions
+    seconds: npt.NDArray[np.float64]  # (A,) processor time of these decisions, of all threads of the process
     forfeits: list[Forfeit]
     luck: npt.NDArray[np.float64] | None  # (B, S) each side's luck, in points of margin, if it was measured
 
@@ -111,6 +113,18 @@ def play_table(
     )
 
 
+def join_tables(parts: Sequence[Played]) -> Played:
+    """Return the results of several tables with the same agents as those of one; without forfeits."""
+    luck = [part.luck for part in parts if part.luck is not None]
+    by_row = ("scores", "points", "sweeps", "tie_breaks", "decisions")
+    return Played(
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in by_row},
+        seconds=np.sum([part.seconds for part in parts], axis=0),
+        forfeits=[],
+        luck=np.concatenate(luck) if luck else None,
+    )
+
+
 def want_history(agents: Iterable[Agent]) -> bool:
     """Return whether one of some agents asks for the history block."""
     return any(getattr(agent, "needs_history", False) for agent in agents)
@@ -124,6 +138,13 @@ def by_side(seats: IntArray, sides: int) -> IntArray:
 def milliseconds(seconds: npt.ArrayLike, decisions: IntArray) -> npt.NDArray[np.float64]:
     """Return each agent's mean milliseconds per decision, (A,) and (A,) to (A,); nan without decisions."""
     return 1000 * np.asarray(seconds) / np.where(decisions == 0, np.nan, decisions)
+
+
+def format_milliseconds(value: float) -> str:
+    """Return a time in milliseconds with two significant digits, as in "0.0013" or "12"."""
+    if math.isnan(value):
+        return NO_FIGURE
+    return f"{value:.{max(0, 1 - math.floor(math.log10(value)))}f}" if value else "0"
 
 
 def check_agent(agent: Any, rules: Rules, name: str = "") -> Agent:
@@ -187,7 +208,7 @@ def _illegal_rows(actions: IntArray, masks: np.ndarray) -> IntArray:
 
 
 def _ask(agent: Agent, engine: Engine, rows: IntArray, forfeits: bool) -> tuple[IntArray, dict[int, str], float]:
-    """Return an action for each row, the faults by index among the rows, and the seconds.
+    """Return an action for each row, the faults by index among the rows, and the processor seconds.
 
     If the call as a whole fails, each row is tried alone. Without `forfeits`, any fault is raised.
     """
@@ -217,12 +238,12 @@ def _name_of(agent: Agent) -> str:
 
 
 def _call(agent: Agent, engine: Engine, rows: IntArray, masks: np.ndarray) -> tuple[IntArray, float]:
-    """Return an agent's answer for some rows, (M,) int64, and the seconds it took; raises Fault as `answer` does."""
+    """Return an agent's answer for some rows, (M,) int64, and the processor seconds; raises Fault as `answer` does."""
     cheats = _cheats(agent)
     sees = engine.state[rows] if cheats else engine.observation[rows]
-    began = time.perf_counter()
+    began = time.process_time()
     actions = answer(agent, sees, masks, cheats)
-    return actions, time.perf_counter() - began
+    return actions, time.process_time() - began
 
 
 def _cheats(agent: Agent) -> bool:

@@ -12,6 +12,7 @@ from scipy.stats import norm
 from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import as_code, one_line
 from krypenv.training.evaluation.matches.margins import holm, margin_cells
+from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
 from krypenv.training.evaluation.score.protocol import TABLES, VERSION
 from krypenv.training.evaluation.score.score_file import ODD, Score, TableScore, read_score
 
@@ -96,7 +97,7 @@ def _table(rows: list[tuple[str, TableScore]]) -> str:
         minutes = "" if score.training_minutes is None else f"{score.training_minutes:.0f}"
         cells = (
             str(placed[at]), agent, *margin_cells(*score.interval), str(score.deals), halves_text(score),
-            *margin_cells(*score.raw_interval), f"{score.milliseconds:.2g}", minutes,
+            *margin_cells(*score.raw_interval), format_milliseconds(score.milliseconds), minutes,
         )  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -48,7 +48,7 @@ class TableScore:
     deals: int
     raw: FloatArray  # (opponents, deals): points a game ahead of the opponent, luck included
     luck: FloatArray  # (opponents, deals): how many of these points the cards brought
-    milliseconds: float  # a decision of the agent
+    milliseconds: float  # of processor time a decision of the agent
     forfeits: int  # games that it forfeited
     training_minutes: float | None = None  # of its models, where their cards tell it
 

@@ -16,9 +16,10 @@ from krypenv.engine import Engine
 from krypenv.inputs.words import describe_error
 from krypenv.rules import Rules
 from krypenv.state import State
-from krypenv.training.evaluation.arena.shards import AgentSource, Shard, make_agent, play_shard
 from krypenv.training.evaluation.luck.control import control_for, is_slow
+from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
+from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
 from krypenv.training.evaluation.matches.margins import FloatArray, own_margins, without_luck
 from krypenv.training.research.lab.studying import LEFT_IN, TAKEN_OUT, Setup, Task
 
@@ -67,24 +68,21 @@ def play_chunk(
     If luck is measured, they are those with luck taken out and with luck left in, under `TAKEN_OUT` and `LEFT_IN`.
     """
     game = Rules.parse(rules)
-    sides = game.num_teams
-    seatings = tuple(tuple(int(side != own) for side in range(sides)) for own in range(sides))
-    members: dict[int, AgentSource] = {0: ("changed", partial(change, agent)), 1: agent}
-    seeds = deal_seeds(seed, first + deals)[first:]
+    makers: list[Callable[[Rules, int], Agent]] = [partial(change, agent), partial(agents.make_known, agent)]
+    players = [make(game, stream(seed, 0, first // CHUNK, at)) for at, make in enumerate(makers)]
     choice = "off" if luck == "auto" and not is_slow(agent) else luck  # names of changed agents tell nothing
-    control = control_for(choice, [make_agent(source, game, seed) for source in members.values()], game)
-    played = play_shard(Shard(0, first // CHUNK, first, seeds, seatings, members, game, seed, control))
-    if played["forfeits"]:
-        raise ValueError(f"a player {played['forfeits'][0][3]}")
-    scores = np.array(played["scores"], float)
-    if control is None:
-        return _margins(game, scores)
-    adjusted = without_luck(game, scores, np.array(played["luck"]))
-    return {TAKEN_OUT: _margins(game, adjusted), LEFT_IN: _margins(game, scores)}
+    control = control_for(choice, players, game)
+    meter = Meter(game, control) if control else None
+    found = play_duplicates(players, game, deal_seeds(seed, first + deals)[first:], meter)
+    if found.played.luck is None:
+        return _plain(found.margins)
+    adjusted = without_luck(game, found.scores, found.played.luck.reshape(found.scores.shape))
+    return {TAKEN_OUT: _plain(own_margins(game, adjusted)), LEFT_IN: _plain(found.margins)}
 
 
-def _margins(rules: Rules, scores: FloatArray) -> list[float]:
-    return own_margins(rules, scores).mean(axis=1).round(9).tolist()
+def _plain(margins: FloatArray) -> list[float]:
+    """Return margins, (deals, seatings), as means by deal."""
+    return margins.mean(axis=1).round(9).tolist()
 
 
 def instead(other: str) -> Change:

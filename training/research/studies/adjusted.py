@@ -15,8 +15,8 @@ from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.control import control_of
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.evaluation.matches.margins import FloatArray, adjust, interval, margin_cells, own_margins
-from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
+from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
+from krypenv.training.evaluation.matches.margins import FloatArray, adjust, interval, margin_cells
 from krypenv.training.research.lab.chunks import CHUNK, stream
 from krypenv.training.research.lab.intervals import figures_of
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
@@ -35,35 +35,31 @@ AXIS = np.arange(10, 1001)  # deals, in the figure
 
 
 class Timed(Meter):
-    """A meter that measures its own time."""
+    """A meter that measures its own processor time."""
 
     seconds = 0.0
 
     def look(self, engine: Engine, rows: np.ndarray) -> None:
         """Do what a meter does, and add the seconds."""
-        began = time.perf_counter()
+        began = time.process_time()
         super().look(engine, rows)
-        self.seconds += time.perf_counter() - began
+        self.seconds += time.process_time() - began
 
 
 def play_deals(label: str, first: int, deals: int, seed: int) -> dict[str, Any]:
-    """Return margins and luck of a match by deal, and the seconds that its agents and the meter took."""
+    """Return margins and luck of a match by deal, and the processor seconds that its agents and the meter took."""
     text, *names = MATCHES[label]
     rules = Rules.parse(text)
-    sides = rules.num_teams
     meter = Timed(rules, control_of(rules))
     players: list[Agent] = [agents.make_known(name, rules, stream(seed, first, at)) for at, name in enumerate(names)]
-    seeds = np.repeat(deal_seeds(seed, first + deals)[first:], sides)
-    lineup = np.tile(1 - np.eye(sides, dtype=np.int64), (deals, 1))
-    play_table(Engine(rules, sides, seeds[:sides]), players, lineup[:sides], meter=meter)  # compiles
+    seeds = deal_seeds(seed, first + deals)[first:]
+    play_duplicates(players, rules, seeds[:1], meter)  # compiles
     meter.seconds = 0.0
-    played = play_table(Engine(rules, len(seeds), seeds), players, lineup, meter=meter)
-    scores = by_side(played.scores, sides).reshape(deals, sides, sides)
-    own = np.arange(sides)
-    luck = meter.luck.reshape(deals, sides, sides)[:, own, own].mean(axis=1)
+    found = play_duplicates(players, rules, seeds, meter)
+    assert found.luck is not None
     return {
-        "margins": own_margins(rules, scores).mean(axis=1).round(9).tolist(), "luck": luck.round(9).tolist(),
-        "playing": round(float(played.seconds.sum()), 3), "measuring": round(meter.seconds, 3),
+        "margins": found.margins.mean(axis=1).round(9).tolist(), "luck": found.luck.mean(axis=1).round(9).tolist(),
+        "playing": round(float(found.played.seconds.sum()), 3), "measuring": round(meter.seconds, 3),
     }  # fmt: skip
 
 

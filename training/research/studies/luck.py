@@ -9,11 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from krypenv import agents
-from krypenv.engine import Engine
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.evaluation.matches.margins import FloatArray, Interval, format_margin, own_margins
-from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
+from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
+from krypenv.training.evaluation.matches.margins import FloatArray, Interval, format_margin
 from krypenv.training.research.lab.chunks import by_deal, chunk_tasks
 from krypenv.training.research.lab.intervals import amounts, cells, figures_of, percents
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
@@ -27,15 +26,12 @@ SURE = 1.645  # standard errors at which the better one is ahead with 95%
 def play_deals(rules: str, agent: str, first: int, deals: int, seed: int) -> list[list[list[float]]]:
     """Return margins of an agent over the weaker one on all other sides, by deal, seating and repetition."""
     game = Rules.parse(rules)
-    sides = game.num_teams
-    seeds = np.repeat(deal_seeds(seed, first + deals)[first:], sides)
-    lineup = np.tile(1 - np.eye(sides, dtype=np.int64), (deals, 1))
+    seeds = deal_seeds(seed, first + deals)[first:]
     found = []
     for repetition in range(PLAYS):
         streams = np.random.SeedSequence([seed, first, repetition]).generate_state(2).tolist()
         players = [agents.make_known(name, game, it) for name, it in zip((agent, WEAKER), streams, strict=True)]
-        seats = play_table(Engine(game, len(seeds), seeds), players, lineup).scores
-        found.append(own_margins(game, by_side(seats, sides).reshape(deals, sides, sides).astype(float)))
+        found.append(play_duplicates(players, game, seeds).margins)
     margins: list[list[list[float]]] = np.stack(found, axis=2).round(9).tolist()
     return margins
 

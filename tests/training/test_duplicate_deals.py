@@ -1,0 +1,106 @@
+"""Duplicate deals: an agent on every side in turn, its margins, and the luck in them."""
+
+import numpy as np
+import pytest
+from support.arenas import RULES, Highest, Lowest
+
+from krypenv import Engine, Rules, agents
+from krypenv.training import deal_seeds, duplicate_match
+from krypenv.training.evaluation.luck.control import control_of
+from krypenv.training.evaluation.luck.meter import Meter
+from krypenv.training.evaluation.matches import duplicate_deals, mixed_table
+from krypenv.training.evaluation.matches.duplicate_deals import Duplicates, play_duplicates
+
+EVERY = [
+    "krypkasino", "krypkasino players=3", "krypkasino players=6 teams=3", "krypkasino games=2", "kasino-sweden",
+    "mulle players=4 teams=2",
+]  # fmt: skip
+every_table = pytest.mark.parametrize("text", EVERY)
+
+
+def measured(text: str, one: type = Lowest, other: type = Highest, deals: int = 6, seed: int = 3) -> Duplicates:
+    rules = Rules.parse(text)
+    return play_duplicates([one(rules), other(rules)], rules, deal_seeds(seed, deals), Meter(rules, control_of(rules)))
+
+
+@every_table
+def test_margins_and_luck_are_those_of_games_played_one_by_one(text: str) -> None:
+    """In seating k the agent has side k: its score against the mean of the others, and its own luck."""
+    rules, found = Rules.parse(text), measured(text, deals=2)
+    sides, agent, opponent = rules.num_teams, Lowest(rules), Highest(rules)
+    for deal, seed in enumerate(deal_seeds(3, 2)):
+        for own in range(sides):
+            engine, meter = Engine(rules, 1, [seed]), Meter(rules, control_of(rules))
+            meter.begin(engine)
+            while not engine.finished[0]:
+                player = agent if engine.seat[0] % sides == own else opponent
+                engine.step(player.act(engine.observation, engine.action_mask))
+                if not engine.finished[0]:
+                    meter.look(engine, np.zeros(1, np.int64))
+            scores = [int(engine.final_scores[0, side::sides].sum()) for side in range(sides)]
+            others = [score for side, score in enumerate(scores) if side != own]
+            assert found.scores[deal, own].tolist() == scores
+            ahead = scores[own] - np.mean(others)
+            assert found.margins[deal, own] == pytest.approx(-ahead if rules.goal == "low" else ahead)
+            assert found.luck[deal, own] == meter.luck[0, own]
+            assert (found.parts[deal, own] == meter.parts[0, own]).all()
+
+
+@every_table
+def test_against_itself_an_agent_gains_nothing_in_any_deal(text: str) -> None:
+    """All seatings of a deal are one game, of which the agent has each side once."""
+    found = measured(text, Lowest, Lowest)
+    assert (found.scores == found.scores[:, :1]).all()
+    assert found.margins.any()
+    assert found.luck.any()
+    for figures in (found.margins, found.parts):
+        assert figures.sum(axis=1) == pytest.approx(0, abs=1e-9)
+    assert found.luck.sum(axis=1) == pytest.approx(0, abs=0.001 * found.luck.shape[1])  # thousandths of a point
+
+
+@every_table
+def test_a_match_has_their_mean(text: str) -> None:
+    rules, found = Rules.parse(text), measured(text)
+    match = duplicate_match(Lowest(rules), Highest(rules), rules, 6, 3, luck="on")
+    assert match.margin == pytest.approx(found.margins.mean())
+    assert match.adjusted is not None
+    assert match.adjusted.margin == pytest.approx((found.margins - found.luck).mean())
+    shares = [*control_of(rules).shares.values()]
+    assert found.luck == pytest.approx(found.parts @ shares, abs=0.001)
+
+
+def test_without_a_meter_there_is_no_luck() -> None:
+    found = play_duplicates([Lowest(RULES), Highest(RULES)], RULES, deal_seeds(3, 6))
+    assert (found.luck, found.parts) == (None, None)
+    assert (found.margins == measured("krypkasino").margins).all()
+
+
+def test_games_in_parts_are_those_of_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part holds whole deals."""
+    whole = measured("krypkasino players=3")
+    monkeypatch.setattr(duplicate_deals, "CHUNK", 7)
+    parts = measured("krypkasino players=3")
+    for name in ("scores", "margins", "luck", "parts"):
+        assert (getattr(parts, name) == getattr(whole, name)).all()
+    assert (parts.played.points == whole.played.points).all()
+
+
+def test_time_is_that_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here by a processor that works for a second in each call of an agent, whatever else goes on."""
+    seconds = iter(range(10**6))
+    monkeypatch.setattr(mixed_table.time, "process_time", lambda: next(seconds))
+    calls = dict.fromkeys(("greedy", "tactician"), 0)
+
+    def counting(name: str) -> agents.Agent:
+        agent = agents.make(name, RULES)
+        act = agent.act
+
+        def counted(*seen: np.ndarray) -> np.ndarray:
+            calls[name] += 1
+            return act(*seen)
+
+        agent.act = counted
+        return agent
+
+    found = play_duplicates([counting(name) for name in calls], RULES, deal_seeds(3, 6)).played
+    assert found.seconds.tolist() == [timed - 1 for timed in calls.values()]  # without the first call
