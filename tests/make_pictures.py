@@ -10,7 +10,7 @@ from krypenv import Game, Rules, agents
 from krypenv.inputs.files import write_whole
 from krypenv.pictures import draw_game, gif_of, png_of
 from krypenv.pictures.drawing import Pixels
-from krypenv.training.research import ablation
+from krypenv.training.research.ablation.drawing import draw
 
 GOLDEN = Path(__file__).with_name("pictures")
 PAGES_OF = Path(__file__).parent.parent / "docs"
@@ -76,7 +76,7 @@ def played(text: str, seed: int, moves: int) -> Iterator[Game]:
 def draw_ablation(path: Path) -> None:
     """Draw the ablation whose figures are stored."""
     stored = json.loads((PAGES_OF / "results" / "ablation.json").read_text(encoding="utf-8"))
-    ablation.draw(path, stored["variants"], stored["title"])
+    draw(path, stored["variants"], stored["title"])
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from krypenv import Rules, agents
 from krypenv.agents.champion import SHIPPED
 from krypenv.training.cli.commands import app
 from krypenv.training.learn.selfplay.settings import PRESETS, Settings
-from krypenv.training.research.ablation import VARIANTS
+from krypenv.training.research.ablation.settings import VARIANTS
 from krypenv.training.research.exact.growing import SOLVED
 from krypenv.training.research.studies.registry import STUDIES
 from krypenv.training.runs.options import options_of

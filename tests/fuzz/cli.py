@@ -104,7 +104,7 @@ def tiny_work() -> Iterator[None]:
     from krypenv.training.evaluation.score import playing as score
     from krypenv.training.learn.imitation import imitate
     from krypenv.training.learn.selfplay import selfplay
-    from krypenv.training.research import ablation
+    from krypenv.training.research.ablation import ablating
     from krypenv.training.research.exploit import exploiting as exploit
     from krypenv.training.research.lab import studying as study
     from krypenv.training.runs import HERE
@@ -147,7 +147,7 @@ def tiny_work() -> Iterator[None]:
             (study, "picture", lambda which, answer: b"no picture"),
             (selfplay, "train", lambda settings: None),
             (imitate, "run_imitation", lambda settings: []),
-            (ablation, "ablate", lambda settings: {}),
+            (ablating, "ablate", lambda settings: {}),
             (cli_exploit, "exploit", lambda settings, console: figures),
             (benchmark, "_measure", lambda *_: line),
             (beside, "_measure", lambda *_: pair),

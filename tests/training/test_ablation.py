@@ -18,16 +18,18 @@ from krypenv.training.evaluation.arena.model_card import limits_of, model_card
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.evaluation.matches.margins import margin_cells
 from krypenv.training.learn.selfplay.settings import Settings
-from krypenv.training.research import ablation
-from krypenv.training.research.ablation import (
-    ALL,
-    VARIANTS,
-    AblationSettings,
-    ablate,
+from krypenv.training.research.ablation import ablating
+from krypenv.training.research.ablation import settings as of_settings
+from krypenv.training.research.ablation.ablating import ablate, measure_variant
+from krypenv.training.research.ablation.interquartile import (
+    Crossed,
     interquartile_gain,
-    measure_variant,
+    interquartile_margin,
+    p_value,
     summarize,
 )
+from krypenv.training.research.ablation.presets import TOGETHER, Row, head_to_head, rows_of, sentence
+from krypenv.training.research.ablation.settings import ALL, VARIANTS, AblationSettings
 
 TINY = {
     "envs": 16,
@@ -101,7 +103,7 @@ def test_bad_settings_are_refused(fields: dict[str, object], reason: str) -> Non
 @pytest.mark.parametrize("rules", ["krypkasino", "mulle", "kasino-finland players=4 teams=2 goal=low"])
 def test_runs_and_opponents_are_those_of_a_training_under_the_same_rules(rules: str) -> None:
     settings = AblationSettings.of(rules=rules)
-    its, trained = ablation._settings_of(settings, ALL, 0, "runs/one"), Settings.of(rules=rules, preset="strong")
+    its, trained = settings.of_run(ALL, 0), Settings.of(rules=rules, preset="strong")
     assert its.ppo == Settings.of(rules=rules).ppo
     assert its.games.opponents == Settings.of(rules=rules).games.opponents
     assert settings.evaluation.against == trained.evaluation.against
@@ -120,21 +122,21 @@ def test_luck_is_taken_out_of_the_margin_and_the_raw_one_kept() -> None:
     both = measure_variant("tactician", "krypkasino", "greedy", 5, "on")
     found = duplicate_match("tactician", "greedy", Rules.preset(), 5, deals_from="dev", luck="on")
     assert (raw, both) == (found.margin, {"raw": found.margin, "adjusted": found.adjusted.margin})
-    assert [ablation._pick(played, "raw") for played in (raw, both)] == [found.margin] * 2
-    assert [ablation._pick(played, "adjusted") for played in (raw, both)] == [found.margin, found.adjusted.margin]
+    assert [ablating._pick(played, "raw") for played in (raw, both)] == [found.margin] * 2
+    assert [ablating._pick(played, "adjusted") for played in (raw, both)] == [found.margin, found.adjusted.margin]
 
 
 def test_gains_are_told_with_luck_taken_out_and_left_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings = AblationSettings.of(out=str(tmp_path), against=("greedy",), only=("no imitation",))
     margins = {ALL: [{"greedy": 2.0}, {"greedy": 4.0}], "no imitation": [{"greedy": 1.5}] * 2}
     raw = {ALL: [{"greedy": 9.0}, {"greedy": 9.0}], "no imitation": [{"greedy": 8.0}] * 2}
-    told = ablation._tell(settings, margins, raw)["variants"]
+    told = ablating._tell(settings, margins, raw)["variants"]
     assert told["no imitation"] == {**summarize(margins)["no imitation"], "raw": summarize(raw)["no imitation"]}
     assert json.loads((tmp_path / "ablation.json").read_text())["variants"] == told
     out = capsys.readouterr().out
     assert "-1.5" in out
     assert "-1.0" in out
-    assert "raw" not in ablation._tell(settings, margins, None)["variants"][ALL]
+    assert "raw" not in ablating._tell(settings, margins, None)["variants"][ALL]
 
 
 @pytest.fixture(scope="module", params=["krypkasino", "kasino-sweden"])
@@ -146,7 +148,7 @@ def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         only=("no imitation",), context=16, card=8,
     )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ablation, "WHOLE", TINY)
+        patch.setattr(of_settings, "WHOLE", TINY)
         ablate(settings)
         done = {path: path.stat().st_mtime_ns for path in out.rglob("model.json")}
         ablate(settings)

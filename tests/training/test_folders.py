@@ -30,7 +30,8 @@ from krypenv.training.learn.imitation.imitate import ImitationSettings, run_imit
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.learn.selfplay.selfplay import train
 from krypenv.training.learn.selfplay.settings import Settings
-from krypenv.training.research.ablation import AblationSettings, ablate
+from krypenv.training.research.ablation.ablating import ablate
+from krypenv.training.research.ablation.settings import AblationSettings
 from krypenv.training.research.exact.solving import solve
 from krypenv.training.research.exact.strategies import save, solve_into
 from krypenv.training.research.exploit import exploiting as exploiting

@@ -20,7 +20,7 @@ from support.small_files import tiny_protocol
 from krypenv.training import ArenaSettings, run_arena
 from krypenv.training.evaluation.score.score_file import read_score
 from krypenv.training.learn.imitation import imitate
-from krypenv.training.research import ablation
+from krypenv.training.research.ablation import settings as ablation
 from krypenv.training.research.exploit import best_response
 from krypenv.training.runs import tasks
 from krypenv.training.runs.journal import JOURNAL, parse

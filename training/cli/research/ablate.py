@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from krypenv.training.cli.outputs import check_folder
-from krypenv.training.research import ablation
-from krypenv.training.research.ablation import AblationSettings
+from krypenv.training.research.ablation import ablating
+from krypenv.training.research.ablation.settings import AblationSettings
 
 
 def run(settings: AblationSettings) -> None:
     """Train without each part in turn, over several seeds, and print what each part is worth, with intervals."""
     check_folder(settings.out)
-    ablation.ablate(settings)
+    ablating.ablate(settings)

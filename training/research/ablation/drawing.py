@@ -1,0 +1,71 @@
+"""The pictures of an ablation and of presets: every run as a dot, interquartile means with their intervals."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from krypenv.inputs.files import write_whole
+
+
+class Line(NamedTuple):
+    """A line of a picture."""
+
+    label: str
+    dots: npt.ArrayLike  # of single runs
+    mean: float | None
+    low: float | None
+    high: float | None
+
+
+def draw(path: Path, variants: dict[str, Any], title: str) -> None:
+    """Draw the gains over the full training with their intervals, and each run, averaged over opponents, as a dot.
+
+    The variants are also the description in the file.
+    """
+    whole = next(iter(variants.values()))["margins"]
+    lines = [
+        Line(
+            name,
+            np.mean([np.asarray(each["margins"][other]) - np.mean(whole[other]) for other in whole], axis=0),
+            each["gain"], each["low"], each["high"],
+        )
+        for name, each in variants.items()
+    ]  # fmt: skip
+    draw_lines(path, {title: lines}, "points a game gained on the whole", "; ".join(variants))
+
+
+def draw_lines(path: Path, panels: dict[str, Sequence[Line]], unit: str, description: str) -> None:
+    """Draw panels of lines, below each other, each under its title and with a scale of its own."""
+    sizes = [len(lines) for lines in panels.values()]
+    figure = Figure(figsize=(8, 0.5 + 0.45 * sum(sizes) + 0.9 * len(panels)), layout="constrained")
+    grid = figure.subplots(len(panels), squeeze=False, gridspec_kw={"height_ratios": [size + 1 for size in sizes]})
+    for axes, (title, lines) in zip(grid[:, 0], panels.items(), strict=True):
+        _draw_lines(axes, lines)
+        axes.set_title(title, fontsize=10)
+    grid[-1, 0].set_xlabel(f"{unit}: interquartile mean, 95% interval, runs")
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=120, metadata={"Software": None, "Description": description})
+    write_whole(path, picture.getvalue())
+
+
+def _draw_lines(axes: Axes, lines: Sequence[Line]) -> None:
+    for place, line in enumerate(reversed(lines)):
+        axes.plot(line.dots, np.full(np.size(line.dots), place), "o", color="grey", markersize=4, alpha=0.6)
+        if line.low is not None and line.high is not None:
+            axes.plot([line.low, line.high], [place, place], color="tab:blue", linewidth=3)
+        if line.mean is not None:
+            axes.plot(line.mean, place, "|", color="black", markersize=14)
+    left, right = axes.get_xlim()
+    if min(abs(left), abs(right)) < right - left:  # further away, it would press the runs together
+        axes.axvline(0, color="black", linewidth=0.8)
+    axes.set_yticks(range(len(lines)), [line.label for line in reversed(lines)])
+    axes.set_ylim(-0.5, len(lines) - 0.5)
+    axes.grid(axis="x", alpha=0.3)
