@@ -10,17 +10,19 @@ import numpy as np
 import pytest
 from make_pictures import PAGES_OF as DOCS
 from make_pictures import draw_ablation
+from scipy.stats import bootstrap, trim_mean, ttest_1samp, ttest_ind
+from support.commands import krypenv
 
 from krypenv.agents.champion import MODELS
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
 from krypenv.training.evaluation.arena.model_card import limits_of, model_card
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
-from krypenv.training.evaluation.matches.margins import margin_cells
-from krypenv.training.learn.selfplay.settings import Settings
+from krypenv.training.evaluation.matches.margins import holm, margin_cells
+from krypenv.training.learn.selfplay.settings import PRESETS, Settings
 from krypenv.training.research.ablation import ablating
 from krypenv.training.research.ablation import settings as of_settings
-from krypenv.training.research.ablation.ablating import ablate, measure_variant
+from krypenv.training.research.ablation.ablating import Player, ablate, measure_variant
 from krypenv.training.research.ablation.interquartile import (
     Crossed,
     interquartile_gain,
@@ -66,6 +68,58 @@ def test_the_interval_of_normal_runs_covers_their_gain() -> None:
     assert covered >= 50  # of 60 intervals of 95%, by a bootstrap of 12 runs a task
 
 
+def test_the_interquartile_mean_of_runs_leaves_out_the_outer_quarters() -> None:
+    assert interquartile_margin([[1.0], [100.0], [2.0], [6.0], [-50.0]]).mean == pytest.approx((1 + 2 + 6) / 3)
+    assert interquartile_margin([[0.0, 1.0], [2.0, 100.0]]).mean == pytest.approx((1 + 2) / 2)
+    assert interquartile_margin([[3.0, 3.0]] * 4)[1:] == (3.0, 3.0, 3.0)
+    assert interquartile_margin([[2.0]]) == Crossed([[2.0]], 2.0, None, None)
+
+
+def test_the_interval_over_an_agent_is_that_of_a_bootstrap_over_runs() -> None:
+    runs = np.random.default_rng(1).normal(10, 2, 20)
+    by_scipy = bootstrap(
+        (runs,), lambda each, axis: trim_mean(each, 0.25, axis=axis), method="percentile", rng=np.random.default_rng(2)
+    ).confidence_interval
+    found = interquartile_margin(runs[:, None].tolist())
+    assert (found.low, found.high) == pytest.approx(tuple(by_scipy), abs=0.1)
+
+
+def width(found: Crossed) -> float:
+    """The width of an interval."""
+    assert found.low is not None
+    assert found.high is not None
+    return found.high - found.low
+
+
+def test_more_opponents_do_not_stand_in_for_more_runs() -> None:
+    """Where all that differs is the runs, matches against many others tell no more than one of each run does."""
+    runs = np.random.default_rng(3).normal(0, 1, (8, 1))
+    for margins in (np.tile(runs, (1, 8)), np.tile(runs.T, (8, 1))):
+        assert width(interquartile_margin(margins.tolist())) == pytest.approx(
+            width(interquartile_margin(runs.tolist())), rel=0.2
+        )
+
+
+def test_p_values_are_those_of_t_tests() -> None:
+    random = np.random.default_rng(4)
+    one, other = random.normal(1, 1, 5), random.normal(0, 3, 4)
+    assert p_value(one[:, None].tolist()) == pytest.approx(ttest_1samp(one, 0).pvalue)
+    assert p_value(one[None, :].tolist()) == pytest.approx(ttest_1samp(one, 0).pvalue)
+    by_welch = ttest_ind(one, other, equal_var=False).pvalue
+    assert p_value((one[:, None] - other).tolist()) == pytest.approx(by_welch)
+    assert [p_value(cells) for cells in ([[5.0]], [[0.0], [0.0]], [[1.0], [1.0]])] == [1.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("others", [1, 5])
+def test_equal_trainings_are_seldom_told_apart(others: int) -> None:
+    """Five runs, with noise of the runs and of the deals alike: of 200 tests at 5%, ten are expected to fail."""
+    random, told = np.random.default_rng(5), 0
+    for _ in range(200):
+        runs, theirs = random.normal(0, 1, (5, 1)), random.normal(0, 1, others) * (others > 1)
+        told += p_value((runs - theirs + random.normal(0, 1, (5, others))).tolist()) < 0.05
+    assert told <= 19  # more has a probability below 1%
+
+
 def test_the_stored_ablation_is_that_of_the_page_and_of_its_picture(tmp_path: Path) -> None:
     """The names are today's, and the picture is drawn from the figures of the page."""
     stored = json.loads((DOCS / "results" / "ablation.json").read_text(encoding="utf-8"))
@@ -93,6 +147,10 @@ def test_every_variant_is_a_valid_run_that_differs_from_the_whole() -> None:
         ({"seeds": 0}, "seeds is at least 1"),
         ({"only": ("no luck",)}, "no variant 'no luck'"),
         ({"against": ()}, "at least one"),
+        ({"preset": ("swift",)}, "there is no preset 'swift'; there are quick, good, strong, long"),
+        ({"preset": ("quick",), "only": (ALL,)}, "^only is for variants of one training, and preset .*; give one$"),
+        ({"preset": ("quick",), "frames": 5}, "^frames is for variants"),
+        ({"beside": ("greedy",)}, "give at least one preset, too"),
     ],
 )
 def test_bad_settings_are_refused(fields: dict[str, object], reason: str) -> None:
@@ -108,6 +166,122 @@ def test_runs_and_opponents_are_those_of_a_training_under_the_same_rules(rules: 
     assert its.games.opponents == Settings.of(rules=rules).games.opponents
     assert settings.evaluation.against == trained.evaluation.against
     assert AblationSettings.of(rules=rules, against=("random",)).evaluation.against == ("random",)
+
+
+def test_runs_of_presets_are_those_of_a_training() -> None:
+    """Only what is measured on the way differs, and the number of processes, of which no weight depends."""
+    its = AblationSettings.of(preset=("good",), out="o", rules="mulle", players=3).of_run("good", 2)
+    trained = Settings.of(preset="good", seed=2, out="o/runs/good-2", rules="mulle", players=3)
+    measured = {name: its.flat()[name] for name in ("curve_every", "curve_deals", "deals", "workers")}
+    assert its == trained.changed(**measured)
+    assert its.start.demonstrations == 4000
+
+
+COMPARED = AblationSettings.of(preset=("good", "quick"), beside=("greedy",), against=("random", "tactician"), seeds=2)
+
+
+def test_the_longer_training_is_the_first_of_a_pair() -> None:
+    assert COMPARED.trainings == ["quick", "good"]
+    assert head_to_head(COMPARED) == [("good", "quick"), ("greedy", "quick"), ("greedy", "good")]
+    assert head_to_head(AblationSettings.of()) == []
+
+
+def test_presets_are_told_by_opponent_and_together_and_head_to_head() -> None:
+    margins = {
+        ("quick", "random"): [[30.0], [34.0]],
+        ("quick", "tactician"): [[10.0], [8.0]],
+        ("good", "random"): [[32.0], [32.0]],
+        ("good", "tactician"): [[11.0], [11.0]],
+        ("good", "quick"): [[1.0, 2.0], [3.0, 2.0]],
+        ("greedy", "quick"): [[-20.0, -20.1]],
+        ("greedy", "good"): [[-25.0, -20.0]],
+    }
+    rows = {(row.training, row.against): row for row in rows_of(COMPARED, margins, None)}
+    assert {pair: row.found.margins for pair, row in rows.items() if pair[1] != TOGETHER} == margins
+    assert rows["quick", TOGETHER].found.margins == [[20.0], [21.0]]
+    assert rows["good", TOGETHER].found.mean == pytest.approx(21.5)
+    duels = head_to_head(COMPARED)
+    assert [rows[pair].p for pair in duels] == pytest.approx(holm([p_value(margins[pair]) for pair in duels]))
+    assert all(row.p is None for pair, row in rows.items() if pair not in duels)
+    assert all(row.raw is None for row in rows.values())
+    halved = {pair: (np.array(each) / 2).tolist() for pair, each in margins.items()}
+    for row in rows_of(COMPARED, halved, margins):
+        assert row.raw == rows[row.training, row.against].found
+
+
+@pytest.mark.parametrize(
+    ("duels", "answer"),
+    [
+        (
+            [(0.25, 0.3), (-1.0, 0.2)],
+            "More training brings no gain that can be told apart, head to head: "
+            "b over a +0.2 points a game (-0.8 to +1.2; not told apart from zero), "
+            "b over a -1.0 points a game (-2.0 to +0.0; not told apart from zero).",
+        ),
+        (
+            [(2.0, 0.01), (0.25, 0.05)],
+            "More training brings a gain that can be told apart, head to head: "
+            "b over a +2.0 points a game (+1.0 to +3.0), "
+            "b over a +0.2 points a game (-0.8 to +1.2; not told apart from zero).",
+        ),
+        (
+            [(-2.0, 0.01)],
+            "More training brings no gain that can be told apart, head to head: "
+            "b over a -2.0 points a game (-3.0 to -1.0).",
+        ),
+        ([], ""),
+    ],
+)
+def test_the_sentence_says_whether_there_is_a_gain(duels: list[tuple[float, float]], answer: str) -> None:
+    level = Row("b", "random", Crossed([], 30.0, 29.0, 31.0), None)
+    rows = [Row("b", "a", Crossed([], mean, mean - 1, mean + 1), None, p) for mean, p in duels]
+    assert sentence([level, *rows]) == answer
+
+
+PRESET = {
+    "demonstrations": 2, "bc_epochs": 1, "frames": 200, "envs": 16, "opponent_envs": 8, "steps": 8,
+    "metagame_deals": 1, "context": 8, "card": 8,
+}  # fmt: skip
+
+
+def test_presets_are_trained_and_measured_and_more_are_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("quick", "good"):
+        monkeypatch.setitem(PRESETS, name, PRESET)
+    monkeypatch.chdir(tmp_path)
+    words = ["ablate", "--deals", "2", "--against", "greedy", "--workers", "1", "--out", "o"]
+    first = krypenv(*words, "--preset", "quick", "--seeds", "1")
+    assert first.exit_code == 0, first.output
+    models = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("model.json")}
+    assert "head to head" not in first.output
+    more = ["--preset", "quick", "--preset", "good", "--seeds", "2", "--beside", "tactician", "--luck", "on"]
+    second = krypenv(*words, *more)
+    assert second.exit_code == 0, second.output
+    assert models.items() <= {path: path.stat().st_mtime_ns for path in tmp_path.rglob("model.json")}.items()
+    runs = {path.name for path in (tmp_path / "o" / "runs").iterdir()}
+    assert runs == {"good-0", "good-1", "quick-0", "quick-1"}
+    result = json.loads((tmp_path / "o" / "ablation.json").read_text())
+    shapes = {(row["training"], row["against"]): np.shape(row["margins"]) for row in result["matches"]}
+    assert shapes == {
+        ("quick", "greedy"): (2, 1), ("quick", TOGETHER): (2, 1), ("good", "greedy"): (2, 1),
+        ("good", TOGETHER): (2, 1), ("good", "quick"): (2, 2), ("tactician", "quick"): (1, 2),
+        ("tactician", "good"): (1, 2),
+    }  # fmt: skip
+    assert all(row["raw"]["margins"] != row["margins"] for row in result["matches"])
+    assert result["answer"] in second.output
+    assert (tmp_path / "o" / "ablation.png").read_bytes().startswith(b"\x89PNG")
+    journal = tmp_path / "o" / "journal.jsonl"
+    played = journal.read_bytes().splitlines()[1:]
+    assert krypenv(*words, *more).output == second.output
+    assert journal.read_bytes().splitlines()[1:] == played
+    variants = krypenv("ablate", "--out", "o", "--workers", "1")
+    assert "comparison of presets" in variants.stderr
+
+
+def test_each_pair_of_runs_has_deals_of_its_own() -> None:
+    runs = [Player(f"run {number}", "greedy", number) for number in range(3)]
+    deals = {ablating._match(COMPARED, one, other, None).arguments["deals_from"] for one in runs for other in runs}
+    assert len(deals) == 9
+    assert "deals_from" not in ablating._match(AblationSettings.of(), runs[1], runs[2], None).arguments
 
 
 def test_summaries_keep_tasks_apart() -> None:

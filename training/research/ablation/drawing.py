@@ -43,13 +43,16 @@ def draw(path: Path, variants: dict[str, Any], title: str) -> None:
 
 
 def draw_lines(path: Path, panels: dict[str, Sequence[Line]], unit: str, description: str) -> None:
-    """Draw panels of lines, below each other, each under its title and with a scale of its own."""
+    """Draw panels of lines, below each other, each under its title; a point is equally wide in all of them."""
     sizes = [len(lines) for lines in panels.values()]
     figure = Figure(figsize=(8, 0.5 + 0.45 * sum(sizes) + 0.9 * len(panels)), layout="constrained")
     grid = figure.subplots(len(panels), squeeze=False, gridspec_kw={"height_ratios": [size + 1 for size in sizes]})
     for axes, (title, lines) in zip(grid[:, 0], panels.items(), strict=True):
         _draw_lines(axes, lines)
         axes.set_title(title, fontsize=10)
+    middles, widths = zip(*((sum(axes.get_xlim()) / 2, np.ptp(axes.get_xlim())) for axes in grid[:, 0]), strict=True)
+    for axes, middle in zip(grid[:, 0], middles, strict=True):
+        axes.set_xlim(middle - max(widths) / 2, middle + max(widths) / 2)
     grid[-1, 0].set_xlabel(f"{unit}: interquartile mean, 95% interval, runs")
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=120, metadata={"Software": None, "Description": description})
@@ -58,11 +61,11 @@ def draw_lines(path: Path, panels: dict[str, Sequence[Line]], unit: str, descrip
 
 def _draw_lines(axes: Axes, lines: Sequence[Line]) -> None:
     for place, line in enumerate(reversed(lines)):
-        axes.plot(line.dots, np.full(np.size(line.dots), place), "o", color="grey", markersize=4, alpha=0.6)
+        axes.plot(line.dots, np.full(np.size(line.dots), place), "o", color="grey", markersize=4, alpha=0.6, zorder=3)
         if line.low is not None and line.high is not None:
             axes.plot([line.low, line.high], [place, place], color="tab:blue", linewidth=3)
         if line.mean is not None:
-            axes.plot(line.mean, place, "|", color="black", markersize=14)
+            axes.plot(line.mean, place, "|", color="black", markersize=14, zorder=4)
     left, right = axes.get_xlim()
     if min(abs(left), abs(right)) < right - left:  # further away, it would press the runs together
         axes.axvline(0, color="black", linewidth=0.8)

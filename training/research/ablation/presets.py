@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from krypenv.training.evaluation.matches.margins import format_margin, holm, margin_cells
+from krypenv.training.evaluation.matches.margins import format_margin, holm
 from krypenv.training.research.ablation.drawing import Line, draw_lines
 from krypenv.training.research.ablation.interquartile import Crossed, interquartile_margin, p_value
 from krypenv.training.research.ablation.settings import PICTURE, RESULT, AblationSettings
@@ -96,7 +96,7 @@ def rows_of(settings: AblationSettings, margins: Margins, raw: Margins | None) -
 
 
 def sentence(rows: Sequence[Row]) -> str:
-    """Return whether more training brings anything, from the rows head to head; empty if there are none.
+    """Return whether more training brings a gain, from the rows head to head; empty if there are none.
 
     What can't be told apart from zero is what has a p value of 0.05 or more among all tests (Holm).
     """
@@ -105,28 +105,28 @@ def sentence(rows: Sequence[Row]) -> str:
         return ""
     notes = ["" if row.p is not None and row.p < LEVEL else "; not told apart from zero" for row in duels]
     is_gained = any(row.found.mean > 0 and not note for row, note in zip(duels, notes, strict=True))
-    brings = "something" if is_gained else "nothing"
+    gain = "a gain" if is_gained else "no gain"
     each = [
         f"{row.label} {format_margin(*row.found[1:], 1, ' points a game', note)}"
         for row, note in zip(duels, notes, strict=True)
     ]
-    return f"More training brings {brings} that can be told apart, head to head: {', '.join(each)}."
+    return f"More training brings {gain} that can be told apart, head to head: {', '.join(each)}."
 
 
 def print_presets(rows: Sequence[Row]) -> None:
     """Print the rows; where luck was taken out, the margins with luck left in come last."""
     has_luck = any(row.raw for row in rows)
-    columns = ["training", "against", "margin", "95% interval", "p (Holm)"]
     print_table(
-        [*columns, *(("with luck left in", "95% interval") if has_luck else ())],
+        ("training", "against", "margin, 95% interval", *(("with luck left in",) if has_luck else ())),
         [
-            (
-                row.training, row.against, *margin_cells(*row.found[1:], 1), "" if row.p is None else f"{row.p:.3f}",
-                *((margin_cells(*row.raw[1:], 1) if row.raw else ("", "")) if has_luck else ()),
-            )
+            (row.training, row.against, _cell(row.found), *((_cell(row.raw),) if row.raw else ("",) * has_luck))
             for row in rows
         ],
-    )  # fmt: skip
+    )
+
+
+def _cell(found: Crossed) -> str:
+    return format_margin(*found[1:], 1)
 
 
 def draw_presets(path: Path, matches: Sequence[dict[str, Any]]) -> None:
