@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,7 +42,7 @@ def draw(path: Path, variants: dict[str, Any], title: str) -> None:
     draw_lines(path, {title: lines}, "points a game gained on the whole", "; ".join(variants))
 
 
-def draw_lines(path: Path, panels: dict[str, Sequence[Line]], unit: str, description: str) -> None:
+def draw_lines(path: Path, panels: Mapping[str, Sequence[Line]], unit: str, description: str) -> None:
     """Draw panels of lines, below each other, each under its title; a point is equally wide in all of them."""
     sizes = [len(lines) for lines in panels.values()]
     figure = Figure(figsize=(8, 0.5 + 0.45 * sum(sizes) + 0.9 * len(panels)), layout="constrained")

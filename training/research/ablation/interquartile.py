@@ -97,7 +97,8 @@ def p_value(margins: Sequence[Sequence[float]]) -> float:
     """Return the p value of a mean margin other than zero, of the same margins, (n, m); 1 for a single match.
 
     A t test: the error of the mean is that of the n runs' means and that of the m runs' means together, and its freedom
-    is Welch's. The percentile bootstrap would not do for a test: with few runs its intervals are too narrow.
+    is Welch's. The percentile bootstrap would not do for a test: with five runs over an agent, its intervals of 95%
+    cover the truth in about 90% of cases.
     """
     cells = np.asarray(margins, np.float64)
     mean = float(cells.mean())

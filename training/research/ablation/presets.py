@@ -58,7 +58,7 @@ def tell_presets(settings: AblationSettings, margins: Margins, raw: Margins | No
     """Print, write and return the results of all presets; `raw` are the margins with luck left in."""
     rows = rows_of(settings, margins, raw)
     answer = sentence(rows)
-    result = {
+    result: dict[str, Any] = {
         "command": settings.line,
         "settings": settings.flat(),
         "answer": answer,
