@@ -177,7 +177,7 @@ def test_runs_and_opponents_are_those_of_a_training_under_the_same_rules(rules: 
 
 
 def test_runs_of_presets_are_those_of_a_training() -> None:
-    """Only what is measured on the way differs, and the number of processes, of which no weight depends."""
+    """Only what is measured on the way differs, and the number of processes; no weight depends on either."""
     its = AblationSettings.of(preset=("good",), out="o", rules="mulle", players=3).of_run("good", 2)
     trained = Settings.of(preset="good", seed=2, out="o/runs/good-2", rules="mulle", players=3)
     measured = {name: its.flat()[name] for name in ("curve_every", "curve_deals", "deals", "workers")}
