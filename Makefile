@@ -8,7 +8,7 @@ ALL_EXTRAS := train,render,dev,ray,metagame,openspiel,peers
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train play test lowest slow check format format-check lint types notebooks nojit soak pages playthroughs pictures bench clean
+.PHONY: help train play test lowest slow check format format-check lint types notebooks nojit soak pages playthroughs narration pictures bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -57,6 +57,9 @@ pages: $(VENV)  ## write the pages of the environments anew
 
 playthroughs: $(VENV)  ## write the golden playthroughs anew
 	$(BIN)/python tests/make_playthroughs.py
+
+narration: $(VENV)  ## write the golden texts of the narrator anew
+	$(BIN)/python tests/make_narration.py
 
 pictures: $(VENV)  ## draw the golden pictures and those of the pages anew
 	$(BIN)/python tests/make_pictures.py

@@ -62,6 +62,17 @@ def card_name(card: int) -> str:
     return RANK_NAMES[card % NUM_RANKS] + SUIT_NAMES[card // NUM_RANKS]
 
 
+def card_symbol(name: str) -> str:
+    """Return a card's name as people see it, with the symbol of its suit.
+
+    >>> card_symbol("8S"), card_symbol("TD")
+    ('8♠', '10♦')
+    """
+    kind = parse_card(name)
+    rank = rank_of(kind)
+    return f"{10 if rank == TEN else RANK_NAMES[rank - 1]}{SUIT_SYMBOLS[suit_of(kind)]}"
+
+
 def parse_card(text: str) -> int:
     """Return the card kind with this name; accepts ``TD``, ``10D``, ``10♦`` and lower case.
 

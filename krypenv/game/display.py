@@ -26,14 +26,20 @@ def format_announcement(game: Core) -> str:
     "Last cards" is announced before the first play of the last deal. Where a sweep is forced or costs the seat before,
     one is announced whenever a card could make it.
     """
-    last_hands, _ = game.rules.deal_sizes()[-1]
-    held = sum(len(game.hand(seat)) for seat in range(game.rules.players))
-    said = ["last cards"] if game.stock_size == 0 and held == sum(last_hands) else []
-    warns = game.rules.forced_sweep or game.rules.sweep_payer == "seat_before"
-    words = [_RANK_WORDS.get(rank, f"a {rank}") for rank in (game.sweep_ranks() if warns else [])]
+    is_last, ranks = announced(game)
+    said = ["last cards"] if is_last else []
+    words = [_RANK_WORDS.get(rank, f"a {rank}") for rank in ranks]
     if words:
         said.append("sweep for " + " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])))
     return ", ".join(said)
+
+
+def announced(game: Core) -> tuple[bool, list[int]]:
+    """Return what must be announced now: whether the last deal begins, and the ranks that could sweep, 1 to 13."""
+    last_hands, _ = game.rules.deal_sizes()[-1]
+    held = sum(len(game.hand(seat)) for seat in range(game.rules.players))
+    warns = game.rules.forced_sweep or game.rules.sweep_payer == "seat_before"
+    return game.stock_size == 0 and held == sum(last_hands), game.sweep_ranks() if warns else []
 
 
 def seats_shown(game: Core, render_seat: int | str | None) -> Collection[int]:
@@ -284,24 +290,39 @@ def _end(game: Core) -> str:
     return f"The game ends at once, for {_side(game, _running(game).index(best))} has {best}: "
 
 
-def _result(game: Core) -> str:
-    """Return who has the best score, a team by the sum of its seats (R16), or the best total when a session ends."""
+class Outcome(NamedTuple):
+    """Who came off best in a game that is over, or in its session."""
+
+    best: list[int]  # the sides; several share the win
+    sums: list[int]  # by side: scores of the game, or totals when a session ends
+    is_decided: bool  # whether somebody has won: not between the games of a session
+    in_session: bool  # whether it is a session that counts
+    broken_by: str  # what broke a tie: "spades", "card points" or "cards"; empty if nothing did (K6, F7)
+
+
+def outcome(game: Core, in_session: bool) -> Outcome:
+    """Return the outcome by sides, a team by the sum of its seats (R16); `in_session` says that totals decide."""
     rules = game.rules
-    in_session = rules.games != 1 and not is_plain(rules)
     is_decided = game.session_over or not in_session
     sums = _sums(game, game.totals if in_session and is_decided else game.scores())
     ties = np.array(game.tie_breaks()[: rules.num_teams]) if is_decided else None
     best = np.flatnonzero(are_best(rules, np.array(sums), ties)).tolist()
+    by = _tie_broken_by(game, best[0], sums) if is_decided and len(best) == 1 else ""
+    return Outcome(best, sums, is_decided, in_session, by)
+
+
+def _result(game: Core) -> str:
+    """Return who has the best score, or the best total when a session ends."""
+    best, sums, is_decided, in_session, by = outcome(game, game.rules.games != 1 and not is_plain(game.rules))
     names, score = " and ".join(_side(game, side) for side in best), sums[best[0]]
     if not is_decided:
         return f"{names} {'has' if len(best) == 1 else 'have'} the best score, {score}."
-    by = _tie_broken_by(game, best[0], sums) if len(best) == 1 else ""
-    ends = f"{names} {'wins' if len(best) == 1 else 'share the win'}{by} with {score}"
+    ends = f"{names} {'wins' if len(best) == 1 else 'share the win'}{f' by {by}' if by else ''} with {score}"
     return f"{ends} in all, and the session is over." if in_session else f"{ends}."
 
 
 def _tie_broken_by(game: Core, winner: int, sums: list[int]) -> str:
-    """Return what broke a tie for the best score, as in " by spades", or an empty text if there was none (K6, F7)."""
+    """Return what broke a tie for the best score, or an empty text if there was none (K6, F7)."""
     tied = [side for side, total in enumerate(sums) if total == sums[winner] and side != winner]
     seats = range(game.rules.players)
     numbers = {"spades": _sums(game, [game.pile_counts(seat)[1] for seat in seats])}
@@ -311,7 +332,7 @@ def _tie_broken_by(game: Core, winner: int, sums: list[int]) -> str:
     for name, of_sides in numbers.items():
         rivals = [side for side in tied if of_sides[side] == of_sides[winner]]
         if tied and not rivals:
-            return f" by {name}"
+            return name
         tied = rivals
     return ""
 

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from krypenv.cards import CLUBS, DIAMONDS, HEARTS, RANK_NAMES, SPADES, SUIT_SYMBOLS, TEN, parse_card, rank_of, suit_of
+from krypenv.cards import CLUBS, DIAMONDS, HEARTS, SPADES, card_symbol, parse_card, suit_of
 from krypenv.game.core import Core
 from krypenv.game.display import (
     TURN,
@@ -52,11 +52,12 @@ class TextStyle(NamedTuple):
         """Return a card."""
         from rich.text import Text
 
-        kind = parse_card(name)
-        suit, rank = suit_of(kind), rank_of(kind)
-        colour = (_FOUR_COLOURS if self.four_colours else _TWO_COLOURS)[suit]
-        words = f"{10 if rank == TEN else RANK_NAMES[rank - 1]}{SUIT_SYMBOLS[suit]}" if self.symbols else name
-        return Text.assemble((f" {words} ", f"bold {colour} {_PAPER}"))
+        return Text.assemble((f" {card_symbol(name) if self.symbols else name} ", self.ink(name)))
+
+    def ink(self, name: str) -> str:
+        """Return the style in which a card is written."""
+        colours = _FOUR_COLOURS if self.four_colours else _TWO_COLOURS
+        return f"bold {colours[suit_of(parse_card(name))]} {_PAPER}"
 
     def cards(self, names: Iterable[str]) -> Text:
         """Return cards side by side."""

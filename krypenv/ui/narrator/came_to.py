@@ -1,0 +1,139 @@
+"""What it came to: every point of a game by its source and seat, and who won and why."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+from krypenv.cards import card_name
+from krypenv.game.core import Core
+from krypenv.game.display import outcome
+from krypenv.kernels.compiled import compile_rules
+from krypenv.kernels.scoring import majority_points
+from krypenv.rules import Rules
+from krypenv.ui.narrator.facts import counting_cards
+from krypenv.ui.narrator.what import class_name
+from krypenv.ui.narrator.words import Words, signed, starting
+
+_MAJORITIES = {"most_spades": "most_spades_points", "most_cards": "most_cards_points", "spades_above": "spades_above"}
+_NONE: dict[str, Any] = {"most_spades_points": 0, "most_cards_points": 0, "spades_above": None}
+_GAP = 2  # columns between two of a sheet
+
+
+class Entry(NamedTuple):
+    """A source of points, a row of the sheet."""
+
+    label: str
+    points: tuple[int, ...]  # by seat
+
+
+class Sheet(NamedTuple):
+    """All points of a game: the entries of each seat sum to its score."""
+
+    entries: list[Entry]
+    scores: tuple[int, ...]  # by seat
+    sides: tuple[int, ...]  # by seat, the score of its side; empty where everyone plays alone
+    totals: tuple[int, ...]  # by seat, of the session's games so far; empty if the game is alone
+
+
+def sheet_of(words: Words, game: Core) -> Sheet:
+    """Return the points of a game so far by their source; at its end they are final (R14, K7)."""
+    rules, seats = words.rules, range(words.rules.players)
+    entries: list[Entry] = []
+
+    def add(key: str, points: list[int], **parts: str | int) -> None:
+        if any(points):
+            entries.append(Entry(words.say(key, **parts), tuple(points)))
+
+    piles = [game.captured(seat) for seat in seats]
+    for found in counting_cards(rules):
+        names = {card_name(kind) for kind in found.kinds}
+        what = class_name(words, found.name, "row")
+        key = "sheet.cards" if rules.packs * len(names) > 1 else "sheet.card"
+        taken = [found.points * sum(card in names for card in pile) for pile in piles]
+        add(key, taken, cards=what, each=found.points)
+    each, counted = rules.sweep_points, [game.counted_sweeps(seat) for seat in seats]
+    add("sheet.sweeps", [each * count for count in counted], each=signed(each))
+    if rules.sweep_payer == "seat_before":
+        paid = [-each * counted[(seat + 1) % rules.players] for seat in seats]
+        add("sheet.setups", paid, each=signed(-each))
+    if rules.sweeps_cancel:
+        fewest = min(sum(counted[seat] for seat in words.members(side)) for side in range(rules.num_teams))
+        add("sheet.cancelled", [-each * fewest * (seat < rules.num_teams) for seat in seats])
+    mulles = [rules.mulle_points * game.mulles(seat) + game.mulle_scores(seat) for seat in seats]
+    add("sheet.mulles", mulles)
+    ends = _of_the_end(game) if game.is_over and not game.ended_at_once else {}
+    for name, points in ends.items():
+        add(f"sheet.{name}", points, limit=rules.spades_above or 0)
+    bonus = game.state["bonus"][: rules.players].tolist()
+    settled = [sum(points[seat] for points in ends.values()) for seat in seats]
+    add("sheet.first_table", [whole - seen for whole, seen in zip(bonus, settled, strict=True)])
+    scores = game.scores()
+    sides = [sum(scores[seat] for seat in words.members(rules.team_of(each))) for each in seats] if rules.teams else []
+    return Sheet(entries, tuple(scores), tuple(sides), tuple(game.totals) if rules.games != 1 else ())
+
+
+def _of_the_end(game: Core) -> dict[str, list[int]]:
+    """Return what the end of a game is worth by seat: the last capture, and each majority as it counts alone."""
+    rules, seats = game.rules, range(game.rules.players)
+    found = {"last_capture": [rules.last_capture_points * (seat == game.last_capturer) for seat in seats]}
+    for name, field in _MAJORITIES.items():
+        if getattr(rules, field) != _NONE[field]:
+            alone = compile_rules(_with_only(rules, field))[0]
+            found[name] = [
+                int(majority_points(alone, game.state, seat)) if seat < rules.num_teams else 0 for seat in seats
+            ]
+    return found
+
+
+def _with_only(rules: Rules, field: str) -> Rules:
+    return dataclasses.replace(rules, **{**_NONE, field: getattr(rules, field)})
+
+
+def lines_of(words: Words, sheet: Sheet, width: int) -> list[str]:
+    """Return a sheet as lines of so many columns: a table, or where it has no room the entries of each seat."""
+    names = [starting(words.names[seat]) for seat in range(words.rules.players)]
+    rows = [(each.label, [signed(points) if points else "" for points in each.points]) for each in sheet.entries]
+    ends = [(words.say("sheet.score"), [str(score) for score in sheet.scores])]
+    ends += [(words.say("sheet.side"), [str(score) for score in sheet.sides])] if sheet.sides else []
+    ends += [(words.say("sheet.total"), [str(total) for total in sheet.totals])] if sheet.totals else []
+    first = max(len(label) for label, _ in rows + ends)
+    widths = [max(len(cell) for cell in cells) for cells in zip(names, *(row for _, row in rows + ends), strict=True)]
+    if first + sum(each + _GAP for each in widths) > width:
+        return _by_seat(words, names, rows, ends)
+
+    def line(label: str, cells: list[str]) -> str:
+        return label.ljust(first) + "".join(cell.rjust(each + _GAP) for cell, each in zip(cells, widths, strict=True))
+
+    rule = "-" * len(line("", names))
+    return [line("", names), *(line(*row).rstrip() for row in rows), rule, *(line(*row) for row in ends)]
+
+
+def _by_seat(
+    words: Words, names: list[str], rows: list[tuple[str, list[str]]], ends: list[tuple[str, list[str]]]
+) -> list[str]:
+    lines = []
+    for seat, name in enumerate(names):
+        lines.append(f"{name}:")
+        lines += [f"  {cells[seat]:>4} {label}" for label, cells in rows if cells[seat]]
+        lines += [f"  {cells[seat]:>4} {label}" for label, cells in ends]
+    return lines
+
+
+def tell_result(words: Words, game: Core) -> list[str]:
+    """Return who won a game that is over, or its session, with what scores and why."""
+    rules = game.rules
+    best, sums, is_decided, in_session, by = outcome(game, rules.games != 1)
+    names, score = words.listed([words.side(side) for side in best]), sums[best[0]]
+    others = words.listed([str(each) for side, each in enumerate(sums) if side not in best])
+    broken = words.say(f"by.{by.replace(' ', '_')}") if by else ""
+    is_alone = len(words.members(best[0])) == 1
+    form = "plural" if not is_alone else "you" if best == [words.own_side] else "one"
+    if not is_decided:
+        return [words.say("result.best", who=starting(names), score=score)]
+    if len(best) > 1:
+        told = words.say("result.share", who=starting(names), score=score)
+    else:
+        told = words.say(f"result.wins.{form}", who=starting(names), score=score, others=others, by=broken)
+    told += f" {words.say(f'goal.{rules.goal}')}"
+    return [told, words.say("result.session")] if in_session else [told]

@@ -1,0 +1,130 @@
+"""What happened: a play as one seat sees it, what it brought, a new deal, and what must be announced."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from krypenv.cards import parse_card
+from krypenv.game.core import Core
+from krypenv.game.display import LastPlay, announced, last_play
+from krypenv.ui.narrator.words import Words, signed, starting
+
+
+def tell_play(words: Words, before: Core, game: Core) -> list[str]:
+    """Return sentences about the last play of a game: what was done, what was left at the end, who won or lost by it.
+
+    `before` is the game as it stood before that play; only its row is looked at.
+    """
+    told = _told(words, before, game, "play")
+    if game.is_over:
+        told += tell_rest(words, before, game)
+    gains = tell_gains(words, before.scores(), game.scores())
+    return told + [gains] * bool(gains)
+
+
+def tell_if(words: Words, before: Core, game: Core) -> list[str]:
+    """Return what a play would do that has been tried in a copy of the game; nothing of a deal that would follow."""
+    told = _told(words, before, game, "if")
+    gains = tell_gains(words, before.scores(), game.scores())
+    told += [gains] * bool(gains)
+    is_same_deal = not game.is_over and game.deal_number == before.deal_number
+    return told + [said for said in [tell_announcement(words, game)] if said and is_same_deal]
+
+
+def _told(words: Words, before: Core, game: Core, tense: str) -> list[str]:
+    play = last_play(game)
+    assert play
+    assert not play.is_begun
+    tell = _laid if play.build else _played
+    return tell(words, before, game, play, tense)
+
+
+def tell_gains(words: Words, before: list[int], after: list[int]) -> str:
+    """Return how the seats' scores have changed, empty if they have not."""
+    changes = [(seat, new - old) for seat, (old, new) in enumerate(zip(before, after, strict=True)) if new != old]
+    changes.sort(key=lambda change: change[0] != words.seat)
+    said = ", ".join(words.say("play.gain", who=words.who(seat), points=signed(points)) for seat, points in changes)
+    return starting(f"{said}.") if said else ""
+
+
+def _played(words: Words, before: Core, game: Core, play: LastPlay, tense: str) -> list[str]:
+    """Return what a play that builds nothing has taken, or would take."""
+    who = starting(words.who(play.seat))
+    if not play.takes and not play.builds:
+        return [words.say(f"{tense}.stay", who=who, card=words.card(play.card))]
+    made = [words.say("made.mulle")] * (game.mulles(play.seat) - before.mulles(play.seat))
+    made += [words.say(f"made.{('sweep', 'double')[play.sweep - 1]}")] * bool(play.sweep)
+    ending = words.say("play.made", made=words.listed(made)) if made else ""
+    what = what_is_taken(words, before, play)
+    told = [words.say(f"{tense}.take", who=who, card=words.card(play.card), what=what, made=ending)]
+    is_void = play.sweep and game.counted_sweeps(play.seat) == before.counted_sweeps(play.seat)
+    return told + [words.say("play.void")] * bool(is_void)
+
+
+def what_is_taken(words: Words, before: Core, play: LastPlay) -> str:
+    """Return the loose cards and the builds that a play captures."""
+    taken = [words.taken(play.card, play.takes)] if play.takes else []
+    for value, cards, *_ in before.builds:
+        if value in play.builds:
+            taken.append(
+                words.say("build.cards", build=build_of(words, before, value, play.seat), cards=words.cards(cards))
+            )
+    return words.listed(taken)
+
+
+def build_of(words: Words, game: Core, value: int, seat: int) -> str:
+    """Return what a build that lies on the table is called in a sentence about a seat: by its value and its owner."""
+    owner = next(owner for its, _, owner, _ in game.builds if its == value)
+    key = "build.yours" if owner == words.seat else "build.own" if owner == seat else "build.of"
+    return words.say(key, who=words.who(owner), value=value)
+
+
+def _laid(words: Words, before: Core, game: Core, play: LastPlay, tense: str) -> list[str]:
+    """Return what a play has built, raised or joined, or would, and whose a build of another seat is now."""
+    who, cards = starting(words.who(play.seat)), words.cards([play.card, *play.takes])
+    owners = {value: owner for value, _, owner, _ in before.builds}
+    raised = next((value for value in play.builds if value != play.build), None)
+    if raised is not None:
+        key = "raises_join" if play.build in owners else "raises"
+        build = build_of(words, before, raised, play.seat)
+    elif play.build in owners:
+        key, build = "joins", build_of(words, before, play.build, play.seat)
+    else:
+        return [words.say(f"{tense}.builds", who=who, cards=cards, value=play.build)]
+    told = words.say(f"{tense}.{key}", who=who, cards=cards, build=build, value=play.build)
+    is_new = any(owners.get(value, play.seat) != play.seat for value in (raised, play.build))
+    return [told, words.says("play.owner", play.seat)] if is_new and tense == "play" else [told]
+
+
+def tell_rest(words: Words, before: Core, game: Core) -> list[str]:
+    """Return who gets what was left at the end of a game by its last play."""
+    play = last_play(game)
+    assert play
+    if game.ended_at_once:
+        totals = [total + score for total, score in zip(before.totals, game.scores(), strict=True)]
+        sums = [sum(totals[seat] for seat in words.members(side)) for side in range(game.rules.num_teams)]
+        return [words.say("rest.at_once", who=words.side(sums.index(max(sums))), points=max(sums))]
+    if game.last_capturer is None:
+        return [words.say("rest.none")]
+    left = Counter([*before.table, *before.set_aside])
+    left += Counter([play.card]) if not play.takes and not play.builds else Counter()
+    cards = sorted((left - Counter(play.takes)).elements(), key=parse_card)
+    return [words.says("rest", game.last_capturer, cards=words.cards(cards))] if cards else []
+
+
+def tell_deal(words: Words, game: Core) -> list[str]:
+    """Return which deal begins, whether it is the last, what is put aside, and who leads."""
+    counts = {"number": game.deal_number, "deals": len(game.rules.deal_sizes())}
+    is_session = game.rules.games != 1
+    told = [words.say("deal.game" if is_session else "deal", game=game.game_number, **counts)]
+    told += [words.say("deal.last")] if counts["number"] == counts["deals"] > 1 else []
+    if game.set_aside:
+        told.append(words.say("deal.aside", cards=words.cards(game.set_aside)))
+    return [*told, words.says("deal.leads", game.turn)]
+
+
+def tell_announcement(words: Words, game: Core) -> str:
+    """Return what must be announced now: the ranks that could sweep the table; empty if nothing."""
+    _, ranks = announced(game)
+    said = words.listed([words.say(f"rank.{rank}") for rank in ranks], "or")
+    return words.say("announce.sweep", ranks=said) if ranks else ""

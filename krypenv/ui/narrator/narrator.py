@@ -1,0 +1,76 @@
+"""The narrator: all that it can tell, for one seat at a table."""
+
+from __future__ import annotations
+
+from krypenv.game.core import Core
+from krypenv.game.moves import Move
+from krypenv.ui.narrator import came_to, happened, what, why_not
+from krypenv.ui.narrator.examples import examples_of
+from krypenv.ui.narrator.words import Words
+
+
+class Narrator(Words):
+    """Turns rules, plays, refusals and scores into sentences, and tells nothing that its seat may not know.
+
+    It holds no rules: what it says is asked of `Game` and `Rules`. See `Words` for the arguments.
+
+    >>> from krypenv import Game, Rules
+    >>> game = Game.from_position("rules: krypkasino; hand 0: 8S 9D; hand 1: 4C KD; table: 2H 6D; captured 1: rest")
+    >>> Narrator(game.rules, seat=0).why(game, Move("9D"))
+    'You must sweep: your 8♠ takes the whole table.'
+    """
+
+    # ------------------------------------------------------------------ the game
+
+    @property
+    def title(self) -> str:
+        """What the game is called."""
+        return what.title_of(self)
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return what the game is in five lines, each with its heading."""
+        return [(part.heading, part.line) for part in what.sections(self)]
+
+    def in_full(self) -> list[tuple[str, list[str]]]:
+        """Return what the game is, in paragraphs under five headings, with examples that were played."""
+        examples = examples_of(self)
+        return [
+            (part.heading, [*filter(None, (part.line, part.more)), *examples.get(name, [])])
+            for name, part in zip(what.LINES, what.sections(self), strict=True)
+        ]
+
+    # ------------------------------------------------------------------ plays
+
+    def deal(self, game: Core) -> str:
+        """Return which deal begins, and who leads."""
+        return " ".join(happened.tell_deal(self, game))
+
+    def play(self, before: Core, game: Core) -> str:
+        """Return what the last play of a game was and brought; `before` is the game before it."""
+        return " ".join(happened.tell_play(self, before, game))
+
+    def announcement(self, game: Core) -> str:
+        """Return what could sweep the table, where that must be said; empty if nothing."""
+        return happened.tell_announcement(self, game)
+
+    def why(self, game: Core, move: Move) -> str:
+        """Return why the seat to act can't make a move, or what that would do."""
+        return why_not.why(self, game, move)
+
+    def why_card(self, game: Core, card: str) -> str:
+        """Return why the seat to act can't play a card, or what that would do, or between what it must choose."""
+        return why_not.why_card(self, game, card)
+
+    # ------------------------------------------------------------------ the end
+
+    def sheet(self, game: Core) -> came_to.Sheet:
+        """Return every point of a game by its source and seat."""
+        return came_to.sheet_of(self, game)
+
+    def sheet_lines(self, game: Core, width: int = 80) -> list[str]:
+        """Return every point of a game by its source and seat, as lines of so many columns."""
+        return came_to.lines_of(self, self.sheet(game), width)
+
+    def result(self, game: Core) -> str:
+        """Return who won a game that is over, or its session, and why."""
+        return " ".join(came_to.tell_result(self, game))

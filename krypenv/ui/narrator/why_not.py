@@ -1,0 +1,205 @@
+"""Why not: the reason why a play is illegal, or what a play would do. The engine decides; this finds the words.
+
+What the engine refuses can have few causes. A cause is named if what it asserts can be seen on the table and in the
+hand; what is left over are cards that don't add up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from krypenv.cards import card_name, parse_card
+from krypenv.engine import IllegalMove
+from krypenv.families.bounds import FIRST_LONER
+from krypenv.game.core import Core
+from krypenv.game.moves import Move
+from krypenv.ui.narrator.facts import hand_values, kinds_worth, table_values
+from krypenv.ui.narrator.happened import tell_if
+from krypenv.ui.narrator.words import Words
+
+MOST_NAMED = 4  # captures that a sentence names
+MOST_MOVES = 1000  # that are listed to find a reason
+
+
+def why(words: Words, game: Core, move: Move) -> str:
+    """Return why the seat to act can't make a move, or if it can what that would do, in a few sentences."""
+    twin = game.copy()
+    try:
+        twin.push(completed(game, move))
+    except IllegalMove:
+        return why_not(words, game, move)
+    return " ".join(tell_if(words, game, twin))
+
+
+def completed(game: Core, move: Move) -> Move:
+    """Return a move that builds a value as records have it: a build of that value which lies there is joined (B4)."""
+    if move.build and move.build not in move.builds and move.build in [value for value, *_ in game.builds]:
+        return move._replace(builds=tuple(sorted({*move.builds, move.build})))
+    return move
+
+
+def why_not(words: Words, game: Core, move: Move) -> str:
+    """Return why the seat to act can't make an illegal move."""
+    if game.is_over:
+        return words.say("why.over")
+    move, hand = completed(game, move), game.hand(game.turn)
+    if game.pending:
+        return words.say(
+            "why.begun", card=words.card(game.pending), cards=words.cards(game.taken) or words.say("nothing")
+        )
+    if move.card not in hand:
+        return words.say("why.not_held", card=words.card(move.card), hand=words.cards(hand))
+    missing = Counter(move.takes) - Counter(game.table)
+    if missing:
+        names = sorted(missing.elements(), key=parse_card)
+        return words.say("why.not_on_table", len(names), cards=words.cards(names))
+    values = [value for value, *_ in game.builds]
+    unknown = [value for value in move.builds if value not in values]
+    if unknown:
+        return words.say("why.no_build", value=unknown[0])
+    if move.build and not game.rules.building:
+        return words.say("why.no_building")
+    if said := _must_sweep(words, game, move):
+        return said
+    if game.rules.building:
+        return _of_building(words, game, move)
+    return _of_takes(words, game, move, moves_of(game, move.card))
+
+
+def moves_of(game: Core, card: str) -> list[Move] | None:
+    """Return the moves that play a card, or go on with it; None if they are too many to list."""
+    twin = game.copy()
+    if not twin.pending:
+        if parse_card(card) not in twin.legal_actions():
+            return []
+        before = len(twin.moves)
+        twin.act(parse_card(card))
+        if len(twin.moves) > before:
+            assert twin.last_move
+            return [twin.last_move]
+    try:
+        return twin.legal_moves(MOST_MOVES)
+    except ValueError:
+        return None
+
+
+def _must_sweep(words: Words, game: Core, move: Move) -> str:
+    """Return that a sweep is forced, if this is why (R10)."""
+    if not game.rules.forced_sweep:
+        return ""
+    cards = [card_name(action) for action in game.legal_actions()]
+    by_card = (moves_of(game, card) for card in cards)
+    if not all(moves and all(each.sweep for each in moves) for moves in by_card):
+        return ""
+    if len(cards) == 1:
+        return words.say("why.must_sweep", card=words.card(cards[0]))
+    return words.say("why.must_sweep.any", cards=words.listed([words.card(card) for card in cards]))
+
+
+def _of_takes(words: Words, game: Core, move: Move, moves: list[Move] | None) -> str:
+    """Return why a card that may be played can't take just these cards, where nothing is built."""
+    card = words.card(move.card)
+    if moves and not any(each.takes for each in moves):
+        return words.say("why.takes_nothing", card=card, values=_no_sum(words, game, move.card))
+    is_part = moves and any(not Counter(move.takes) - Counter(each.takes) for each in moves)
+    if moves and is_part and game.rules.capture == "maximal":
+        key = "why.must_take_more" if move.takes else "why.must_take"
+        return words.say(key, card=card, captures=captures_of(words, moves))
+    return _no_groups(words, game, move)
+
+
+def _no_sum(words: Words, game: Core, card: str) -> str:
+    values = hand_values(game.rules, parse_card(card))
+    if max(values) >= FIRST_LONER:
+        return words.say("why.no_rank")
+    return words.say("why.no_sum", value=_or(words, values))
+
+
+def _no_groups(words: Words, game: Core, move: Move) -> str:
+    """Return that some cards don't add up to the value of a card."""
+    values = hand_values(game.rules, parse_card(move.card))
+    if max(values) >= FIRST_LONER:
+        return words.say("why.own_rank", card=words.card(move.card), cards=words.cards(move.takes))
+    cards, value = words.cards(move.takes), _or(words, values)
+    return words.say("why.no_groups", len(move.takes), card=words.card(move.card), cards=cards, value=value)
+
+
+def _or(words: Words, values: tuple[int, ...]) -> str:
+    return words.listed([str(value) for value in values], "or")
+
+
+def captures_of(words: Words, moves: list[Move]) -> str:
+    """Return what some moves of a card take, as in "3♥ 5♦ or 8♣"; of many how many there are."""
+    found = [words.taken(move.card, move.takes) or words.say("nothing") for move in moves]
+    if len(found) > MOST_NAMED:
+        found = [*found[: MOST_NAMED - 1], words.say("why.more", len(found) - MOST_NAMED + 1)]
+    return words.listed(found, "or")
+
+
+def why_card(words: Words, game: Core, card: str) -> str:
+    """Return what a card of the hand may do, or why it can't be played."""
+    moves = moves_of(game, card)
+    if moves is None:
+        return words.say("why.choose.too_many", card=words.card(card))
+    if not moves:
+        return why_not(words, game, Move(card))
+    if len(moves) == 1:
+        return why(words, game, moves[0])
+    if any(move.build or move.builds for move in moves):
+        return words.say("why.choose.many", card=words.card(card), count=len(moves))
+    return words.say("why.choose", card=words.card(card), captures=captures_of(words, moves))
+
+
+# ---------------------------------------------------------------------- where cards are built (B1 to B5)
+
+
+def _of_building(words: Words, game: Core, move: Move) -> str:
+    """Return why a card can't do this with loose cards and builds, in rules with builds."""
+    seat, value = game.turn, hand_values(game.rules, parse_card(move.card))[0]
+    kept = list(game.hand(seat))
+    kept.remove(move.card)
+    worth = {hand_values(game.rules, parse_card(card))[0] for card in kept}
+    if move.build and move.build not in worth:
+        return words.say("why.keep", rank=_bare(words, move.build), value=move.build)
+    done = set(move.builds) if move.build is None or move.build not in move.builds else set(move.builds) - {move.build}
+    owned = [its for its, _, owner, _ in game.builds if owner == seat]
+    broken = [its for its in owned if its not in worth and its not in done and its != move.build]
+    if move.build:
+        if said := _of_raise(words, game, move):
+            return said
+    else:
+        others = [its for its in move.builds if its != value]
+        if others:
+            return words.say("why.build_value", value=others[0])
+    if broken:
+        return words.say("why.keep_own", rank=_bare(words, broken[0]), value=broken[0])
+    if not move.build and not move.takes and not move.builds:
+        return words.say("why.owner_trails", value=owned[0]) if owned else _no_groups(words, game, move)
+    if not move.build:
+        return _no_groups(words, game, move)
+    laid = move.takes if done else (move.card, *move.takes)  # who raises a build lays other cards beside it
+    if not move.takes and not move.builds:
+        return words.say("why.build_alone", card=words.card(move.card))
+    return words.say("why.build_sum", len(laid), cards=words.cards(laid), value=move.build)
+
+
+def _of_raise(words: Words, game: Core, move: Move) -> str:
+    """Return why a card can't raise a build, empty if that is not the fault (B3)."""
+    multiple = {value for value, *_, is_multiple in game.builds if is_multiple}
+    for raised in move.builds:
+        if raised != move.build:
+            if raised in multiple:
+                return words.say("why.raise_multiple", build=raised)
+            if raised + table_values(game.rules, parse_card(move.card) % 13 + 1)[0] != move.build:
+                return words.say("why.raise_value", build=raised, card=words.card(move.card), value=move.build)
+    return ""
+
+
+def _bare(words: Words, value: int) -> str:
+    """Return what the cards of a value are called, without an article: by their rank, if they have one rank."""
+    kinds = kinds_worth(words.rules, value)
+    ranks = {kind % 13 + 1 for kind in kinds}
+    if len(ranks) == 1 and len(kinds) > 1:
+        [rank] = ranks
+        return words.say(f"bare.{rank}") if words.has(f"bare.{rank}") else words.rank(rank)
+    return words.say("bare.worth", value=value)

@@ -1,0 +1,132 @@
+"""Languages, and the small words that sentences are made of: cards, lists, numbers, names of seats and sides."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from krypenv.cards import RANK_NAMES, TEN, card_symbol, parse_card
+from krypenv.rules import Rules
+from krypenv.ui.narrator import english, swedish
+from krypenv.ui.narrator.facts import hand_values, split
+
+CATALOGUES = {"en": english.TEXTS, "sv": swedish.TEXTS}  # a language more is a file more, and its name here
+LANGUAGES = tuple(CATALOGUES)
+
+
+def language_of(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the language of a locale: that of the variables LC_ALL, LC_MESSAGES or LANG, or English."""
+    name = next(filter(None, (environment.get(key, "") for key in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    return name[:2] if name[:2] in LANGUAGES and not name[2:3].isalpha() else "en"
+
+
+class Words:
+    """What sentences in a language are made of, for one seat at a table.
+
+    Args:
+        rules: the rules of the game.
+        names: what the seats are called, by default by their numbers.
+        seat: who is spoken to; None for somebody who watches.
+        language: one of `LANGUAGES`.
+        symbols: write suits as in 8♠, otherwise as in 8S.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        names: Sequence[str] = (),
+        seat: int | None = None,
+        language: str = "en",
+        symbols: bool = True,
+    ) -> None:
+        if language not in CATALOGUES:
+            raise ValueError(f"the languages are {', '.join(LANGUAGES)}, not {language!r}")
+        self.rules, self.seat, self.language, self.symbols = rules, seat, language, symbols
+        self._texts = CATALOGUES[language]
+        self._names = list(names)
+
+    def say(self, key: str, count: int | None = None, **parts: Any) -> str:
+        """Return a text of the catalogue with its parts; of two forms, the first is for a count of one."""
+        text = self._texts[key]
+        if "|" in text:
+            one, many = text.split("|")
+            text = one if count is not None and abs(count) == 1 else many
+        return text.format(count=count, **parts)
+
+    def has(self, key: str) -> bool:
+        """Return whether the catalogue has a text."""
+        return key in self._texts
+
+    # ------------------------------------------------------------------ cards, lists, numbers
+
+    def card(self, name: str) -> str:
+        """Return a card, as in 8♠ or 8S."""
+        return card_symbol(name) if self.symbols else name
+
+    def cards(self, names: Iterable[str]) -> str:
+        """Return cards side by side."""
+        return " ".join(map(self.card, names))
+
+    def taken(self, card: str, takes: Sequence[str]) -> str:
+        """Return what a card takes, as in 3♥+5♦ 8♣: what adds up to its value belongs together."""
+        groups = split(self.rules, takes, hand_values(self.rules, parse_card(card)))
+        return " ".join("+".join(map(self.card, group)) for group in groups)
+
+    def rank(self, rank: int) -> str:
+        """Return a rank as cards have it, as in 8 or Q."""
+        return "10" if rank == TEN else RANK_NAMES[rank - 1]
+
+    def listed(self, items: Sequence[str], word: str = "and") -> str:
+        """Return items in a list, as in "a, b and c"."""
+        if len(items) < 2:
+            return "".join(items)
+        return f"{', '.join(items[:-1])} {self.say(f'list.{word}')} {items[-1]}"
+
+    def number(self, number: int) -> str:
+        """Return a number, the small ones as words."""
+        key = f"number.{number}"
+        return self._texts.get(key, str(number))
+
+    # ------------------------------------------------------------------ seats and sides
+
+    def who(self, seat: int) -> str:
+        """Return what a seat is called within a sentence."""
+        if seat == self.seat:
+            return self.say("you")
+        return self._names[seat] if self._names else self.say("seat", seat=seat)
+
+    def says(self, key: str, seat: int, **parts: Any) -> str:
+        """Return a sentence about a seat: "you" have one of your own."""
+        return starting(self.say(f"{key}.you" if seat == self.seat else key, who=self.who(seat), **parts))
+
+    @property
+    def names(self) -> list[str]:
+        """What the seats are called where they stand alone."""
+        return [
+            starting(self.who(seat)) if seat == self.seat or not self._names else self._names[seat]
+            for seat in range(self.rules.players)
+        ]
+
+    def members(self, side: int) -> list[int]:
+        """Return the seats of a side."""
+        return list(range(side, self.rules.players, self.rules.num_teams))
+
+    @property
+    def own_side(self) -> int | None:
+        """The side of who is spoken to."""
+        return None if self.seat is None else self.rules.team_of(self.seat)
+
+    def side(self, side: int) -> str:
+        """Return what a side is called: a seat, or partners by their names."""
+        return self.listed([self.who(seat) for seat in sorted(self.members(side), key=lambda each: each != self.seat)])
+
+
+def starting(sentence: str) -> str:
+    """Return a sentence with a capital letter."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def signed(points: int) -> str:
+    """Return points with their sign."""
+    return f"{points:+}" if points else "0"
