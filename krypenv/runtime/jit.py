@@ -105,7 +105,7 @@ def kernel_with(function: Callable[..., Any], **own: Any) -> Any:
         raise ValueError(f"{function.__module__} has no {min(missing)}, so it can't stand for another kernel")
     copy = types.FunctionType(function.__code__, {**function.__globals__, **own}, function.__name__)
     functools.update_wrapper(copy, function)
-    del copy.__wrapped__
+    del copy.__dict__["__wrapped__"]
     names = ", ".join(f"{name}={each.__module__}.{each.__name__}" for name, each in own.items())
     copy.__qualname__ = f"{function.__qualname__}({names})"
     return kernel(copy)

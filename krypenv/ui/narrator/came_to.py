@@ -41,7 +41,7 @@ def sheet_of(words: Words, game: Core) -> Sheet:
     rules, seats = words.rules, range(words.rules.players)
     entries: list[Entry] = []
 
-    def add(key: str, points: list[int], **parts: str | int) -> None:
+    def add(key: str, points: list[int], **parts: Any) -> None:
         if any(points):
             entries.append(Entry(words.say(key, **parts), tuple(points)))
 

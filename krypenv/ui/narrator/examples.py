@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import combinations, islice
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def examples_of(words: Words) -> dict[str, list[str]]:
             game = _lay(rules, table, hand)
             told = shown(game) if game else []
             if game and told:
-                cards = {"table": speaker.cards(game.table), "hand": speaker.cards(game.hand(0))}
+                cards: dict[str, Any] = {"table": speaker.cards(game.table), "hand": speaker.cards(game.hand(0))}
                 by_part[part].append(" ".join([words.say("example.table", **cards), *told]))
                 break
     return by_part

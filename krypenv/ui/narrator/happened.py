@@ -92,7 +92,7 @@ def _laid(words: Words, before: Core, game: Core, play: LastPlay, tense: str) ->
     else:
         return [words.say(f"{tense}.builds", who=who, cards=cards, value=play.build)]
     told = words.say(f"{tense}.{key}", who=who, cards=cards, build=build, value=play.build)
-    is_new = any(owners.get(value, play.seat) != play.seat for value in (raised, play.build))
+    is_new = any(owners.get(value, play.seat) != play.seat for value in (raised, play.build) if value)
     return [told, words.says("play.owner", play.seat)] if is_new and tense == "play" else [told]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from krypenv.cards import NUM_SUITS, PICTURES, card_name, card_of, rank_of
 from krypenv.families.bounds import FIRST_LONER, LILLAN, STORAN
@@ -40,7 +40,7 @@ Told = tuple[list[str], list[str]]  # sentences of the line, and more of them
 
 
 def _goal(words: Words, rules: Rules) -> Told:
-    counts = {"players": words.number(rules.players), "teams": words.number(rules.num_teams)}
+    counts: dict[str, Any] = {"players": words.number(rules.players), "teams": words.number(rules.num_teams)}
     line = [words.say("goal.teams" if rules.teams else "goal.alone", title=title_of(words), **counts)]
     line.append(words.say(f"goal.{rules.goal}"))
     more = []
@@ -124,8 +124,8 @@ def _values(words: Words, rules: Rules) -> list[str]:
             told.append(words.say("value.hand", card=words.rank(rank), hand=_or(words, hand), table=_or(words, table)))
     for kind in sorted(special):
         if len({hand_values(rules, card_of(rank_of(kind), suit)) for suit in range(NUM_SUITS)}) > 1:
-            card, hand = words.card(card_name(kind)), _or(words, hand_values(rules, kind))
-            told.append(words.say("value.only_hand", card=card, hand=hand))
+            value = _or(words, hand_values(rules, kind))
+            told.append(words.say("value.only_hand", card=words.card(card_name(kind)), hand=value))
     return told + [words.say("turn.number")] * are_plain
 
 
