@@ -14,6 +14,7 @@ from krypenv.training.evaluation.arena import html_report as arena_report
 from krypenv.training.evaluation.arena.games import Games
 from krypenv.training.evaluation.arena.html_report import write_report
 from krypenv.training.evaluation.arena.standings import standings
+from krypenv.training.runs.figures import spread
 
 EVIL = "<script>alert('$\\agent$')</script>"  # and no formula of TeX either
 FACTS = {"version": "0.1.0", "deals": "test v1 & more"}
@@ -195,14 +196,13 @@ def test_colours_part_at_zero():
     assert red > blue
 
 
-@pytest.mark.parametrize("heights", [[1.0], [0.9, 0.5, 0.1], [0.5] * 10, [1.0, 0.99, 0.98, 0.02, 0.01, 0.0]])
-def test_labels_do_not_overlap(heights):
-    places = arena_report._spread(heights, gap=0.1)
-    assert all(high - low >= 0.1 - 1e-9 for high, low in itertools.pairwise(places))
-    assert min(places) >= -1e-9
-    assert max(places) <= 1 + 1e-9
-    if all(high - low >= 0.1 for high, low in itertools.pairwise(heights)):
-        assert places == pytest.approx(heights)
+@pytest.mark.parametrize("given", [[], [1.0], [0.1, 0.5, 0.9], [0.5] * 10, [0.0, 0.01, 0.02, 0.98, 0.99, 1.0]])
+def test_labels_do_not_overlap(given):
+    places = spread(given, gap=0.1)
+    assert all(high - low >= 0.1 - 1e-9 for low, high in itertools.pairwise(places))
+    assert all(-1e-9 <= place <= 1 + 1e-9 for place in places)
+    if all(high - low >= 0.1 for low, high in itertools.pairwise(given)):
+        assert places == pytest.approx(given)
 
 
 def test_long_names_are_shortened_in_the_picture_only():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import textwrap
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator
 
-from krypenv.inputs.files import write_whole
 from krypenv.rules import Rules
 from krypenv.training.evaluation.analysis.analysis import (
     SYMBOLS,
@@ -22,10 +20,12 @@ from krypenv.training.evaluation.analysis.analysis import (
     RecordedMove,
 )
 from krypenv.training.evaluation.analysis.comments import describe, plus_minus, side_name, tell_sides, told_sides
+from krypenv.training.runs.figures import save_figure, spread
 
 MOST_BARS = 24  # moves of a position that are drawn, at most
 LINE = 24  # characters of a move in a line of its label
 LONGEST = 14  # characters of a move next to its mark
+MARK_GAP = 0.0145  # width of a mark and its move, written upwards, as a share of the panel
 MARK_COLOURS = dict(zip(("", *SYMBOLS), ("0.55", "tab:olive", "tab:orange", "tab:red"), strict=True))
 SWEEPS = ("", "a sweep, ", "a double sweep, ")
 
@@ -58,7 +58,7 @@ def draw_position(path: Path, analysis: PositionAnalysis) -> None:
     title = [f"{analysis.rules}: seat {analysis.seat} in deal {analysis.deal}{of_all}", cards, describe(analysis)]
     figure.suptitle("\n".join(textwrap.fill(line, 110) for line in title), fontsize=10, parse_math=False)
     axes.grid(axis="x", alpha=0.3)
-    _save(path, figure)
+    save_figure(path, figure)
 
 
 def _note(value: MoveValue) -> str:
@@ -86,9 +86,6 @@ def draw_record(path: Path, analysis: RecordAnalysis) -> None:
         upper.plot(numbers, margins, color=f"C{side}", label=label, linewidth=1.5)
         if sides == 2:
             upper.plot(numbers, [play.so_far for play in own], color=f"C{side}", linewidth=0.8, linestyle=":")
-    for play in analysis.plays:
-        if play.mark in SYMBOLS[1:]:
-            _draw_mark(upper, play)
     most = max(play.regret for play in analysis.plays)
     for seat, axes in zip(seats, lower, strict=True):
         _draw_regrets(axes, seat, [play for play in analysis.plays if play.seat == seat], most)
@@ -98,20 +95,25 @@ def draw_record(path: Path, analysis: RecordAnalysis) -> None:
     upper.set_ylabel(f"expected margin of the best move{so_far}", fontsize=9)
     upper.legend(fontsize=8, ncols=3)
     upper.grid(alpha=0.3)
-    upper.set_title(f"{analysis.rules}: {describe(analysis)}", fontsize=10, parse_math=False)
+    _draw_marks(upper, [play for play in analysis.plays if play.mark in SYMBOLS[1:]])
+    course.suptitle(f"{analysis.rules}: {describe(analysis)}", fontsize=10, parse_math=False)
     lower[-1].set_xlabel("play")
-    _save(path, figure)
+    save_figure(path, figure)
 
 
-def _draw_mark(axes: Axes, play: RecordedMove) -> None:
-    """Write a marked move next to the line of its side."""
-    at, colour = (play.number, play.best.margin.mean), MARK_COLOURS[play.mark]
-    move = play.played.move if len(play.played.move) <= LONGEST else f"{play.played.move[: LONGEST - 1]}…"
-    axes.plot(*at, "o", color=colour, markersize=4)
-    axes.annotate(
-        f"{play.mark} {move}", at, fontsize=7, rotation=60, xytext=(0, 6), textcoords="offset points", color=colour,
-        parse_math=False, bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
-    )  # fmt: skip
+def _draw_marks(axes: Axes, plays: list[RecordedMove]) -> None:
+    """Mark moves on the lines of their sides, and name them above the panel, side by side."""
+    left, right = axes.get_xlim()
+    places = spread([(play.number - left) / (right - left) for play in plays], min(MARK_GAP, 1 / max(1, len(plays))))
+    for play, place in zip(plays, places, strict=True):
+        at, colour = (play.number, play.best.margin.mean), MARK_COLOURS[play.mark]
+        move = play.played.move if len(play.played.move) <= LONGEST else f"{play.played.move[: LONGEST - 1]}…"
+        axes.plot(*at, "o", color=colour, markersize=4)
+        axes.annotate(
+            f"{move} {play.mark}", at, (place, 1.02), textcoords="axes fraction", rotation=90, fontsize=7, color="0.2",
+            ha="center", va="bottom", parse_math=False, annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "relpos": (0.5, 0), "shrinkB": 3},
+        )  # fmt: skip
 
 
 def _draw_regrets(axes: Axes, seat: int, plays: list[RecordedMove], most: float) -> None:
@@ -143,9 +145,3 @@ def _draw_luck(figure: SubFigure, analysis: RecordAnalysis) -> None:
     since = f"\nfrom deal {luck.deals[0]} on" if luck.deals[0] > 1 else ""
     panels[0].set_ylabel(f"points{since}", fontsize=8)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=8)
-
-
-def _save(path: Path, figure: Figure) -> None:
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=120)
-    write_whole(path, picture.getvalue())

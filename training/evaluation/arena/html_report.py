@@ -16,7 +16,6 @@ import numpy as np
 from markupsafe import Markup
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from scipy.optimize import isotonic_regression
 
 from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import LONGEST_NAME, one_line, printable
@@ -32,6 +31,7 @@ from krypenv.training.evaluation.arena.standings import (
 )
 from krypenv.training.evaluation.matches.margins import format_margin
 from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
+from krypenv.training.runs.figures import spread
 
 COLOURS = matplotlib.colormaps["RdBu"]  # red to blue, which colour-blind readers can tell apart
 COLOUR_SPAN = 0.84  # part of the colours used, about the middle: text is hard to read on the darkest
@@ -232,7 +232,7 @@ def _draw_agents(axes: Any, agents: Sequence[Standing], gap: float) -> None:
 
     heights = [(margin - bottom + room) / (top - bottom + 2 * room) for margin in margins]
     quickest = math.inf
-    for agent, margin, half, height in zip(agents, margins, halves, _spread(heights, gap), strict=True):
+    for agent, margin, half, height in zip(agents, margins, halves, spread(heights[::-1], gap)[::-1], strict=True):
         is_best = agent.milliseconds < quickest
         quickest = min(quickest, agent.milliseconds)
         point = (agent.milliseconds, margin)
@@ -249,13 +249,6 @@ def _draw_agents(axes: Any, agents: Sequence[Standing], gap: float) -> None:
         face = FILLED if is_best else HOLLOW
         style = {"color": FILLED, "markerfacecolor": face, "markersize": 6.5, "capsize": 3, "elinewidth": 1.2}
         axes.errorbar(*point, yerr=half, fmt="o", zorder=3, **style)
-
-
-def _spread(heights: Sequence[float], gap: float) -> list[float]:
-    """Return heights from 0 to 1 that are at least `gap` apart, as close as possible to the given falling ones."""
-    steps = gap * np.arange(len(heights))
-    falling = isotonic_regression(np.array(heights) + steps, increasing=False).x
-    return (np.clip(falling, steps[-1], 1.0) - steps).tolist()
 
 
 def _shorten(name: str) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from krypenv.inputs.files import write_whole
 from krypenv.rules import Rules
+from krypenv.training.runs.figures import save_figure
 
 NARROW, WIDE = 25, 80  # letters of a name that has others beside it, and of a line of the legend
 SHORT = 120.0  # seconds of a run whose curve has its time in seconds
@@ -26,7 +25,10 @@ class CurvePoint:
 
 
 def draw_curve(path: Path, curve: list[CurvePoint], rules: Rules) -> None:
-    """Draw the margins against each opponent over the training time, with their 95% intervals."""
+    """Draw the margins against each opponent over the training time, with their 95% intervals.
+
+    A run that begins with imitation is evaluated for the first time after it; the time before is shaded.
+    """
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
     last = curve[-1] if curve else CurvePoint(0.0, 0, {})
@@ -36,6 +38,9 @@ def draw_curve(path: Path, curve: list[CurvePoint], rules: Rules) -> None:
         margins, lows, highs = zip(*(point.margins[opponent] for point in curve), strict=True)
         (line,) = axes.plot(times, margins, marker="o", markersize=3, label=textwrap.fill(f"against {opponent}", WIDE))
         axes.fill_between(times, lows, highs, color=line.get_color(), alpha=0.15, linewidth=0)
+    if curve and not curve[0].frames and curve[0].seconds:
+        axes.axvspan(0, times[0], color="0.92", label="imitation", zorder=0)
+    axes.set_xlim(left=0)
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set_xlabel(f"{unit} of training")
     axes.set_ylabel("margin, points a game (95% interval)")
@@ -45,6 +50,4 @@ def draw_curve(path: Path, curve: list[CurvePoint], rules: Rules) -> None:
     if curve:
         is_short = all(len(opponent) < NARROW for opponent in curve[0].margins)
         figure.legend(loc="outside lower center", ncols=3 if is_short else 1)
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=120)
-    write_whole(path, picture.getvalue())
+    save_figure(path, figure)

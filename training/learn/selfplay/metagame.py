@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,10 +12,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from krypenv.agents import Agent
-from krypenv.inputs.files import write_whole
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
+from krypenv.training.runs.figures import save_figure
 from krypenv.training.runs.tables import write_json
 
+DARK = 0.6  # share of the largest margin from which a cell is dark
 LONGEST = 28  # letters of a name in the picture; of a longer one its end is shown
 
 
@@ -69,14 +69,14 @@ class Metagame:
         size = 3.0 + 0.55 * len(self.names)
         figure = Figure(figsize=(size + 1, size), layout="constrained")
         axes = figure.subplots()
-        picture = axes.imshow(values, cmap="RdYlGn", vmin=-most, vmax=most)
+        picture = axes.imshow(values, cmap="RdBu", vmin=-most, vmax=most)
         for row, column in zip(*np.nonzero(~np.isnan(values)), strict=True):
-            axes.text(column, row, f"{values[row, column]:+.1f}", ha="center", va="center", fontsize=7)
+            value = values[row, column]
+            ink = "white" if abs(value) > DARK * most else "black"
+            axes.text(column, row, f"{value:+.1f}", ha="center", va="center", fontsize=9, color=ink)
         names = [name if len(name) <= LONGEST else "…" + name[1 - LONGEST :] for name in self.names]
         axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
         axes.set_yticks(range(len(names)), names)
         axes.set_title("margin of the row over the\ncolumn, points a game", fontsize=10)
         figure.colorbar(picture, shrink=0.8)
-        data = io.BytesIO()
-        figure.savefig(data, format="png", dpi=110)
-        write_whole(folder / "metagame.png", data.getvalue())
+        save_figure(folder / "metagame.png", figure)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from krypenv.inputs.files import write_whole
+from krypenv.training.runs.figures import save_figure
 
 
 class Line(NamedTuple):
@@ -54,9 +53,7 @@ def draw_lines(path: Path, panels: Mapping[str, Sequence[Line]], unit: str, desc
     for axes, middle in zip(grid[:, 0], middles, strict=True):
         axes.set_xlim(middle - max(widths) / 2, middle + max(widths) / 2)
     grid[-1, 0].set_xlabel(f"{unit}: interquartile mean, 95% interval, runs")
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=120, metadata={"Software": None, "Description": description})
-    write_whole(path, picture.getvalue())
+    save_figure(path, figure, description)
 
 
 def _draw_lines(axes: Axes, lines: Sequence[Line]) -> None:

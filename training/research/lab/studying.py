@@ -20,6 +20,7 @@ from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.arena import weights_of
 from krypenv.training.evaluation.luck.control import control_for, control_of
 from krypenv.training.runs import HERE, Executor, Header, Progress, Task, open_run
+from krypenv.training.runs.figures import png_of
 from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.machine import machine
 from krypenv.training.runs.tables import write_json
@@ -152,14 +153,10 @@ def _plain(answer: Answer) -> dict[str, Any]:
 
 def picture(study: Study, answer: Answer) -> bytes:
     """Return the figure of an answer as PNG."""
-    import io
-
     figure = Figure(figsize=(8, 4.5), dpi=110, layout="constrained")
     axes = figure.subplots()
     answer.draw(axes)
     if axes.patches or len(study.sets) > 1:  # rows: as high as their labels need
         figure.set_figheight(max(4.5, 0.4 * len(axes.get_yticks())))
     figure.suptitle(study.question, fontsize=11)
-    data = io.BytesIO()
-    figure.savefig(data, format="png", metadata={"Software": None})
-    return data.getvalue()
+    return png_of(figure, dpi=110)
