@@ -67,11 +67,11 @@ def _draw(canvas: Canvas, thing: Thing, four_colours: bool) -> None:
             canvas.box(rect, _GOLD, 12, 4)
     elif kind == "ribbon":
         canvas.box(rect, _GOLD, rect.h / 2)
-        canvas.text(thing.text, rect.inside(4)._replace(x=rect.x + 16, w=rect.w - 32), _INK, 19, "Sans-Bold")
+        canvas.text(thing.text, rect.inside(4)._replace(x=rect.x + 16, w=rect.w - 32), _INK, 22, "Sans-Bold")
     elif kind == "text":
         align, _, weight = thing.style.partition(" ")
         style = "Sans-Bold" if weight else "Sans"
-        canvas.text(thing.text, rect, _LIGHT, 19 if weight else 16, style, align)
+        canvas.text(thing.text, rect, _LIGHT, 22 if weight else 20, style, align)
     else:
         if is_marked:
             canvas.box(rect.inside(-5), _GOLD, 12)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from krypenv.cards import parse_card, rank_of
 from krypenv.game.core import Core
 from krypenv.game.display import (
     LastPlay,
@@ -19,7 +20,7 @@ from krypenv.game.display import (
 from krypenv.pictures.places import SHAPE, Rect, lay_cards, lay_row
 
 WIDTH, HEIGHT = 960, 720  # of a picture in its own units
-_EDGE, _GAP, _LINE = 12, 8, 19
+_EDGE, _GAP, _LINE = 12, 8, 24
 _SEATS_TOP, _SEATS_HEIGHT = 40, 158
 _FELT = Rect(_EDGE, 206, WIDTH - 2 * _EDGE, 296)
 _TABLE = Rect(158, 216, 644, 236)
@@ -115,7 +116,8 @@ def _table(game: Core) -> list[Thing]:
         things.append(Thing("text", f"build {value}", head, label))
         rects = lay_row(len(cards), rest, _BUILD_CARD)
         things += [Thing("card", f"build {value}", rect, name) for rect, name in zip(rects, cards, strict=True)]
-    for card in _cards(game.table, "table", loose, _CARD):
+    by_rank = sorted(game.table, key=lambda name: (rank_of(parse_card(name)), parse_card(name)))
+    for card in _cards(by_rank, "table", loose, _CARD):
         is_taken = card.text in taken
         if is_taken:
             taken.remove(card.text)
