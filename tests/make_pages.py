@@ -1,6 +1,7 @@
 """Write the pages of the environments: `make pages`. `tests/docs/test_pages.py` holds that they are up to date.
 
-The pages of Kasino and Mulle are made here as a whole. That of Krypkasino is written by hand but for its tables.
+The pages of Kasino and Mulle are made here as a whole. That of Krypkasino and those of results are written by hand,
+except for their tables.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
+
+from result_tables import PAGES, RESULTS, with_tables
 
 from krypenv import agents, features, observation, whole_state
 from krypenv.families.variants import KASINO, MULLE, Family
@@ -191,10 +194,11 @@ def main_page(text: str) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """Return the pages of all environments by file."""
+    """Return the pages of all environments, and those of results with tables, by file."""
     main = DOCS / "environment.md"
     made = {DOCS / name: page_of(game) for name, game in GAMES.items()}
-    return {main: main_page(main.read_text(encoding="utf-8")), **made}
+    results = {path: with_tables(path.read_text(encoding="utf-8")) for path in map(RESULTS.joinpath, PAGES)}
+    return {main: main_page(main.read_text(encoding="utf-8")), **made, **results}
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from krypenv.inputs.files import write_whole
 from krypenv.pictures import draw_game, gif_of, png_of
 from krypenv.pictures.drawing import Pixels
 from krypenv.training.research.ablation.drawing import draw
+from krypenv.training.research.ablation.presets import draw_presets
 
 GOLDEN = Path(__file__).with_name("pictures")
 PAGES_OF = Path(__file__).parent.parent / "docs"
@@ -79,6 +80,12 @@ def draw_ablation(path: Path) -> None:
     draw(path, stored["variants"], stored["title"])
 
 
+def draw_trained(path: Path) -> None:
+    """Draw the presets of training whose figures are stored."""
+    stored = json.loads((PAGES_OF / "results" / "presets.json").read_text(encoding="utf-8"))
+    draw_presets(path, stored["matches"])
+
+
 def main() -> None:
     """Draw all pictures."""
     for name in POSITIONS:
@@ -89,6 +96,7 @@ def main() -> None:
     pictures = (draw_game(game, "all", README_WIDTH) for game in played(*README))
     write_whole(DOCS / "game.gif", gif_of(pictures))
     draw_ablation(PAGES_OF / "ablation.png")
+    draw_trained(PAGES_OF / "presets.png")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from make_pictures import PAGES_OF as DOCS
-from make_pictures import draw_ablation
+from make_pictures import draw_ablation, draw_trained
 from scipy.stats import bootstrap, trim_mean, ttest_1samp, ttest_ind
 from support.commands import krypenv
 
@@ -30,7 +30,7 @@ from krypenv.training.research.ablation.interquartile import (
     p_value,
     summarize,
 )
-from krypenv.training.research.ablation.presets import TOGETHER, Row, head_to_head, rows_of, sentence
+from krypenv.training.research.ablation.presets import HEAD_TO_HEAD, TOGETHER, Row, head_to_head, rows_of, sentence
 from krypenv.training.research.ablation.settings import ALL, VARIANTS, AblationSettings
 
 TINY = {
@@ -141,6 +141,23 @@ def test_the_stored_ablation_is_that_of_the_page_and_of_its_picture(tmp_path: Pa
     draw_ablation(tmp_path / "ablation.png")
     for path in (tmp_path / "ablation.png", DOCS / "ablation.png"):
         assert "; ".join(VARIANTS).encode() in path.read_bytes()
+
+
+def test_the_stored_presets_are_told_and_drawn_as_today(tmp_path: Path) -> None:
+    stored = json.loads((DOCS / "results" / "presets.json").read_text(encoding="utf-8"))
+    rows = [
+        Row(
+            each["training"], each["against"],
+            *(interquartile_margin(one["margins"]) for one in (each, each["raw"])), each["p"],
+        )
+        for each in stored["matches"]
+    ]  # fmt: skip
+    assert sentence(rows) == stored["answer"]
+    assert [row.to_json() for row in rows] == stored["matches"]
+    draw_trained(tmp_path / "presets.png")
+    panels = "; ".join(dict.fromkeys(HEAD_TO_HEAD if row.p is not None else f"over {row.against}" for row in rows))
+    for path in (tmp_path / "presets.png", DOCS / "presets.png"):
+        assert panels.encode() in path.read_bytes()
 
 
 def test_every_variant_is_a_valid_run_that_differs_from_the_whole() -> None:
