@@ -2,5 +2,6 @@
 
 table     a game with its players: moves, undo, saving
 choices   what a person may choose, and what is meant by what they type
+rulebook  what a game is, as rich prints it
 terminal  the table in a terminal
 """

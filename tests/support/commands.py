@@ -14,7 +14,7 @@ SETTINGS = {name: typing.get_type_hints(run_of(name))["settings"] for name in CO
 
 def krypenv(*arguments, columns=160, typed=""):
     """Run the command with some arguments; what is typed is its standard input."""
-    env = {"COLUMNS": str(columns), "NO_COLOR": "1", "TERM": "dumb"}
+    env = {"COLUMNS": str(columns), "NO_COLOR": "1", "TERM": "dumb", "LANG": "C.UTF-8"}
     return CliRunner(env=env).invoke(app, list(map(str, arguments)), input=typed, prog_name="krypenv")
 
 

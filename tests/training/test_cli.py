@@ -31,7 +31,16 @@ def test_help_begins_with_what_people_do():
     }
     assert panels_of == {
         "Help": [],
-        "Playing, training and measuring agents": ["play", "show", "analyze", "train", "evaluate", "arena", "score"],
+        "Playing, training and measuring agents": [
+            "play",
+            "rules",
+            "show",
+            "analyze",
+            "train",
+            "evaluate",
+            "arena",
+            "score",
+        ],
         "Research": ["study", "compare", "solve", "exploit", "imitate", "ablate"],
         "Upkeep": ["bench", "doctor", "card"],
     }

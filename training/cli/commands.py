@@ -33,6 +33,9 @@ class Entry(NamedTuple):
 
 COMMANDS = {
     "play": Entry("people", "Play against agents in the terminal.", "krypenv play --rules kasino-sweden"),
+    "rules": Entry(
+        "people", "Tell what a game is, in five lines or in full.", "krypenv rules mulle --players 4 --teams 2 --full"
+    ),
     "show": Entry(
         "people",
         "Print a recorded game deal by deal, or draw it: --gif the whole game, --png one position.",

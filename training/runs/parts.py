@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from krypenv.rules import Rules
 from krypenv.training.runs import limits, panels
 from krypenv.training.runs.executors import Executor, executor_of
-from krypenv.training.runs.options import Part, hyperparameter, part, setting
+from krypenv.training.runs.options import Part, an_output, hyperparameter, part, setting
 
 if TYPE_CHECKING:
     from krypenv.agents.neural.network import Shape
@@ -158,6 +158,11 @@ def luck_setting() -> Any:
 def some_threads() -> Any:
     """Return the field for the number of torch threads."""
     return setting(1, "torch threads; one is fastest for this network", limits.THREADS, panels.LENGTH)
+
+
+def a_language() -> Any:
+    """Return the field for the language of what people read at a table."""
+    return an_output(None, "language of what is written [default: that of the locale, or en]", "en|sv")
 
 
 def a_models_folder() -> Any:

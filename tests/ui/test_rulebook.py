@@ -1,0 +1,61 @@
+"""`krypenv rules`: what a game is, in five lines or in full, in English and Swedish."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from support.commands import krypenv
+
+from krypenv import Rules
+from krypenv.ui.narrator.narrator import Narrator
+
+ENGLISH = ["Goal", "Points", "A turn", "Sweeps", "The end"]
+SWEDISH = ["Målet", "Poäng", "Ett drag", "Tabbar", "Slutet"]
+
+
+def words_of(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("language", ["en", "sv"])
+@pytest.mark.parametrize("full", [False, True])
+def test_the_command_prints_what_the_narrator_says(language, full):
+    done = krypenv("rules", "mulle", "--players", 4, "--teams", 2, "--language", language, *["--full"] * full)
+    assert done.exit_code == 0, done.output
+    narrator = Narrator(Rules.preset("mulle", players=4, teams=2), language=language)
+    told = narrator.in_full() if full else [(heading, [line]) for heading, line in narrator.lines()]
+    wanted = " ".join(" ".join([heading, *paragraphs]) for heading, paragraphs in told)
+    assert words_of(done.stdout) == words_of(wanted)
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_lines_fit_and_stand_beside_their_headings(columns):
+    for words, headings in (([], ENGLISH), (["--language", "sv"], SWEDISH)):
+        lines = krypenv("rules", *words, columns=columns).stdout.splitlines()
+        assert [line.partition("  ")[0] for line in lines if not line.startswith(" ")] == headings
+        assert max(map(len, lines)) <= min(columns, 100)
+        assert all(line == line.rstrip() for line in lines)
+
+
+def test_a_field_of_the_rules_changes_what_is_said():
+    assert "the lowest score wins" in words_of(krypenv("rules").stdout)
+    assert "the highest score wins" in words_of(krypenv("rules", "--rule", "goal=high").stdout)
+
+
+def test_the_language_is_that_of_the_locale(monkeypatch):
+    monkeypatch.setenv("LC_ALL", "sv_SE.UTF-8")
+    assert krypenv("rules").stdout.startswith("Målet")
+    assert krypenv("rules", "--language", "en").stdout.startswith("Goal")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [(["whist"], "unknown preset 'whist'"), (["--language", "tlh"], "the languages are en, sv, not 'tlh'"),
+     (["--players", "9"], "players")],
+)  # fmt: skip
+def test_wrong_options_are_refused_in_a_sentence(words, sentence):
+    done = krypenv("rules", *words)
+    assert done.exit_code == 2
+    assert re.fullmatch(r"krypenv: .*\n", done.stderr)
+    assert sentence in done.stderr
