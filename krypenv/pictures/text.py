@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import os
 import shutil
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krypenv.cards import CLUBS, DIAMONDS, HEARTS, SPADES, card_symbol, parse_card, suit_of
 from krypenv.game.core import Core
@@ -34,6 +34,31 @@ _LABEL, _WIDEST = 13, 6  # columns of what stands before cards, and of a card
 _NARROW = 28  # columns, at least, for what a seat has
 _TWO_COLOURS = {CLUBS: "grey7", DIAMONDS: "red3", HEARTS: "red3", SPADES: "grey7"}
 _FOUR_COLOURS = {CLUBS: "dark_green", DIAMONDS: "blue3", HEARTS: "red3", SPADES: "grey7"}
+LABELS = {  # what is written beside cards
+    "head": "{title}, {place}, stock {stock}",
+    "table": "Table",
+    "build": "Build {value}",
+    "multiple": "multiple",
+    "aside": "Put aside",
+    "dealer": "dealer",
+    "team": "team {team}",
+    "card": "1 card",
+    "cards": "{count} cards",
+    "score": "score {count}",
+    "points": "points {count}",
+    "sweeps": "sweeps {count}",
+    "cards_won": "cards {count}",
+    "spades_won": "spades {count}",
+    "counted": "counted {count}",
+    "mulles": "mulles {count}",
+    "for_mulles": "for {count}",
+}
+_COUNTS = {"cards": "cards_won", "spades": "spades_won", "for mulles": "for_mulles"}  # labels of what is counted
+
+
+def say_in_english(label: str, **parts: Any) -> str:
+    """Return one of `LABELS` with its parts."""
+    return LABELS[label].format(**parts)
 
 
 class TextStyle(NamedTuple):
@@ -43,6 +68,9 @@ class TextStyle(NamedTuple):
     bottom: int = 0  # the seat that comes last; the others stand above it as they sit clockwise (R5)
     four_colours: bool = False  # clubs are green and diamonds blue
     symbols: bool = True  # suits are written as in 8♠, otherwise as in 8S
+    say: Callable[..., str] = say_in_english  # returns a text of `LABELS` with its parts, in some language
+    title: str = ""  # what the game is called; by default its rules in short
+    place: Callable[[Core], str] = format_place  # which deal is being played
 
     def name(self, seat: int) -> str:
         """Return what a seat is called."""
@@ -112,16 +140,17 @@ def text_of(game: Core, render_seat: int | str | None, look: TextStyle, width: i
     from rich.text import Text
 
     players, seats = game.rules.players, seats_shown(game, render_seat)
-    head = Text(f"{game.rules}, {format_place(game)}, stock {game.stock_size}", style="bold")
+    title = look.title or str(game.rules)
+    head = Text(look.say("head", title=title, place=look.place(game), stock=game.stock_size), style="bold")
     lines: list[RenderableType] = [head, Text()]
     longest = max(len(_name(game, seat, look)) for seat in range(players))
     for seat in [(look.bottom + step) % players for step in range(1, players + 1)]:
         if seat == look.bottom:
-            lines += [Text(), look.rows("  Table", game.table, width)]
+            lines += [Text(), look.rows(f"  {look.say('table')}", game.table, width)]
             for value, cards, owner, is_multiple in game.builds:
-                said = f" ({look.name(owner)}{', multiple' if is_multiple else ''})"
-                lines.append(look.rows(f"  Build {value}", cards, width - len(said)) + Text(said))
-            lines += [look.rows("  Put aside", game.set_aside, width)] if game.set_aside else []
+                said = f" ({', '.join([look.name(owner), *[look.say('multiple')] * is_multiple])})"
+                lines.append(look.rows(f"  {look.say('build', value=value)}", cards, width - len(said)) + Text(said))
+            lines += [look.rows(f"  {look.say('aside')}", game.set_aside, width)] if game.set_aside else []
             lines += [Text()]
         lines.append(_seat(game, seat, look, longest, width))
         if seat in seats and game.hand(seat):
@@ -133,8 +162,8 @@ def _name(game: Core, seat: int, look: TextStyle) -> Text:
     """Return what a seat is called, whether it is to play, and its roles."""
     from rich.text import Text
 
-    roles = ["dealer"] * (seat == game.dealer)
-    roles += [] if game.rules.teams is None else [f"team {seat % game.rules.num_teams}"]
+    roles = [look.say("dealer")] * (seat == game.dealer)
+    roles += [] if game.rules.teams is None else [look.say("team", team=seat % game.rules.num_teams)]
     is_next = seat == game.turn
     name = f"{'>' if is_next else ' '} {look.name(seat)}"
     return Text.assemble((name, "bold" if is_next else ""), f" ({', '.join(roles)})" if roles else "")
@@ -146,18 +175,25 @@ def _seat(game: Core, seat: int, look: TextStyle, longest: int, width: int) -> T
     from rich.text import Text
 
     held, by_name = len(game.hand(seat)), seat_counts(game, seat)
-    name, size = _name(game, seat, look), f"{held} card{'s' * (held != 1)}"
-    counts = ", ".join(f"{what} {by_name[what]}" for what in ("score", *list(by_name)[:-1]))
-    counts = counts.replace(", for mulles", " for")  # as in "mulles 1 for 13"
+    name, size = _name(game, seat, look), _size(held, look)
+    told = [look.say(_COUNTS.get(what, what), count=by_name[what]) for what in ("score", *list(by_name)[:-1])]
+    if "for mulles" in by_name:  # as in "mulles 1 for 13"
+        told[-2:] = [" ".join(told[-2:])]
+    counts = ", ".join(told)
     grid = Table.grid(padding=(0, 2, 0, 0))
-    if width - longest - len("  10 cards  ") < _NARROW:
+    if width - longest - len(f"  {_size(10, look)}  ") < _NARROW:
         grid.add_row(name + Text(f"  {size}"))
         grid.add_row(Text(f"    {counts}"))
         return grid
-    for of_column in (longest, len("10 cards"), None):
+    for of_column in (longest, len(_size(10, look)), None):
         grid.add_column(width=of_column)
     grid.add_row(name, size, counts)
     return grid
+
+
+def _size(held: int, look: TextStyle) -> str:
+    """Return how many cards a hand has."""
+    return look.say("card" if held == 1 else "cards", count=held)
 
 
 def line_of(play: LastPlay, look: TextStyle) -> Text:

@@ -3,5 +3,7 @@
 table     a game with its players: moves, undo, saving
 choices   what a person may choose, and what is meant by what they type
 rulebook  what a game is, as rich prints it
+screen    what a person in a terminal reads
+saving    the files of a game that is being played
 terminal  the table in a terminal
 """

@@ -9,10 +9,12 @@ from typing import NamedTuple
 from krypenv.cards import CARD_PATTERN, card_name, parse_card
 from krypenv.game.moves import Move
 from krypenv.one_game import Game
+from krypenv.ui.narrator.choice import GROUPS, group_of
+from krypenv.ui.narrator.narrator import Narrator
 
 MOST_LISTED = 12  # choices shown at once
 _MOST_MOVES = 1000  # that are listed at all
-_CARDS = re.compile(rf"(?:{CARD_PATTERN}[\sxX,]*)+#{{0,2}}")
+_CARDS = re.compile(rf"(?:{CARD_PATTERN}[\sxX,+]*)+#{{0,2}}")
 _CARD = re.compile(CARD_PATTERN)
 
 
@@ -68,65 +70,75 @@ def _all_moves(game: Game) -> list[Move] | None:
 
 
 def _in_order(moves: Sequence[Move]) -> tuple[Move, ...]:
-    """Return moves by card, those that take most first."""
-    return tuple(
-        sorted(moves, key=lambda move: (parse_card(move.card), -move.sweep, -len(move.takes) - len(move.builds)))
-    )
+    """Return moves by group and card, those that take most first."""
+
+    def place(move: Move) -> tuple[int, ...]:
+        takes = len(move.takes) + len(move.builds)
+        return GROUPS.index(group_of(move)), parse_card(move.card), -move.sweep, -takes
+
+    return tuple(sorted(moves, key=place))
 
 
-def parse_choice(text: str, choices: Choices, game: Game) -> Move | str:
+def parse_choice(text: str, choices: Choices, game: Game, narrator: Narrator) -> Move | str:
     """Return the move that a text means, or the card, if its capture must be chosen next.
 
     A text is the number of a choice, a card, or a card and those that it takes, as in "8s 6d 2h" or "8Sx6D2H". Where a
-    card has been chosen, cards that are named are those that it takes, and "-" takes none. Raises Wrong, with a
-    sentence, for anything else.
+    card has been chosen, table cards that are named are those that it takes, and "-" takes none. Raises Wrong, with
+    what the narrator says, for anything else.
     """
-    words = "".join(text.split()) if set(text) & set("=[") else text.strip()
+    words = _packed(text)
     if words.isascii() and words.isdigit():
         number = int(words) if len(words) < 10 else 0
         if not 1 <= number <= len(choices):
-            raise Wrong(f"the choices are 1 to {len(choices)}, not {number}")
+            raise Wrong(narrator.say("choose.number", len(choices), number=number))
         return choices.moves[number - 1] if choices.moves else choices.cards[number - 1]
-    if choices.card and words == "-":
-        return _the_move(game, choices.card, ())
-    if set(words) & set("=["):
-        return _written(game, words)
-    if not _CARDS.fullmatch(words):
-        raise Wrong("type a number, a card as in 8s, or ? for help")
-    named = [card_name(parse_card(name)) for name in _CARD.findall(words)]
-    if choices.card and not (named[0] == choices.card and len(named) > 1 and "x" in words.lower()):
-        return _the_move(game, choices.card, named)
-    return _the_move(game, named[0], named[1:]) if len(named) > 1 else _by_card(game, named[0])
-
-
-def _written(game: Game, words: str) -> Move:
-    """Return the move that is written as in a record; so are those with builds, as in 4s+5d=9 or 9sx[9]."""
-    twin = game.copy()
-    try:
-        twin.push(Move.parse(words))
-    except ValueError:
-        raise Wrong("there is no such move; with builds it is written as in 4s+5d=9 or 9sx[9]") from None
-    assert twin.last_move
-    return twin.last_move
-
-
-def _by_card(game: Game, card: str) -> Move | str:
-    """Return the only move of a card, or the card itself if there are more."""
-    moves = moves_with(game, card)
+    move = Move(choices.card) if choices.card and words == "-" else _named(words, choices.card, game, narrator)
+    if isinstance(move, Move):
+        return _legal(game, move, narrator)
+    moves = moves_with(game, move)
     if moves == []:
-        held = " ".join(game.hand(game.turn))
-        raise Wrong(f"{card} can't be played now" if card in held else f"{card} is not in your hand: {held}")
-    return moves[0] if moves is not None and len(moves) == 1 else card
+        raise Wrong(narrator.why_card(game, move))
+    return moves[0] if moves is not None and len(moves) == 1 else move
 
 
-def _the_move(game: Game, card: str, takes: Sequence[str]) -> Move:
-    """Return the move of a card that takes some others, if it is legal."""
+def reason(text: str, choices: Choices, game: Game, narrator: Narrator) -> str:
+    """Return what a move would do that a text means, or why it can't be made; of a card that has several, which."""
+    words = _packed(text)
+    if words.isascii() and words.isdigit():
+        choice = parse_choice(words, choices, game, narrator)
+    elif words:
+        choice = _named(words, "", game, narrator)
+    else:
+        raise Wrong(narrator.say("choose.why"))
+    return narrator.why(game, choice) if isinstance(choice, Move) else narrator.why_card(game, choice)
+
+
+def _packed(text: str) -> str:
+    return "".join(text.split()) if set(text) & set("=[") else text.strip()
+
+
+def _named(words: str, chosen: str, game: Game, narrator: Narrator) -> Move | str:
+    """Return the move whose cards are named, or the card if it is named alone; a card may have been chosen before."""
+    if set(words) & set("=["):
+        try:
+            return Move.parse(words)
+        except ValueError:
+            raise Wrong(narrator.say("choose.written")) from None
+    if not _CARDS.fullmatch(words):
+        raise Wrong(narrator.say("choose.how"))
+    names = [card_name(parse_card(name)) for name in _CARD.findall(words)]
+    is_whole = "x" in words.lower() or (names[0] in game.hand(game.turn) and names[0] not in game.table)
+    if chosen and not is_whole:
+        names.insert(0, chosen)
+    return Move(names[0], tuple(sorted(names[1:], key=parse_card))) if len(names) > 1 else names[0]
+
+
+def _legal(game: Game, move: Move, narrator: Narrator) -> Move:
+    """Return a move as it is made in a game."""
     twin = game.copy()
-    wanted = Move(card, tuple(sorted(takes, key=parse_card)))
     try:
-        twin.push(wanted)
+        twin.push(move)
     except ValueError:
-        words = f"takes {' '.join(wanted.takes)}" if takes else "takes nothing"
-        raise Wrong(f"there is no move in which {card} {words}") from None
+        raise Wrong(narrator.why(game, move)) from None
     assert twin.last_move
     return twin.last_move

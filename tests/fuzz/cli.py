@@ -46,7 +46,7 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     "show": "show game.krk",
     "play": (
         "play --rules mini-low --players 2 --rule games=1 --against greedy --seat 0 --hint greedy --seed 1 "
-        "--save out.krk --four-colours --no-colour"
+        "--save out.krk --four-colours --no-colour --language sv"
     ),
     "play teams": "play --rules mini-double --players 4 --teams 2 --against random --save out.krk",
     "play on": "play --load game.krk --against greedy --save out.krk",

@@ -26,8 +26,11 @@ RULES = (
 WORDS = ("hint", "undo", "more", "back", "table", "save", "save x.krk", "save .", "save folder", "save n/x", "?", "",
          "save " + "n" * 300, "save game.krk", "save link", "1", "2", "3", "13", "-")  # fmt: skip
 LEAVING = ("quit", "q", b"\x04", b"\x03", signal.SIGHUP, signal.SIGTERM)
-SAID = ("the choices are ", "there is no ", "type a number", "is there already", "is not in your hand", "directory",
-        "can't be played now", "too long", "nothing to take back")  # fmt: skip
+SAID = ("he choices are ", "There is only one choice", "There is no ", "Type a number", "is there already",
+        "is not in your hand", "not on the table", "directory", "You must sweep", "can take nothing", "can't take ",
+        "must take", "You would keep no", "split into sums", "doesn't make", "too long", "nothing to take back",
+        "Name a card")  # fmt: skip
+WORDS += ("rules", "rules full", "why", "why 8s", "why 1", "why 99")
 AT_ONCE = 100  # lines that are typed in one process
 
 

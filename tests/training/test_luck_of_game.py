@@ -12,7 +12,8 @@ from krypenv.training.evaluation.analysis.analysis import analyze_record
 from krypenv.training.evaluation.analysis.comments import annotate, print_luck, side_name, told_sides
 from krypenv.training.evaluation.analysis.picture import draw_record
 from krypenv.training.evaluation.luck.control import control_of
-from krypenv.training.evaluation.luck.of_game import GameLuck, luck_of_game, tell_luck
+from krypenv.training.evaluation.luck.of_game import GameLuck, luck_of_game
+from krypenv.ui.narrator.luck import tell_luck
 
 LAST = "rules: krypkasino; table: 4H; hand 0: 2C 3C; hand 1: 6D 9D; captured 1: rest"
 RULES = [

@@ -21,7 +21,7 @@ from support.terminals import krypenv_in_a_terminal, sitting, some_lines
 from krypenv import Game, Rules
 from krypenv.agents.scripted import Greedy
 from krypenv.training.cli.people import play
-from krypenv.ui import terminal as terminals
+from krypenv.ui import saving
 from krypenv.ui.table import PERSON, Table
 from krypenv.ui.terminal import Leave
 
@@ -178,7 +178,7 @@ def test_a_signal_saves_the_game_though_an_agent_catches_every_exception(number,
 
 
 def test_a_full_disk_is_told_once_and_asked_about_when_leaving(monkeypatch):
-    table, plain, is_full = some_table(), terminals.write_whole, []
+    table, plain, is_full = some_table(), saving.write_whole, []
 
     def full(path, data):
         if is_full:
@@ -190,7 +190,7 @@ def test_a_full_disk_is_told_once_and_asked_about_when_leaving(monkeypatch):
         is_full.append(True)
         yield from ("1", "1", "quit", "save other.krk", "1", "quit")
 
-    monkeypatch.setattr(terminals, "write_whole", full)
+    monkeypatch.setattr(saving, "write_whole", full)
     terminal, out = sitting(table, lines())
     with pytest.raises(OSError, match="No space left"):
         terminal.run()

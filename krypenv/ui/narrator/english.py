@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from krypenv.pictures.text import LABELS
+
 TEXTS = {
     # ---- small words
     "list.and": "and",
@@ -232,4 +234,92 @@ TEXTS = {
     "by.spades": ", by spades in the last game",
     "by.card_points": ", by card points in the last game",
     "by.cards": ", by cards in the last game",
+    # ---- luck
+    "your_side": "your side",
+    "luck.whom.you": "you",
+    "luck.whom.side": "it",
+    "luck.won": "{name} won by {size}",
+    "luck.lost": "{name} lost by {size}",
+    "luck.led": "{name} led by {size}",
+    "luck.trailed": "{name} trailed by {size}",
+    "luck.tied": "{name} tied on points",
+    "luck.level": "{name} stood level",
+    "luck.ended_level": "{name} ended level with the others on average",
+    "luck.stood_level": "{name} stood level with the others on average",
+    "luck.points": "{size} point|{size} points",
+    "luck.ended_ahead": "{name} ended {points} ahead of the others on average",
+    "luck.ended_behind": "{name} ended {points} behind the others on average",
+    "luck.stood_ahead": "{name} stood {points} ahead of the others on average",
+    "luck.stood_behind": "{name} stood {points} behind the others on average",
+    "luck.even": "{said}; the cards were even.",
+    "luck.though_gave": "{said}, though the cards gave {whom} {cards}.",
+    "luck.though_cost": "{said}, though the cards cost {whom} {cards}.",
+    "luck.all": "{said}: all of it was the cards.",
+    "luck.gave": "{said}; the cards gave {whom} {cards}.",
+    "luck.cost": "{said}; the cards cost {whom} {cards}.",
+    "luck.some": "{said}: {cards} of them was the cards.|{said}: {cards} of them were the cards.",
+    # ---- the table in the terminal
+    **{f"screen.{label}": text for label, text in LABELS.items()},
+    "place.deal": "deal {number} of {deals}",
+    "place.game": "game {game}, deal {number} of {deals}",
+    "place.game_of": "game {game} of {games}, deal {number} of {deals}",
+    "word.hint": "hint",
+    "word.undo": "undo",
+    "word.more": "more",
+    "word.back": "back",
+    "word.table": "table",
+    "word.rules": "rules",
+    "word.why": "why",
+    "word.save": "save",
+    "word.quit": "quit",
+    "word.full": "full",
+    "help": """\
+Type the number of a choice, or name cards: 8s plays the eight of spades, and
+8s 6d 2h takes two cards with it; 4s+5d=9 builds nine, 9sx[9] takes that build.
+Or type a word; its first letter is enough.
+hint   advice from an agent       undo   take back your last move
+more   show more choices          back   choose another card
+rules  the rules; rules full      why    why 8s: what playing it would do,
+table  show the table again              or why you can't
+save   save the game; save FILE   quit   save the game and leave
+       a copy of it               ?      show this
+The game is also saved after each of your moves.""",
+    "begin": "Type ? to see what you can type.",
+    "begin.rules": "rules full tells all of the rules; ? shows what else you can type.",
+    "ask.play": "You play: ",
+    "ask.takes": "{card} takes: ",
+    "ask.next_game": "Enter deals the next game: ",
+    "ask.go_on": "Enter goes on with it, n begins a new game: ",
+    "answer.yes": "yes",
+    "answer.no": "no",
+    "unfinished": "{file} has an unfinished game: {rules}, {place}, {count} move.|{file} has an unfinished game: "
+    "{rules}, {place}, {count} moves.",
+    "unfinished.how": "{file} has an unfinished game; to go on: {command}",
+    "wait.others": "The others play.",
+    "wait.luck": "Looking back at the cards; Ctrl-C skips it.",
+    "group.take": "Take",
+    "group.build": "Build",
+    "group.leave": "Leave",
+    "group.points": "points",
+    "move.take": "{card} takes {what}",
+    "move.leave": "{card} stays on the table",
+    "move.builds": "{card} builds {value} with {what}",
+    "move.joins": "{card} joins the build of {value}",
+    "move.joins_with": "{card} joins the build of {value} with {what}",
+    "move.build": "the build of {value}",
+    "choose.count": "{card}: 1 move|{card}: {count} moves",
+    "choose.count.too_many": "{card}: more captures than can be listed",
+    "choose.more": "and {count} more: type more, or name the cards to take, as in 6d 2h",
+    "choose.too_many": "more captures than can be listed: name the cards to take, as in 6d 2h, or - for none",
+    "choose.number": "There is only one choice, not {number}.|The choices are 1 to {count}, not {number}.",
+    "choose.how": "Type a number, a card as in 8s, or ? for help.",
+    "choose.written": "There is no such move; with builds it is written as in 4s+5d=9 or 9sx[9].",
+    "choose.why": "Name a card of yours, alone or with those that it should take, as in why 8s or why 8s 6d 2h.",
+    "hint.alone": "{agent} advises: {move}",
+    "undo.none": "There is nothing to take back: you have made no move in this game.",
+    "saved": "The game is saved in {path}.",
+    "saved.go_on": "The game is saved in {path}; to go on: {command}",
+    "unsaved": "The game can't be saved: {reason}. To save it elsewhere: save FILE",
+    "unsaved.leave": "The game is not saved: {reason}. Save it elsewhere, or leave without it: quit",
+    "unsaved.taken": "{path} is there already; give the copy another name.",
 }

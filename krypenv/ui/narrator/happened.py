@@ -112,6 +112,14 @@ def tell_rest(words: Words, before: Core, game: Core) -> list[str]:
     return [words.says("rest", game.last_capturer, cards=words.cards(cards))] if cards else []
 
 
+def tell_place(words: Words, game: Core) -> str:
+    """Return which deal of which game is being played, within a sentence."""
+    games = game.rules.games
+    key = "place.deal" if games == 1 and game.game_number == 1 else "place.game_of" if games else "place.game"
+    deals = len(game.rules.deal_sizes())
+    return words.say(key, game=game.game_number, games=games, number=game.deal_number, deals=deals)
+
+
 def tell_deal(words: Words, game: Core) -> list[str]:
     """Return which deal begins, whether it is the last, what is put aside, and who leads."""
     counts = {"number": game.deal_number, "deals": len(game.rules.deal_sizes())}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from krypenv.game.core import Core
 from krypenv.game.moves import Move
-from krypenv.ui.narrator import came_to, happened, what, why_not
+from krypenv.ui.narrator import came_to, choice, happened, what, why_not
 from krypenv.ui.narrator.examples import examples_of
 from krypenv.ui.narrator.words import Words
 
@@ -41,6 +41,10 @@ class Narrator(Words):
 
     # ------------------------------------------------------------------ plays
 
+    def place(self, game: Core) -> str:
+        """Return which deal of which game is being played, within a sentence."""
+        return happened.tell_place(self, game)
+
     def deal(self, game: Core) -> str:
         """Return which deal begins, and who leads."""
         return " ".join(happened.tell_deal(self, game))
@@ -52,6 +56,10 @@ class Narrator(Words):
     def announcement(self, game: Core) -> str:
         """Return what could sweep the table, where that must be said; empty if nothing."""
         return happened.tell_announcement(self, game)
+
+    def choice(self, game: Core, move: Move) -> tuple[str, str]:
+        """Return a move of the seat to act in a few words, and what it adds at once to its score, with a sign."""
+        return choice.tell_choice(self, game, move)
 
     def why(self, game: Core, move: Move) -> str:
         """Return why the seat to act can't make a move, or what that would do."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from krypenv.cards import RANK_NAMES, TEN, card_symbol, parse_card
+from krypenv.inputs.words import shown
 from krypenv.rules import Rules
 from krypenv.ui.narrator import english, swedish
 from krypenv.ui.narrator.facts import hand_values, split
@@ -19,6 +20,22 @@ def language_of(environment: Mapping[str, str] = os.environ) -> str:
     """Return the language of a locale: that of the variables LC_ALL, LC_MESSAGES or LANG, or English."""
     name = next(filter(None, (environment.get(key, "") for key in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
     return name[:2] if name[:2] in LANGUAGES and not name[2:3].isalpha() else "en"
+
+
+def check_language(language: str) -> str:
+    """Return a language, or raise ValueError if it has no catalogue."""
+    if language not in CATALOGUES:
+        raise ValueError(f"the languages are {', '.join(LANGUAGES)}, not {shown(language)}")
+    return language
+
+
+def text_in(language: str, key: str, count: int | None = None, **parts: Any) -> str:
+    """Return a text of a catalogue with its parts; of two forms, the first is for a count of one."""
+    text = CATALOGUES[language][key]
+    if "|" in text:
+        one, many = text.split("|")
+        text = one if count is not None and abs(count) == 1 else many
+    return text.format(count=count, **parts)
 
 
 class Words:
@@ -40,19 +57,13 @@ class Words:
         language: str = "en",
         symbols: bool = True,
     ) -> None:
-        if language not in CATALOGUES:
-            raise ValueError(f"the languages are {', '.join(LANGUAGES)}, not {language!r}")
-        self.rules, self.seat, self.language, self.symbols = rules, seat, language, symbols
+        self.rules, self.seat, self.language, self.symbols = rules, seat, check_language(language), symbols
         self._texts = CATALOGUES[language]
         self._names = list(names)
 
     def say(self, key: str, count: int | None = None, **parts: Any) -> str:
         """Return a text of the catalogue with its parts; of two forms, the first is for a count of one."""
-        text = self._texts[key]
-        if "|" in text:
-            one, many = text.split("|")
-            text = one if count is not None and abs(count) == 1 else many
-        return text.format(count=count, **parts)
+        return text_in(self.language, key, count, **parts)
 
     def has(self, key: str) -> bool:
         """Return whether the catalogue has a text."""

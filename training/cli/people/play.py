@@ -8,6 +8,7 @@ import secrets
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from shlex import quote
@@ -22,12 +23,13 @@ from krypenv.training.runs import limits
 from krypenv.training.runs.folders import writing_to
 from krypenv.training.runs.options import Command, an_output, part, setting
 from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH
-from krypenv.training.runs.parts import GameRules
+from krypenv.training.runs.parts import GameRules, a_language
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from krypenv.one_game import Game
+    from krypenv.ui.narrator.words import Words
     from krypenv.ui.table import Table
 
 _MOST_READ = 20  # records among which an unfinished game is looked for
@@ -55,6 +57,7 @@ class PlaySettings(Command):
     )
     four_colours: bool = an_output(False, "write clubs green and diamonds blue")
     no_colour: bool = an_output(False, "write without colour, as with NO_COLOR=1")
+    language: str | None = a_language()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -77,17 +80,19 @@ def run(settings: PlaySettings) -> None:
 
     from krypenv.agents import typed
     from krypenv.one_game import Game
+    from krypenv.ui.narrator.words import check_language, language_of
     from krypenv.ui.table import Table, named_in
     from krypenv.ui.terminal import Terminal
 
     it, load, seat, save = settings, settings.load, settings.seat, settings.save
+    language = check_language(it.language or language_of())
     console = Console(no_color=True if it.no_colour else None)
     with contextlib.ExitStack() as held:
         if load and load != "-" and (not save or _is_same(save, load)):
             check_files(load)
             held.enter_context(_alone(Path(load)))
         elif not load:
-            load = _unfinished(console, held, not (it.has_deal or it.against or seat is not None or save))
+            load = _unfinished(console, language, held, not (it.has_deal or it.against or seat is not None or save))
         opponents = list(map(typed, it.against or ["champion"]))
         if load:
             game = Game.replay(read_text(load))
@@ -108,26 +113,33 @@ def run(settings: PlaySettings) -> None:
             path = save
         else:
             path = Path(load) if load and load != "-" else _own_name(table.record(), held)
-        Terminal(table, path, typed(it.hint), console, it.four_colours, remark=_luck_in).run()
+        remark = partial(_luck_in, language)
+        Terminal(table, path, typed(it.hint), console, it.four_colours, remark=remark, language=language).run()
 
 
-def _luck_in(table: Table) -> str:
+def _luck_in(language: str, table: Table) -> str:
     """Return what the cards brought the person's side in a game that is over; nothing unless all was dealt in it."""
     from krypenv.training.evaluation.luck.of_game import luck_of_game
+    from krypenv.ui.narrator.words import starting, text_in
 
     luck, rules = luck_of_game(table.game), table.game.rules
     if not luck.is_whole:
         return ""
-    name, whom = ("You", "you") if rules.num_teams == rules.players else ("Your side", "it")
-    return luck.tell(table.seat % rules.num_teams, name, whom)
+    is_alone = rules.num_teams == rules.players
+    name = starting(text_in(language, "you" if is_alone else "your_side"))
+    whom = text_in(language, f"luck.whom.{'you' if is_alone else 'side'}")
+    return luck.tell(rules.team_of(table.seat), name, whom, language)
 
 
-def _unfinished(console: Console, held: contextlib.ExitStack, is_asked: bool) -> str | None:
+def _unfinished(console: Console, language: str, held: contextlib.ExitStack, is_asked: bool) -> str | None:
     """Return the record in this folder that the person goes on with, held alone; None for a new game.
 
     It is the latest one that has not ended and that nobody else plays. It is only mentioned if the person is not to be
     asked, or is not there to answer.
     """
+    from krypenv.ui.narrator.narrator import Narrator
+    from krypenv.ui.narrator.words import text_in
+
     for path in _latest():
         found = contextlib.ExitStack()
         try:
@@ -138,14 +150,16 @@ def _unfinished(console: Console, held: contextlib.ExitStack, is_asked: bool) ->
         except (OSError, ValueError):  # no record, or somebody plays it
             continue
         with found:
-            said = f"{printable(str(path))} has an unfinished game"
+            file = printable(str(path))
             if not (is_asked and sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
-                console.print(f"{said}; to go on: krypenv play --load {printable(quote(str(path)))}", **_PLAIN)
+                command = f"krypenv play --load {printable(quote(str(path)))}"
+                console.print(text_in(language, "unfinished.how", file=file, command=command), **_PLAIN)
                 return None
-            from krypenv.game.display import format_place
-
-            console.print(f"{said}: {game.rules}, {format_place(game)}, {len(game.moves)} moves.", **_PLAIN)
-            if not _says_yes("Enter goes on with it, n begins a new game: "):
+            words, count = Narrator(game.rules, language=language), len(game.moves)
+            console.print(
+                words.say("unfinished", count, file=file, rules=game.rules, place=words.place(game)), **_PLAIN
+            )
+            if not _says_yes(words):
                 return None
             held.enter_context(found.pop_all())
             return str(path)
@@ -172,17 +186,18 @@ def _of_a_person(path: Path) -> Game | None:
     return game if named_in(game) and not game.session_over else None
 
 
-def _says_yes(question: str) -> bool:
-    """Return whether a person agrees, by Enter or y; ends the command where the input ends."""
+def _says_yes(words: Words) -> bool:
+    """Return whether a person goes on with a game, by Enter or yes; ends the command where the input ends."""
+    yes, no = words.say("answer.yes"), words.say("answer.no")
     while True:
         try:
-            answer = input(question).strip().lower()
+            answer = input(words.say("ask.go_on")).strip().lower()
         except EOFError:
             raise typer.Exit from None
         except UnicodeDecodeError:
             continue
-        if answer in ("", "y", "yes", "n", "no"):
-            return answer[:1] != "n"
+        if yes.startswith(answer) or (answer and no.startswith(answer)):
+            return yes.startswith(answer)
 
 
 def _own_name(record: bytes, held: contextlib.ExitStack) -> Path:

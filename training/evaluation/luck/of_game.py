@@ -15,11 +15,11 @@ from krypenv.kernels.scoring import leads, side_scores
 from krypenv.state import DEALS, allocate
 from krypenv.training.evaluation.luck.control import control_of, make_control
 from krypenv.training.evaluation.luck.meter import Meter
+from krypenv.ui.narrator.luck import tell_luck
 
 FloatArray = npt.NDArray[np.float64]
 
 REDEALS = 200  # for the mean value of a deal: many, as a single game takes little time
-TIED = 0.05  # points; margins of more than two sides are fractions
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +50,14 @@ class GameLuck:
         """Return a side's margin in all these deals, and the luck in it."""
         return float(self.margins[:, side].sum()), float(self.luck[:, side].sum())
 
-    def tell(self, side: int, name: str = "You", whom: str = "you") -> str:
-        """Return how a side came off in these deals and what the cards brought it, in a sentence; see `tell_luck`.
+    def tell(self, side: int, name: str = "You", whom: str = "you", language: str = "en") -> str:
+        """Return how a side came off in these deals and what the cards brought it, in a sentence.
 
-        Raises ValueError without deals.
+        See `krypenv.ui.narrator.luck.tell_luck`. Raises ValueError without deals.
         """
         if not self.deals:
             raise ValueError("no deal was dealt and finished in this game, so there is no luck to tell")
-        told = tell_luck(*self.total(side), name, whom, self.margins.shape[1], self.is_over)
+        told = tell_luck(*self.total(side), name, whom, self.margins.shape[1], self.is_over, language)
         first, last = self.deals[0], self.deals[-1]
         if first > 1:
             when = f"From deal {first} on" if self.is_over else f"From deal {first} to deal {last}"
@@ -114,49 +114,3 @@ def _margins(game: Core) -> FloatArray:
     sides = game.rules.num_teams
     own = side_scores(game.rules, game.scores())[:sides].astype(np.float64)
     return np.asarray(leads(game.rules, own, (own.sum() - own) / (sides - 1)))
-
-
-def tell_luck(
-    margin: float, luck: float, name: str = "You", whom: str = "you", sides: int = 2, is_over: bool = True
-) -> str:
-    """Return a sentence that says how a side came off, and how much of that was the cards, in whole points.
-
-    Args:
-        margin: points by which the side is ahead of the mean of the others.
-        luck: points that the cards brought it.
-        name: what the side is called at the beginning of the sentence.
-        whom: the same as a pronoun: you, it or them.
-        sides: the number of sides; of more than two none loses by a margin, but all end ahead of the others or behind.
-        is_over: whether the game is over.
-
-    >>> tell_luck(-12, -15)
-    'You lost by 12: 15 of them were the cards.'
-    >>> tell_luck(12, -5, "Seat 1", "it")
-    'Seat 1 won by 12, though the cards cost it 5.'
-    """
-    size, cards = f"{abs(margin):.1f}".removesuffix(".0"), round(abs(luck))
-    is_tied, verb = abs(margin) < TIED, "gave" if luck > 0 else "cost"
-    said = f"{name} {_result(margin, size, sides, is_over)}"
-    if cards == 0:
-        return f"{said}; the cards were even."
-    if is_tied or (margin > 0) != (luck > 0):
-        return f"{said}, though the cards {verb} {whom} {cards}."
-    if size == str(cards):
-        return f"{said}: all of it was the cards."
-    if abs(margin) < 2 or cards > 2 * abs(margin):  # "24 of them" would be odd of two
-        return f"{said}; the cards {verb} {whom} {cards}."
-    return f"{said}: {cards} of them {'was' if cards == 1 else 'were'} the cards."
-
-
-def _result(margin: float, size: str, sides: int, is_over: bool) -> str:
-    """Return the end of "You ..." for a margin: "lost by 12", "led by 3", "ended level with the others on average"."""
-    if sides > 2:
-        verb = "ended" if is_over else "stood"
-        if abs(margin) < TIED:
-            return f"{verb} level with the others on average"
-        points = f"{size} point{'' if size == '1' else 's'}"
-        return f"{verb} {points} {'ahead of' if margin > 0 else 'behind'} the others on average"
-    if abs(margin) < TIED:
-        return "tied on points" if is_over else "stood level"
-    won, lost = ("won", "lost") if is_over else ("led", "trailed")
-    return f"{won if margin > 0 else lost} by {size}"

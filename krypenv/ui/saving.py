@@ -1,0 +1,47 @@
+"""The files of a game that is being played: its own, saved as it goes, and copies that the person asks for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from krypenv.inputs.files import write_new, write_whole
+from krypenv.ui.table import Table
+
+
+class Saver:
+    """Saves the game of a table.
+
+    Args:
+        table: the table.
+        path: the file to which the game is saved as it goes.
+    """
+
+    def __init__(self, table: Table, path: Path) -> None:
+        self._table, self.path = table, path
+        self._kept = b""  # the record as it was last saved
+        self._copies: set[str] = set()  # the real paths of the files that the person has saved it to
+        self._file = Path(os.path.abspath(path))  # the same file, though an agent goes to another folder
+
+    def keep(self) -> None:
+        """Save the game as it stands, unless it stands there already; raise OSError if it can't be saved."""
+        record = self._table.record()
+        if record != self._kept:
+            write_whole(self._file, record)
+            self._kept = record
+
+    def copy(self, path: Path) -> None:
+        """Save a copy of the game; raise FileExistsError for a file that is neither the game's own nor a copy of it."""
+        record = self._table.record()
+        try:
+            write_new(path, record)
+        except FileExistsError:
+            if os.path.realpath(path) not in {os.path.realpath(self._file), *self._copies}:
+                raise
+            write_whole(path, record)
+        self._copies.add(os.path.realpath(path))
+
+
+def reason_of(error: OSError) -> str:
+    """Return what is wrong with a file, with its name."""
+    return f"{error.filename}: {error.strerror or error}"

@@ -1,0 +1,131 @@
+"""What a person at a table in the terminal reads, line by line, in their language, with cards in colour."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from krypenv.game.core import Core
+from krypenv.pictures.text import NARROWEST, TextStyle, text_of
+from krypenv.ui.choices import MOST_LISTED, Choices
+from krypenv.ui.narrator.choice import GROUPS, group_of
+from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.rulebook import five_lines, in_full, shows
+from krypenv.ui.table import Table
+
+_CARD = re.compile(r"(?<![0-9A-Za-z])(?:10|[2-9TJQKA])(?:[♣♦♥♠]|[CDHS](?![0-9A-Za-z]))")
+_INDENT = " " * 6  # before a choice; its number stands there
+_POINTS = 8  # columns at the right of the choices
+
+
+class Screen:
+    """Writes what the narrator says to one seat.
+
+    Args:
+        table: the table.
+        console: where to write.
+        language: one of `krypenv.ui.narrator.words.LANGUAGES`.
+        four_colours: write clubs green and diamonds blue.
+    """
+
+    def __init__(self, table: Table, console: Console, language: str = "en", four_colours: bool = False) -> None:
+        symbols = shows(console, "♠")
+        self.console = console
+        self.narrator = narrator = Narrator(table.game.rules, table.names, table.seat, language, symbols)
+        self._look = TextStyle(
+            narrator.names, table.seat, four_colours, symbols, self._label, narrator.title, narrator.place
+        )
+
+    def _label(self, label: str, **parts: Any) -> str:
+        return self.narrator.say(f"screen.{label}", **parts)
+
+    # ------------------------------------------------------------------ sentences
+
+    def write(self, what: RenderableType, is_path: bool = False) -> None:
+        """Write something; what has the path of a file in it is not broken into lines."""
+        self.console.print(what, markup=False, highlight=False, emoji=False, soft_wrap=is_path)
+
+    def tell(self, sentence: str, style: str = "") -> None:
+        """Write a sentence, its cards in colour."""
+        self.write(self.inked(sentence, style))
+
+    def say(self, key: str, count: int | None = None, is_path: bool = False, **parts: Any) -> None:
+        """Write a text of the catalogue."""
+        self.write(self.inked(self.narrator.say(key, count, **parts)), is_path)
+
+    def inked(self, sentence: str, style: str = "") -> Text:
+        """Return a sentence with its cards in colour."""
+        text = Text(sentence, style)
+        for found in _CARD.finditer(sentence):
+            text.stylize(self._look.ink(found[0]), *found.span())
+        return text
+
+    # ------------------------------------------------------------------ the game
+
+    def rules(self, is_full: bool = False) -> None:
+        """Write what the game is."""
+        tell, width = in_full if is_full else five_lines, self.console.width
+        self.write(tell(self.narrator, width))
+
+    def position(self, game: Core) -> None:
+        """Write the hands that may be seen and the table, and what must be announced."""
+        self.write("")
+        self.write(text_of(game, self._look.bottom, self._look, max(self.console.width, NARROWEST)))
+        said = self.narrator.announcement(game)
+        self.tell(f"\n{said}\n" if said else "", "bold")
+
+    def play(self, before: Core, game: Core) -> None:
+        """Write what the last play was and brought, and which deal it has ended."""
+        self.tell(self.narrator.play(before, game))
+        if not game.is_over and game.deal_number != before.deal_number:
+            self.deal(game)
+
+    def deal(self, game: Core) -> None:
+        """Write which deal begins, and who leads."""
+        self.write("")
+        self.tell(self.narrator.deal(game), "bold")
+
+    def end(self, game: Core) -> None:
+        """Write every point of a game that is over, and who won."""
+        self.write("")
+        for line in self.narrator.sheet_lines(game, self.console.width):
+            self.tell(line)
+        self.write("")
+        self.tell(self.narrator.result(game), "bold")
+
+    # ------------------------------------------------------------------ choices
+
+    def choices(self, game: Core, choices: Choices, first: int) -> None:
+        """Write some choices with their numbers, from the one after `first` on, and how many more there are."""
+        if choices.moves:
+            self._moves(game, choices, first)
+        else:
+            for number, (card, count) in enumerate(zip(choices.cards, choices.counts, strict=True), 1):
+                key, name = "choose.count" if count else "choose.count.too_many", self.narrator.card(card)
+                self.write(Text(f"{number:4}  ") + self.inked(self.narrator.say(key, count, card=name)))
+        left = len(choices) - first - MOST_LISTED
+        if left > 0:
+            self.write(_INDENT + self.narrator.say("choose.more", left))
+        if not len(choices):
+            self.write(_INDENT + self.narrator.say("choose.too_many"))
+
+    def _moves(self, game: Core, choices: Choices, first: int) -> None:
+        """Write moves by groups, each with the points that it brings at once."""
+        listed = choices.moves[first : first + MOST_LISTED]
+        told = [self.narrator.choice(game, move) for move in listed]
+        titles = {group: self.narrator.say(f"group.{group}") for group in GROUPS}
+        most = self.console.width - len(_INDENT) - _POINTS
+        wide = min(max(map(len, [*(words for words, _ in told), *titles.values()])), most)
+        group = ""
+        for number, (move, (words, points)) in enumerate(zip(listed, told, strict=True), first + 1):
+            if group_of(move) != group:
+                head = "" if group else self.narrator.say("group.points").rjust(_POINTS)
+                group = group_of(move)
+                title = Text(titles[group].ljust(wide + len(_INDENT)), "bold")
+                title.append(head, "dim")
+                title.rstrip()
+                self.write(title)
+            self.write(Text(f"{number:4}  ") + self.inked(words.ljust(wide) + points.rjust(_POINTS)))

@@ -1,0 +1,221 @@
+"""What the terminal says: the game, every play, choices with their points, reasons, and the score, in two languages."""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from support.terminals import sitting, some_lines, typed
+
+from krypenv import Game, Rules
+from krypenv.ui.choices import choices_of
+from krypenv.ui.narrator.choice import group_of
+from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.narrator.words import CATALOGUES
+from krypenv.ui.table import Table
+from krypenv.ui.terminal import COMMANDS, Terminal
+
+MUST_SWEEP = "rules: krypkasino; hand 0: 8S 9D; hand 1: 4C KD; table: 2H 6D; captured 1: rest"
+TWO_WAYS = "rules: krypkasino; hand 0: 9S KC; hand 1: 4C 7D; table: 5C 4D 3H 2S; captured 1: rest"
+BUILDS = "rules: mulle-glimne; table: 5D 7H; hand 0: 4S 9C; hand 1: QS 8C; captured 1: rest; stock: -"
+ENGLISH = re.compile(
+    r"\b(the|you|your|played|took|takes|stays|table|deal|game|points?|score|sweep|wins?|type|saved|leads?|cards)\b",
+    re.IGNORECASE,
+)
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def shown(table, lines, **more):
+    """All that a terminal writes while some lines are typed."""
+    terminal, out = sitting(table, [*lines, *["quit", "lämna"] * 2], **more)
+    terminal.run()
+    return out.getvalue()
+
+
+def at(position):
+    return Table(Game.from_position(position), 0, ["random"])
+
+
+def flat(text):
+    return " ".join(text.split())
+
+
+# ---------------------------------------------------------------------- the game
+
+
+@pytest.mark.parametrize("text", ["krypkasino players=3", "mulle players=4 teams=2", "mulle-glimne players=2"])
+def test_a_new_game_begins_with_five_lines_and_who_leads(text):
+    table = Table(Game(Rules.parse(text), seed=1), 1, ["random"])
+    said = flat(shown(table, []))
+    narrator = Narrator(table.game.rules, table.names, 1)
+    for heading, line in narrator.lines():
+        assert f"{heading} {line}" in said
+    assert flat(narrator.deal(Game(Rules.parse(text), seed=1))) in said
+
+
+def test_a_game_that_was_begun_tells_its_rules_when_it_is_asked():
+    table = Table(Game(Rules.preset(), seed=1), 0, ["random"])
+    table.game.push(table.game.legal_moves()[0])
+    goal = Narrator(table.game.rules).lines()[0][1]
+    example = "Example: on the table"
+    for words, is_told, is_full in (([], False, False), (["rules"], True, False), (["rules full"], True, True)):
+        said = flat(shown(table, words))
+        assert (goal in said, example in said) == (is_told, is_full)
+
+
+@pytest.mark.parametrize("language", ["en", "sv"])
+@pytest.mark.parametrize("text", ["krypkasino players=2", "mini-low players=2 games=2",
+                                  "mulle-glimne players=4 teams=2", "kasino-finland players=3"])  # fmt: skip
+def test_every_play_every_deal_and_the_score_are_told(text, language):
+    table = Table(Game(Rules.parse(text), seed=3), 0, ["random"], 2)
+    lines = (line for line in some_lines(table, 4) if line != "undo")
+    terminal, out = sitting(table, lines, language=language, width=200)
+    terminal.run()
+    said, game = flat(out.getvalue()), table.game
+    narrator, twin, at_end = Narrator(game.rules, table.names, 0, language), game.rewound(), 0
+    for move in game.moves:
+        before = twin.copy()
+        twin.push(move)
+        place = said.find(flat(narrator.play(before, twin)), at_end)
+        assert place >= 0, narrator.play(before, twin)
+        at_end = place
+        if not twin.is_over and twin.deal_number != before.deal_number:
+            assert flat(narrator.deal(twin)) in said[at_end:]
+    for line in [*narrator.sheet_lines(game, 200), narrator.result(game)]:
+        assert flat(line) in said[at_end:]
+
+
+# ---------------------------------------------------------------------- choices
+
+
+@pytest.mark.parametrize("text", ["krypkasino players=2", "howto players=3", "kasino-sweden players=2",
+                                  "mulle players=2", "mulle-glimne players=2"])  # fmt: skip
+def test_choices_stand_in_their_groups_with_what_they_bring_at_once(text):
+    seen = set()
+    for seed in range(6):
+        game, chooser = Game(Rules.parse(text), seed=seed), random.Random(seed)
+        for _ in range(5 * seed):
+            game.push(chooser.choice(game.legal_moves()))
+        choices = choices_of(game)
+        if not choices.moves:
+            continue
+        said = shown(Table(game, game.turn, ["random"]), [], width=120)
+        rows = re.findall(r"^(Take|Build|Leave)\b|^ +(\d+)  (\S+) .* ([+-]?\d+)$", said, re.MULTILINE)
+        group, found = "", []
+        for title, number, card, points in rows:
+            group = title.lower() or group
+            found += [(int(number), group, card, int(points))] if number else []
+        wanted = []
+        for number, move in enumerate(choices.moves, 1):
+            twin = game.copy()
+            twin.push(move)
+            gain = twin.scores()[game.turn] - game.scores()[game.turn]
+            wanted.append((number, group_of(move), Narrator(game.rules).card(move.card), gain))
+        assert found == wanted
+        seen |= {group for _, group, _, _ in found}
+    assert seen == {"take", "leave"} | ({"build"} if "glimne" in text else set())
+
+
+@pytest.mark.parametrize("before", [[], ["2"]])
+def test_a_whole_move_is_understood_everywhere(before):
+    game = Game.from_position(
+        "rules: kasino-sweden; table: AS 2S 3S 4S 5S 2H 3H 4H AH; hand 0: AC 9C TC; hand 1: 5C 6C 7C; "
+        "captured 1: rest; stock: -"
+    )
+    for words in ("10c x 2s 3s 5s", "tc 2s+3s+5s", "TCx2S3S5S", "10♣ 2♠, 3♠, 5♠"):
+        table = Table(game.copy(), 0, ["random"])
+        shown(table, [*before, words])
+        assert str(table.game.moves[0]) == "TCx2S3S5S", "also where the nine was chosen"
+
+
+# ---------------------------------------------------------------------- reasons
+
+
+@pytest.mark.parametrize(
+    ("position", "words", "sentence"),
+    [
+        (MUST_SWEEP, "9d", "You must sweep: your 8♠ takes the whole table."),
+        (MUST_SWEEP, "8s 6d", "You must sweep: your 8♠ takes the whole table."),
+        (MUST_SWEEP, "7c", "7♣ is not in your hand. You hold 9♦ 8♠."),
+        (MUST_SWEEP, "why 9d", "You must sweep: your 8♠ takes the whole table."),
+        (MUST_SWEEP, "why 8s", "8♠ would take 6♦+2♥: a sweep. You +6, random -5."),
+        (MUST_SWEEP, "why 1", "8♠ would take 6♦+2♥: a sweep. You +6, random -5."),
+        (MUST_SWEEP, "why 2", "There is only one choice, not 2."),
+        (MUST_SWEEP, "why", "Name a card of yours"),
+        (MUST_SWEEP, "why me", "Type a number, a card as in 8s, or ? for help."),
+        (TWO_WAYS, "why 9s", "9♠ takes 5♣+4♦ or 4♦+3♥+2♠: choose."),
+        (TWO_WAYS, "9s 5c", "9♠ must take all that it can: 5♣+4♦ or 4♦+3♥+2♠."),
+        (TWO_WAYS, "why 9s 5c 4d", "9♠ would take 5♣+4♦."),
+        (BUILDS, "9c+5d=14", "You would keep no ace for that build."),
+        (BUILDS, "why 4s+5d=9", "That would build 9: 4♠ 5♦."),
+        (BUILDS, "4s+7h=9", "don't split into sums of 9"),
+        (BUILDS, "4s+=", "There is no such move"),
+    ],
+)  # fmt: skip
+def test_refusals_and_reasons(position, words, sentence):
+    table = at(position)
+    assert sentence in flat(shown(table, [words]))
+    assert not table.game.moves
+
+
+def test_cards_are_written_one_way_also_where_there_are_letters_only():
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="strict")
+    answers = iter(["9d", "8s 6d", "why 8s", "7c", "1", "q"])
+    Terminal(
+        at(MUST_SWEEP), Path("game.krk"), "greedy", Console(file=out, width=80), read=lambda _: next(answers)
+    ).run()
+    out.seek(0)
+    said = flat(out.read())
+    for sentence in (
+        "your 8S takes the whole table",
+        "8S takes 6D+2H: a sweep",
+        "7C is not in your hand",
+        "You played 8S",
+    ):
+        assert sentence in said
+
+
+# ---------------------------------------------------------------------- Swedish
+
+
+@pytest.mark.parametrize(
+    "text", ["krypkasino players=2", "mini-low players=2 games=2", "mulle-glimne players=4 teams=2"]
+)
+def test_in_swedish_there_is_no_english_word(text):
+    table = Table(Game(Rules.parse(text), seed=1), 0, ["random"])
+    words = {CATALOGUES["en"][f"word.{each}"]: CATALOGUES["sv"][f"word.{each}"] for each in COMMANDS}
+    some = (words.get(line, line) for line in some_lines(table, 1))
+    first = ["regler", "regler alla", "varför 1", "varför", "varför 8s", "spara", "spara .", "ångra", "qq", "99", "?"]
+
+    def lines():
+        yield from first
+        yield from some
+
+    terminal, out = sitting(table, lines(), language="sv", remark=lambda _: "")
+    terminal.run()
+    assert table.game.session_over
+    found = {word.lower() for word in ENGLISH.findall(out.getvalue().replace("game.krk", ""))}
+    assert not found
+
+
+def test_a_command_begins_with_a_letter_of_its_own_in_every_language():
+    for texts in CATALOGUES.values():
+        words = [texts[f"word.{command}"] for command in COMMANDS]
+        assert len({word[0] for word in words}) == len(words)
+        assert all(word in texts["help"] for word in words)
+
+
+def test_the_words_of_the_person_s_language_are_understood():
+    table = Table(Game(Rules.preset(), seed=1), 0, ["random"])
+    said = shown(table, [typed(table.game.legal_moves()[0]), "å", "Varför 1", "annat"], language="sv")
+    assert not table.game.moves
+    assert said.count("Krypkasino, giv 1 av 12") == 3
+    assert "Du spelar: " in said
