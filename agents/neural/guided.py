@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, knows_krypkasino
 from krypenv.agents.moves.making import carry_out, leads_to
@@ -16,9 +17,9 @@ from krypenv.agents.neural.playouts import MOST_VALUES, first_path, leaf_value, 
 from krypenv.agents.neural.recall import Memory, Recall
 from krypenv.agents.scripted import Style, list_legal, tactical_style
 from krypenv.agents.search.rollout import play_out
-from krypenv.agents.search.sampler import BATCH, Sampler, check_memory, name_of
-from krypenv.agents.search.sampling import Job, decide_row, decide_rows, next_world
-from krypenv.agents.search.search import RACE, SearchPlan, plan_of, search_row
+from krypenv.agents.search.sampler import BATCH, Examiner, check_memory, name_of
+from krypenv.agents.search.sampling import Job, decide_row, decide_rows, next_world, value_worlds
+from krypenv.agents.search.search import RACE, SearchPlan, plan_of, search_row, search_worlds
 from krypenv.agents.workspace import Workspace
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
@@ -179,6 +180,11 @@ def draw_proposal(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Wo
 _guided_row = kernel_with(decide_row, prepare_moves=begin_guided, draw_world=draw_proposal, value_moves=play_out_moves)
 
 
+guide_worlds = kernel_with(
+    value_worlds, prepare_moves=begin_guided, draw_world=draw_proposal, value_moves=play_out_moves
+)
+
+
 @kernel
 def guide_row(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Workspace) -> None:
     """Write the action of the best move of a decision that was begun; where nothing is hidden, by the solver."""
@@ -191,7 +197,7 @@ def guide_row(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Worksp
 guide_rows = kernel_with(decide_rows, decide_row=guide_row)
 
 
-class Guided(Sampler):
+class Guided(Examiner):
     """Plays the best move by its mean margin over sampled worlds, guided by a trained network.
 
     Worlds are played out with the network at every seat in games like Krypkasino. Where captures are optional or
@@ -203,7 +209,8 @@ class Guided(Sampler):
     `action_values` returns these values and not plain margins: each is the mean margin less `prior` points for each
     unit by which the action's logit is behind the best one. It is minus infinity for actions that were not tried, were
     pruned or are illegal, and 0 for the only action to try. In a solved position it is the plain margin.
-    `action_values` ignores what the opponent has played: all worlds count alike, whatever `proposals` is.
+    `action_values` and `examine` ignore what the opponent has played: all worlds count alike, whatever `proposals` is.
+    `examine` returns plain margins, and keeps the network's prior as `leanings`.
 
     Args:
         model: the folder of a trained network; there is no default.
@@ -226,6 +233,7 @@ class Guided(Sampler):
     """
 
     _decide = staticmethod(guide_rows)
+    _value = staticmethod(guide_worlds)
 
     def __init__(
         self,
@@ -280,6 +288,14 @@ class Guided(Sampler):
         actions = self._answer(job, self._plan._replace(memory=self._recall.recall(job.observations)))
         self._recall.note(job.observations, actions)
         return actions
+
+    def _value_worlds(self, job: Job, is_open: bool, margins: npt.NDArray[np.float64]) -> bool:
+        if is_open:
+            return bool(search_worlds(job, self._plan.solver, self._workspace, margins))
+        agrees = super()._value_worlds(job, is_open, margins)
+        self.leanings = self._plan.prior * self._workspace.tally["behind"][0, : margins.shape[1]]
+        margins -= self.leanings
+        return agrees
 
 
 def load_weights(model: str, rules: Rules, uses_value: bool = False) -> Weights:

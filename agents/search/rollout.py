@@ -11,8 +11,8 @@ from krypenv.agents.moves.listing import list_moves, order_moves
 from krypenv.agents.moves.making import carry_out
 from krypenv.agents.scripted import Style, best_move, cheapest_action, list_actions, tactical_style
 from krypenv.agents.search.horizon import expected_margin
-from krypenv.agents.search.sampler import Sampler, name_of
-from krypenv.agents.search.sampling import Job, decide_row, decide_rows
+from krypenv.agents.search.sampler import Examiner, name_of
+from krypenv.agents.search.sampling import Job, decide_row, decide_rows, value_worlds
 from krypenv.agents.workspace import Workspace
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act
@@ -103,9 +103,10 @@ def roll_out(job: Job, plan: PlayoutPlan, end: int, part: int, workspace: Worksp
 
 roll_out_row = kernel_with(decide_row, value_moves=roll_out)
 roll_out_rows = kernel_with(decide_rows, decide_row=roll_out_row)
+roll_out_worlds = kernel_with(value_worlds, value_moves=roll_out)
 
 
-class Rollout(Sampler):
+class Rollout(Examiner):
     """Plays the move with the best mean margin over sampled worlds, with `tactician(shed=True)` at every seat.
 
     Flat Monte Carlo: only the first move is chosen by its value, and the rest is played out without search.
@@ -117,6 +118,7 @@ class Rollout(Sampler):
     """
 
     _decide = staticmethod(roll_out_rows)
+    _value = staticmethod(roll_out_worlds)
 
     def __init__(
         self,

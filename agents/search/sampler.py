@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import Agent, IntArray, check_options, check_seed, format_spec, options_of
+from krypenv.agents.moves.people import add_move
 from krypenv.agents.search.horizon import make_model
-from krypenv.agents.search.sampling import NO_ACTION, Job
+from krypenv.agents.search.sampling import NO_ACTION, Job, list_root
 from krypenv.agents.workspace import make_workspace, part_of, with_room
+from krypenv.game.moves import Move
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.rules import Rules
@@ -125,3 +127,48 @@ class Sampler:
         missing = np.flatnonzero(job.out[job.start : job.stop] == NO_ACTION)
         if len(missing):
             raise ValueError(f"no deal of the unseen cards agrees with observation {job.start + missing[0]}")
+
+
+class Examiner(Sampler):
+    """An agent that samples worlds and can show what its moves are worth in each of them.
+
+    Attributes:
+        was_cut: the latest `examine` left out captures that might be better.
+        leanings: what else counts for the agent in its latest `examine`, in points for each move, (n,) float64.
+    """
+
+    was_cut = False
+    leanings: npt.NDArray[np.float64] = np.zeros(0)
+
+    # The kernel that values all moves of the first row of a job in each world: it takes a `Job`, the agent's plan, a
+    # thread's workspace, and the margins to write.
+    _value: Any
+
+    @in_turn
+    def examine(
+        self, observation: np.ndarray, action_mask: np.ndarray, also: Move | None = None
+    ) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
+        """Return the moves of one decision and their margins in each world: (n,) of `MOVE` and (worlds, n) float64.
+
+        If nothing is hidden, there is one world. Where captures are optional, moves that are no better than others are
+        left out, and of very many captures all but the best; `was_cut` then says whether the latter happened. `also` is
+        a legal move that must not be left out.
+        `observation` is (433 or more,) int8, `action_mask` (105,) int8.
+        """
+        job = self._ask(np.asarray(observation)[None], np.asarray(action_mask)[None])
+        return with_room(self, lambda: self._examine(job, also))
+
+    def _examine(self, job: Job, also: Move | None) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
+        count, is_open = list_root(job, self._workspace)
+        self.was_cut = bool(self._workspace.listing["is_cut"][0])
+        if also is not None:
+            count = add_move(self._workspace.listing["moves"][0], count, also)
+        margins = np.empty((1 if is_open else self._worlds, count))
+        self.leanings = np.zeros(count)
+        if not self._value_worlds(job, is_open, margins):
+            raise ValueError("no deal of the unseen cards agrees with the observation")
+        return self._workspace.listing["moves"][0, :count].copy(), margins
+
+    def _value_worlds(self, job: Job, is_open: bool, margins: npt.NDArray[np.float64]) -> bool:
+        """Write the margins of the moves in each world; return whether the worlds agree with what is seen."""
+        return bool(self._value(job, self._plan, self._workspace, margins))

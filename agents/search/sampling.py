@@ -102,6 +102,33 @@ def decide_rows(job: Job, plan: Any, workspace: Workspace, part: int, parts: int
 
 
 @kernel
+def list_root(job: Job, workspace: Workspace) -> tuple[int, bool]:
+    """List the moves of the first row of a job; return their number, and whether it hides nothing."""
+    listing, worlds = workspace.listing[0], workspace.worlds[0]
+    begin_worlds(job, 0, worlds, listing.scratch)
+    return list_choices(job.compiled[0], worlds.root, worlds.is_open, listing), worlds.is_open
+
+
+def value_worlds(job: Job, plan: Any, workspace: Workspace, margins: np.ndarray) -> bool:
+    """Write what an agent's moves are worth in each world into `margins`, (worlds, K) float64; prune none of them.
+
+    The moves are the K first ones, listed by `list_root`. Returns whether the worlds agree with what is seen.
+    """
+    worlds, tally = workspace.worlds[0], workspace.tally[0]
+    count, end = margins.shape
+    worlds.end = count
+    prepare_moves(job, plan, 0, end, 0, workspace)
+    tally.totals[:end] = 0.0
+    for world in range(count):
+        if draw_world(job, plan, 0, 0, workspace) == 0:
+            break
+        value_moves(job, plan, end, 0, workspace)
+        for at in range(end):
+            margins[world, at] = tally.values[at]
+    return bool(worlds.agrees)
+
+
+@kernel
 def begin(job: Job, row: int, worlds: np.record, scratch: np.record) -> bool:
     """Set up a decision in the scratch; return whether there is a choice. If there is none, write the answer."""
     if not has_choice(job.masks[row]):

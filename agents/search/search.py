@@ -5,31 +5,26 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from krypenv.agents.base import MAX_PLIES, check_limit
 from krypenv.agents.moves.cuts import LARGE_LINE_CAPTURES, LINE_CAPTURES, MOST_SOLVED
 from krypenv.agents.moves.making import make_move
-from krypenv.agents.moves.people import add_move
-from krypenv.agents.search.sampler import Sampler, name_of
+from krypenv.agents.search.sampler import Examiner, name_of
 from krypenv.agents.search.sampling import (
     Job,
-    begin_worlds,
     decide_row,
     decide_rows,
     is_large,
     is_last,
-    list_choices,
     next_world,
+    value_worlds,
 )
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
-from krypenv.agents.workspace import NO_LIMIT, Workspace, with_room
-from krypenv.game.moves import Move
+from krypenv.agents.workspace import NO_LIMIT, Workspace
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, kernel_with, other_kernel
-from krypenv.runtime.threads import in_turn
 from krypenv.state import mix
 
 MANY_PLIES, FEW_PLIES = 4, 2  # after which a line is cut: with two sides, and with more
@@ -185,32 +180,10 @@ def solve_world(job: Job, plan: SearchPlan, end: int, part: int, workspace: Work
 
 search_row = kernel_with(decide_row, prepare_moves=take_one_world, draw_world=draw_hands, value_moves=solve_world)
 search_rows = kernel_with(decide_rows, decide_row=search_row)
+search_worlds = kernel_with(value_worlds, prepare_moves=take_one_world, draw_world=draw_hands, value_moves=solve_world)
 
 
-@kernel
-def list_root(job: Job, workspace: Workspace) -> tuple[int, bool]:
-    """List the moves of the first row of a job; return their number, and whether it hides nothing."""
-    listing, worlds = workspace.listing[0], workspace.worlds[0]
-    begin_worlds(job, 0, worlds, listing.scratch)
-    return list_choices(job.compiled[0], worlds.root, worlds.is_open, listing), worlds.is_open
-
-
-@kernel
-def value_worlds(job: Job, plan: SearchPlan, workspace: Workspace, margins: np.ndarray) -> None:
-    """Write the margins of the moves listed by `list_root` into `margins`, (worlds, K) float64, world by world."""
-    worlds, tally = workspace.worlds[0], workspace.tally[0]
-    end = margins.shape[1]
-    worlds.end = len(margins)
-    tally.totals[:end] = 0.0
-    while next_world(job, 0, False, worlds, workspace.listing[0].scratch):
-        value_moves(job.compiled[0], job.model[0], plan, workspace, end, mix(~worlds.seed))
-        for at in range(end):
-            margins[worlds.world - 1, at] = tally.values[at]
-    if not worlds.agrees:
-        raise ValueError("no deal of the unseen cards agrees with the observation")
-
-
-class Search(Sampler):
+class Search(Examiner):
     """Perfect-information Monte Carlo (PIMC): solves sampled worlds with all hands open, and plays the best move.
 
     The best move has the highest mean margin. A world is a deal of the unseen cards that agrees with all that the seat
@@ -232,7 +205,7 @@ class Search(Sampler):
     """
 
     _decide = staticmethod(search_rows)
-    was_cut = False  # the latest `examine` left out captures that might be better
+    _value = staticmethod(search_worlds)
 
     def __init__(
         self,
@@ -249,26 +222,3 @@ class Search(Sampler):
         self.name = name_of("search", self, locals())
         self._plan = plan_of(rules, method, plies)
         super().__init__(rules, seed, worlds, value, ms, threads)
-
-    @in_turn
-    def examine(
-        self, observation: np.ndarray, action_mask: np.ndarray, also: Move | None = None
-    ) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
-        """Return the moves of one decision and their margins in each world: (n,) of `MOVE` and (worlds, n) float64.
-
-        If nothing is hidden, there is one world. Where captures are optional, moves that are no better than others are
-        left out, and of very many captures all but the best; `was_cut` then says whether the latter happened. `also` is
-        a legal move that must not be left out.
-        `observation` is (433 or more,) int8, `action_mask` (105,) int8.
-        """
-        job = self._ask(np.asarray(observation)[None], np.asarray(action_mask)[None])
-        return with_room(self, lambda: self._examine(job, also))
-
-    def _examine(self, job: Job, also: Move | None) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
-        count, is_open = list_root(job, self._workspace)
-        self.was_cut = bool(self._workspace.listing["is_cut"][0])
-        if also is not None:
-            count = add_move(self._workspace.listing["moves"][0], count, also)
-        margins = np.empty((1 if is_open else self._worlds, count))
-        value_worlds(job, self._plan, self._workspace, margins)
-        return self._workspace.listing["moves"][0, :count].copy(), margins

@@ -8,7 +8,10 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from krypenv.advice.estimates import plus_minus
+from krypenv.advice.values import Values
 from krypenv.game.core import Core
+from krypenv.game.moves import Move
 from krypenv.pictures.text import NARROWEST, TextStyle, text_of
 from krypenv.ui.choices import MOST_LISTED, Choices
 from krypenv.ui.narrator.choice import GROUPS, group_of
@@ -18,6 +21,7 @@ from krypenv.ui.table import Table
 
 _CARD = re.compile(r"(?<![0-9A-Za-z])(?:10|[2-9TJQKA])(?:[♣♦♥♠]|[CDHS](?![0-9A-Za-z]))")
 _INDENT = " " * 6  # before a choice; its number stands there
+MOST_ADVISED = 3  # moves of an advice
 _POINTS = 8  # columns at the right of the choices
 
 
@@ -129,3 +133,20 @@ class Screen:
                 title.rstrip()
                 self.write(title)
             self.write(Text(f"{number:4}  ") + self.inked(words.ljust(wide) + points.rjust(_POINTS)))
+
+    # ------------------------------------------------------------------ advice
+
+    def advice(self, game: Core, agent: str, values: Values) -> None:
+        """Write the move that an agent prefers, the best others by its values, and what they are worth."""
+        say, best = self.narrator.say, list(values.values)
+        best.insert(0, best.pop(values.preferred))
+        rows = [(say("hint.head", agent=agent), say("hint.margin"), say("hint.sweeps"))]
+        for value in best[:MOST_ADVISED]:
+            move, _ = self.narrator.choice(game, Move.parse(value.move))
+            rows.append((f"  {move}", plus_minus(value.margin, "+"), f"{value.sets_up:.0%}"))
+        wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for move, margin, sweeps in rows:
+            self.tell(f"{move:{wide[0]}}  {margin:>{wide[1]}}  {sweeps:>{wide[2]}}")
+        self.say("hint.legend")
+        if values.preferred:
+            self.say("hint.prefers", agent=agent)

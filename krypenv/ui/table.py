@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from krypenv import agents
+from krypenv.advice.values import Values, gives_values, values_of
 from krypenv.agents.base import Agent
 from krypenv.game.moves import Move
 from krypenv.inputs.words import is_whole, shown
@@ -12,6 +13,7 @@ from krypenv.one_game import Game
 from krypenv.rules import Rules
 
 PERSON = "person"
+SWEEP_WORLDS = 200  # in which it is counted how often the next seat sweeps
 _TAG = "Seat{}"  # of a record: who sits there
 
 
@@ -47,6 +49,7 @@ class Table:
             self.players[(seat + step) % players] = opponents[step - 1 if len(opponents) > 1 else 0]
         self._agents = {at: seated(spec, game.rules, seed + at) for at, spec in enumerate(self.players) if at != seat}
         self._helper: Agent | None = None
+        self._valued: tuple[bytes, Values] | None = None  # a record, and the values of the moves after it
         self._sign(game)
 
     def _sign(self, game: Game) -> None:
@@ -87,9 +90,21 @@ class Table:
 
     def hint(self, spec: str) -> Move:
         """Return what an agent would do in the person's place."""
+        return decided(self._ask(spec), self.game)
+
+    def values(self, spec: str) -> Values | None:
+        """Return what the person's moves are worth by an agent; None if it does not value moves."""
+        helper, record = self._ask(spec), self.record()
+        if not gives_values(helper):
+            return None
+        if self._valued is None or self._valued[0] != record:
+            self._valued = record, values_of(self.game, helper, SWEEP_WORLDS, self._seed)
+        return self._valued[1]
+
+    def _ask(self, spec: str) -> Agent:
         if self._helper is None:
             self._helper = seated(spec, self.game.rules, self._seed)
-        return decided(self._helper, self.game)
+        return self._helper
 
     def next_game(self) -> None:
         """Begin the session's next game."""

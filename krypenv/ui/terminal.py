@@ -14,6 +14,7 @@ from rich.console import Console
 
 from krypenv.game.moves import Move
 from krypenv.inputs.words import one_line
+from krypenv.runtime.jit import compilations
 from krypenv.ui.choices import MOST_LISTED, Wrong, choices_of, parse_choice, reason
 from krypenv.ui.saving import Saver, reason_of
 from krypenv.ui.screen import Screen
@@ -117,7 +118,7 @@ class Terminal:
     def _add(self, remark: Callable[[Table], str]) -> None:
         """Write what there is to say about the game; a person need not wait for it."""
         with contextlib.suppress(KeyboardInterrupt):
-            with self._console.status(self._text("wait.luck"), spinner="line"):
+            with self._waiting("wait.luck"):
                 said = remark(self._table)
             if said:
                 self._screen.tell(said)
@@ -127,7 +128,7 @@ class Terminal:
         if self._table.is_yours or self._table.game.is_over:
             return False
         before = self._table.game.copy()
-        with self._console.status(self._text("wait.others"), spinner="line"):  # shown in terminals that can
+        with self._waiting("wait.others"):
             is_played = next(self._table.play_others(), None) is not None
         self._screen.play(before, self._table.game)
         return is_played
@@ -204,13 +205,26 @@ class Terminal:
         self._screen.position(self._table.game)
 
     def _hint(self) -> None:
+        name = self._helper.partition("(")[0]
         try:
-            move = self._table.hint(self._helper)
+            with self._waiting("wait.hint", agent=name):
+                values = self._table.values(self._helper)
+                move = self._table.hint(self._helper) if values is None else None
         except ValueError as error:  # no such agent, or none for these rules
             self._screen.write(f"{error}.")
             return
-        said, _ = self._screen.narrator.choice(self._table.game, move)
-        self._say("hint.alone", agent=self._helper.partition("(")[0], move=said)
+        if values:
+            self._screen.advice(self._table.game, name, values)
+        elif move:
+            said, _ = self._screen.narrator.choice(self._table.game, move)
+            self._say("hint.alone", agent=name, move=said)
+
+    @contextlib.contextmanager
+    def _waiting(self, key: str, **parts: Any) -> Iterator[None]:
+        """Say what the person waits for while the block runs, in terminals that can; also that code is compiled."""
+        status = self._console.status(self._text(key, **parts), spinner="line")
+        with status, compilations(lambda: status.update(self._text("wait.compiling"))):
+            yield
 
     # ------------------------------------------------------------------ saving
 

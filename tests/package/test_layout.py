@@ -44,6 +44,7 @@ FLOORS = [
     {"krypenv.agents.neural", "krypenv.agents.oracle"},
     {"krypenv.agents.champion"},
     {"krypenv.agents"},
+    {"krypenv.advice"},
     {"krypenv.ui.narrator"},
     {"krypenv.ui"},
     {"krypenv.training", "krypenv.training.evaluation", "krypenv.training.learn", "krypenv.training.research"},

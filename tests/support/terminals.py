@@ -31,7 +31,7 @@ def typed(move):
     return " ".join([move.card, *move.takes]).lower()
 
 
-def sitting(table, lines, path=None, width=80, **more):
+def sitting(table, lines, path=None, width=80, helper="greedy", **more):
     """A terminal at which these lines are typed, and what it writes."""
     out, left = io.StringIO(), iter(lines)
 
@@ -44,7 +44,7 @@ def sitting(table, lines, path=None, width=80, **more):
         return line
 
     console = Console(file=out, width=width, force_terminal=False)
-    return Terminal(table, path or Path("game.krk"), "greedy", console, read=read, **more), out
+    return Terminal(table, path or Path("game.krk"), helper, console, read=read, **more), out
 
 
 def some_lines(table, seed):

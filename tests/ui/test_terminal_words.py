@@ -5,13 +5,17 @@ from __future__ import annotations
 import io
 import random
 import re
+import time
 from pathlib import Path
 
+import numba
 import pytest
 from rich.console import Console
 from support.terminals import sitting, some_lines, typed
 
 from krypenv import Game, Rules
+from krypenv.advice.estimates import plus_minus
+from krypenv.game.moves import Move
 from krypenv.ui.choices import choices_of
 from krypenv.ui.narrator.choice import group_of
 from krypenv.ui.narrator.narrator import Narrator
@@ -219,3 +223,56 @@ def test_the_words_of_the_person_s_language_are_understood():
     assert not table.game.moves
     assert said.count("Krypkasino, giv 1 av 12") == 3
     assert "Du spelar: " in said
+
+
+# ---------------------------------------------------------------------- hints
+
+
+@pytest.mark.parametrize("text", ["krypkasino players=2", "krypkasino players=4 teams=2", "mulle-glimne players=2"])
+def test_a_hint_is_the_best_moves_with_margin_interval_and_the_next_sweep(text):
+    table = Table(Game(Rules.parse(text), seed=3), 0, ["random"])
+    said = shown(table, ["hint", "hint"], helper="champion(worlds=20)")
+    values, narrator = table.values("champion(worlds=20)"), Narrator(table.game.rules, seat=0)
+    best = list(values.values)
+    wanted = [best.pop(values.preferred), *best][:3]
+    found = re.findall(r"^  (\S.*\S) +([+-]\d+\.\d ± \d+\.\d) +(\d+%)$", said, re.MULTILINE)
+    told = [
+        (narrator.choice(table.game, Move.parse(value.move))[0], plus_minus(value.margin, "+"), f"{value.sets_up:.0%}")
+        for value in wanted
+    ]
+    assert [(words.strip(), *figures) for words, *figures in found] == told * 2, "the same when it is asked again"
+    assert ("its network has learned" in flat(said)) == bool(values.preferred)
+    assert not table.game.moves
+
+
+def test_an_agent_that_values_no_moves_shows_its_own():
+    table = Table(Game(Rules.preset(), seed=3), 0, ["random"])
+    said = shown(table, ["hint"])
+    [told] = re.findall(r"greedy advises: (.*)$", said, re.MULTILINE)
+    narrator = Narrator(table.game.rules, seat=0)
+    assert told in {narrator.choice(table.game, move)[0] for move in table.game.legal_moves()}
+
+
+def test_a_helper_that_can_t_play_is_refused_in_a_sentence():
+    table = Table(Game(Rules.preset(), seed=3), 0, ["random"])
+    assert "oracle-hand sees what is hidden, so it can't play here." in flat(
+        shown(table, ["hint"], helper="oracle-hand")
+    )
+
+
+# ---------------------------------------------------------------------- waiting
+
+
+def test_compiling_is_said_where_it_happens(monkeypatch):
+    table, out = Table(Game(Rules.preset(), seed=3), 1, ["random"]), io.StringIO()
+    plain = Table.play_others
+
+    def compiling(self):
+        numba.njit(lambda number: number + 1)(3)
+        time.sleep(0.3)
+        return plain(self)
+
+    monkeypatch.setattr(Table, "play_others", compiling)
+    console = Console(file=out, width=80, force_terminal=True, _environ={"TERM": "xterm"})
+    Terminal(table, Path("game.krk"), "greedy", console, read=lambda _: "q").run()
+    assert "Compiling, once" in out.getvalue()

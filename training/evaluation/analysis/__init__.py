@@ -1,7 +1,6 @@
 """The value of each move in a position or a recorded game.
 
 analysis  positions and records
-sweeps    sweeps that a move sets up and risks
 comments  tables, and comments in records
 picture   pictures
 """

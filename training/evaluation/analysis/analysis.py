@@ -8,27 +8,23 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from krypenv import agents
+from krypenv.advice.estimates import TIE, Estimate
+from krypenv.advice.values import MoveValue, values_of
 from krypenv.agents import Agent, format_spec, parse_spec
-from krypenv.agents.moves.people import as_move
 from krypenv.game.moves import Move
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import lead_sign
 from krypenv.one_game import Game
 from krypenv.rules import Rules
-from krypenv.state import allocate
-from krypenv.training.evaluation.analysis.sweeps import sample_worlds, sweep_chances
 from krypenv.training.evaluation.luck.of_game import GameLuck, luck_of_game
 from krypenv.training.evaluation.matches.duplicate import make_player
-from krypenv.training.evaluation.matches.margins import interval
 from krypenv.training.runs import Progress, limits, panels
 from krypenv.training.runs.options import Part, setting
 
 WORLDS = 200  # default number of worlds
 SYMBOLS = ("?!", "?", "??")  # inaccuracy, mistake, blunder
-TIE = 1e-9  # margins closer than this are equal
 
 
 @dataclass(frozen=True)
@@ -49,44 +45,6 @@ class Marks(Part):
     def points(self) -> tuple[float, float, float]:
         """The points, in the order of `SYMBOLS`."""
         return self.inaccuracy, self.mistake, self.blunder
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over worlds and its 95% interval (Student's t), whose bounds are None if nothing is hidden: one world."""
-
-    mean: float
-    low: float | None
-    high: float | None
-
-    @classmethod
-    def of(cls, samples: npt.NDArray[np.float64]) -> Estimate:
-        """Return the estimate from one value per world, (worlds,) float64."""
-        mean, low, high = interval(samples)
-        return cls(mean, low, high) if len(samples) > 1 else cls(mean, None, None)
-
-    @property
-    def half(self) -> float | None:
-        """Half the width of the interval."""
-        return None if self.high is None else self.high - self.mean
-
-    @property
-    def is_above_zero(self) -> bool:
-        """Whether the mean and its whole interval are above zero."""
-        return self.mean > TIE and (self.low is None or self.low > 0)
-
-
-@dataclass(frozen=True)
-class MoveValue:
-    """The expected results of one legal move for the side of the seat that makes it."""
-
-    move: str  # as records write it
-    margin: Estimate  # of the whole game, points scored so far included
-    behind: Estimate  # the best move's margin minus this one's, world by world; 0 for the best
-    sweeps: int  # own sweeps that the move makes: 0, 1 or 2
-    # Where sweeps are not forced, "must" is "can" in the next two.
-    sets_up: float  # probability that the next seat must sweep what the move leaves
-    risks: float  # probability that this seat must sweep at its next turn, if the others play like the tactician
 
 
 @dataclass(frozen=True)
@@ -294,19 +252,7 @@ def _choose_agent(
 
 def _decide(game: Game, player: Any, worlds: int, seed: int, open_hands: bool, played: Move | None = None) -> Decision:
     """Return the moves of the seat to act with their values; the one that was `played` is among them."""
-    also = () if game.rules.capture == "maximal" or played is None else (played,)
-    if open_hands:
-        state = allocate(1)
-        state[0] = game.state
-        listed, margins = player.examine_on(state, *also)
-    else:
-        listed, margins = player.examine(game.observation(), game.action_mask(), *also)
-    moves = [_made(game, row) for row in listed]
-    legal = _count_legal(game)
-    chances = sweep_chances(game, moves, sample_worlds(game, worlds, seed, open_hands), seed)
-    means = margins.mean(axis=0)
-    order = np.argsort(-means, kind="stable").tolist()
-    behind = margins[:, order[:1]] - margins
+    values = values_of(game, player, worlds, seed, open_hands, played)
     return Decision(
         seat=game.turn,
         deal=game.deal_number,
@@ -314,23 +260,11 @@ def _decide(game: Game, player: Any, worlds: int, seed: int, open_hands: bool, p
         hand=tuple(game.hand(game.turn)),
         table=tuple(game.table),
         pending=game.pending,
-        worlds=len(margins),
-        legal=legal,
+        worlds=values.worlds,
+        legal=_count_legal(game),
         was_cut=bool(getattr(player, "was_cut", False)),
-        moves=tuple(
-            MoveValue(
-                str(moves[at]), Estimate.of(margins[:, at]), Estimate.of(behind[:, at]), moves[at].sweep, *chances[at]
-            )
-            for at in order
-        ),
+        moves=values.values,
     )
-
-
-def _made(game: Game, row: np.void) -> Move:
-    """Return a move of `krypenv.agents.moves.record.MOVE` with the sweeps that it makes."""
-    twin = game.copy()
-    twin.push(as_move(row, sum(1 << value for value, *_ in game.builds)))
-    return twin.moves[-1]
 
 
 def _count_legal(game: Game) -> int | None:

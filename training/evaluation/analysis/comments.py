@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from krypenv.advice.estimates import TIE, plus_minus
+from krypenv.advice.values import MoveValue
 from krypenv.game.core import MOST_MOVES
 from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.training.evaluation.analysis.analysis import (
     SYMBOLS,
-    TIE,
-    Estimate,
-    MoveValue,
     PositionAnalysis,
     RecordAnalysis,
     RecordedMove,
@@ -71,12 +70,6 @@ def _move_row(value: MoveValue) -> tuple[str, ...]:
         f"{value.sets_up:.0%}",
         f"{value.risks:.0%}",
     )
-
-
-def plus_minus(estimate: Estimate, sign: str = "") -> str:
-    """Return a mean with half its interval, as in ``+3.1 ± 0.4``; with the sign ``+``, positive means show it."""
-    width = "" if estimate.half is None else f" ± {estimate.half:.1f}"
-    return f"{estimate.mean:{sign}.1f}{width}"
 
 
 def print_record(analysis: RecordAnalysis) -> None:

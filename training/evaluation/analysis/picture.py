@@ -10,16 +10,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator
 
+from krypenv.advice.estimates import TIE, plus_minus
+from krypenv.advice.values import MoveValue
 from krypenv.rules import Rules
 from krypenv.training.evaluation.analysis.analysis import (
     SYMBOLS,
-    TIE,
-    MoveValue,
     PositionAnalysis,
     RecordAnalysis,
     RecordedMove,
 )
-from krypenv.training.evaluation.analysis.comments import describe, plus_minus, side_name, tell_sides, told_sides
+from krypenv.training.evaluation.analysis.comments import describe, side_name, tell_sides, told_sides
 from krypenv.training.runs.figures import save_figure, spread
 
 MOST_BARS = 24  # moves of a position that are drawn, at most

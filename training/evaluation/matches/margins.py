@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri
 
+from krypenv.advice.estimates import UP_TO, student
+from krypenv.advice.estimates import Interval as Interval
 from krypenv.kernels.compiled import lead_sign
 from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
 
 FloatArray = npt.NDArray[np.float64]
-Interval = tuple[float, float, float]  # mean, and the bounds of its 95% interval
 
-UP_TO = 0.975  # the probability below the upper bound of an interval
 NO_FIGURE = "–"  # in place of one that is nan
 NONE: Interval = (math.nan, math.nan, math.nan)  # of no samples
 
@@ -93,7 +93,7 @@ def interval(samples: Sequence[float] | npt.NDArray[np.number]) -> Interval:
         return NONE
     if len(found) == 1:
         return float(found[0]), -math.inf, math.inf
-    return _student(float(found.mean()), float(found.std(ddof=1)) / math.sqrt(len(found)), len(found))
+    return student(float(found.mean()), float(found.std(ddof=1)) / math.sqrt(len(found)), len(found))
 
 
 def interval_of_groups(means: FloatArray, counted: npt.NDArray[np.bool_]) -> Interval:
@@ -113,7 +113,7 @@ def interval_of_groups(means: FloatArray, counted: npt.NDArray[np.bool_]) -> Int
     if fewest == 1:
         return mean, -math.inf, math.inf
     added = (np.where(counted, means - centre, 0.0) / deals).mean(axis=1)
-    return _student(mean, math.sqrt(float((added**2).sum()) * fewest / (fewest - 1)), fewest)
+    return student(mean, math.sqrt(float((added**2).sum()) * fewest / (fewest - 1)), fewest)
 
 
 def share_interval(hits: FloatArray, times: FloatArray) -> Interval:
@@ -127,11 +127,6 @@ def share_interval(hits: FloatArray, times: FloatArray) -> Interval:
     ratio = float(hits.sum() / total)
     half = float(ndtri(UP_TO) * np.sqrt(((hits - ratio * times) ** 2).sum()) / total)
     return ratio, max(ratio - half, 0.0), min(ratio + half, 1.0)
-
-
-def _student(mean: float, error: float, samples: int) -> Interval:
-    half = float(stdtrit(samples - 1, UP_TO)) * error
-    return mean, mean - half, mean + half
 
 
 def holm(p_values: Sequence[float]) -> FloatArray:

@@ -1,0 +1,6 @@
+"""What the moves of a decision are worth by an agent that values them: margins over worlds, and sweeps that follow.
+
+estimates  a mean over worlds with its interval
+sweeps     sweeps that a move sets up and risks
+values     the moves of a decision with their values
+"""
