@@ -154,7 +154,7 @@ def tiny_work() -> Iterator[None]:
             (benchmark, "_measure", lambda *_: line),
             (beside, "_measure", lambda *_: pair),
             (doctor, "examine", lambda tell: {"wrong": [], "install": []}),
-            (analysis_picture, "_save", lambda path, figure: path.touch()),
+            (analysis_picture, "save_figure", lambda path, figure: path.touch()),
             (arena_report, "_picture", lambda agents: None),
             (typer.testing, "_get_command", lambda app: whole_command()),
         ):

@@ -185,7 +185,7 @@ def test_a_file_that_can_not_be_written_is_told_before_the_work(tmp_path, monkey
     (tmp_path / "folder").mkdir()
     (tmp_path / "taken").touch()
     (tmp_path / "full").symlink_to("nowhere/at/all")
-    monkeypatch.setattr(evaluation, "duplicate_match", lambda *_: pytest.fail("it began"))
+    monkeypatch.setattr(evaluation, "play_duplicates", lambda *_, **__: pytest.fail("it began"))
     before = sorted(tmp_path.rglob("*"))
     done = krypenv("evaluate", "greedy", "--against", "random", "--deals", 1, "--json", place)
     assert done.exit_code == 2
@@ -285,10 +285,10 @@ def test_an_interruption_while_modules_are_loaded_is_one_line(tmp_path):
 
 
 def test_an_interruption_of_a_command_is_one_line(monkeypatch):
-    def stop(*_):
+    def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(evaluation, "duplicate_match", stop)
+    monkeypatch.setattr(evaluation, "play_duplicates", stop)
     done = krypenv("evaluate", "greedy", "--against", "random")
     assert (done.exit_code, done.stderr) == (130, "krypenv: stopped\n")
 
@@ -305,16 +305,16 @@ def test_workers_say_nothing_of_an_interruption(capfd):
 
 
 def test_a_lack_of_memory_is_one_sentence(monkeypatch):
-    def ask_too_much(*_):
+    def ask_too_much(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr(evaluation, "duplicate_match", ask_too_much)
+    monkeypatch.setattr(evaluation, "play_duplicates", ask_too_much)
     done = krypenv("evaluate", "greedy", "--against", "random")
     assert (done.exit_code, done.stderr) == (2, "krypenv: there is not enough memory for this\n")
 
 
 def test_all_opponents_are_known_before_the_first_match(monkeypatch):
-    monkeypatch.setattr(evaluation, "duplicate_match", lambda *_: pytest.fail("it began"))
+    monkeypatch.setattr(evaluation, "play_duplicates", lambda *_, **__: pytest.fail("it began"))
     done = krypenv("evaluate", "greedy", "--against", "random", "--against", "greddy")
     assert done.exit_code == 2
     assert "unknown agent 'greddy'" in done.stderr
