@@ -2,6 +2,7 @@
 
 table     a game with its players: moves, undo, saving
 choices   what a person may choose, and what is meant by what they type
+view      what one seat may see of a game, as plain values
 rulebook  what a game is, as rich prints it
 screen    what a person in a terminal reads
 saving    the files of a game that is being played

@@ -1,0 +1,138 @@
+"""What a seat is told: all that it may know, nothing that it may not, and why a card can't be played."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+from support.games import FIELDS, RULES, rules_of
+
+from krypenv import Game, Rules
+from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.view import MOST_MOVES, refusal, view
+
+SOME = [
+    *(RULES[text] for text in ("krypkasino players=2", "krypkasino players=4 teams=2", "howto players=3")),
+    *(Rules.parse(text) for text in ("kasino-sweden", "mulle-glimne", "mini-hidden", "krypkasino players=6 teams=2")),
+]
+
+
+def some_moves(game):
+    """The legal moves, or one of many where they can't be listed."""
+    try:
+        return game.legal_moves(300)
+    except ValueError:
+        twin, before = game.copy(), len(game.moves)
+        while len(twin.moves) == before:
+            twin.act(twin.legal_actions()[-1])
+        return [twin.last_move]
+
+
+def played(game, deck, seat):
+    """A game of another deck after the same moves, if the seat can't tell it from this one; None if it can."""
+    other, again = Game(game.rules, deck=deck), game.rewound()
+    for move in [*game.moves, None]:
+        if (other.hand(seat), other.table, other.set_aside) != (again.hand(seat), again.table, again.set_aside):
+            return None
+        if move is None:
+            return other
+        try:
+            other.push(move)
+        except ValueError:
+            return None
+        again.push(move)
+    return None
+
+
+@pytest.mark.parametrize("rules", SOME, ids=str)
+def test_a_view_tells_nothing_that_is_hidden(rules):
+    choices, changed = random.Random(str(rules)), 0
+    for seed in range(4):
+        game = Game(rules, deck=Game(rules, seed=seed).deck)
+        seats = [None, *range(rules.players)]
+        for _ in range(choices.randint(1, 14)):
+            if not game.is_over:
+                game.push(choices.choice(some_moves(game)))
+        if game.is_over:
+            continue
+        for _ in range(60):
+            deck, seat = list(game.deck), choices.choice(seats[1:])
+            one, two = (choices.randrange(len(deck)) for _ in range(2))
+            deck[one], deck[two] = deck[two], deck[one]
+            other = played(game, deck, seat) if deck != game.deck else None
+            if other:
+                changed += 1
+                assert view(other, Narrator(rules, seat=seat)) == view(game, Narrator(rules, seat=seat))
+    assert changed > 20
+
+
+@pytest.mark.parametrize("rules", SOME, ids=str)
+def test_a_view_shows_one_hand_and_every_move_of_whom_it_is_for(rules):
+    choices, game = random.Random(1), Game(rules, seed=5)
+    narrators = {seat: Narrator(rules, seat=seat) for seat in (None, *range(rules.players))}
+    while not game.is_over:
+        if choices.random() < 0.8:
+            game.push(choices.choice(some_moves(game)))
+            continue
+        views = {seat: json.loads(json.dumps(view(game, words))) for seat, words in narrators.items()}
+        assert views[None]["hand"] == []
+        for seat, seen in views.items():
+            assert seat is None or seen["hand"] == game.hand(seat)
+            assert seen["table"] == game.table
+            assert [player["cards"] for player in seen["players"]] == [
+                len(game.hand(at)) for at in range(rules.players)
+            ]
+            if seat != game.turn:
+                assert (seen["moves"], seen["whys"]) == ([], {})
+        moves = views[game.turn]["moves"]
+        if moves is not None:
+            assert [each["move"] for each in moves] == [str(move) for move in game.legal_moves()]
+            for each in moves:
+                twin = game.copy()
+                twin.push(each["move"])
+                assert each["gain"] == twin.scores()[game.turn] - game.scores()[game.turn]
+                kind = "build" if each["build"] else "take" if each["takes"] or each["builds"] else "leave"
+                assert each["kind"] == kind
+        assert set(views[game.turn]["whys"]) == set(game.hand(game.turn))
+        game.push(choices.choice(some_moves(game)))
+    seen = view(game, narrators[0])
+    assert seen["turn"] is None
+    assert seen["sheet"]["scores"] == game.scores()
+    assert [
+        sum(entry["points"][at] for entry in seen["sheet"]["entries"]) for at in range(rules.players)
+    ] == game.scores()
+    assert len([each for each in seen["log"] if each["seat"] is not None]) == len(game.moves)
+    assert seen["last"]["text"] == seen["log"][-1]["text"]
+
+
+def test_too_many_moves_are_not_listed():
+    game = Game.from_position(
+        "rules: kasino-sweden; table: AS 2S 3S 4S 5S 2H 3H 4H AH 5D 6D; hand 0: AC 9C TC; hand 1: 5C 6C 7C; "
+        "captured 1: rest; stock: -"
+    )
+    assert len(game.legal_moves()) > MOST_MOVES
+    assert view(game, Narrator(game.rules, seat=0))["moves"] is None
+
+
+def test_a_sweep_pays_in_the_view():
+    game = Game.from_position(
+        "rules: krypkasino; hand 0: 8S 9D; hand 1: 4C KD; table: 2H 6D; captured 1: rest; stock: -"
+    )
+    words = Narrator(game.rules, ["", "champion"], 0)
+    seen = view(game, words)
+    [move] = [each for each in seen["moves"] if each["takes"]]
+    assert (move["takes"], move["sweep"], move["gain"], move["what"]) == (["6D", "2H"], 1, 6, "6♦+2♥")
+    assert refusal(game, words, "9D") == "You must sweep: your 8♠ takes the whole table."
+    assert refusal(game, words, "8Sx6D2H") == ""
+    with pytest.raises(ValueError, match="'9' is no move"):
+        refusal(game, words, "9")
+    game.push(move["move"])
+    assert view(game, words)["last"]["gains"] == [6, -5]
+    assert view(game, Narrator(game.rules, ["du", "champion"], 1, "sv"))["last"]["text"].startswith("Du spelade 8♠")
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_every_family_has_a_view(name):
+    rules = rules_of(FIELDS[name])
+    assert view(Game(rules, seed=1), Narrator(rules, seat=0, language="sv"))["hand"] == Game(rules, seed=1).hand(0)
