@@ -68,7 +68,7 @@ def same_everywhere() -> Iterator[None]:
     told = [module for module in sys.modules.values() if getattr(module, "machine", None) is machine]
     before = Path.cwd()
     with contextlib.ExitStack() as stack:
-        for clock in ("perf_counter", "monotonic"):
+        for clock in ("perf_counter", "process_time", "monotonic"):
             ticks = (tick / 1024 for tick in itertools.count(1))
             stack.enter_context(mock.patch.object(time, clock, side_effect=ticks))
         for module in told:
