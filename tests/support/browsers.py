@@ -30,9 +30,9 @@ def chromium():
 
 
 @contextlib.contextmanager
-def table_at(load, keys=KEYS, port=0, thinker=None):
+def table_at(load, keys=KEYS, port=0, thinker=None, pause=0.0):
     """The address of a table that is served in a thread."""
-    pages = Pages(load, keys, thinker or Here(), pause=0.0)
+    pages = Pages(load, keys, thinker or Here(), pause=pause)
     with bound("127.0.0.1", port) as listening:
         config = uvicorn.Config(app_of(pages, is_local=True), log_level="error", ws="websockets-sansio",
                                 timeout_graceful_shutdown=1)  # fmt: skip

@@ -8,6 +8,7 @@ import { sheet } from "./sheet.js";
 const page = document.getElementById("page");
 const heard = document.getElementById("heard");
 const dialog = document.getElementById("dialog");
+const KEPT = 8; // what was read out last stays, so that what follows at once does not cut it off
 
 /** Draw the page; `before` is what the server told before, so that what is new can move. */
 export function draw(table, before = null) {
@@ -45,7 +46,8 @@ function readOut(table, before) {
   const seen = isSame ? before.view.log.length : Math.max(0, view.log.length - 1);
   if (isSame && seen === view.log.length && before.fault === table.told.fault && !table.say) return;
   const news = view.log.slice(seen).map((line) => line.text);
-  heard.textContent = [...news, table.say || status(table)].join(" ");
+  heard.append(h("p", {}, [...news, table.say || status(table)].join(" ")));
+  while (heard.children.length > KEPT) heard.firstChild.remove();
 }
 
 // ---------------------------------------------------------------------- head and history
@@ -106,7 +108,7 @@ function plaque({ told }, player, before) {
     t("in_hand", { count: player.cards }), t("pile", { count: player.pile }), t("points", { count: player.points }),
     t("sweeps", { count: player.sweeps }), total,
   ];
-  const gain = view.last && before ? view.last.gains[player.seat] : 0;
+  const gain = before ? player.score - before.players[player.seat].score : 0;
   return h(
     "div",
     { class: `plaque${isTurn ? " turn" : ""}${player.team === null ? "" : ` team${player.team}`}`, "data-seat": player.seat },
@@ -284,7 +286,7 @@ function choices(table, moves) {
 function choice(table, move, kind) {
   const isHinted = table.hint?.move === move.move;
   const isOnly = settled(table.told.view, table.chosen, fitting(table.told.view, table.chosen)) === move;
-  const what = { take: move.what, leave: short(move.card), build: `${t("builds", { value: move.build })}: ${[move.card, ...move.takes].map(short).join(" ")}` }[kind];
+  const what = { take: move.what, leave: short(move.card), build: `${t("builds", { value: move.build })}: ${[...[move.card, ...move.takes].map(short), ...move.builds.map((value) => `[${value}]`)].join(" ")}` }[kind];
   return h(
     "button",
     { class: `move${isHinted ? " hinted" : ""}${isOnly ? " main" : ""}`, "data-focus": `move ${move.move}`, title: move.text, "aria-label": move.text, onclick: () => table.do("play", move.move) },

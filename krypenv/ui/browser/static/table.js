@@ -14,7 +14,6 @@ const table = {
   hint: null,
   isThinkingOfHint: false,
   isLost: false,
-  heard: -1, // lines of the log that have been read out
   do: act,
 };
 let socket = null;
