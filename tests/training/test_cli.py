@@ -82,7 +82,7 @@ def test_help_shows_every_default(command_and_help):
     for option in command.params:
         default = option.default
         is_switch = default is False and not option.secondary_opts  # off unless it is given
-        if default in (None, "", [], ()) or is_switch or "[default: " in option.help:  # which has words for it
+        if default in (None, "", [], ()) or is_switch or "[default: " in (option.help or ""):  # which has words for it
             continue
         value = ", ".join(map(str, default)) if isinstance(default, (list, tuple)) else str(default)
         if isinstance(default, bool):
