@@ -3,8 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 VENV := .venv/.installed
 LOWEST := .venv-lowest
-EXTRAS ?= train,render,dev
-ALL_EXTRAS := train,render,dev,ray,metagame,openspiel,peers
+EXTRAS ?= train,render,table,dev
+ALL_EXTRAS := train,render,table,dev,ray,metagame,openspiel,peers
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:

@@ -26,7 +26,7 @@ LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 BLOCK = re.compile(r"^(<!-- not run -->\n+)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OUTPUT = re.compile(r"\s*^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 STEPS = re.compile(r"^steps = [\d_]+$", re.MULTILINE)
-INSTALL = 'pip install -c constraints.txt -e ".[train,render,dev]"'
+INSTALL = 'pip install -c constraints.txt -e ".[train,render,table,dev]"'
 
 
 class Block(NamedTuple):

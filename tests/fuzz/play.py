@@ -16,6 +16,7 @@ from support.fuzzing import NASTY_WORDS, Fuzzer, Tally, check_sentence, mutate_t
 from support.terminals import ANSI, krypenv_in_a_terminal, sitting, typed
 
 from krypenv import Game, Rules
+from krypenv.training.cli import saved_games
 from krypenv.training.cli.people import play
 from krypenv.ui.table import Table
 
@@ -159,7 +160,7 @@ def fuzz_kills(seed: int, mutants: int) -> Tally:
             missing = unsaved(table, Game.replay(path.read_text(encoding="utf-8")))
             assert missing <= 1, f"{missing} moves of the person are lost"
             with contextlib.ExitStack() as held:
-                assert play._own_name(other, held) == Path("game-3.krk")
+                assert saved_games.own_name(other, held) == Path("game-3.krk")
             tally["right"] += 1
     return tally
 
@@ -172,7 +173,7 @@ def killed_game(table: Table, plays: int, rng: random.Random) -> None:
             yield typed(rng.choice(table.game.legal_moves(1 << 20))) if not table.game.is_over else ""
 
     with contextlib.ExitStack() as held, contextlib.suppress(Killed):
-        sitting(table, lines(), play._own_name(table.record(), held))[0].run()
+        sitting(table, lines(), saved_games.own_name(table.record(), held))[0].run()
 
 
 def unsaved(table: Table, game: Game) -> int:

@@ -33,6 +33,7 @@ def test_help_begins_with_what_people_do():
         "Help": [],
         "Playing, training and measuring agents": [
             "play",
+            "table",
             "rules",
             "show",
             "analyze",

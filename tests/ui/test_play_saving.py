@@ -20,7 +20,7 @@ from support.terminals import krypenv_in_a_terminal, sitting, some_lines
 
 from krypenv import Game, Rules
 from krypenv.agents.scripted import Greedy
-from krypenv.training.cli.people import play
+from krypenv.training.cli import saved_games
 from krypenv.ui import saving
 from krypenv.ui.table import PERSON, Table
 from krypenv.ui.terminal import Leave
@@ -221,7 +221,7 @@ def test_games_that_begin_at_once_have_files_of_their_own():
 
     def begin(record):
         held = contextlib.ExitStack()
-        return play._own_name(record, held), held
+        return saved_games.own_name(record, held), held
 
     with ThreadPoolExecutor(5) as pool:
         begun = list(pool.map(begin, records))
@@ -269,7 +269,7 @@ def test_what_is_there_is_never_overwritten():
 def test_a_game_is_played_by_one_process_at_a_time():
     Path("game.krk").write_bytes(some_table().record())
     Path("link.krk").symlink_to("game.krk")
-    with play._alone(Path("game.krk")):
+    with saved_games.alone(Path("game.krk")):
         for words in (("--load", "game.krk"), ("--load", "link.krk"), ("--save", "game.krk")):
             done = krypenv(*words, typed="1\n")
             assert done.exit_code == 2

@@ -33,6 +33,9 @@ class Entry(NamedTuple):
 
 COMMANDS = {
     "play": Entry("people", "Play against agents in the terminal.", "krypenv play --rules kasino-sweden"),
+    "table": Entry(
+        "people", "Play against agents, or with other people, in the browser.", "krypenv table --people 2 --players 4"
+    ),
     "rules": Entry(
         "people", "Tell what a game is, in five lines or in full.", "krypenv rules mulle --players 4 --teams 2 --full"
     ),

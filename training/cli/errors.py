@@ -18,6 +18,7 @@ from krypenv.runtime import stopping
 LONGEST_MESSAGE = 1000  # characters
 OF_TRAINING = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard")  # what [train] installs
 OF_PICTURES = {"pygame": "pygame-ce", "PIL": "pillow"}  # what [render] installs
+OF_TABLE = ("starlette", "uvicorn", "websockets")  # what [table] installs
 WRITE_ERRORS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF}
 
 
@@ -58,9 +59,10 @@ class OneSentence(TyperGroup):
             message = "krypenv: there is not enough memory for this"
         except ModuleNotFoundError as error:
             missing = (error.name or "").partition(".")[0]
-            if missing not in (*OF_TRAINING, *OF_PICTURES):
+            if missing not in (*OF_TRAINING, *OF_PICTURES, *OF_TABLE):
                 raise
-            extra, missing = ("render", OF_PICTURES[missing]) if missing in OF_PICTURES else ("train", missing)
+            extra = "render" if missing in OF_PICTURES else "table" if missing in OF_TABLE else "train"
+            missing = OF_PICTURES.get(missing, missing)
             needed = f"{missing}, which is not installed; {to_install(extra)}"
             message = f"krypenv: {ctx.invoked_subcommand} needs {needed}"
         except UsageError as error:

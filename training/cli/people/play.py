@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
-from krypenv.inputs.files import write_new
 from krypenv.inputs.words import printable
 from krypenv.training.cli.outputs import check_files, read_text
+from krypenv.training.cli.saved_games import alone, is_same, latest, own_name, take
 from krypenv.training.runs import limits
-from krypenv.training.runs.folders import writing_to
 from krypenv.training.runs.options import Command, an_output, part, setting
 from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH
 from krypenv.training.runs.parts import GameRules, a_language
@@ -32,7 +28,6 @@ if TYPE_CHECKING:
     from krypenv.ui.narrator.words import Words
     from krypenv.ui.table import Table
 
-_MOST_READ = 20  # records among which an unfinished game is looked for
 _PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False, "soft_wrap": True}
 
 
@@ -88,9 +83,9 @@ def run(settings: PlaySettings) -> None:
     language = check_language(it.language or language_of())
     console = Console(no_color=True if it.no_colour else None)
     with contextlib.ExitStack() as held:
-        if load and load != "-" and (not save or _is_same(save, load)):
+        if load and load != "-" and (not save or is_same(save, load)):
             check_files(load)
-            held.enter_context(_alone(Path(load)))
+            held.enter_context(alone(Path(load)))
         elif not load:
             load = _unfinished(console, language, held, not (it.has_deal or it.against or seat is not None or save))
         opponents = list(map(typed, it.against or ["champion"]))
@@ -108,11 +103,11 @@ def run(settings: PlaySettings) -> None:
             game = Game(it.game.of_agents([]), it.seed)
         of_agents = secrets.randbits(32) if it.seed is None else it.seed
         table = Table(game, 0 if seat is None else seat, opponents, of_agents)
-        if save and not (load and _is_same(save, load)):
-            _take(save, held)
+        if save and not (load and is_same(save, load)):
+            take(save, held)
             path = save
         else:
-            path = Path(load) if load and load != "-" else _own_name(table.record(), held)
+            path = Path(load) if load and load != "-" else own_name(table.record(), held)
         remark = partial(_luck_in, language)
         Terminal(table, path, typed(it.hint), console, it.four_colours, remark=remark, language=language).run()
 
@@ -125,9 +120,9 @@ def _luck_in(language: str, table: Table) -> str:
     luck, rules = luck_of_game(table.game), table.game.rules
     if not luck.is_whole:
         return ""
-    is_alone = rules.num_teams == rules.players
-    name = starting(text_in(language, "you" if is_alone else "your_side"))
-    whom = text_in(language, f"luck.whom.{'you' if is_alone else 'side'}")
+    isalone = rules.num_teams == rules.players
+    name = starting(text_in(language, "you" if isalone else "your_side"))
+    whom = text_in(language, f"luck.whom.{'you' if isalone else 'side'}")
     return luck.tell(rules.team_of(table.seat), name, whom, language)
 
 
@@ -140,13 +135,13 @@ def _unfinished(console: Console, language: str, held: contextlib.ExitStack, is_
     from krypenv.ui.narrator.narrator import Narrator
     from krypenv.ui.narrator.words import text_in
 
-    for path in _latest():
+    for path in latest():
         found = contextlib.ExitStack()
         try:
             game = _of_a_person(path)
             if game is None:
                 continue
-            found.enter_context(_alone(path))
+            found.enter_context(alone(path))
         except (OSError, ValueError):  # no record, or somebody plays it
             continue
         with found:
@@ -164,15 +159,6 @@ def _unfinished(console: Console, language: str, held: contextlib.ExitStack, is_
             held.enter_context(found.pop_all())
             return str(path)
     return None
-
-
-def _latest() -> list[Path]:
-    """Return the records in this folder, the latest first."""
-    dated = []
-    for path in Path().glob("*.krk"):
-        with contextlib.suppress(OSError):
-            dated.append((path.stat().st_mtime, path))
-    return [path for _, path in sorted(dated, reverse=True)[:_MOST_READ]]
 
 
 def _of_a_person(path: Path) -> Game | None:
@@ -198,46 +184,3 @@ def _says_yes(words: Words) -> bool:
             continue
         if yes.startswith(answer) or (answer and no.startswith(answer)):
             return yes.startswith(answer)
-
-
-def _own_name(record: bytes, held: contextlib.ExitStack) -> Path:
-    """Write a record to the first file in this folder whose name is not taken, and hold it alone."""
-    for number in count(1):
-        path = Path("game.krk" if number == 1 else f"game-{number}.krk")
-        with contextlib.ExitStack() as found, contextlib.suppress(FileExistsError, _Taken):
-            if not os.path.lexists(path):
-                found.enter_context(_alone(path))
-                write_new(path, record)
-                held.enter_context(found.pop_all())
-                return path
-    raise AssertionError  # names do not end
-
-
-def _take(path: Path, held: contextlib.ExitStack) -> None:
-    """Hold alone the file that a person has named for a game; raise ValueError if there is anything in it."""
-    check_files(path)
-    held.enter_context(_alone(path))
-    if path.exists() and path.stat().st_size:
-        raise ValueError(
-            f"there is something in {path} already; name a new file, or go on with a game of its own: --load {path}"
-        )
-
-
-class _Taken(ValueError):
-    """Somebody plays the game of a file."""
-
-
-@contextlib.contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Keep every other process from playing the game of a file; raise ValueError if one does."""
-    real = Path(os.path.realpath(path))
-    with contextlib.ExitStack() as held:
-        try:
-            held.enter_context(writing_to(real.parent, real.name))
-        except ValueError:
-            raise _Taken(f"the game of {path} is being played already; go on with it there") from None
-        yield
-
-
-def _is_same(one: Path | str, other: Path | str) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)

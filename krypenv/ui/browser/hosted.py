@@ -1,0 +1,187 @@
+"""The game at a table: who sits where, what they may do to it, and its saving. Its state is the game's record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from krypenv.inputs.words import one_line
+from krypenv.one_game import Game
+from krypenv.ui.browser.requests import Request
+from krypenv.ui.browser.seats import PERSON, names_of, people_of
+from krypenv.ui.browser.texts import CATALOGUES, say
+from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.narrator.words import check_language, starting
+from krypenv.ui.view import refusal, view
+
+_TAG = "Seat{}"  # of a record: who sits there
+Keep = Callable[[bytes, bool], None]  # saves a record; the flag says that a new game has begun
+
+
+class Hosted:
+    """A game of people and agents.
+
+    Args:
+        game: the game, which may have begun.
+        players: who sits where: names of agents, and `PERSON`.
+        hint: the agent that gives hints.
+        keep: saves the game's record; OSError is told to the people, who play on.
+        language: one of the narrator's.
+
+    Attributes:
+        game: the game that is being played, one of a session perhaps.
+        number: which game of this table it is, 1 for the first.
+        fault: why the game can't be saved, in a sentence; empty if it can.
+
+    Raises ValueError for a language that the narrator does not have.
+    """
+
+    def __init__(self, game: Game, players: Sequence[str], hint: str, keep: Keep, language: str = "en") -> None:
+        self.players, self.hint = list(players), hint
+        self.people = people_of(players)
+        self.game, self.number, self.fault, self.language = game, 1, "", check_language(language)
+        self._keep = keep
+        names = names_of(players, CATALOGUES[language]["player"])
+        self._words = {seat: Narrator(game.rules, names, seat, language) for seat in (None, *range(game.rules.players))}
+        while game.pending:
+            game.pop()
+        sign(game, players)
+
+    def view(self, seat: int | None) -> dict[str, Any]:
+        """Return what a seat may see, None for who only watches."""
+        return view(self.game, self._words[seat])
+
+    def say(self, key: str, **parts: Any) -> str:
+        """Return a text of the page."""
+        return say(self.language, key, **parts)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts of the page, by their names."""
+        return CATALOGUES[self.language]
+
+    def rules(self, seat: int | None) -> list[tuple[str, str]]:
+        """Return what the game is, in five lines with their headings."""
+        return self._words[seat].lines()
+
+    @property
+    def stamp(self) -> tuple[int, int]:
+        """Which game of the table, and how many moves of it: what a request must name."""
+        return self.number, len(self.game.moves)
+
+    @property
+    def thinker(self) -> int | None:
+        """The seat of the agent to act, None if a person is or nobody."""
+        return None if self.game.is_over or self.game.turn in self.people else self.game.turn
+
+    def record(self) -> bytes:
+        """Return the game's record, as files have it."""
+        return self.game.record().encode()
+
+    def name(self, seat: int) -> str:
+        """What a seat is called where it stands alone."""
+        return starting(self._words[None].names[seat])
+
+    # ------------------------------------------------------------------ what people and agents do
+
+    def do(self, seat: int | None, request: Request) -> str:
+        """Do what a seat asks for; return why it can't be done, in a sentence, which changes nothing, or nothing.
+
+        Of a hint, it says only whether one may be given.
+        """
+        if seat not in self.people:
+            return self.say("only_watching")
+        if (request.game, request.moves) != self.stamp:
+            return self.say("stale")
+        reason: str = getattr(self, f"_{request.do}")(seat, request)
+        return reason
+
+    def push(self, move: str) -> None:
+        """Make an agent's move; raises IllegalMove if it is none."""
+        self.game.push(move)
+        self.save()
+
+    def _play(self, seat: int, request: Request) -> str:
+        if self.game.is_over:
+            return self._words[seat].say("why.over")
+        if self.game.turn != seat:
+            return self.say("not_your_turn", who=self._words[None].who(self.game.turn))
+        try:
+            reason = refusal(self.game, self._words[seat], request.move)
+        except ValueError as error:
+            return f"{one_line(str(error))}."
+        if not reason:
+            self.push(request.move)
+        return reason
+
+    def _undo(self, seat: int, request: Request) -> str:
+        if len(self.people) > 1:
+            return self.say("no_undo")
+        back = moves_back(self.game, seat)
+        if not back:
+            return self._words[seat].say("undo.none")
+        for _ in range(back):
+            self.game.pop()
+        self.save()
+        return ""
+
+    def _next(self, seat: int, request: Request) -> str:
+        if not self.game.is_over or self.game.session_over:
+            return self.say("no_next")
+        self._begin(self.game.next_game(), is_new=False)
+        return ""
+
+    def _new(self, seat: int, request: Request) -> str:
+        return self._deal_anew(lambda: Game(self.game.rules))
+
+    def _again(self, seat: int, request: Request) -> str:
+        return self._deal_anew(self.game.rewound)
+
+    def _hint(self, seat: int, request: Request) -> str:
+        return "" if self.game.turn == seat else self.say("no_hint")
+
+    def _go(self, seat: int, request: Request) -> str:
+        return ""
+
+    def _deal_anew(self, deal: Callable[[], Game]) -> str:
+        if len(self.people) > 1 and not self.game.is_over:
+            return self.say("not_over")
+        self._begin(deal(), is_new=True)
+        return ""
+
+    def _begin(self, game: Game, is_new: bool) -> None:
+        sign(game, self.players)
+        game.comments.clear()
+        self.game, self.number = game, self.number + 1
+        self.save(is_new)
+
+    # ------------------------------------------------------------------ saving
+
+    def save(self, is_new: bool = False) -> None:
+        """Save the game, a new one to a new file; where it can't be saved, keep the reason for the people."""
+        self.fault = ""
+        try:
+            self._keep(self.record(), is_new)
+        except OSError as error:
+            reason = f"{error.filename}: {error.strerror or error}" if error.filename else str(error)
+            self.fault = self.say("not_saved", reason=one_line(reason))
+
+
+def sign(game: Game, players: Sequence[str]) -> None:
+    """Write who sits where into a game's record, as `krypenv play` does."""
+    game.tags |= {_TAG.format(seat): player for seat, player in enumerate(players)}
+
+
+def players_of(game: Game) -> list[str] | None:
+    """Return who sits where by a game's record: names of agents, and `PERSON`; None if it does not say, or nobody."""
+    players = [game.tags.get(_TAG.format(seat), "") for seat in range(game.rules.players)]
+    return players if all(players) and PERSON in players else None
+
+
+def moves_back(game: Game, seat: int) -> int:
+    """Return how many moves there are from a seat's last one on; 0 if it has made none."""
+    twin, seats = game.rewound(), []
+    for move in game.moves:
+        seats.append(twin.turn)
+        twin.push(move)
+    return seats[::-1].index(seat) + 1 if seat in seats else 0

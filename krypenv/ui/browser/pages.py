@@ -1,0 +1,253 @@
+"""The pages at a table: each gets the view of its seat when something changes, and agents play in their turn."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from starlette.websockets import WebSocket, WebSocketState
+
+from krypenv.inputs.words import one_line
+from krypenv.ui.browser.keys import Keys
+from krypenv.ui.browser.requests import parse_key, parse_request
+from krypenv.ui.browser.thinking import AgentFailed, Thinker
+
+if TYPE_CHECKING:
+    from krypenv.ui.browser.hosted import Hosted  # it loads the engine, for which no page is to wait
+
+MOST_PAGES = 50  # open at once
+WAIT_FOR_KEY = 10.0  # seconds that a page has for its first message
+_UNKNOWN_KEY = "This link leads to no seat of this table. Ask for a new link where the table was started."
+_FULL = "Too many pages of this table are open; close one."
+_NOT_READ = "The message was not understood: {}."
+
+
+class Page:
+    """A page in a browser, and what it is still to be told."""
+
+    def __init__(self, socket: WebSocket, seat: int | None) -> None:
+        self.socket, self.seat = socket, seat
+        self._news = asyncio.Event()
+        self._more: dict[str, Any] = {}
+
+    def tell(self, **more: Any) -> None:
+        """Send the view of its seat as soon as the page takes it, with something more."""
+        self._more |= more
+        self._news.set()
+
+    async def send_news(self, view: Callable[[int | None], dict[str, Any]]) -> None:
+        """Send news for ever: always the latest view, however slow the page is."""
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            more, self._more = self._more, {}
+            await self.socket.send_json({"type": "table", **view(self.seat), **more})
+
+
+class Pages:
+    """All pages of a table.
+
+    Args:
+        load: makes the game; called in a thread, for it loads and compiles the engine. ValueError ends the table.
+        keys: which key leads to which seat.
+        thinker: where agents think.
+        pause: seconds between the moves of agents, so that people see them.
+        begun: called with the game when it can be played.
+        stop: called with the reason if the table can't begin.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[], Hosted],
+        keys: Keys,
+        thinker: Thinker,
+        pause: float = 0.9,
+        begun: Callable[[Hosted], object] = id,
+        stop: Callable[[str], object] = id,
+    ) -> None:
+        self._load, self._keys, self._thinker = load, keys, thinker
+        self._pause, self._begun, self._stop = pause, begun, stop
+        self._hosted: Hosted | None = None
+        self._loaded = asyncio.Event()
+        self._is_ready = False  # whether the agents have compiled what they need
+        self._failed = ""  # why the agent to act can't
+        self._ended = ""  # why the table has ended
+        self._pages: list[Page] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._playing: asyncio.Task[None] | None = None
+
+    # ------------------------------------------------------------------ beginning and end
+
+    def begin(self) -> None:
+        """Make the game and the agents, while pages may already come."""
+        self._start(self._begin())
+
+    async def _begin(self) -> None:
+        try:
+            hosted = await asyncio.to_thread(self._load)
+            self._hosted = hosted
+            self._loaded.set()
+            self._begun(hosted)
+            self._wake()
+            agents = [player for seat, player in enumerate(hosted.players) if seat not in hosted.people]
+            await self._thinker.prepare(hosted.game.rules, list(dict.fromkeys([*agents, hosted.hint])))
+        except (ValueError, OSError, AgentFailed) as error:
+            self._ended = one_line(str(error))
+            self._loaded.set()
+            self.tell_all()
+            await asyncio.sleep(self._pause)  # so that the pages hear of it
+            self._stop(self._ended)
+            return
+        self._is_ready = True
+        self.tell_all()
+
+    async def end(self) -> None:
+        """Stop whatever is being done."""
+        self._thinker.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    # ------------------------------------------------------------------ a page
+
+    async def serve(self, socket: WebSocket) -> None:
+        """Serve a page until it is closed."""
+        await socket.accept()
+        with contextlib.suppress(asyncio.TimeoutError, _Gone):
+            try:
+                key = parse_key(await asyncio.wait_for(_received(socket), WAIT_FOR_KEY))
+            except ValueError as error:
+                return await _refuse(socket, _NOT_READ.format(error))
+            await self._loaded.wait()
+            if self._hosted is None:
+                return await _refuse(socket, self._ended)
+            try:
+                seat = self._keys.seat(key, self._hosted.people)
+            except LookupError:
+                return await _refuse(socket, _UNKNOWN_KEY)
+            if len(self._pages) >= MOST_PAGES:
+                return await _refuse(socket, _FULL)
+            await self._listen(Page(socket, seat), self._hosted)
+        if socket.client_state == WebSocketState.CONNECTED:
+            with contextlib.suppress(RuntimeError):
+                await socket.close()
+
+    async def _listen(self, page: Page, hosted: Hosted) -> None:
+        page.tell(texts=hosted.texts, language=hosted.language, rules=hosted.rules(page.seat))
+        self._pages.append(page)
+        self.tell_all()  # who is here
+        sender = self._start(self._send(page))
+        try:
+            while True:
+                self._answer(page, hosted, await _received(page.socket))
+        finally:
+            sender.cancel()
+            self._pages.remove(page)
+            self.tell_all()
+
+    async def _send(self, page: Page) -> None:
+        with contextlib.suppress(RuntimeError, OSError, _Gone):  # the page is gone, as `_received` finds out
+            await page.send_news(self._message)
+
+    def _answer(self, page: Page, hosted: Hosted, text: str) -> None:
+        """Do what a page asks for; it is answered by its view, and by a sentence if it can't be done."""
+        try:
+            request = parse_request(text)
+        except ValueError as error:
+            return page.tell(say=_NOT_READ.format(error))
+        before = hosted.number, len(hosted.game.moves)
+        reason = hosted.do(page.seat, request)
+        if reason:
+            page.tell(say=reason)
+        elif request.do == "hint":
+            self._start(self._think_of_hint(page, hosted))
+        elif before != hosted.stamp or request.do == "go":
+            self._failed = ""
+            self.tell_all()
+            self._wake()
+
+    # ------------------------------------------------------------------ news
+
+    def tell_all(self, **more: Any) -> None:
+        """Send each page the view of its seat."""
+        for page in self._pages:
+            page.tell(**more)
+
+    def _message(self, seat: int | None) -> dict[str, Any]:
+        hosted = self._hosted
+        assert hosted
+        number, moves = hosted.stamp
+        return {
+            "game": number,
+            "moves": moves,
+            "view": hosted.view(seat),
+            "people": hosted.people,
+            "here": sorted({page.seat for page in self._pages if page.seat is not None}),
+            "thinking": hosted.thinker,
+            "ready": self._is_ready,
+            "fault": self._failed or hosted.fault,
+            "ended": self._ended,
+            "stuck": bool(self._failed),
+            "undo": seat in hosted.people and len(hosted.people) == 1,
+        }
+
+    # ------------------------------------------------------------------ agents
+
+    def _wake(self) -> None:
+        """Have agents play if it is their turn."""
+        if self._playing is None or self._playing.done():
+            self._playing = self._start(self._play_agents())
+
+    async def _play_agents(self) -> None:
+        hosted = self._hosted
+        assert hosted
+        while (seat := hosted.thinker) is not None and not self._failed:
+            stamp = hosted.stamp
+            try:
+                move, _ = await asyncio.gather(
+                    self._thinker.decide(hosted.players[seat], seat, hosted.game.copy()), asyncio.sleep(self._pause)
+                )
+                if stamp != hosted.stamp:  # a person has taken a move back, or dealt anew
+                    continue
+                hosted.push(move)
+            except (AgentFailed, ValueError) as error:
+                if stamp == hosted.stamp:
+                    self._failed = hosted.say("agent_failed", who=hosted.name(seat), reason=one_line(str(error)))
+            self.tell_all()
+
+    async def _think_of_hint(self, page: Page, hosted: Hosted) -> None:
+        stamp, seat = hosted.stamp, hosted.game.turn
+        name = hosted.hint.partition("(")[0].rpartition("/")[2]
+        try:
+            move = await self._thinker.decide(hosted.hint, seat, hosted.game.copy())
+        except AgentFailed as error:
+            page.tell(say=hosted.say("agent_failed", who=name, reason=one_line(str(error))))
+            return
+        if stamp == hosted.stamp:
+            page.tell(hint={"move": move, "by": name})
+
+
+class _Gone(Exception):
+    """The page is closed."""
+
+
+async def _received(socket: WebSocket) -> str:
+    """Return the next message of a page; a message of bytes is an empty text. Raises _Gone if the page is closed."""
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise _Gone
+    return message.get("text") or ""
+
+
+async def _refuse(socket: WebSocket, reason: str) -> None:
+    with contextlib.suppress(RuntimeError):
+        await socket.send_json({"type": "closed", "say": reason})
+        await socket.close(4403)

@@ -1,0 +1,42 @@
+"""Who sits where: people at some seats, and agents at the others. It loads no engine, for which no page is to wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+PERSON = "person"
+
+
+def players_at(count: int, seats: Sequence[int], agents: Sequence[str]) -> list[str]:
+    """Return who sits at each of some seats: people, and from the first person's left on agents, or one for all seats.
+
+    Raises ValueError, with one sentence, for seats that there are not, and for too many or too few agents.
+    """
+    if not all(0 <= seat < count for seat in seats) or len(set(seats)) < len(seats):
+        raise ValueError(
+            f"the seats are 0 to {count - 1}, one for each person, so people can't have {', '.join(map(str, seats))}"
+        )
+    around = [(seats[0] + step) % count for step in range(count)]
+    free = [seat for seat in around if seat not in seats]
+    if len(agents) not in {1, len(free)} or (agents and not free):
+        raise ValueError(
+            f"{len(free)} other players are needed, named one by one or all by one name, not {len(agents)}"
+        )
+    players = [PERSON] * count
+    for number, seat in enumerate(free):
+        players[seat] = agents[number if len(agents) > 1 else 0]
+    return players
+
+
+def people_of(players: Sequence[str]) -> list[int]:
+    """Return the seats of people."""
+    return [seat for seat, player in enumerate(players) if player == PERSON]
+
+
+def names_of(players: Sequence[str], person: str) -> list[str]:
+    """Return what the seats are called within sentences: people by `person`, agents by their names."""
+    plain = [
+        person.format(number=seat + 1) if player == PERSON else player.partition("(")[0].rpartition("/")[2]
+        for seat, player in enumerate(players)
+    ]
+    return [name if plain.count(name) == 1 else f"{name} {seat + 1}" for seat, name in enumerate(plain)]

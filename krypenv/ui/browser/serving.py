@@ -1,0 +1,94 @@
+"""Where a table is served: address, port and links, and the server until somebody stops it."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+
+import uvicorn
+from starlette.applications import Starlette
+
+SOON = 2  # seconds that pages have to close when the server stops
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at an address; port 0 stands for any free one.
+
+    Raises ValueError with one sentence if there is no such address, or if the port is busy.
+    """
+    try:
+        socket.getaddrinfo(host, port)
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except socket.gaierror:
+        raise ValueError(f"{host!r} is no address of this machine; --host is one, as in 0.0.0.0") from None
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise ValueError(f"port {port} is busy; give another one by --port, or --port 0 for any free one") from None
+        raise ValueError(f"{host} port {port} can't be used: {os.strerror(error.errno or 0)}") from None
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def link(listening: socket.socket, host: str, key: str = "") -> str:
+    """Return the link to a seat. The key follows a #, so browsers keep it to themselves and send it in no address."""
+    port = listening.getsockname()[1]
+    name = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/{f'#{key}' if key else ''}"
+
+
+class Serving:
+    """A server, which `stop` ends with a reason."""
+
+    def __init__(self) -> None:
+        self._server: uvicorn.Server | None = None
+        self._reason = ""
+
+    def stop(self, reason: str) -> None:
+        """End the server."""
+        self._reason = reason
+        if self._server:
+            self._server.should_exit = True
+
+    def run(self, app: Starlette, listening: socket.socket, opened: str = "") -> None:
+        """Serve until Ctrl-C, and open a link in the browser; raises ValueError with the reason of `stop`."""
+        config = uvicorn.Config(
+            app,
+            log_level="error",
+            access_log=False,
+            ws="websockets-sansio",
+            ws_max_size=1 << 14,
+            timeout_graceful_shutdown=SOON,
+            lifespan="on",
+        )
+        self._server = _Announcing(config, lambda: open_soon(opened) if opened else None)
+        self._server.run(sockets=[listening])
+        if self._reason:
+            raise ValueError(self._reason)
+
+
+class _Announcing(uvicorn.Server):
+    """A server that says when it serves."""
+
+    def __init__(self, config: uvicorn.Config, tell: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._tell = tell
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._tell()
+
+
+def open_soon(address: str) -> None:
+    """Open a link in the browser, which may take its time."""
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -1,0 +1,108 @@
+"""Agents in a process of their own, so that pages are answered while they think."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import signal
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from krypenv.inputs.words import describe_error
+
+if TYPE_CHECKING:
+    from krypenv.agents.base import Agent
+    from krypenv.one_game import Game
+    from krypenv.rules import Rules
+
+Spec = str  # an agent's name, as `krypenv.agents.make` reads it
+
+
+class AgentFailed(Exception):
+    """An agent can't play; the message continues its name."""
+
+
+class Thinker:
+    """One process in which all agents of a table think, one decision after another. A process that dies is replaced."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = seed
+        self._pool: ProcessPoolExecutor | None = None
+
+    async def prepare(self, rules: Rules, specs: list[Spec]) -> None:
+        """Make agents and have each decide once, which compiles; raises ValueError for one that can't sit here."""
+        error = await self._call(_prepare, rules, specs, self._seed)
+        if error:
+            raise ValueError(error)
+
+    async def decide(self, spec: Spec, seat: int, game: Game) -> str:
+        """Return an agent's move, as records write it; raises AgentFailed with the reason if it has none."""
+        is_done, said = await self._call(_decide, spec, self._seed + seat, game)
+        if not is_done:
+            raise AgentFailed(said)
+        return str(said)
+
+    def close(self) -> None:
+        """End the process, whatever it does."""
+        pool, self._pool = self._pool, None
+        if pool:
+            processes = list((pool._processes or {}).values())
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.kill()
+
+    async def _call(self, function: Any, *arguments: Any) -> Any:
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(1, context, initializer=_ignore_interrupts)
+        pool = self._pool
+        try:
+            return await asyncio.get_running_loop().run_in_executor(pool, function, *arguments)
+        except BrokenProcessPool:
+            if self._pool is pool:
+                self._pool = None
+            raise AgentFailed("was ended from outside, or ended its process") from None
+
+
+# ---------------------------------------------------------------------- in the process
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C to the server, which ends this process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _prepare(rules: Rules, specs: list[Spec], seed: int) -> str:
+    """Return what is wrong with the agents, in a sentence; nothing if they can play."""
+    from krypenv.one_game import Game
+    from krypenv.ui.table import decided
+
+    for spec in specs:
+        try:
+            agent = _agent(spec, rules, seed)
+        except ValueError as error:
+            return str(error)
+        try:
+            decided(agent, Game(rules, seed=0))
+        except Exception as error:
+            return f"{spec} {describe_error(error)}"
+    return ""
+
+
+def _decide(spec: Spec, seed: int, game: Game) -> tuple[bool, str]:
+    """Return an agent's move, or why it has none."""
+    from krypenv.ui.table import decided
+
+    try:
+        return True, str(decided(_agent(spec, game.rules, seed), game))
+    except Exception as error:
+        return False, describe_error(error)
+
+
+@lru_cache(maxsize=64)
+def _agent(spec: Spec, rules: Rules, seed: int) -> Agent:
+    from krypenv.ui.table import seated
+
+    return seated(spec, rules, seed)

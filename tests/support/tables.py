@@ -1,0 +1,103 @@
+"""Tables in the browser without a browser: their server, and pages that speak to it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+from starlette.testclient import TestClient
+
+from krypenv import Game, Rules
+from krypenv.ui.browser.app import app_of
+from krypenv.ui.browser.hosted import Hosted
+from krypenv.ui.browser.keys import Keys
+from krypenv.ui.browser.pages import Pages
+from krypenv.ui.browser.thinking import Thinker
+
+ADDRESS = "http://127.0.0.1:8765"
+SOCKET = "ws://127.0.0.1:8765/socket"
+KEYS = Keys(tuple(f"key-of-seat-{seat}-" * 2 for seat in range(6)), "key-of-who-watches-it", is_open=True)
+
+
+class Here(Thinker):
+    """Agents that think in this process, at once."""
+
+    async def _call(self, function, *arguments):
+        return function(*arguments)
+
+
+class Kept:
+    """What was saved: a list of records for each game."""
+
+    def __init__(self):
+        self.games = [[]]
+
+    def __call__(self, record, is_new):
+        if is_new:
+            self.games.append([])
+        self.games[-1].append(record.decode())
+
+
+def hosted(rules="mini-low", players=("person", "greedy"), keep=None, seed=3, language="en"):
+    """A game at a table."""
+    return Hosted(Game(Rules.parse(rules), seed=seed), players, "greedy", keep or Kept(), language)
+
+
+@contextlib.contextmanager
+def serving(load, keys=KEYS, thinker=None, is_local=True, **more):
+    """A client of a table's server."""
+    pages = Pages(load, keys, thinker or Here(), pause=0.0, **more)
+    with TestClient(app_of(pages, is_local), ADDRESS) as client:
+        yield client
+
+
+class Page:
+    """A page without a browser."""
+
+    def __init__(self, socket):
+        self.socket, self.told = socket, {}
+
+    def read(self, until=lambda told: True):
+        """Read new messages until one is as it should be, and return it."""
+        while True:
+            self.told = self.socket.receive_json()
+            if until(self.told):
+                return self.told
+
+    def until(self, wanted):
+        """Return the state of the table once it is as it should be, now or later."""
+        return self.told if wanted(self.told) else self.read(wanted)
+
+    def ask(self, do, **more):
+        """Ask for something, of the state that the page shows."""
+        self.send(**{"do": do, "game": self.told["game"], "moves": self.told["moves"], **more})
+
+    def send(self, **message):
+        self.socket.send_text(json.dumps(message))
+
+    def play(self, choose=lambda moves: moves[0]["move"]):
+        """Play a move, once it is this seat's turn, and read what comes of it."""
+        self.my_turn()
+        made = self.told["moves"]
+        self.ask("play", move=choose(self.told["view"]["moves"]))
+        return self.until(lambda told: told["moves"] > made)
+
+    def my_turn(self):
+        """Read until it is this seat's turn, or the game is over."""
+        while not (self.told.get("view") and (self.told["view"]["over"] or self.is_mine)):
+            self.read()
+        return self.told
+
+    @property
+    def is_mine(self):
+        return self.told["view"]["turn"] == self.told["view"]["seat"]
+
+
+@contextlib.contextmanager
+def page(client, key="", origin=ADDRESS):
+    """A page at its seat, which has got its first view."""
+    with client.websocket_connect(SOCKET, headers={"origin": origin}) as socket:
+        one = Page(socket)
+        one.send(do="sit", key=key)
+        one.read()
+        yield one

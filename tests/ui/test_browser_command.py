@@ -1,0 +1,162 @@
+"""`krypenv table`: what it prints, what it refuses, and that a game outlives its server."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.commands import krypenv
+from support.places import ROOT
+from websockets.sync.client import connect
+
+from krypenv import Game
+from krypenv.training.cli.people.table import TableSettings, rules_of
+from krypenv.ui import table
+from krypenv.ui.browser import seats
+from krypenv.ui.browser.seats import players_at
+from krypenv.ui.browser.serving import bound
+
+FAST = ["--no-open", "--port", "0", "--hint", "greedy"]
+
+
+@contextlib.contextmanager
+def running(folder, *words):
+    """The command, and the address that it prints."""
+    own = {**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": "C", "PYTHONUNBUFFERED": "1"}
+    line = [sys.executable, "-m", "krypenv", "table", *FAST, *map(str, words)]
+    with subprocess.Popen(
+        line, cwd=folder, env=own, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            said = process.stdout.readline()
+            yield process, re.search(r"http://[\d.:]+", said)[0]
+        finally:
+            process.kill()
+
+
+@contextlib.contextmanager
+def sitting(address, key=""):
+    """A page without a browser: what it is told, message by message, and a way to ask."""
+    with connect(address.replace("http", "ws") + "/socket", origin=address, open_timeout=10) as socket:
+        socket.send(json.dumps({"do": "sit", "key": key}))
+        yield socket, lambda: json.loads(socket.recv(timeout=60))
+
+
+def play_one(socket, heard):
+    """Play a move as soon as it is this page's turn, and return what is told after it."""
+    told = heard()
+    while told["view"]["turn"] != told["view"]["seat"]:
+        told = heard()
+    made = told["moves"]
+    move = told["view"]["moves"][0]["move"]
+    socket.send(json.dumps({"do": "play", "game": told["game"], "moves": made, "move": move}))
+    while told["moves"] <= made:
+        told = heard()
+    return told
+
+
+def test_a_killed_table_takes_its_game_up_again(tmp_path):
+    with running(tmp_path, "--rules", "mini-low", "--against", "greedy", "--seed", 5) as (process, address):
+        with sitting(address) as (socket, heard):
+            told = play_one(socket, heard)
+        links = (tmp_path / ".table-links.json").read_text()
+        process.kill()
+        process.wait()
+    saved = Game.replay((tmp_path / "table.krk").read_text())
+    assert len(saved.moves) >= told["moves"]
+    with running(tmp_path) as (process, address):
+        assert process.stdout.readline() == "It goes on with the game of table.krk.\n"
+        with sitting(address) as (_, heard):
+            assert heard()["view"]["log"][: len(told["view"]["log"])] == told["view"]["log"]
+        assert (tmp_path / ".table-links.json").read_text() == links
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        assert process.returncode == 0
+        assert out.splitlines()[-1] == "The game is saved in table.krk; krypenv table goes on with it."
+        assert err == ""
+
+
+def test_each_of_two_people_gets_a_link(tmp_path):
+    with running(tmp_path, "--rules", "mini-low", "--people", 2) as (process, _):
+        said = [process.stdout.readline() for _ in range(4)]
+    assert said[0] == "The game is saved in table.krk as it goes.\n"
+    links = [re.search(r"(http\S+)/#(\S+)$", line) for line in said[1:]]
+    assert [line.partition(": ")[0] for line in said[1:]] == [
+        "the link of Player 1",
+        "the link of Player 2",
+        "to watch",
+    ]
+    assert len({link[2] for link in links}) == 3
+
+
+def test_the_first_page_comes_before_the_engine(tmp_path):
+    from urllib.request import urlopen
+
+    start = time.monotonic()
+    with running(tmp_path, "--rules", "mini-low", "--against", "greedy") as (_, address):
+        for _ in range(100):
+            with contextlib.suppress(OSError), urlopen(address) as answer:
+                assert b"table.js" in answer.read()
+                break
+            time.sleep(0.05)
+        assert time.monotonic() - start < 10  # two seconds on a machine that does nothing else
+
+
+def test_an_unknown_agent_ends_it_with_a_sentence(tmp_path):
+    with running(tmp_path, "--rules", "mini-low", "--against", "greddy") as (process, _):
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert err.startswith("krypenv: unknown agent 'greddy' (did you mean 'greedy'?)")
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--seat", 2], "the seats are 0 to 1, one for each person, so people can't have 2"),
+        (["--seat", 0, "--seat", 0], "one for each person, so people can't have 0, 0"),
+        (["--people", 3], "the seats are 0 to 1"),
+        (["--people", 3, "--seat", 0, "--seat", 1], "--people 3 needs as many --seat, not 2"),
+        (["--players", 4, "--against", "greedy", "--against", "greedy"], "3 other players are needed"),
+        (["--people", 2, "--against", "greedy"], "0 other players are needed"),
+        (["--load", "x.krk", "--seed", 1], "the record of --load has the rules, the deal and the seats"),
+        (["--people", 7], "people is from 1 to 6, not 7"),
+        (["--host", "no such host"], "'no such host' is no address of this machine"),
+        (["--rules", "krypkasinoo"], "krypkasinoo"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_sentence(tmp_path, monkeypatch, words, reason):
+    monkeypatch.chdir(tmp_path)
+    done = krypenv("table", "--no-open", "--port", 0, *words)
+    assert done.exit_code == 2, done.output
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not list(Path().glob("*.krk"))
+
+
+def test_a_busy_port_is_refused_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with bound("127.0.0.1", 0) as busy:
+        port = busy.getsockname()[1]
+        done = krypenv("table", "--no-open", "--port", port)
+    assert (done.exit_code, done.stderr) == (
+        2,
+        f"krypenv: port {port} is busy; give another one by --port, or --port 0 for any free one\n",
+    )
+
+
+def test_who_sits_where():
+    assert seats.PERSON == table.PERSON
+    assert players_at(4, [1], ["a", "b", "c"]) == ["c", "person", "a", "b"]
+    assert players_at(4, [0, 2], ["champion"]) == ["person", "champion", "person", "champion"]
+    assert players_at(2, [0, 1], []) == ["person", "person"]
+    it = TableSettings.of(players=4, teams=2, people=2)
+    assert it.players(rules_of(it)) == ["person", "person", "champion", "champion"]

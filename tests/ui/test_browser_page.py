@@ -1,0 +1,325 @@
+"""The page in a real browser: whole games by mouse and by keys, every decision, two people, a phone, Swedish."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import Counter
+
+import pytest
+from playwright.sync_api import expect
+from support.browsers import chromium, table_at
+from support.tables import KEYS, Here, Kept, hosted
+
+from krypenv import Game
+from krypenv.ui.browser.hosted import Hosted
+from krypenv.ui.browser.seats import PERSON
+
+CHOICE = (
+    "rules: krypkasino; hand 0: 8S 7C AD 4H; hand 1: 4C KD 2S 9C; table: 3H 5D 8C 5H 6H TD; captured 1: rest; stock: -"
+)
+FORCED = "rules: krypkasino; hand 0: 8S 9D; hand 1: 4C KD; table: 2H 6D; captured 1: rest; stock: -"
+BUILDS = (
+    "rules: mulle-glimne; table: 5D 6H; build 9: 4C 5C; owner 9: 0; hand 0: 9S 4S KS; hand 1: KD KH 2D; "
+    "captured 1: rest; stock: -"
+)
+MANY = (
+    "rules: kasino-sweden; table: AS 2S 3S 4S 5S 2H 3H 4H AH 5D 6D; hand 0: AC 9C TC; hand 1: 5C 6C 7C; "
+    "captured 1: rest; stock: -"
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as found:
+        yield found
+
+
+@contextlib.contextmanager
+def opened(browser, address, width=1280, height=800, **more):
+    """A page at an address, where the rules have been read; it may log no error."""
+    context = browser.new_context(viewport={"width": width, "height": height}, **more)
+    page, faults = context.new_page(), []
+    page.set_default_timeout(10_000)
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(address)
+    page.get_by_role("dialog").get_by_role("button").click()
+    yield page
+    context.close()
+    assert [fault for fault in faults if "WebSocket connection" not in fault] == []
+
+
+def of_position(text, language="en"):
+    """What makes a table with a position."""
+    return lambda: Hosted(Game.from_position(text), (PERSON, "greedy"), "greedy", Kept(), language)
+
+
+def card(page, name):
+    """A card of the hand or of the table, by what it is called."""
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def wait_for_turn(page):
+    """Wait until it is the person's turn, or the game is over; return whether it is over."""
+    page.wait_for_selector(".sheet, .own .plaque.turn")
+    return page.locator(".sheet").count() > 0
+
+
+def go_to(page, place):
+    """Press Tab until the focus is in a place of the page, as somebody without a mouse does."""
+    for _ in range(40):
+        if page.evaluate("place => document.activeElement.closest(place) !== null", place):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"no key leads to {place}")
+
+
+# ---------------------------------------------------------------------- games
+
+
+def test_a_whole_game_by_mouse(browser):
+    kept = Kept()
+    with table_at(lambda: hosted("mini-double", keep=kept)) as address, opened(browser, address) as page:
+        while not wait_for_turn(page):
+            page.locator(".hand .card:not(.illegal)").first.click()
+            page.locator(".move").first.click()
+            page.wait_for_function("() => !document.querySelector('.hand .chosen')")
+        game = Game.replay(kept.games[0][-1])
+        assert game.is_over
+        shown = [
+            int(text.replace("−", "-")) for text in page.locator(".sheet tfoot tr:first-child td").all_inner_texts()
+        ]
+        assert shown == game.scores()
+        page.get_by_role("button", name="Same cards again").first.click()
+        expect(page.locator(".log")).not_to_contain_text("You played")
+        twin = game.rewound()
+        expect(page.locator(".hand .card")).to_have_count(len(twin.hand(0)))
+        assert len(kept.games) == 2
+
+
+def test_a_whole_game_by_keys_alone(browser):
+    kept = Kept()
+    with table_at(lambda: hosted("mini-low", keep=kept)) as address, opened(browser, address) as page:
+        while not wait_for_turn(page):
+            lines = page.locator(".log li").count()
+            go_to(page, ".hand")
+            while not page.locator(".hand .chosen").count():
+                page.keyboard.press("Enter")  # an illegal card says why, and the next one is tried
+                page.keyboard.press("ArrowRight")
+            go_to(page, ".choices")
+            page.keyboard.press("Enter")
+            page.wait_for_function("lines => document.querySelectorAll('.log li').length > lines", arg=lines)
+        assert Game.replay(kept.games[0][-1]).is_over
+        expect(page.get_by_role("region", name="Score sheet")).to_be_visible()
+
+
+def test_two_people_in_two_browsers_see_their_own_hands_alone(browser):
+    told = {0: [], 1: []}
+
+    def listen(seat):
+        def on_socket(socket):
+            socket.on("framereceived", lambda frame: told[seat].append(json.loads(frame)))
+
+        return on_socket
+
+    with table_at(lambda: hosted("mini-low", (PERSON, PERSON))) as address, contextlib.ExitStack() as held:
+        pages = []
+        for seat in (0, 1):
+            page = held.enter_context(opened(browser, f"{address}#{KEYS.seats[seat]}"))
+            page.on("websocket", listen(seat))
+            page.reload()  # a closed page comes back to its seat, and what it is told is listened to
+            page.wait_for_selector(".hand .card")
+            pages.append(page)
+        expect(pages[1].locator(".status")).to_have_text("Player 1 is to play.")
+        while not pages[0].locator(".sheet").count():
+            turn = next(page for page in pages if page.locator(".own .plaque.turn").count())
+            before = turn.locator(".log li").count()
+            turn.locator(".hand .card:not(.illegal)").first.click()
+            turn.locator(".move").first.click()
+            for page in pages:
+                page.wait_for_function("count => document.querySelectorAll('.log li').length > count", arg=before)
+    game = Game(hosted("mini-low").game.rules, seed=3)
+    for seat in (0, 1):
+        hands = {tuple(message["view"]["hand"]) for message in told[seat]}
+        assert all(message["view"]["seat"] == seat for message in told[seat])
+        assert tuple(game.hand(seat)) in hands
+        assert tuple(game.hand(1 - seat)) not in hands
+
+
+def test_a_page_finds_a_table_that_was_started_again(browser):
+    kept = Kept()
+    with contextlib.ExitStack() as first, contextlib.ExitStack() as later:
+        address = first.enter_context(table_at(lambda: hosted(keep=kept)))
+        page = later.enter_context(opened(browser, address))
+        page.locator(".hand .card:not(.illegal)").first.click()
+        page.locator(".move").first.click()
+        page.wait_for_function("() => document.querySelectorAll('.log li').length >= 3")
+        lines = page.locator(".log li").all_inner_texts()
+        first.close()
+        expect(page.locator(".status")).to_have_text("The connection is lost. Trying again …")
+        game = Game.replay(kept.games[0][-1])
+        port = int(address.split(":")[2].strip("/"))
+        later.enter_context(table_at(lambda: Hosted(game, (PERSON, "greedy"), "greedy", kept), port=port))
+        expect(page.locator(".status")).not_to_have_text("The connection is lost. Trying again …", timeout=15_000)
+        assert page.locator(".log li").all_inner_texts() == lines
+
+
+# ---------------------------------------------------------------------- decisions
+
+
+def test_what_a_card_can_take_glows_and_clicks_narrow_it_down(browser):
+    with table_at(of_position(CHOICE)) as address, opened(browser, address) as page:
+        card(page, "8 of spades").click()
+        glowing = [each.get_attribute("aria-label") for each in page.locator(".table .glow").all()]
+        assert Counter(glowing) == Counter(["3 of hearts", "5 of diamonds", "5 of hearts", "8 of clubs"]), (
+            "the union of its captures"
+        )
+        assert page.locator(".group .move").count() == 2
+        expect(page.locator(".status")).to_have_text("8♠ takes 8♣ 5♦+3♥ or 8♣ 3♥+5♥: choose.")
+        card(page, "5 of diamonds").click()
+        assert page.locator(".group .move").count() == 1
+        assert page.locator(".table .glow").count() == 3
+        card(page, "6 of hearts").click()
+        expect(page.locator(".status")).to_contain_text("8♠ can't take")
+        page.keyboard.press("Escape")
+        assert page.locator(".table .glow").count() == 0
+        card(page, "8 of spades").click()
+        card(page, "5 of diamonds").click()
+        card(page, "8 of spades").click()  # once more plays it
+        expect(page.locator(".log")).to_contain_text("You played 8♠ and took 8♣ 5♦+3♥. You +1.")
+        expect(page.locator("#heard")).to_contain_text("You played 8♠")
+
+
+def test_an_illegal_card_says_why(browser):
+    with table_at(of_position(FORCED), pause=1.0) as address, opened(browser, address) as page:
+        illegal = card(page, "9 of diamonds")
+        assert illegal.get_attribute("aria-disabled") == "true"
+        illegal.click(force=True)
+        expect(page.locator(".status")).to_have_text("You must sweep: your 8♠ takes the whole table.")
+        card(page, "8 of spades").click()
+        expect(page.locator(".move")).to_contain_text("sweep")
+        page.locator(".move").click()
+        expect(page.locator(".gain.plus")).to_have_count(1)
+
+
+def test_builds_are_taken_and_made(browser):
+    with table_at(of_position(BUILDS)) as address, opened(browser, address) as page:
+        card(page, "4 of spades").click()
+        assert {text.split(":")[0] for text in page.locator(".move").all_inner_texts()} == {"Build 9", "Build 13"}
+        assert page.get_by_role("group", name="Build").count() == 1
+        card(page, "5 of diamonds").click()
+        page.locator(".move").click()
+        expect(page.locator(".log")).to_contain_text("You added 4♠ 5♦ to your build of 9.")
+
+
+def test_captures_that_are_too_many_to_list_are_clicked_together(browser):
+    with table_at(of_position(MANY)) as address, opened(browser, address) as page:
+        card(page, "10 of clubs").click()
+        card(page, "4 of spades").click()
+        page.get_by_role("button", name="Play 10♣ 4♠").click()
+        expect(page.locator(".status")).to_contain_text("10♣ can't take 4♠")
+        card(page, "6 of diamonds").click()
+        page.get_by_role("button", name="Play 10♣ 4♠ 6♦").click()
+        expect(page.locator(".log")).to_contain_text("You played 10♣ and took 6♦+4♠")
+
+
+def test_hint_undo_and_a_new_game(browser):
+    with table_at(lambda: hosted("krypkasino")) as address, opened(browser, address) as page:
+        assert page.get_by_role("button", name="Take back").count() == 0
+        page.get_by_role("button", name="Hint").click()
+        expect(page.locator(".move.hinted")).to_have_count(1)
+        expect(page.locator(".status")).to_contain_text("greedy would play this: ")
+        page.locator(".move.hinted").click()
+        expect(page.locator(".log")).to_contain_text("You played")
+        page.get_by_role("button", name="Take back").click()
+        expect(page.locator(".log")).not_to_contain_text("You played")
+        page.locator(".hand .card:not(.illegal)").first.click()
+        page.locator(".move").first.click()
+        expect(page.locator(".log")).to_contain_text("You played")
+        page.get_by_role("button", name="New game").click()
+        page.get_by_role("button", name="Play on").click()
+        expect(page.locator(".log")).to_contain_text("You played")
+        page.get_by_role("button", name="New game").click()
+        page.get_by_role("button", name="Deal anew").click()
+        expect(page.locator(".log")).not_to_contain_text("You played")
+
+
+def test_who_watches_sees_no_hand(browser):
+    with table_at(lambda: hosted("mini-low")) as address, opened(browser, f"{address}#{KEYS.watch}") as page:
+        page.wait_for_selector(".felt.watching")
+        assert page.locator(".hand").count() == 0
+        assert page.get_by_role("button", name="New game").count() == 0
+
+
+def test_a_link_that_leads_nowhere_says_so(browser):
+    with table_at(hosted, KEYS._replace(is_open=False)) as address:
+        page = browser.new_page()
+        page.goto(f"{address}#wrong")
+        expect(page.get_by_role("alert")).to_contain_text("This link leads to no seat of this table.")
+        page.close()
+
+
+# ---------------------------------------------------------------------- for everybody
+
+
+@pytest.mark.parametrize("width", [360, 480])
+def test_a_phone_shows_all_without_scrolling_sideways(browser, width):
+    load = lambda: hosted("mini-double players=4 teams=2", (PERSON, *["greedy"] * 3))  # noqa: E731
+    with table_at(load) as address, opened(browser, address, width, 740, has_touch=True) as page:
+        while True:
+            is_over = wait_for_turn(page)
+            outside = (
+                f"[...document.querySelectorAll('#page *')].filter(e => e.getBoundingClientRect().right > {width})"
+            )
+            found = page.evaluate(f"{outside}.map(e => e.outerHTML.slice(0, 150))")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, found
+            for button in page.get_by_role("button").all():
+                box = button.bounding_box()
+                assert box is None or (box["height"] >= 24 and box["width"] >= 24)
+            if is_over:
+                break
+            page.locator(".hand .card:not(.illegal)").first.tap()
+            page.locator(".move").first.tap()
+            page.wait_for_function("() => !document.querySelector('.hand .chosen')")
+
+
+def test_swedish_throughout(browser):
+    with table_at(lambda: hosted("krypkasino", language="sv")) as address, opened(browser, address) as page:
+        assert page.evaluate("document.documentElement.lang") == "sv"
+        expect(page.locator(".status")).to_contain_text("Din tur. Välj ett kort på handen.")
+        page.get_by_role("button", name="Regler").click()
+        expect(page.get_by_role("dialog")).to_contain_text("Den som tar in hela bordet gör en tabbe")
+        page.get_by_role("button", name="Stäng").click()
+        assert page.locator(".hand .card").first.get_attribute("aria-label").split()[0] in (
+            "klöver", "ruter", "hjärter", "spader",
+        )  # fmt: skip
+
+
+def test_dark_and_light_and_no_motion(browser):
+    backgrounds = set()
+    for scheme in ("light", "dark"):
+        more = {"color_scheme": scheme, "reduced_motion": "reduce"}
+        with table_at(lambda: hosted("krypkasino")) as address, opened(browser, address, **more) as page:
+            backgrounds.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+            page.locator(".hand .card:not(.illegal)").first.click()
+            page.locator(".move").first.click()
+            page.wait_for_selector(".last.fresh")
+            assert page.evaluate("document.getAnimations().length") == 0
+    assert len(backgrounds) == 2
+
+
+def test_an_agent_that_fails_is_told_and_tried_again(browser):
+    class Failing(Here):
+        async def decide(self, spec, seat, game):
+            if not hasattr(self, "failed"):
+                self.failed = True
+                raise ValueError("no idea")
+            return await super().decide(spec, seat, game)
+
+    with table_at(hosted, thinker=Failing()) as address, opened(browser, address) as page:
+        page.locator(".hand .card:not(.illegal)").first.click()
+        page.locator(".move").first.click()
+        expect(page.locator(".status")).to_have_text("Greedy can't play: no idea.")
+        page.get_by_role("button", name="Try again").click()
+        expect(page.locator(".log")).to_contain_text("Greedy played")

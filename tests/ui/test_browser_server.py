@@ -1,0 +1,389 @@
+"""The server of a table: who may come in, what a page may ask, two people, undo, failing agents, and what is saved."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+import subprocess
+import sys
+
+import pytest
+from starlette.websockets import WebSocketDisconnect
+from support.tables import ADDRESS, KEYS, SOCKET, Here, Kept, hosted, page, serving
+
+from krypenv import Game, Rules
+from krypenv.ui.browser.app import STATIC
+from krypenv.ui.browser.hosted import players_of
+from krypenv.ui.browser.keys import Keys
+from krypenv.ui.browser.requests import LONGEST, parse_request
+from krypenv.ui.browser.seats import PERSON
+from krypenv.ui.browser.serving import bound, is_loopback, link
+from krypenv.ui.browser.texts import CATALOGUES
+from krypenv.ui.browser.thinking import AgentFailed, Thinker
+from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.narrator.words import LANGUAGES
+from krypenv.ui.view import view
+
+TWO = (PERSON, PERSON)
+
+
+# ---------------------------------------------------------------------- games
+
+
+@pytest.mark.parametrize("rules", ["mini-low", "mini-mulle", "mini-kasino", "mini-double players=4 teams=2"])
+def test_a_whole_game_is_played_and_saved_move_by_move(rules):
+    kept, players = Kept(), (PERSON, *["random"] * (Rules.parse(rules).players - 1))
+    with serving(lambda: hosted(rules, players, kept)) as client, page(client) as one:
+        while not one.my_turn()["view"]["over"]:
+            one.play()
+        told = one.told["view"]
+    game = Game.replay(kept.games[0][-1])
+    assert game.is_over
+    assert players_of(game) == list(players)
+    assert len(kept.games[0]) == len(game.moves)
+    assert told == json.loads(json.dumps(view(game, Narrator(game.rules, names(players), 0))))
+
+
+def names(players):
+    """What seats are called."""
+    plain = list(players)
+    return [f"player {at + 1}" if who == PERSON else who if plain.count(who) == 1 else f"{who} {at + 1}"
+            for at, who in enumerate(plain)]  # fmt: skip
+
+
+def test_each_of_two_people_gets_the_view_of_their_seat():
+    with (
+        serving(lambda: hosted(players=TWO)) as client,
+        page(client, KEYS.seats[0]) as one,
+        page(client, KEYS.seats[1]) as two,
+        page(client, KEYS.watch) as third,
+    ):
+        game = Game(Rules.parse("mini-low"), seed=3)
+        while not one.told["view"]["over"]:
+            for each, seat in ((one, 0), (two, 1), (third, None)):
+                each.until(lambda told: told["moves"] == len(game.moves))
+                seen = Narrator(game.rules, ["player 1", "player 2"], seat)
+                assert each.told["view"] == json.loads(json.dumps(view(game, seen)))
+            if not game.is_over:
+                mover = (one, two)[game.turn]
+                move = mover.told["view"]["moves"][0]["move"]
+                mover.ask("play", move=move)
+                game.push(move)
+        assert game.is_over
+
+
+def test_a_page_that_comes_back_has_its_seat_and_its_view():
+    with serving(lambda: hosted(players=TWO)) as client, page(client, KEYS.seats[0]) as one:
+        one.play()
+        with page(client, KEYS.seats[1]) as two:
+            first = two.told["view"]
+            one.until(lambda told: told["here"] == [0, 1])
+        one.until(lambda told: told["here"] == [0])
+        with page(client, KEYS.seats[1]) as two:
+            assert two.told["view"] == first
+            assert two.told["texts"]["hand"] == "Your hand"
+
+
+def test_undo_takes_back_the_last_move_and_the_answers_to_it():
+    with serving(hosted) as client, page(client) as one:
+        first = one.my_turn()
+        one.ask("undo")
+        assert (
+            one.read(lambda told: "say" in told)["say"]
+            == "There is nothing to take back: you have made no move in this game."
+        )
+        one.play()
+        one.my_turn()
+        assert one.told["moves"] == 2
+        one.ask("undo")
+        assert one.until(lambda told: told["moves"] == 0)["view"] == first["view"]
+
+
+def test_next_new_and_the_same_cards_again():
+    kept = Kept()
+    with serving(lambda: hosted("mini-low games=2", keep=kept)) as client, page(client) as one:
+        first = one.my_turn()
+        one.ask("next")
+        assert one.read(lambda told: "say" in told)["say"] == "There is no next game now."
+        one.play()
+        one.my_turn()
+        one.ask("again")
+        again = one.until(lambda told: told["game"] == 2)
+        assert again["view"]["hand"] == first["view"]["hand"]
+        while not one.my_turn()["view"]["over"]:
+            one.play()
+        one.ask("next")
+        assert one.until(lambda told: told["game"] == 3)["view"]["session"] == {"number": 2, "of": 2}
+        one.my_turn()
+        one.ask("new")
+        assert one.until(lambda told: told["game"] == 4)["view"]["session"]["number"] == 1
+    assert len(kept.games) == 3, "the next game of a session stays in its file"
+    assert all(Game.replay(records[-1]) for records in kept.games)
+
+
+def test_hints_are_for_the_one_whose_turn_it_is():
+    with (
+        serving(lambda: hosted(players=TWO)) as client,
+        page(client, KEYS.seats[0]) as one,
+        page(client, KEYS.seats[1]) as two,
+    ):
+        one.ask("hint")
+        hint = one.read(lambda told: "hint" in told)["hint"]
+        assert hint["by"] == "greedy"
+        assert hint["move"] in [each["move"] for each in one.told["view"]["moves"]]
+        two.ask("hint")
+        assert two.read(lambda told: "say" in told)["say"] == "Hints are for your own turn."
+
+
+# ---------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "an object"),
+        ("7" * 5000, f"at most {LONGEST} characters"),
+        ("[" * 1500, "not JSON|deep"),
+        ('{"do": "win", "game": 1, "moves": 0}', "one of play, undo"),
+        ('{"do": "play", "game": 1, "moves": 0}', "has a move if"),
+        ('{"do": "undo", "game": 1, "moves": 0, "move": "8S"}', "has a move if"),
+        ('{"do": "undo", "game": true, "moves": 0}', "a whole number"),
+        ('{"do": "undo", "moves": 0}', "game is missing"),
+        ('{"do": "undo", "game": 1, "moves": 0, "x": 1}', "'x' is not known"),
+        ('{"do": "play", "game": 1, "moves": 0, "move": 8}', "a text on one line"),
+        ("", "is not JSON"),
+    ],
+)
+def test_a_malformed_message_gets_one_sentence(message, reason):
+    with pytest.raises(ValueError, match=reason):
+        parse_request(message)
+    with serving(hosted) as client, page(client) as one:
+        before = one.my_turn()["view"]
+        one.socket.send_text(message)
+        told = one.read(lambda told: "say" in told)
+        assert told["say"].startswith("The message was not understood: ")
+        assert told["say"].endswith(".")
+        assert told["view"] == before
+        one.socket.send_bytes(b"\x00\xff")
+        assert "not understood" in one.read(lambda told: "say" in told)["say"]
+        one.play()
+
+
+def test_two_clicks_at_once_and_a_stale_page_change_nothing():
+    kept = Kept()
+    with serving(lambda: hosted(keep=kept)) as client, page(client) as one:
+        told = one.my_turn()
+        move = told["view"]["moves"][0]["move"]
+        one.ask("play", move=move)
+        one.ask("play", move=move)
+        stale = one.read(lambda told: "say" in told)
+        assert stale["say"] == "The table has moved on; this is how it stands now."
+        one.my_turn()
+        assert one.told["moves"] == 2
+        one.send(do="undo", game=1, moves=1)
+        assert "moved on" in one.read(lambda told: "say" in told)["say"]
+        assert one.told["moves"] == 2
+
+
+def test_an_illegal_move_is_answered_by_why_and_a_strangers_move_by_whose_turn_it_is():
+    with (
+        serving(lambda: hosted(players=TWO)) as client,
+        page(client, KEYS.seats[1]) as two,
+        page(client, KEYS.watch) as third,
+        page(client) as one,
+    ):
+        two.ask("play", move=two.told["view"]["hand"][0])
+        assert two.read(lambda told: "say" in told)["say"] == "It is not your turn: player 1 is to play."
+        third.ask("new")
+        assert third.read(lambda told: "say" in told)["say"] == "You only watch at this table."
+        one.ask("undo")
+        assert one.read(lambda told: "say" in told)["say"] == "Moves are not taken back between people."
+        one.ask("new")
+        assert one.read(lambda told: "say" in told)["say"].startswith("Play this game to its end first")
+        one.ask("play", move="KC")
+        assert "is not in your hand" in one.read(lambda told: "say" in told)["say"]
+        one.ask("play", move="king")
+        assert "is no move" in one.read(lambda told: "say" in told)["say"]
+        assert one.told["moves"] == 0
+
+
+def test_who_has_no_link_gets_no_seat():
+    closed = KEYS._replace(is_open=False)
+    with serving(hosted, closed) as client:
+        for key in ("", "guess", "é", KEYS.seats[1]):  # an agent sits at seat 1
+            with page(client, key) as one:
+                assert one.told == {"type": "closed", "say": one.told["say"]}
+                assert "leads to no seat" in one.told["say"]
+        with page(client, KEYS.seats[0]) as one:
+            assert one.told["view"]["seat"] == 0
+        with client.websocket_connect(SOCKET, headers={"origin": ADDRESS}) as socket:
+            socket.send_text('{"do": "undo", "game": 1, "moves": 0}')
+            assert socket.receive_json()["type"] == "closed"
+
+
+def test_other_sites_and_other_addresses_are_refused():
+    with serving(hosted) as client:
+        for origin in ("http://evil.example", "http://127.0.0.1:1", "null", ""):
+            with pytest.raises(WebSocketDisconnect), client.websocket_connect(SOCKET, headers={"origin": origin}):
+                pass
+        assert client.get("/", headers={"host": "evil.example"}).status_code == 421
+        assert client.get("/", headers={"host": "localhost:8765"}).status_code == 200
+        rebound = {"host": "evil.example", "origin": "http://evil.example"}
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect(SOCKET, headers=rebound):
+            pass
+    with serving(hosted, is_local=False) as client:
+        assert client.get("/", headers={"host": "table.example"}).status_code == 200
+
+
+def test_the_page_loads_nothing_from_elsewhere():
+    with serving(hosted) as client:
+        answer = client.get("/")
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "http" not in policy
+        for path in STATIC.iterdir():
+            assert client.get(f"/{path.name}").headers["content-security-policy"] == policy
+            text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+            assert not re.search(r"https?://|//[\w-]+\.\w|url\(|@import|style=", text), path.name
+        assert client.get("/../app.py").status_code == 404
+
+
+# ---------------------------------------------------------------------- when something goes wrong
+
+
+class Failing(Here):
+    """Agents of which the first decision in a game fails."""
+
+    fails = True
+
+    async def decide(self, spec, seat, game):
+        if self.fails:
+            self.fails = False
+            raise AgentFailed("raised ValueError: no idea")
+        return await super().decide(spec, seat, game)
+
+
+def test_an_agent_that_fails_is_told_in_a_sentence_and_may_try_again():
+    kept = Kept()
+    with serving(lambda: hosted(keep=kept), thinker=Failing()) as client, page(client) as one:
+        one.play()
+        told = one.until(lambda told: told["stuck"])
+        assert told["fault"] == "Greedy can't play: raised ValueError: no idea."
+        assert Game.replay(kept.games[-1][-1]).moves
+        one.ask("go")
+        one.until(lambda told: told["moves"] == 2)
+        assert one.told["fault"] == ""
+
+
+def test_a_game_that_can_not_be_saved_goes_on():
+    def keep(record, is_new):
+        raise OSError(28, "No space left on device", "table.krk")
+
+    with serving(lambda: hosted(keep=keep)) as client, page(client) as one:
+        told = one.play()
+        assert told["fault"] == "The game can't be saved: table.krk: No space left on device."
+        one.my_turn()
+        assert one.told["moves"] == 2
+
+
+@pytest.mark.parametrize(
+    ("players", "reason"),
+    [((PERSON, "greddy"), "did you mean 'greedy'"), ((PERSON, "oracle-hand"), "sees what is hidden")],
+)
+def test_an_agent_that_can_not_sit_ends_the_table(players, reason):
+    reasons = []
+    with serving(lambda: hosted(players=players), stop=reasons.append) as client, page(client) as one:
+        told = one.until(lambda told: told["ended"])
+        assert reason in told["ended"]
+    assert reasons == [told["ended"]]
+
+
+def test_an_unknown_language_ends_the_table():
+    reasons = []
+    with serving(lambda: hosted(language="tlh"), stop=reasons.append) as client, page(client) as one:
+        assert one.told == {"type": "closed", "say": "the languages are en, sv, not 'tlh'"}
+    assert reasons == ["the languages are en, sv, not 'tlh'"]
+
+
+@pytest.mark.anyio
+async def test_agents_think_in_a_process_of_their_own():
+    thinker, game = Thinker(), Game(Rules.preset("mini-low"), seed=1)
+    try:
+        await thinker.prepare(game.rules, ["random", "greedy"])
+        assert await thinker.decide("greedy", 0, game) in map(str, game.legal_moves())
+        with pytest.raises(ValueError, match="unknown agent 'nobody'"):
+            await thinker.prepare(game.rules, ["nobody"])
+        for process in thinker._pool._processes.values():
+            process.kill()
+        with pytest.raises(AgentFailed, match="was ended from outside"):
+            await thinker.decide("greedy", 0, game)
+        assert await thinker.decide("greedy", 0, game) in map(str, game.legal_moves())
+    finally:
+        thinker.close()
+
+
+# ---------------------------------------------------------------------- texts
+
+
+def test_every_text_is_in_every_language_and_is_used():
+    code = "".join(path.read_text(encoding="utf-8") for path in [*STATIC.glob("*.js"), *STATIC.parent.glob("*.py")]
+                   if path.stem not in ("english", "swedish"))  # fmt: skip
+    assert set(CATALOGUES) == set(LANGUAGES)
+    for texts in CATALOGUES.values():
+        assert list(texts) == list(CATALOGUES["en"])
+        for key, text in texts.items():
+            assert sorted(re.findall(r"{\w+}", text)) == sorted(re.findall(r"{\w+}", CATALOGUES["en"][key]))
+            assert f'"{key}"' in code or key.startswith(("suit.", "rank.")), key
+
+
+def test_the_server_loads_no_engine_before_it_serves():
+    code = "import sys, krypenv.training.cli.people.table as t, krypenv.ui.browser.app, krypenv.ui.browser.serving\n"
+    code += "t.TableSettings.of().players(t.rules_of(t.TableSettings.of())); print(*sys.modules)"
+    loaded = set(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    )
+    assert "uvicorn" in loaded
+    assert not {"numba", "scipy", "krypenv.agents", "krypenv.kernels.play", "krypenv.one_game"} & loaded
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+# ---------------------------------------------------------------------- addresses and keys
+
+
+def test_a_busy_port_is_told_in_a_sentence():
+    with bound("127.0.0.1", 0) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(ValueError, match=rf"port {port} is busy; give another one by --port"):
+            bound("127.0.0.1", port)
+        assert link(first, "127.0.0.1", "secret") == f"http://127.0.0.1:{port}/#secret"
+    with pytest.raises(ValueError, match="no address"):
+        bound("no such host", 0)
+
+
+def test_what_is_a_loopback_address():
+    assert [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "192.168.1.5", "x")] == [
+        True, True, True, False, False, False,
+    ]  # fmt: skip
+
+
+def test_keys_are_kept_for_their_owner_alone(tmp_path):
+    path = tmp_path / "links.json"
+    keys = Keys.kept(path, is_open=False)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert Keys.kept(path, is_open=False) == keys
+    assert len({*keys.seats, keys.watch}) == 7
+    assert keys.seat(keys.seats[2], [0, 2]) == 2
+    assert keys.seat(keys.watch, [0, 2]) is None
+    for key in ("", keys.seats[1], keys.watch[:-1]):
+        with pytest.raises(LookupError):
+            keys.seat(key, [0, 2])
+    path.write_text('{"seats": [], "watch": ""}')
+    with pytest.raises(ValueError, match=r"links.json holds no keys of a table: .*; remove it"):
+        Keys.kept(path, is_open=False)

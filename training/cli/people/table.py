@@ -1,0 +1,199 @@
+"""`krypenv table`: a game at the table in the browser."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import typer
+
+from krypenv.inputs.files import write_whole
+from krypenv.inputs.words import printable
+from krypenv.training.cli.outputs import check_files, read_text
+from krypenv.training.cli.saved_games import alone, is_same, latest, own_name, take
+from krypenv.training.runs import limits
+from krypenv.training.runs.options import Command, an_output, part, setting
+from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH, OUTPUT
+from krypenv.training.runs.parts import KRYPKASINO, GameRules, a_language
+
+if TYPE_CHECKING:
+    from krypenv.one_game import Game
+    from krypenv.rules import Rules
+    from krypenv.ui.browser.hosted import Hosted
+
+_STEM = "table"  # of the names of files
+_KEYS = Path(f".{_STEM}-links.json")  # so that links lead to their seats when the table is started again
+
+
+@dataclass(frozen=True)
+class TableSettings(Command):
+    """The settings of `krypenv table`."""
+
+    command: ClassVar[str] = "table"
+    game: GameRules = part(GameRules(""), rules="preset of the rules [default: krypkasino]")
+    against: tuple[str, ...] = setting(
+        (),
+        "another player; repeatable, from the first person's left on [default: champion at every other seat]",
+        panel=AGENTS,
+        metavar="AGENT",
+    )
+    people: int = setting(1, "how many people play; each gets a link", limits.Bounds(1, 6), AGENTS)
+    seat: tuple[int, ...] = setting((), "a person's seat; repeatable [default: from 0 on]", panel=AGENTS)
+    hint: str = setting("champion", "who gives hints", panel=AGENTS, metavar="AGENT")
+    seed: int | None = setting(None, "seed of the deal [default: a random one]", limits.SEED, LENGTH)
+    load: str | None = setting(None, "go on with the game of a text record", panel=GAME_RECORDS, metavar="FILE")
+    save: Path | None = an_output(
+        None, "file to save the game to [default: the file of --load, or table.krk or table-2.krk and so on]", "FILE"
+    )
+    language: str | None = a_language()
+    host: str = setting("127.0.0.1", "address to serve at; 0.0.0.0 lets others in, by their links", panel=OUTPUT)
+    port: int = setting(8765, "port to serve at; 0 for any free one", limits.Bounds(0, 65535), OUTPUT)
+    open: bool = setting(True, "open the page in the browser", panel=OUTPUT)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.load and self.is_new:
+            raise ValueError("the record of --load has the rules, the deal and the seats; leave out their options")
+        if self.seat and self.people not in (1, len(self.seat)):
+            raise ValueError(f"--people {self.people} needs as many --seat, not {len(self.seat)}")
+
+    def players(self, rules: Rules, seats: Sequence[int] = ()) -> list[str]:
+        """Return who sits where; raise ValueError for seats or agents that don't fit the rules."""
+        from krypenv.ui.browser.seats import players_at
+
+        seats = seats or self.seat or range(self.people)
+        return players_at(rules.players, seats, self.against or ("champion",) * (len(seats) < rules.players))
+
+    @property
+    def is_new(self) -> bool:
+        """Whether something is given that a new game is needed for."""
+        return self.game.is_given or self.seed is not None or bool(self.seat) or self.people > 1
+
+
+def run(settings: TableSettings) -> None:
+    """Play against agents, or with other people, at a table in the browser.
+
+    The game is saved after each move, to a file of its own. Without options for the game, the table goes on with the
+    latest one of this folder that has not ended.
+    """
+    from krypenv.ui.browser.app import app_of
+    from krypenv.ui.browser.keys import Keys
+    from krypenv.ui.browser.pages import Pages
+    from krypenv.ui.browser.serving import Serving, bound, is_loopback, link, open_soon
+    from krypenv.ui.browser.thinking import Thinker
+
+    it, is_local = settings, is_loopback(settings.host)
+    players = [] if it.load else it.players(rules_of(it))
+    thinker = Thinker(secrets.randbits(32) if it.seed is None else it.seed)
+    with bound(it.host, it.port) as listening, contextlib.ExitStack() as held:
+        keys, files, serving = Keys.kept(_KEYS, is_local), _Files(it, players, held), Serving()
+
+        def tell(hosted: Hosted) -> None:
+            typer.echo(files.said)
+            if not is_local or len(hosted.people) > 1:
+                for seat in hosted.people:
+                    typer.echo(f"the link of {hosted.name(seat)}: {link(listening, it.host, keys.seats[seat])}")
+            typer.echo(f"to watch: {link(listening, it.host, keys.watch)}")
+            if it.open and not is_local:
+                open_soon(link(listening, it.host, keys.seats[hosted.people[0]]))
+
+        own = link(listening, it.host)
+        typer.echo(f"The table is at {own} until you press Ctrl-C." if is_local else "Ctrl-C ends the table.")
+        pages = Pages(files.begin, keys, thinker, begun=tell, stop=serving.stop)
+        try:
+            serving.run(app_of(pages, is_local), listening, own if is_local and it.open else "")
+        except KeyboardInterrupt:
+            typer.echo(f"\nThe game is saved in {files.path}; krypenv table goes on with it." if files.path else "")
+
+
+def rules_of(it: TableSettings) -> Rules:
+    """Return the rules that are asked for; it loads no engine."""
+    return dataclasses.replace(it.game, rules=it.game.rules or KRYPKASINO).parse()
+
+
+class _Files:
+    """The file of the game, and of each that is dealt anew.
+
+    Attributes:
+        path: the file of the game that is played; None before it is known.
+        said: what there is to say about it.
+    """
+
+    def __init__(self, it: TableSettings, players: list[str], held: contextlib.ExitStack) -> None:
+        self._it, self._players, self._held = it, players, held
+        self.path: Path | None = None
+        self.said = ""
+
+    def begin(self) -> Hosted:
+        """Return the game to play: that of --load, the latest one that has not ended, or a new one."""
+        from krypenv.agents import typed
+        from krypenv.one_game import Game
+        from krypenv.ui.browser.hosted import Hosted
+        from krypenv.ui.narrator.words import language_of
+
+        it, players = self._it, self._players
+        found = self._loaded(it.load) if it.load else None if it.is_new or it.against or it.save else self._unfinished()
+        if found:
+            game, players = found
+            if game.is_over:
+                game = game.next_game()
+            self.said = f"It goes on with the game of {printable(str(self.path))}."
+        else:
+            game = Game(rules_of(it), it.seed)
+        marked = [typed(player) if player in it.against else player for player in players]
+        hosted = Hosted(game, marked, typed(it.hint), self.keep, it.language or language_of())
+        if it.save and not (self.path and is_same(it.save, self.path)):
+            take(it.save, self._held)
+            self.path = it.save
+        if self.path:
+            write_whole(self.path, hosted.record())
+        else:
+            self.path = own_name(hosted.record(), self._held, _STEM)
+        self.said = self.said or f"The game is saved in {printable(str(self.path))} as it goes."
+        return hosted
+
+    def keep(self, record: bytes, is_new: bool) -> None:
+        """Save the game; a new one gets a file of its own."""
+        if is_new or not self.path:
+            self.path = own_name(record, self._held, _STEM)
+        else:
+            write_whole(self.path, record)
+
+    def _loaded(self, name: str) -> tuple[Game, list[str]]:
+        """Return the game of a record and who plays it; without a name for the agents, those of the record."""
+        from krypenv.one_game import Game
+        from krypenv.ui.browser.hosted import players_of
+        from krypenv.ui.browser.seats import people_of
+
+        it, game = self._it, Game.replay(read_text(name))
+        if game.session_over:
+            raise ValueError(f"the game of {name} is over; krypenv show prints it")
+        players = players_of(game)
+        if players is None or it.against:
+            players = it.players(game.rules, people_of(players or []))
+        if name != "-" and (not it.save or is_same(it.save, name)):
+            check_files(name)
+            self._held.enter_context(alone(Path(name)))
+            self.path = Path(name)
+        return game, players
+
+    def _unfinished(self) -> tuple[Game, list[str]] | None:
+        """Return the latest game of a table in this folder that has not ended, which nobody plays; None if none."""
+        from krypenv.one_game import Game
+        from krypenv.ui.browser.hosted import players_of
+
+        for path in latest():
+            with contextlib.suppress(OSError, ValueError), contextlib.ExitStack() as found:
+                game = Game.replay(read_text(str(path))) if path.name.startswith(_STEM) else None
+                players = game and not game.session_over and players_of(game)
+                if game and players:
+                    found.enter_context(alone(path))
+                    self._held.enter_context(found.pop_all())
+                    self.path = path
+                    return game, players
+        return None

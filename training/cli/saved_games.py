@@ -1,0 +1,68 @@
+"""Files of games that people play: each game has one of its own, which one process at a time plays."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+from krypenv.inputs.files import write_new
+from krypenv.training.cli.outputs import check_files
+from krypenv.training.runs.folders import writing_to
+
+_MOST_READ = 20  # records among which an unfinished game is looked for
+
+
+class Taken(ValueError):
+    """Somebody plays the game of a file."""
+
+
+def latest() -> list[Path]:
+    """Return the records in this folder, the latest first."""
+    dated = []
+    for path in Path().glob("*.krk"):
+        with contextlib.suppress(OSError):
+            dated.append((path.stat().st_mtime, path))
+    return [path for _, path in sorted(dated, reverse=True)[:_MOST_READ]]
+
+
+def own_name(record: bytes, held: contextlib.ExitStack, stem: str = "game") -> Path:
+    """Write a record to the first file in this folder whose name is not taken, and hold it alone."""
+    for number in count(1):
+        path = Path(f"{stem}.krk" if number == 1 else f"{stem}-{number}.krk")
+        with contextlib.ExitStack() as found, contextlib.suppress(FileExistsError, Taken):
+            if not os.path.lexists(path):
+                found.enter_context(alone(path))
+                write_new(path, record)
+                held.enter_context(found.pop_all())
+                return path
+    raise AssertionError  # names do not end
+
+
+def take(path: Path, held: contextlib.ExitStack) -> None:
+    """Hold alone the file that a person has named for a game; raise ValueError if there is anything in it."""
+    check_files(path)
+    held.enter_context(alone(path))
+    if path.exists() and path.stat().st_size:
+        raise ValueError(
+            f"there is something in {path} already; name a new file, or go on with a game of its own: --load {path}"
+        )
+
+
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Keep every other process from playing the game of a file; raise Taken if one does."""
+    real = Path(os.path.realpath(path))
+    with contextlib.ExitStack() as held:
+        try:
+            held.enter_context(writing_to(real.parent, real.name))
+        except ValueError:
+            raise Taken(f"the game of {path} is being played already; go on with it there") from None
+        yield
+
+
+def is_same(one: Path | str, other: Path | str) -> bool:
+    """Return whether two paths lead to one file."""
+    return os.path.realpath(one) == os.path.realpath(other)
