@@ -8,7 +8,7 @@ ALL_EXTRAS := train,render,table,dev,ray,metagame,openspiel,peers
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train play test lowest slow check format format-check lint types notebooks nojit soak pages playthroughs narration pictures bench clean
+.PHONY: help train play test lowest slow check format format-check lint types notebooks nojit docs soak pages playthroughs narration pictures bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -28,7 +28,7 @@ lowest: $(LOWEST)/.installed  ## run the same tests at the lowest versions that 
 slow: $(VENV)  ## run the tests that are slow by nature
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m slow
 
-check: format-check lint types notebooks nojit slow test  ## all that CI runs: format, lint, types, notebooks, all tests
+check: format-check lint types docs notebooks nojit slow test  ## all that CI runs: format, lint, types, site, notebooks, all tests
 
 format: $(VENV)  ## format the code and mend what the linter can mend
 	$(BIN)/ruff format .
@@ -49,6 +49,10 @@ notebooks: $(VENV)  ## run every notebook from top to bottom
 nojit: $(VENV)  ## run the rules as plain Python, where an index out of bounds is an error
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/rules --ignore tests/rules/test_bounds.py
 
+docs: $(VENV)  ## build the site into site/, where a warning is an error
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[docs]"
+	$(BIN)/python -m sphinx -q -E -W --keep-going docs site
+
 soak: $(VENV)  ## play 10^9 plies with every invariant and try 10^6 mutants of all that is read: an hour
 	$(BIN)/python tests/soak.py
 
@@ -68,7 +72,7 @@ bench: $(VENV)  ## measure the speed
 	$(BIN)/krypenv bench
 
 clean:  ## remove what was built and cached (not .venv, not trained models)
-	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist site docs/notebooks *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find krypenv agents training tests -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV): pyproject.toml constraints.txt

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from command_page import command_page
 from result_tables import PAGES, RESULTS, with_tables
 
 from krypenv import agents, features, observation, whole_state
@@ -198,7 +199,8 @@ def pages() -> dict[Path, str]:
     main = DOCS / "environment.md"
     made = {DOCS / name: page_of(game) for name, game in GAMES.items()}
     results = {path: with_tables(path.read_text(encoding="utf-8")) for path in map(RESULTS.joinpath, PAGES)}
-    return {main: main_page(main.read_text(encoding="utf-8")), **made, **results}
+    commands = {DOCS / "commands.md": command_page()}
+    return {main: main_page(main.read_text(encoding="utf-8")), **made, **results, **commands}
 
 
 if __name__ == "__main__":

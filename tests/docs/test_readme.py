@@ -24,6 +24,7 @@ from support.places import ROOT
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 BLOCK = re.compile(r"^(<!-- not run -->\n+)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OUTPUT = re.compile(r"\s*^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 STEPS = re.compile(r"^steps = [\d_]+$", re.MULTILINE)
 INSTALL = 'pip install -c constraints.txt -e ".[train,render,table,dev]"'
@@ -124,15 +125,21 @@ def test_links_of_the_page_lead_somewhere(page):
             assert not anchor or anchor in anchors(target), f"{name_of(page)} links to {path}#{anchor}: no such heading"
 
 
+def linked(page: Path) -> set[Path]:
+    """The pages that a page links to, or lists for the site."""
+    text = page.read_text(encoding="utf-8")
+    names = [(match[1] or match[2]).partition("#")[0] for match in LINK.finditer(text)]
+    names += [f"{name}.md" for tree in TOCTREE.findall(text) for name in tree.split() if name[0] != ":"]
+    found = [path for name in filter(None, names) for path in page.parent.glob(name)]
+    return {path.resolve() for path in found if path.suffix == ".md"}
+
+
 def test_every_page_can_be_reached_from_the_readme():
     reached, left = set(), [ROOT / "README.md"]
     while left:
         page = left.pop()
         reached.add(page)
-        for match in LINK.finditer(page.read_text(encoding="utf-8")):
-            target = (page.parent / (match[1] or match[2]).partition("#")[0]).resolve()
-            if target.suffix == ".md" and target not in reached:
-                left.append(target)
+        left += linked(page) - reached
     assert set(PAGES) <= reached
 
 

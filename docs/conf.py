@@ -1,0 +1,67 @@
+"""How `make docs` builds the site: https://www.sphinx-doc.org/en/master/usage/configuration.html."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+import krypenv
+
+ROOT = Path(__file__).parent.parent
+
+project = "krypenv"
+author = "the krypenv authors"
+copyright = "2026, the krypenv authors"
+release = version = krypenv.__version__
+
+default_role = "code"  # docstrings write names in single backticks
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+suppress_warnings = ["ref.python"]  # words of docstrings that are the names of several things
+
+myst_heading_anchors = 4  # headings can be linked to as on GitHub
+nb_execution_mode = "off"  # notebooks are stored with their outputs, and tests run them
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+autodoc_default_options = {"members": True, "show-inheritance": True}
+python_use_unqualified_type_names = True
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+add_module_names = False
+
+html_theme = "furo"
+html_title = f"krypenv {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_theme_options = {"top_of_page_buttons": []}
+
+
+BESIDE = {"CHANGELOG.md": "changes", "CONTRIBUTING.md": "contributing", "SECURITY.md": "security"}  # pages of the site
+
+
+def setup(app: Sphinx) -> None:
+    """Take what lies beside docs/ into the site: the notebooks, and pages that include those of the project."""
+    shutil.copytree(ROOT / "notebooks", ROOT / "docs" / "notebooks", dirs_exist_ok=True)
+    app.connect("source-read", _lead_inside)
+    app.connect("include-read", _lead_to_pages)
+
+
+def _lead_inside(app: Sphinx, name: str, text: list[str]) -> None:
+    """Have links that leave docs/ lead to the copies within the site."""
+    if name.startswith("notebooks/"):
+        text[0] = text[0].replace("](../docs/", "](../")
+    text[0] = (
+        text[0].replace("](../notebooks/", "](notebooks/").replace("](../../CONTRIBUTING.md", "](../contributing.md")
+    )
+
+
+def _lead_to_pages(app: Sphinx, path: Path, name: str, text: list[str]) -> None:
+    """Have links between the pages of the project lead to those that include them."""
+    for page, copy in BESIDE.items():
+        text[0] = text[0].replace(f"]({page}", f"](docs/{copy}.md")
