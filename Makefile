@@ -8,7 +8,7 @@ ALL_EXTRAS := train,render,table,dev,ray,metagame,openspiel,peers
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train play test lowest slow check format format-check lint types notebooks nojit docs soak pages playthroughs narration pictures bench clean
+.PHONY: help train play test lowest slow check format format-check lint types notebooks nojit docs dist soak pages playthroughs narration pictures bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -49,9 +49,14 @@ notebooks: $(VENV)  ## run every notebook from top to bottom
 nojit: $(VENV)  ## run the rules as plain Python, where an index out of bounds is an error
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/rules --ignore tests/rules/test_bounds.py
 
-docs: $(VENV)  ## build the site into site/, where a warning is an error
+docs: $(VENV)  ## build the site into site/html/, where a warning is an error
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[docs]"
-	$(BIN)/python -m sphinx -q -E -W --keep-going docs site
+	$(BIN)/python -m sphinx -q -E -W --keep-going docs site/html
+
+dist: $(VENV)  ## build the wheel and the sdist into dist/, and check both
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[release]"
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*
 
 soak: $(VENV)  ## play 10^9 plies with every invariant and try 10^6 mutants of all that is read: an hour
 	$(BIN)/python tests/soak.py

@@ -42,7 +42,12 @@ html_copy_source = False
 html_theme_options = {"top_of_page_buttons": []}
 
 
-BESIDE = {"CHANGELOG.md": "changes", "CONTRIBUTING.md": "contributing", "SECURITY.md": "security"}  # pages of the site
+BESIDE = {  # pages of the project, and those of the site that include them
+    "CHANGELOG.md": "changes",
+    "CODE_OF_CONDUCT.md": "conduct",
+    "CONTRIBUTING.md": "contributing",
+    "SECURITY.md": "security",
+}
 
 
 def setup(app: Sphinx) -> None:
