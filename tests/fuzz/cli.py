@@ -50,6 +50,12 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     ),
     "play teams": "play --rules mini-double --players 4 --teams 2 --against random --save out.krk",
     "play on": "play --load game.krk --against greedy --save out.krk",
+    "table": (
+        "table --rules mini-low --players 2 --rule games=1 --against greedy --people 1 --seat 0 --hint greedy --seed 1 "
+        "--save out.krk --language sv --host 127.0.0.1 --port 0 --no-open"
+    ),
+    "table teams": "table --rules mini-double --players 4 --teams 2 --people 2 --port 0 --no-open",
+    "table on": "table --load game.krk --against greedy --save out.krk --port 0 --no-open",
     "show pictures": (
         "show game.krk --gif out.gif --png out.png --at 2 --hands none --width 160 --seconds 0.1 --four-colours"
     ),
@@ -111,6 +117,15 @@ def tiny_work() -> Iterator[None]:
     from krypenv.training.research.lab import studying as study
     from krypenv.training.runs import HERE
     from krypenv.training.runs.parts import Place
+    from krypenv.ui.browser import pages
+    from krypenv.ui.browser.serving import Serving
+
+    class Loaded(pages.Pages):
+        """The pages of a table whose game is made at once, and which nobody opens."""
+
+        def __init__(self, load: Any, *rest: Any, **more: Any) -> None:
+            super().__init__(load, *rest, **more)
+            load()
 
     play_score, run_study = score.play_score, study.run_study
     evaluate, run_arena, decide = evaluation.evaluate, arena.run_arena, analysis._decide
@@ -147,6 +162,8 @@ def tiny_work() -> Iterator[None]:
             (score, "play_score", one_process),
             (study, "run_study", two_deals),
             (study, "picture", lambda which, answer: b"no picture"),
+            (pages, "Pages", Loaded),
+            (Serving, "run", lambda *_: None),
             (selfplay, "train", lambda settings: None),
             (imitate, "run_imitation", lambda settings: []),
             (ablating, "ablate", lambda settings: {}),

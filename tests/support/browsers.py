@@ -41,6 +41,7 @@ def table_at(load, keys=KEYS, port=0, thinker=None, pause=0.0):
         thread.start()
         try:
             while not server.started:
+                assert thread.is_alive()
                 time.sleep(0.02)
             yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
         finally:

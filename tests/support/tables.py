@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import threading
+from concurrent.futures import Future
 
 from starlette.testclient import TestClient
 
@@ -14,6 +16,7 @@ from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
 from krypenv.ui.browser.thinking import Thinker
 
+WAIT = 120  # seconds for a message, in which code may be compiled
 ADDRESS = "http://127.0.0.1:8765"
 SOCKET = "ws://127.0.0.1:8765/socket"
 KEYS = Keys(tuple(f"key-of-seat-{seat}-" * 2 for seat in range(6)), "key-of-who-watches-it", is_open=True)
@@ -51,6 +54,20 @@ def serving(load, keys=KEYS, thinker=None, is_local=True, **more):
         yield client
 
 
+def within(seconds, call):
+    """Return what a call gives; raise TimeoutError if it takes longer."""
+    done = Future()
+
+    def run():
+        try:
+            done.set_result(call())
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return done.result(seconds)
+
+
 class Page:
     """A page without a browser."""
 
@@ -60,7 +77,7 @@ class Page:
     def read(self, until=lambda told: True):
         """Read new messages until one is as it should be, and return it."""
         while True:
-            self.told = self.socket.receive_json()
+            self.told = within(WAIT, self.socket.receive_json)
             if until(self.told):
                 return self.told
 

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -24,21 +25,25 @@ from krypenv.ui.browser import seats
 from krypenv.ui.browser.seats import players_at
 from krypenv.ui.browser.serving import bound
 
+LONGEST = 180  # seconds that a server may run in a test
 FAST = ["--no-open", "--port", "0", "--hint", "greedy"]
 
 
 @contextlib.contextmanager
-def running(folder, *words):
+def running(folder, *words, **more):
     """The command, and the address that it prints."""
-    own = {**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": "C", "PYTHONUNBUFFERED": "1"}
+    own = {**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": "C", "PYTHONUNBUFFERED": "1", **more}
     line = [sys.executable, "-m", "krypenv", "table", *FAST, *map(str, words)]
     with subprocess.Popen(
         line, cwd=folder, env=own, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
+        watchdog = threading.Timer(LONGEST, process.kill)  # then nothing more is read
+        watchdog.start()
         try:
             said = process.stdout.readline()
             yield process, re.search(r"http://[\d.:]+", said)[0]
         finally:
+            watchdog.cancel()
             process.kill()
 
 
@@ -82,6 +87,62 @@ def test_a_killed_table_takes_its_game_up_again(tmp_path):
         assert process.returncode == 0
         assert out.splitlines()[-1] == "The game is saved in table.krk; krypenv table goes on with it."
         assert err == ""
+
+
+def test_agents_end_with_a_server_that_is_killed(tmp_path):
+    with running(tmp_path, "--rules", "mini-low", "--against", "greedy") as (process, address):
+        with sitting(address) as (_, heard):
+            while not heard()["ready"]:
+                pass
+        thinking = children(process.pid)
+        assert thinking
+        process.kill()
+        process.wait()
+    deadline = time.monotonic() + 30
+    while any(is_alive(each) for each in thinking):
+        assert time.monotonic() < deadline, "agents think on though their server is gone"
+        time.sleep(0.05)
+
+
+def children(number):
+    """The processes that a process has started."""
+    return [int(each) for each in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
+
+
+def is_alive(number):
+    """Whether there is a process that has not ended; nobody may have waited for its end."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{number}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    return False
+
+
+def test_ctrl_c_while_code_is_compiled_ends_it_at_once(tmp_path):
+    (tmp_path / "cache").mkdir()
+    start = time.monotonic()
+    with running(tmp_path, "--rules", "krypkasino", NUMBA_CACHE_DIR=tmp_path / "cache") as (process, _):
+        compiled = lambda: any((tmp_path / "cache").rglob("*.nbc"))  # noqa: E731
+        while not compiled():
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        out, err = process.communicate(timeout=60)
+    assert time.monotonic() - start < 5
+    assert (process.returncode, err) == (130, "krypenv: stopped\n")
+    assert "saved" not in out
+
+
+def test_a_second_table_in_a_folder_leaves_the_game_to_the_first(tmp_path):
+    with running(tmp_path, "--rules", "mini-low", "--against", "greedy") as (first, _):
+        assert first.stdout.readline() == "The game is saved in table.krk as it goes.\n"
+        with running(tmp_path) as (second, _):
+            assert second.stdout.readline() == (
+                "The game of table.krk is played at another table. The game is saved in table-2.krk as it goes.\n"
+            )
+        with running(tmp_path, "--load", "table.krk") as (third, _):
+            _, err = third.communicate(timeout=60)
+            assert third.returncode == 2
+            assert err == "krypenv: the game of table.krk is being played already; go on with it there\n"
 
 
 def test_each_of_two_people_gets_a_link(tmp_path):

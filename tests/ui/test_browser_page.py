@@ -44,7 +44,7 @@ def opened(browser, address, width=1280, height=800, **more):
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(address)
-    page.get_by_role("dialog").get_by_role("button").click()
+    page.get_by_role("dialog").get_by_role("button").click(timeout=120_000)  # the engine may be compiled before it
     yield page
     context.close()
     assert [fault for fault in faults if "WebSocket connection" not in fault] == []
@@ -229,7 +229,7 @@ def test_hint_undo_and_a_new_game(browser):
         assert page.get_by_role("button", name="Take back").count() == 0
         page.get_by_role("button", name="Hint").click()
         expect(page.locator(".move.hinted")).to_have_count(1)
-        expect(page.locator(".status")).to_contain_text("greedy would play this: ")
+        expect(page.locator(".status")).to_contain_text("Greedy would play this: ")
         page.locator(".move.hinted").click()
         expect(page.locator(".log")).to_contain_text("You played")
         page.get_by_role("button", name="Take back").click()

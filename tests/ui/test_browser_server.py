@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from starlette.websockets import WebSocketDisconnect
-from support.tables import ADDRESS, KEYS, SOCKET, Here, Kept, hosted, page, serving
+from support.tables import ADDRESS, KEYS, SOCKET, WAIT, Here, Kept, hosted, page, serving, within
 
 from krypenv import Game, Rules
 from krypenv.ui.browser.app import STATIC
@@ -130,7 +130,7 @@ def test_hints_are_for_the_one_whose_turn_it_is():
     ):
         one.ask("hint")
         hint = one.read(lambda told: "hint" in told)["hint"]
-        assert hint["by"] == "greedy"
+        assert hint["by"] == "Greedy"
         assert hint["move"] in [each["move"] for each in one.told["view"]["moves"]]
         two.ask("hint")
         assert two.read(lambda told: "say" in told)["say"] == "Hints are for your own turn."
@@ -220,7 +220,7 @@ def test_who_has_no_link_gets_no_seat():
             assert one.told["view"]["seat"] == 0
         with client.websocket_connect(SOCKET, headers={"origin": ADDRESS}) as socket:
             socket.send_text('{"do": "undo", "game": 1, "moves": 0}')
-            assert socket.receive_json()["type"] == "closed"
+            assert within(WAIT, socket.receive_json)["type"] == "closed"
 
 
 def test_other_sites_and_other_addresses_are_refused():

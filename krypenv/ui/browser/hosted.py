@@ -82,6 +82,11 @@ class Hosted:
         """What a seat is called where it stands alone."""
         return starting(self._words[None].names[seat])
 
+    @property
+    def helper(self) -> str:
+        """What the agent that gives hints is called."""
+        return starting(self.hint.partition("(")[0].rpartition("/")[2])
+
     # ------------------------------------------------------------------ what people and agents do
 
     def do(self, seat: int | None, request: Request) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,7 @@ class Pages:
     """All pages of a table.
 
     Args:
-        load: makes the game; called in a thread, for it loads and compiles the engine. ValueError ends the table.
+        load: makes the game; called in a thread, for it loads the engine. ValueError ends the table.
         keys: which key leads to which seat.
         thinker: where agents think.
         pause: seconds between the moves of agents, so that people see them.
@@ -86,7 +87,7 @@ class Pages:
 
     async def _begin(self) -> None:
         try:
-            hosted = await asyncio.to_thread(self._load)
+            hosted = await _in_a_thread(self._load_and_compile)
             self._hosted = hosted
             self._loaded.set()
             self._begun(hosted)
@@ -102,6 +103,17 @@ class Pages:
             return
         self._is_ready = True
         self.tell_all()
+
+    def _load_and_compile(self) -> Hosted:
+        """Make the game, and compile what pages will need, for which they are not to wait one by one."""
+        hosted = self._load()
+        hosted.view(None if hosted.game.is_over else hosted.game.turn)
+        return hosted
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether the game has not been made yet."""
+        return not self._loaded.is_set()
 
     async def end(self) -> None:
         """Stop whatever is being done."""
@@ -225,7 +237,7 @@ class Pages:
 
     async def _think_of_hint(self, page: Page, hosted: Hosted) -> None:
         stamp, seat = hosted.stamp, hosted.game.turn
-        name = hosted.hint.partition("(")[0].rpartition("/")[2]
+        name = hosted.helper
         try:
             move = await self._thinker.decide(hosted.hint, seat, hosted.game.copy())
         except AgentFailed as error:
@@ -233,6 +245,32 @@ class Pages:
             return
         if stamp == hosted.stamp:
             page.tell(hint={"move": move, "by": name})
+
+
+async def _in_a_thread(work: Callable[[], Hosted]) -> Hosted:
+    """Return what work gives in a thread for which nobody waits when the server is stopped."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Hosted] = loop.create_future()
+
+    def tell(result: Hosted | None, error: BaseException | None) -> None:
+        if done.cancelled():
+            return
+        if error:
+            done.set_exception(error)
+        elif result:
+            done.set_result(result)
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except Exception as raised:
+            error = raised
+        with contextlib.suppress(RuntimeError):  # the server is stopped
+            loop.call_soon_threadsafe(tell, result, error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await done
 
 
 class _Gone(Exception):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
 import signal
+import threading
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
@@ -56,7 +58,7 @@ class Thinker:
     async def _call(self, function: Any, *arguments: Any) -> Any:
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(1, context, initializer=_ignore_interrupts)
+            self._pool = ProcessPoolExecutor(1, context, initializer=_belong_to_the_server)
         pool = self._pool
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, function, *arguments)
@@ -69,9 +71,17 @@ class Thinker:
 # ---------------------------------------------------------------------- in the process
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the server, which ends this process."""
+def _belong_to_the_server() -> None:
+    """Leave Ctrl-C to the server, which ends this process; a server that was killed could not, so end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_the_server, daemon=True).start()
+
+
+def _end_with_the_server() -> None:
+    server = multiprocessing.parent_process()
+    if server:
+        server.join()
+        os._exit(0)
 
 
 def _prepare(rules: Rules, specs: list[Spec], seed: int) -> str:

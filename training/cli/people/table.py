@@ -14,8 +14,9 @@ import typer
 
 from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import printable
+from krypenv.runtime import stopping
 from krypenv.training.cli.outputs import check_files, read_text
-from krypenv.training.cli.saved_games import alone, is_same, latest, own_name, take
+from krypenv.training.cli.saved_games import Taken, alone, is_same, latest, own_name, take
 from krypenv.training.runs import limits
 from krypenv.training.runs.options import Command, an_output, part, setting
 from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH, OUTPUT
@@ -108,6 +109,8 @@ def run(settings: TableSettings) -> None:
         try:
             serving.run(app_of(pages, is_local), listening, own if is_local and it.open else "")
         except KeyboardInterrupt:
+            if pages.is_loading:
+                stopping.end_at_once()  # what is being compiled would be waited for
             typer.echo(f"\nThe game is saved in {files.path}; krypenv table goes on with it." if files.path else "")
 
 
@@ -127,7 +130,7 @@ class _Files:
     def __init__(self, it: TableSettings, players: list[str], held: contextlib.ExitStack) -> None:
         self._it, self._players, self._held = it, players, held
         self.path: Path | None = None
-        self.said = ""
+        self.said = self._elsewhere = ""
 
     def begin(self) -> Hosted:
         """Return the game to play: that of --load, the latest one that has not ended, or a new one."""
@@ -154,7 +157,7 @@ class _Files:
             write_whole(self.path, hosted.record())
         else:
             self.path = own_name(hosted.record(), self._held, _STEM)
-        self.said = self.said or f"The game is saved in {printable(str(self.path))} as it goes."
+        self.said = self.said or f"{self._elsewhere}The game is saved in {printable(str(self.path))} as it goes."
         return hosted
 
     def keep(self, record: bytes, is_new: bool) -> None:
@@ -192,7 +195,11 @@ class _Files:
                 game = Game.replay(read_text(str(path))) if path.name.startswith(_STEM) else None
                 players = game and not game.session_over and players_of(game)
                 if game and players:
-                    found.enter_context(alone(path))
+                    try:
+                        found.enter_context(alone(path))
+                    except Taken:
+                        self._elsewhere = f"The game of {printable(str(path))} is played at another table. "
+                        continue
                     self._held.enter_context(found.pop_all())
                     self.path = path
                     return game, players
