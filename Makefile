@@ -3,12 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 VENV := .venv/.installed
 LOWEST := .venv-lowest
+JAVASCRIPT := tests/javascript
+PAGE := krypenv/ui/browser/static
 EXTRAS ?= train,render,table,dev
 ALL_EXTRAS := train,render,table,dev,ray,metagame,openspiel,peers
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train play test lowest slow check format format-check lint types notebooks nojit docs dist soak pages playthroughs narration pictures bench clean
+.PHONY: help train play test lowest slow check format format-check lint types javascript notebooks nojit docs dist soak pages playthroughs narration pictures bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -28,11 +30,12 @@ lowest: $(LOWEST)/.installed  ## run the same tests at the lowest versions that 
 slow: $(VENV)  ## run the tests that are slow by nature
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m slow
 
-check: format-check lint types docs notebooks nojit slow test  ## all that CI runs: format, lint, types, site, notebooks, all tests
+check: format-check lint types javascript docs notebooks nojit slow test  ## all that CI runs: format, lint, types, site, notebooks, all tests
 
-format: $(VENV)  ## format the code and mend what the linter can mend
+format: $(VENV) $(JAVASCRIPT)/node_modules/.installed  ## format the code and mend what the linter can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(JAVASCRIPT)/node_modules/.bin/biome check --write --config-path=$(JAVASCRIPT) $(PAGE)
 
 format-check: $(VENV)
 	$(BIN)/ruff format --check .
@@ -42,6 +45,10 @@ lint: $(VENV)  ## lint the code
 
 types: $(VENV)  ## check the types
 	$(BIN)/mypy -p krypenv
+
+javascript: $(JAVASCRIPT)/node_modules/.installed  ## check format, lint and types of the page of the table in the browser
+	$(JAVASCRIPT)/node_modules/.bin/biome check --error-on-warnings --config-path=$(JAVASCRIPT) $(PAGE)
+	$(JAVASCRIPT)/node_modules/.bin/tsc --project $(JAVASCRIPT)
 
 notebooks: $(VENV)  ## run every notebook from top to bottom
 	$(BIN)/python -m pytest --nbmake -n auto notebooks
@@ -90,4 +97,9 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
 	@echo "Installing into $(LOWEST): a few minutes the first time."
 	$(LOWEST)/bin/python -m pip install --quiet -c constraints-lowest.txt -e ".[$(ALL_EXTRAS)]"
+	touch $@
+
+$(JAVASCRIPT)/node_modules/.installed: $(JAVASCRIPT)/package.json
+	@command -v npm > /dev/null || { echo "npm is missing; on Debian: apt-get install --no-install-recommends nodejs npm"; exit 1; }
+	npm install --prefix $(JAVASCRIPT) --no-package-lock --no-audit --no-fund --loglevel error
 	touch $@

@@ -75,6 +75,7 @@ FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 WINGS = {f"krypenv.training{wing}" for wing in ("", ".evaluation", ".learn", ".research")}
 OF_ROOMS = {"krypenv", "krypenv.agents", *WINGS}  # packages whose modules and folders are rooms
 MOST_FILES = 15  # of a room
+MADE = {"__pycache__", "node_modules"}  # folders that tools make
 # What a module looks up by its name when it is needed, though it stands above it; without it the module works too.
 LOOKED_UP = {
     "krypenv.envs.opponents": {"krypenv.agents"},  # opponents that are named
@@ -293,7 +294,7 @@ def test_only_training_needs_what_train_installs():
 def project_texts() -> list[Path]:
     """The project's own text files, whether or not they are under version control yet."""
     directories = ["krypenv", "agents", "training", "tests", "notebooks", "docs", ".ci"]
-    below = [path for name in directories for path in (ROOT / name).rglob("*") if "__pycache__" not in path.parts]
+    below = [path for name in directories for path in (ROOT / name).rglob("*") if not MADE & {*path.parts}]
     top = [path for path in ROOT.iterdir() if not path.name.startswith(".git")]
     suffixes = {".py", ".md", ".toml", ".txt", ".ipynb", ".json", ".typed", ""}
     return [path for path in top + below if path.is_file() and path.suffix in suffixes]

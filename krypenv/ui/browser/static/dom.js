@@ -2,39 +2,93 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** @typedef {{ handle(event: Event): void }["handle"]} Handler it may take an event of one kind only */
+/** @typedef {Record<string, string | number | boolean | null | undefined | Handler>} Attributes */
+/** @typedef {Node | string | number | false | null | undefined} Leaf */
+/** @typedef {Leaf | Leaf[] | (Leaf | Leaf[])[]} Child */
+
+/** @type {Record<string, string>} */
 let texts = {};
 
-/** Take the texts of a language. */
+/**
+ * Take the texts of a language.
+ * @param {Record<string, string>} given
+ */
 export function setTexts(given) {
   texts = given;
 }
 
-/** Return a text with its parts, as in t("deal", { number: 1, of: 12 }). */
+/**
+ * Return a text with its parts, as in t("deal", { number: 1, of: 12 }).
+ * @param {string} key
+ * @param {Record<string, string | number>} parts
+ */
 export function t(key, parts = {}) {
-  return texts[key].replace(/\{(\w+)\}/g, (_, name) => String(parts[name]));
+  return (texts[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => String(parts[name]));
 }
 
-/** Return an element; what is null, false or "" among its children is left out. */
+/**
+ * Return an element; what is null, false or "" among its children is left out.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} attributes
+ * @param {...Child} children
+ */
 export function h(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }
 
-/** Return an element of a drawing. */
+/**
+ * Return an element of a drawing.
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} attributes
+ * @param {...Child} children
+ */
 export function s(tag, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, tag), attributes, children);
 }
 
+/**
+ * Return a button that keeps the focus when the page is drawn anew.
+ * @param {string} focus its name
+ * @param {string} text
+ * @param {() => void} onclick
+ */
+export function button(focus, text, onclick, kind = "") {
+  return h("button", { class: kind, "data-focus": focus, onclick }, text);
+}
+
+/**
+ * @template {Element} Made
+ * @param {Made} element
+ * @param {Attributes} attributes
+ * @param {Child[]} children
+ * @returns {Made}
+ */
 function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
     else if (value === true) element.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== false && child !== "" && child !== undefined));
+  for (const child of /** @type {Leaf[]} */ (children.flat(2))) {
+    if (child instanceof Node) element.append(child);
+    else if (child !== null && child !== false && child !== "" && child !== undefined) element.append(String(child));
+  }
   return element;
 }
 
-/** Return a number with its sign, and a minus that is as wide as a plus. */
+/**
+ * Return a number with its sign, and a minus that is as wide as a plus.
+ * @param {number} points
+ */
 export function signed(points) {
   return points > 0 ? `+${points}` : points < 0 ? `−${-points}` : "0";
 }
+
+/**
+ * Return a number with such a minus.
+ * @param {number} points
+ */
+export const plain = (points) => String(points).replace("-", "−");

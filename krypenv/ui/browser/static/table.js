@@ -1,147 +1,192 @@
 // The page: its connection to the server, what the person does, and drawing what the server tells.
 
-import { setTexts, t } from "./dom.js";
-import { draw, drawEnd, openDialog } from "./drawing.js";
-import { fitting, settled, written } from "./choosing.js";
+import { fitting, nothing, settled, written } from "./choosing.js";
+import { askIfSure, showRules } from "./dialogs.js";
+import { setTexts } from "./dom.js";
+import { draw, drawEnd } from "./drawing.js";
+
+/** @import { Acts, Closed, Table, Told } from "./shapes.js" */
 
 const RETRY = 1000; // milliseconds between attempts to connect
 
-const table = {
-  told: null, // the last message about the table
-  rules: [],
-  chosen: nothing(),
-  say: "", // what the server or the page has to say to the person
-  hint: null,
-  isThinkingOfHint: false,
-  isLost: false,
-  do: act,
-};
+/** @type {Table | null} */
+let table = null;
+/** @type {WebSocket | null} */
 let socket = null;
-
-function nothing() {
-  return { card: null, place: null, picked: new Set(), builds: new Set() };
-}
 
 // ---------------------------------------------------------------------- the connection
 
 function connect() {
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  socket = new WebSocket(`${scheme}//${location.host}/socket`);
+  const opened = new WebSocket(`${scheme}//${location.host}/socket`);
   let isRefused = false;
-  socket.addEventListener("open", () => socket.send(JSON.stringify({ do: "sit", key: location.hash.slice(1) })));
-  socket.addEventListener("message", (event) => {
+  socket = opened;
+  opened.addEventListener("open", () => opened.send(JSON.stringify({ do: "sit", key: location.hash.slice(1) })));
+  opened.addEventListener("message", (event) => {
+    /** @type {Told | Closed} */
     const message = JSON.parse(event.data);
     if (message.type === "closed") {
       isRefused = true;
       drawEnd(message.say);
     } else hear(message);
   });
-  socket.addEventListener("close", () => {
+  opened.addEventListener("close", () => {
     if (isRefused) return;
-    table.isLost = true;
-    if (table.told) draw(table);
+    if (table) {
+      table.isLost = true;
+      draw(table);
+    }
     setTimeout(connect, RETRY);
   });
 }
 
+/** @param {Told} message */
 function hear(message) {
-  if (message.texts) {
-    setTexts(message.texts);
-    document.documentElement.lang = message.language;
-    table.rules = message.rules;
-  }
+  if (message.texts) setTexts(message.texts);
+  if (message.language) document.documentElement.lang = message.language;
   if (message.ended) return drawEnd(message.ended);
-  const before = table.told;
-  if (!before || before.game !== message.game || before.moves !== message.moves) {
-    table.chosen = nothing();
-    table.hint = null;
-    table.isThinkingOfHint = false;
-    table.say = "";
-  }
+  const before = table?.told ?? null;
+  table ??= begun(message);
+  table.told = message;
+  if (message.rules) table.rules = message.rules;
+  if (!before || before.game !== message.game || before.moves !== message.moves) forget(table);
   if (message.say !== undefined) {
     table.say = message.say;
     table.isThinkingOfHint = false;
   }
-  if (message.hint) {
+  const { hint } = message;
+  if (hint) {
     table.isThinkingOfHint = false;
-    table.hint = message.hint;
-    const move = (message.view.moves ?? []).find((each) => each.move === message.hint.move);
-    if (move) table.chosen = { ...nothing(), card: move.card, place: message.view.hand.indexOf(move.card) };
+    table.hint = hint;
+    const card = message.view.moves?.find((each) => each.move === hint.move)?.card;
+    if (card) table.chosen = { ...nothing(), card, place: message.view.hand.indexOf(card) };
   }
   table.isLost = false;
-  table.told = message;
   draw(table, before);
-  if (!before) welcome(message.view.title);
+  if (!before) welcome(table);
 }
 
-/** Show the rules to somebody who has not seen them. */
-function welcome(title) {
+/**
+ * @param {Told} told
+ * @returns {Table}
+ */
+function begun(told) {
+  return { told, rules: [], chosen: nothing(), say: "", hint: null, isThinkingOfHint: false, isLost: false, acts };
+}
+
+/**
+ * Forget what was chosen and said: something has happened at the table.
+ * @param {Table} table
+ */
+function forget(table) {
+  table.chosen = nothing();
+  table.hint = null;
+  table.isThinkingOfHint = false;
+  table.say = "";
+}
+
+/**
+ * Show the rules to somebody who has not seen them.
+ * @param {Table} table
+ */
+function welcome(table) {
   try {
-    const seen = `krypenv rules of ${title}`;
+    const seen = `krypenv rules of ${table.told.view.title}`;
     if (localStorage.getItem(seen)) return;
     localStorage.setItem(seen, "yes");
   } catch {
     return; // a browser that keeps nothing
   }
-  openDialog("rules", table);
+  showRules(table);
 }
 
+/**
+ * Ask the server for something, of the state that the page shows.
+ * @param {{ do: string, move?: string }} request
+ */
 function ask(request) {
-  if (socket.readyState !== WebSocket.OPEN) return;
+  if (!table || socket?.readyState !== WebSocket.OPEN) return;
   socket.send(JSON.stringify({ game: table.told.game, moves: table.told.moves, ...request }));
 }
 
 // ---------------------------------------------------------------------- what the person does
 
-/** Do what a click or a key asks for. */
-function act(what, value) {
-  const { view } = table.told;
-  table.say = "";
-  if (what === "card") chooseCard(view, value);
-  else if (what === "pick") pick(view, value, null);
-  else if (what === "build") pick(view, null, value);
-  else if (what === "clear") table.chosen = nothing();
-  else if (what === "play") return ask({ do: "play", move: value });
-  else if (what === "written") return ask({ do: "play", move: written(view, table.chosen) });
-  else if (what === "rules") return openDialog("rules", table);
-  else if (what === "new" || what === "again") {
-    if (value || view.over || !view.log.some((line) => line.seat !== null)) return ask({ do: what });
-    return openDialog("sure", table, what);
-  } else {
+/**
+ * Return what is done at a click: something with the table, which is drawn anew.
+ * @template {unknown[]} Given
+ * @param {(table: Table, ...given: Given) => void} change
+ * @returns {(...given: Given) => void}
+ */
+const doing =
+  (change) =>
+  (...given) => {
+    if (!table) return;
+    table.say = "";
+    change(table, ...given);
+    draw(table, table.told);
+  };
+
+/** @type {Acts} */
+const acts = {
+  card: doing(chooseCard),
+  pick: doing((table, place) => toggle(table, table.chosen.picked, place)),
+  build: doing((table, value) => toggle(table, table.chosen.builds, value)),
+  clear: doing((table) => {
+    table.chosen = nothing();
+  }),
+  play: (move) => ask({ do: "play", move }),
+  written: () => table && ask({ do: "play", move: written(table.told.view, table.chosen) }),
+  rules: () => table && showRules(table),
+  deal: (which) => {
+    const view = table?.told.view;
+    const isPlayed = view && !view.over && view.log.some((line) => line.seat !== null);
+    if (isPlayed) askIfSure(() => ask({ do: which }));
+    else ask({ do: which });
+  },
+  ask: doing((table, what) => {
     if (what === "hint") table.isThinkingOfHint = true;
     ask({ do: what });
-  }
-  draw(table, table.told);
-}
+  }),
+};
 
-function chooseCard(view, place) {
+/**
+ * Choose a card of the hand; once more plays it, if it is clear what it takes.
+ * @param {Table} table
+ * @param {number} place
+ */
+function chooseCard(table, place) {
+  const { view } = table.told;
   const card = view.hand[place];
-  if (table.chosen.card === card && table.chosen.place === place) {
+  if (card === undefined) return;
+  if (table.chosen.place === place) {
     const move = settled(view, table.chosen, fitting(view, table.chosen));
     if (move) return ask({ do: "play", move: move.move });
     table.chosen = nothing();
     return;
   }
   const chosen = { ...nothing(), card, place };
-  const moves = fitting(view, chosen);
-  table.say = moves && !moves.length ? (view.whys[card] ?? "") : "";
-  table.chosen = moves && !moves.length ? nothing() : chosen;
+  const isIllegal = fitting(view, chosen)?.length === 0;
+  table.say = isIllegal ? (view.whys[card] ?? "") : "";
+  table.chosen = isIllegal ? nothing() : chosen;
 }
 
-function pick(view, place, value) {
-  const { chosen } = table;
-  const [set, each] = place === null ? [chosen.builds, value] : [chosen.picked, place];
+/**
+ * Pick something on the table, or leave it after all.
+ * @param {Table} table
+ * @param {Set<number>} set of what is picked
+ * @param {number} each
+ */
+function toggle(table, set, each) {
   if (set.delete(each)) return;
   set.add(each);
-  const moves = fitting(view, chosen);
-  if (!moves || moves.length) return;
-  ask({ do: "play", move: written(view, chosen) }); // no move has these cards: the server says why
+  const { view } = table.told;
+  if (fitting(view, table.chosen)?.length !== 0) return;
+  ask({ do: "play", move: written(view, table.chosen) }); // no move has these cards: the server says why
   set.delete(each);
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && table.told && table.chosen.card) act("clear");
+  if (event.key === "Escape" && table?.chosen.card) acts.clear();
 });
-
 
 connect();

@@ -1,0 +1,173 @@
+// The person's own place: the hand, what is to be said, and what may be chosen.
+
+import { face, short, spoken } from "./cards.js";
+import { fitting, names, settled } from "./choosing.js";
+import { button, h, signed, t } from "./dom.js";
+import { news } from "./felt.js";
+
+/** @import { Card, Move, Table, View } from "./shapes.js" */
+
+/** @type {Move["kind"][]} */
+const KINDS = ["take", "build", "leave"];
+
+/**
+ * Return the person's hand.
+ * @param {Table} table
+ * @param {View | null} before the view before the last play, if that is new
+ */
+export function hand(table, before) {
+  const { view } = table.told;
+  const isNew = news(view.hand, before?.hand);
+  return h(
+    "div",
+    { class: "hand", role: "group", "aria-label": t("hand"), "aria-description": t("keys"), onkeydown: walk },
+    view.hand.map((card, place) => handCard(table, card, place, isNew(card))),
+  );
+}
+
+/**
+ * @param {Table} table
+ * @param {Card} card
+ * @param {number} place
+ * @param {boolean} isNew
+ */
+function handCard({ told, chosen, acts }, card, place, isNew) {
+  const { view } = told;
+  const isTurn = view.turn === view.seat;
+  const isLegal = !isTurn || view.moves === null || view.moves.some((move) => move.card === card);
+  const isChosen = chosen.place === place;
+  return h(
+    "button",
+    {
+      class: `card${isNew ? " new" : ""}${isChosen ? " chosen" : ""}${isLegal ? "" : " illegal"}`,
+      "data-focus": `hand ${place}`,
+      tabindex: isChosen || (chosen.card === null && place === 0) ? 0 : -1,
+      "aria-pressed": String(isChosen),
+      "aria-disabled": String(!isTurn || !isLegal),
+      "aria-label": spoken(card),
+      onclick: () => isTurn && acts.card(place),
+    },
+    face(card),
+  );
+}
+
+/**
+ * Go from card to card by the arrow keys.
+ * @param {KeyboardEvent} event
+ */
+function walk(event) {
+  const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+  if (!step || !(event.currentTarget instanceof Element) || !(event.target instanceof Element)) return;
+  const cards = [...event.currentTarget.children];
+  const at = cards.indexOf(event.target);
+  if (at < 0) return;
+  event.preventDefault();
+  const next = cards[(at + step + cards.length) % cards.length];
+  if (next instanceof HTMLElement) next.focus();
+}
+
+/**
+ * Return what is to be said to the person, and what may be chosen.
+ * @param {Table} table
+ */
+export function bar(table) {
+  const { told, chosen, acts } = table;
+  const { view } = told;
+  const isTurn = view.turn === view.seat;
+  const alarm = table.isLost ? t("lost") : table.say || told.fault;
+  const said = alarm || (view.over ? "" : status(table)); // the sheet has the result
+  const hasMoved = view.log.some((line) => line.seat === view.seat);
+  return h(
+    "div",
+    { class: "bar" },
+    said && h("p", { class: alarm ? "status alarm" : "status" }, said),
+    chosen.card && isTurn && choices(table, chosen.card),
+    h(
+      "div",
+      { class: "actions" },
+      told.stuck && button("retry", t("retry"), () => acts.ask("go"), "main"),
+      isTurn && button("hint", table.isThinkingOfHint ? t("thinking_of_hint") : t("hint"), () => acts.ask("hint")),
+      told.undo && hasMoved && button("undo", t("undo"), () => acts.ask("undo")),
+      view.over && !view.session_over && button("next", t("next"), () => acts.ask("next"), "main"),
+    ),
+  );
+}
+
+/**
+ * Return whose turn it is, and what the person may do.
+ * @param {Table} table
+ * @returns {string}
+ */
+export function status({ told, chosen, hint }) {
+  const { view } = told;
+  if (view.over) return view.result;
+  const name = view.turn === null ? "" : (view.players[view.turn]?.name ?? "");
+  if (told.thinking !== null) return t(told.ready ? "thinks" : "prepares", { who: name });
+  if (view.seat === null) return `${t("watching")} ${t("turn", { who: name })}`;
+  if (view.turn !== view.seat) return t("turn", { who: name });
+  if (hint) {
+    const text = view.moves?.find((move) => move.move === hint.move)?.text ?? hint.move;
+    return t("hinted", { who: hint.by, text });
+  }
+  const said = view.announcement ? `${view.announcement} ` : "";
+  if (chosen.card) return said + (view.moves === null ? t("many") : (view.whys[chosen.card] ?? ""));
+  return `${said}${t("your_turn")} ${t("choose")}`;
+}
+
+/**
+ * Return the moves of a card, by what they do; where they are too many, only what is picked can be played.
+ * @param {Table} table
+ * @param {Card} card
+ */
+function choices(table, card) {
+  const { view } = table.told;
+  const moves = fitting(view, table.chosen);
+  if (moves === null) {
+    const picked = [card, ...names(view, table.chosen)].map(short).join(" ");
+    return h("div", { class: "choices" }, button("move", `${t("play")} ${picked}`, table.acts.written, "main"));
+  }
+  const only = settled(view, table.chosen, moves);
+  return h(
+    "div",
+    { class: "choices" },
+    KINDS.filter((kind) => moves.some((move) => move.kind === kind)).map((kind) =>
+      h(
+        "div",
+        { class: "group", role: "group", "aria-label": t(kind) },
+        h("h3", {}, t(kind)),
+        moves.filter((move) => move.kind === kind).map((move) => choice(table, move, move === only)),
+      ),
+    ),
+  );
+}
+
+/**
+ * @param {Table} table
+ * @param {Move} move
+ * @param {boolean} isOnly
+ */
+function choice({ hint, acts }, move, isOnly) {
+  const isHinted = hint?.move === move.move;
+  return h(
+    "button",
+    {
+      class: `move${isHinted ? " hinted" : ""}${isOnly ? " main" : ""}`,
+      "data-focus": `move ${move.move}`,
+      title: move.text,
+      "aria-label": move.text,
+      onclick: () => acts.play(move.move),
+    },
+    isHinted && "★ ",
+    inWords(move),
+    move.sweep > 0 && h("em", {}, t(move.sweep > 1 ? "double_sweep" : "sweep")),
+    h("b", {}, signed(move.gain)),
+  );
+}
+
+/** @param {Move} move */
+function inWords(move) {
+  if (move.kind === "take") return move.what;
+  if (move.kind === "leave") return short(move.card);
+  const laid = [...[move.card, ...move.takes].map(short), ...move.builds.map((value) => `[${value}]`)];
+  return `${t("builds", { value: move.build ?? 0 })}: ${laid.join(" ")}`;
+}

@@ -1,0 +1,49 @@
+// What everybody may know of a seat.
+
+import { h, plain, signed, t } from "./dom.js";
+
+/** @import { Player, Table, View } from "./shapes.js" */
+
+/**
+ * Return the plaque of a seat: its name, its score and what is counted for it.
+ * @param {Table} table
+ * @param {Player} player
+ * @param {View | null} before the view before the last play, if that is new
+ */
+export function plaque({ told }, player, before) {
+  const { view } = told;
+  const isTurn = view.turn === player.seat;
+  const isAway = told.people.includes(player.seat) && !told.here.includes(player.seat);
+  const numbers = [
+    t("in_hand", { count: player.cards }),
+    t("pile", { count: player.pile }),
+    t("points", { count: player.points }),
+    t("sweeps", { count: player.sweeps }),
+    view.session.of === 1 ? "" : t("total", { count: player.total }),
+  ];
+  const gain = before ? player.score - (before.players[player.seat]?.score ?? 0) : 0;
+  return h(
+    "div",
+    {
+      class: `plaque${isTurn ? " turn" : ""}${player.team === null ? "" : ` team${player.team}`}`,
+      "data-seat": player.seat,
+    },
+    h(
+      "h2",
+      {},
+      isTurn && h("span", { class: "mark", "aria-hidden": "true" }, "▶"),
+      player.name,
+      player.dealer && h("small", {}, t("dealer")),
+      isAway && h("small", {}, t("away")),
+    ),
+    h("p", { class: "score" }, h("b", {}, plain(player.score)), ` ${t("score")}`),
+    h("p", { class: "numbers" }, numbers.filter(Boolean).join(" · ")),
+    player.seat !== view.seat &&
+      h(
+        "span",
+        { class: "backs", "aria-hidden": "true" },
+        Array.from({ length: player.cards }, () => h("i")),
+      ),
+    gain !== 0 && h("span", { class: gain > 0 ? "gain plus" : "gain minus", "aria-hidden": "true" }, signed(gain)),
+  );
+}

@@ -1,0 +1,146 @@
+// The shapes of messages and of what the page keeps, for the type checker; nothing loads this file.
+
+/** @typedef {string} Card "8S", as records write it */
+
+/**
+ * @typedef {object} Player
+ * @property {number} seat
+ * @property {string} name
+ * @property {number | null} team
+ * @property {boolean} dealer
+ * @property {number} cards in the hand
+ * @property {number} pile how many cards it has taken
+ * @property {number} points
+ * @property {number} sweeps
+ * @property {number} score
+ * @property {number} total of the session
+ */
+
+/** @typedef {{ value: number, cards: Card[], owner: number, multiple: boolean }} Build */
+
+/**
+ * @typedef {object} Move
+ * @property {string} move as records write it
+ * @property {"take" | "build" | "leave"} kind
+ * @property {Card} card
+ * @property {Card[]} takes
+ * @property {number[]} builds values of builds that are taken, raised or joined
+ * @property {number | null} build the value of what is built
+ * @property {number} sweep 0, 1 or 2
+ * @property {string} what what it captures, in words
+ * @property {number} gain what it adds at once to the score
+ * @property {string} text
+ */
+
+/** @typedef {{ deal: number, seat: number | null, text: string }} Line */
+
+/**
+ * @typedef {object} Last
+ * @property {number} seat
+ * @property {Card} card
+ * @property {Card[]} takes
+ * @property {{ value: number, cards: Card[] }[]} builds
+ * @property {number | null} build
+ * @property {number} sweep
+ * @property {number[]} gains by seat
+ * @property {string} text
+ */
+
+/**
+ * @typedef {object} Sheet
+ * @property {string[]} names
+ * @property {{ label: string, points: number[] }[]} entries
+ * @property {number[]} scores
+ * @property {number[]} sides
+ * @property {number[]} totals
+ */
+
+/**
+ * What one seat may see of a game.
+ * @typedef {object} View
+ * @property {string} title
+ * @property {number | null} seat null for who only watches
+ * @property {Player[]} players
+ * @property {{ name: string, seats: number[], score: number }[]} teams
+ * @property {Card[]} table
+ * @property {Build[]} builds
+ * @property {Card[]} aside
+ * @property {number} stock
+ * @property {{ number: number, of: number }} deal
+ * @property {{ number: number, of: number }} session of: 0 for as many games as it takes
+ * @property {number | null} turn null when the game is over
+ * @property {Card[]} hand
+ * @property {Move[] | null} moves null where there are too many to list
+ * @property {Record<Card, string>} whys what the cards of the hand may do, or why they can't be played
+ * @property {string} announcement
+ * @property {Line[]} log
+ * @property {Last | null} last
+ * @property {boolean} over
+ * @property {boolean} session_over
+ * @property {Sheet | null} sheet
+ * @property {string} result
+ */
+
+/** @typedef {{ move: string, by: string }} Hint */
+
+/**
+ * What the server tells: the table as one seat sees it, and now and then something more.
+ * @typedef {object} Told
+ * @property {"table"} type
+ * @property {number} game which game of this table
+ * @property {number} moves how many moves of it have been made
+ * @property {View} view
+ * @property {number[]} people the seats of people
+ * @property {number[]} here those whose page is open
+ * @property {number | null} thinking the seat of the agent to act
+ * @property {boolean} ready whether the agents can play
+ * @property {string} fault
+ * @property {string} ended why the table has ended
+ * @property {boolean} stuck whether an agent can't go on
+ * @property {boolean} undo whether moves may be taken back
+ * @property {Record<string, string>} [texts]
+ * @property {string} [language]
+ * @property {[string, string][]} [rules]
+ * @property {string} [say]
+ * @property {Hint} [hint]
+ */
+
+/** @typedef {{ type: "closed", say: string }} Closed */
+
+/**
+ * What a person has chosen so far: a card of the hand, and what goes with it.
+ * @typedef {object} Chosen
+ * @property {Card | null} card
+ * @property {number | null} place of the card in the hand
+ * @property {Set<number>} picked places of the table
+ * @property {Set<number>} builds values of builds
+ */
+
+/**
+ * The table as the page has it.
+ * @typedef {object} Table
+ * @property {Told} told the last message
+ * @property {[string, string][]} rules
+ * @property {Chosen} chosen
+ * @property {string} say what the server or the page has to say to the person
+ * @property {Hint | null} hint
+ * @property {boolean} isThinkingOfHint
+ * @property {boolean} isLost whether there is no connection
+ * @property {Acts} acts
+ */
+
+/**
+ * What a person may do.
+ * @typedef {object} Acts
+ * @property {(place: number) => void} card
+ * @property {(place: number) => void} pick
+ * @property {(value: number) => void} build
+ * @property {() => void} clear
+ * @property {(move: string) => void} play
+ * @property {() => void} written plays what is picked
+ * @property {() => void} rules
+ * @property {(which: "new" | "again") => void} deal deals anew
+ * @property {(what: "hint" | "undo" | "next" | "go") => void} ask
+ */
+
+export {};
