@@ -8,62 +8,18 @@ from collections import Counter
 
 import pytest
 from playwright.sync_api import expect
-from support.browsers import chromium, table_at
+from support.browsers import BUILDS, CHOICE, FORCED, MANY, card, chromium, of_position, opened, table_at, wait_for_turn
 from support.tables import KEYS, Here, Kept, hosted
 
 from krypenv import Game
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.seats import PERSON
 
-CHOICE = (
-    "rules: krypkasino; hand 0: 8S 7C AD 4H; hand 1: 4C KD 2S 9C; table: 3H 5D 8C 5H 6H TD; captured 1: rest; stock: -"
-)
-FORCED = "rules: krypkasino; hand 0: 8S 9D; hand 1: 4C KD; table: 2H 6D; captured 1: rest; stock: -"
-BUILDS = (
-    "rules: mulle-glimne; table: 5D 6H; build 9: 4C 5C; owner 9: 0; hand 0: 9S 4S KS; hand 1: KD KH 2D; "
-    "captured 1: rest; stock: -"
-)
-MANY = (
-    "rules: kasino-sweden; table: AS 2S 3S 4S 5S 2H 3H 4H AH 5D 6D; hand 0: AC 9C TC; hand 1: 5C 6C 7C; "
-    "captured 1: rest; stock: -"
-)
-
 
 @pytest.fixture(scope="module")
 def browser():
     with chromium() as found:
         yield found
-
-
-@contextlib.contextmanager
-def opened(browser, address, width=1280, height=800, **more):
-    """A page at an address, where the rules have been read; it may log no error."""
-    context = browser.new_context(viewport={"width": width, "height": height}, **more)
-    page, faults = context.new_page(), []
-    page.set_default_timeout(10_000)
-    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.goto(address)
-    page.get_by_role("dialog").get_by_role("button").click(timeout=120_000)  # the engine may be compiled before it
-    yield page
-    context.close()
-    assert [fault for fault in faults if "WebSocket connection" not in fault] == []
-
-
-def of_position(text, language="en"):
-    """What makes a table with a position."""
-    return lambda: Hosted(Game.from_position(text), (PERSON, "greedy"), "greedy", Kept(), language)
-
-
-def card(page, name):
-    """A card of the hand or of the table, by what it is called."""
-    return page.get_by_role("button", name=name, exact=True)
-
-
-def wait_for_turn(page):
-    """Wait until it is the person's turn, or the game is over; return whether it is over."""
-    page.wait_for_selector(".sheet, .own .plaque.turn")
-    return page.locator(".sheet").count() > 0
 
 
 def go_to(page, place):

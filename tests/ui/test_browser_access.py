@@ -1,0 +1,82 @@
+"""The page for everybody: axe-core finds nothing serious in any state of it."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from support.browsers import BUILDS, CHOICE, card, chromium, of_position, opened, table_at, wait_for_turn
+from support.tables import KEYS, hosted
+
+from krypenv.ui.browser.seats import PERSON
+
+FOUR = "mini-double players=4 teams=2"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as found:
+        yield found
+
+
+def check(page):
+    """Assert that axe-core has no serious or critical finding; what moves has come to rest."""
+    page.wait_for_function("document.getAnimations().every(each => each.playState !== 'running')")
+    found = Axe().run(page).response["violations"]
+    serious = [each for each in found if each["impact"] in ("serious", "critical")]
+    assert not serious, [(each["id"], [node["html"][:200] for node in each["nodes"]]) for each in serious]
+
+
+WAYS = {
+    "light": {},
+    "dark": {"color_scheme": "dark"},
+    "phone": {"width": 360, "height": 740, "has_touch": True},
+    "Swedish": {},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_serious_while_a_game_is_played(browser, way):
+    language = "sv" if way == "Swedish" else "en"
+    load = lambda: hosted(FOUR, (PERSON, *["greedy"] * 3), language=language)  # noqa: E731
+    with table_at(load) as address, opened(browser, address, **WAYS[way], reduced_motion="reduce") as page:
+        check(page)
+        page.locator("nav button").first.click()
+        page.wait_for_selector("dialog[open]")
+        check(page)
+        page.keyboard.press("Escape")
+        page.locator(".hand .card:not(.illegal)").first.click()
+        check(page)
+        page.locator(".move").first.click()
+        while not wait_for_turn(page):
+            page.locator(".hand .card:not(.illegal)").first.click()
+            page.locator(".move").first.click()
+            page.wait_for_function("() => !document.querySelector('.hand .chosen')")
+        check(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("position", "name"), [(CHOICE, "8 of spades"), (BUILDS, "4 of spades")])
+def test_nothing_serious_while_a_person_chooses(browser, position, name, scheme):
+    more = {"color_scheme": scheme, "reduced_motion": "reduce"}
+    with table_at(of_position(position)) as address, opened(browser, address, **more) as page:
+        card(page, name).click()
+        check(page)
+
+
+def test_nothing_serious_for_who_watches_and_where_a_link_leads_nowhere(browser):
+    closed = KEYS._replace(is_open=False)
+    with table_at(lambda: hosted("mini-low"), closed) as address:
+        with opened(browser, f"{address}#{KEYS.watch}", reduced_motion="reduce") as page:
+            check(page)
+        page = browser.new_page()
+        page.goto(f"{address}#wrong")
+        page.wait_for_selector("[role=alert]")
+        check(page)
+        page.close()
+
+
+def test_what_is_serious_is_found(browser):
+    with table_at(lambda: hosted("mini-low")) as address, opened(browser, address) as page:
+        page.evaluate("document.documentElement.removeAttribute('lang')")
+        with pytest.raises(AssertionError, match="html-has-lang"):
+            check(page)
