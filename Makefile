@@ -10,7 +10,7 @@ ALL_EXTRAS := train,render,table,dev,ray,metagame,openspiel,peers
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train play test lowest slow check format format-check lint types javascript notebooks nojit docs dist soak pages playthroughs narration pictures bench clean
+.PHONY: help train play table test lowest slow check format format-check lint types javascript notebooks nojit docs dist soak pages playthroughs narration pictures bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -20,6 +20,9 @@ train: $(VENV)  ## train an agent by self-play for about two minutes and evaluat
 
 play: $(VENV)  ## play against the champion in the terminal
 	$(BIN)/krypenv play
+
+table: $(VENV)  ## play against the champion in the browser
+	$(BIN)/krypenv table
 
 test: $(VENV)  ## run the tests but those that are slow by nature: four minutes
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
