@@ -1,5 +1,6 @@
 """The benchmark: its lines, the patterns that choose among them, and two installations side by side."""
 
+import importlib.util
 import json
 import os
 import sys
@@ -13,10 +14,13 @@ from krypenv.training.cli.speed import benchmark, beside
 from krypenv.training.cli.speed import lines as bench_lines
 from krypenv.training.cli.speed.benchmark import BenchSettings, chosen
 from krypenv.training.cli.speed.beside import Compared, ratio_of, verdict_of
-from krypenv.training.cli.speed.lines import AEC, ENGINE, PEERS, THREADS
+from krypenv.training.cli.speed.lines import AEC, ENGINE, PEERS, THREADS, UNPINNED
 
 
-@pytest.mark.parametrize("name", bench_lines.lines(8, 2))
+@pytest.mark.parametrize(
+    "name",
+    [name for name in bench_lines.lines(8, 2) if name not in UNPINNED or importlib.util.find_spec(UNPINNED[name])],
+)
 def test_every_line_makes_steps(name):
     try:
         block = bench_lines.lines(8, 2)[name]()
@@ -44,6 +48,14 @@ def test_the_benchmark_has_its_lines(monkeypatch):
     assert len([words for words in seen if words.startswith("round")]) == benchmark.ROUNDS * len(rates)
     assert report["machine"]["cores"] >= 1
     json.dumps(report, allow_nan=False)
+
+
+def test_each_peer_that_no_extra_names_is_imported_by_its_line():
+    assert set(UNPINNED) < set(PEERS) < set(bench_lines.lines(8, 2))
+    for name, module in UNPINNED.items():
+        if not importlib.util.find_spec(module):
+            with pytest.raises(ImportError):
+                bench_lines.lines(8, 2)[name]()
 
 
 def test_a_benchmark_of_nothing_is_refused():

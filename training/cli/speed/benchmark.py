@@ -21,10 +21,13 @@ from krypenv.training.cli.speed.lines import (
     AEC,
     CONNECT_FOUR,
     ENGINE,
+    HANABI,
     HEARTS,
     HEARTS_SEEN,
     PEERS,
+    SPARROW_MAHJONG,
     THREADS,
+    UNO,
     Block,
     lines,
 )
@@ -41,6 +44,9 @@ RATIOS = (
     ("several threads / one" + ON_THE_CLOCK, THREADS, ENGINE),
     ("engine / hearts, moves", ENGINE, HEARTS),
     ("engine / hearts, observed", ENGINE, HEARTS_SEEN),
+    ("engine / uno", ENGINE, UNO),
+    ("engine / sparrow_mahjong", ENGINE, SPARROW_MAHJONG),
+    ("engine / hanabi", ENGINE, HANABI),
     ("AEC env() / connect_four", AEC, CONNECT_FOUR),
 )
 FIRST_STEP = "first step, not cached"
@@ -78,7 +84,7 @@ class BenchSettings(Command):
     only: tuple[str, ...] = setting(
         (), "lines to measure, as in 'engine*'; repeatable [default: all lines]", panel=MEASURED, metavar="PATTERN"
     )
-    peers: bool = setting(False, "also measure OpenSpiel and PettingZoo, if installed", panel=MEASURED)
+    peers: bool = setting(False, "also measure other libraries that are installed", panel=MEASURED)
     beside: str | None = setting(
         None, "compare with the krypenv of this interpreter, in alternating turns", panel=MEASURED, metavar="PYTHON"
     )

@@ -23,7 +23,11 @@ LEARNER = "self-play, learning included"
 HEARTS = "OpenSpiel hearts, moves"
 HEARTS_SEEN = "OpenSpiel hearts, observed"
 CONNECT_FOUR = "PettingZoo connect_four"
-PEERS = (HEARTS, HEARTS_SEEN, CONNECT_FOUR)
+UNO = "RLCard uno"
+SPARROW_MAHJONG = "pgx sparrow_mahjong"
+HANABI = "Hanabi LE hanabi"
+UNPINNED = {UNO: "rlcard", SPARROW_MAHJONG: "pgx", HANABI: "hanabi_learning_environment"}  # not among the extras
+PEERS = (HEARTS, HEARTS_SEEN, CONNECT_FOUR, *UNPINNED)
 RELATIVES = ("kasino-sweden", "overspader", "kasino-finland", "mulle", "mulle-glimne")  # presets
 BATCHES = 8  # of positions, from the first cards of a game to the last, that an agent decides in turn
 
@@ -69,6 +73,9 @@ def lines(games: int, threads: int) -> dict[str, Callable[[], Block]]:
         HEARTS: lambda: _hearts(False),
         HEARTS_SEEN: lambda: _hearts(True),
         CONNECT_FOUR: _connect_four,
+        UNO: _uno,
+        SPARROW_MAHJONG: lambda: _sparrow_mahjong(games),
+        HANABI: _hanabi,
     }
 
 
@@ -273,6 +280,66 @@ def _connect_four() -> Block:
     from pettingzoo.classic.connect_four import connect_four
 
     return Block(_play(connect_four.env()))
+
+
+def _uno() -> Block:
+    """One game of RLCard's uno, whose states hold the observation and the legal actions."""
+    import rlcard
+
+    env, rng = rlcard.make("uno", {"seed": 0}), random.Random(0)
+
+    def run() -> int:
+        state, _ = env.reset()
+        steps = 0
+        while not env.is_over():
+            state, _ = env.step(rng.choice(list(state["legal_actions"])))
+            steps += 1
+        return steps
+
+    return Block(run)
+
+
+def _sparrow_mahjong(games: int) -> Block:
+    """Steps of pgx's sparrow_mahjong with random actions, in one compiled function that restarts games as they end."""
+    import jax
+    import pgx
+    from pgx.experimental import auto_reset
+
+    env = pgx.make("sparrow_mahjong")
+    step = jax.vmap(auto_reset(env.step, env.init))
+
+    @jax.jit
+    def advance(states: Any, key: Any) -> tuple[Any, Any]:
+        key, choice, chance = jax.random.split(key, 3)
+        logits = jax.numpy.where(states.legal_action_mask, 0.0, -jax.numpy.inf)
+        return step(states, jax.random.categorical(choice, logits), jax.random.split(chance, games)), key
+
+    key = jax.random.PRNGKey(0)
+    states = jax.jit(jax.vmap(env.init))(jax.random.split(key, games))
+
+    def run() -> int:
+        nonlocal states, key
+        states, key = jax.block_until_ready(advance(states, key))
+        return games
+
+    return Block(run, games)
+
+
+def _hanabi() -> Block:
+    """One game of the Hanabi Learning Environment for two, through its `rl_env`."""
+    from hanabi_learning_environment import rl_env
+
+    env, rng = rl_env.make("Hanabi-Full", 2), random.Random(0)
+
+    def run() -> int:
+        seen, over, steps = env.reset(), False, 0
+        while not over:
+            moves = seen["player_observations"][seen["current_player"]]["legal_moves_as_int"]
+            seen, _, over, _ = env.step(rng.choice(moves))
+            steps += 1
+        return steps
+
+    return Block(run)
 
 
 # ---------------------------------------------------------------------- another process
