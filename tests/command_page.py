@@ -13,6 +13,12 @@ HEAD = """# Commands
 
 Every command and its options, as `krypenv COMMAND --help` prints them. Options marked with * can be repeated.
 """
+HYPERPARAMETERS = """
+Hyperparameters, for `--set NAME=VALUE`; `--settings` prints them with the values that the other options give them:
+
+| name | default | what it is |
+|---|---|---|
+"""
 
 
 def command_page() -> str:
@@ -34,10 +40,15 @@ def _command(name: str) -> str:
     text = inspect.getdoc(run) or ""
     example = f"<!-- not run -->\n```bash\n{COMMANDS[name].example}\n```\n"
     rows = [_row(each, defaults[each.name]) for each in shown]
-    tuned = len(options) - len(shown)
-    more = f"\n`--settings` lists {tuned} hyperparameters, and `--set NAME=VALUE` changes one.\n" if tuned else ""
     table = "".join(["| option | default | what it does |\n|---|---|---|\n", *rows]) if rows else ""
+    tuned = [_hyperparameter(each, defaults[each.name]) for each in options.values() if each.is_tuned]
+    more = "".join([HYPERPARAMETERS, *tuned]) if tuned else ""
     return f"### krypenv {name}\n\n{text}\n\n{example}\n{table}{more}"
+
+
+def _hyperparameter(option: Option, default: object) -> str:
+    bounds = f" ({option.bounds})" if option.bounds else ""
+    return f"| `{option.name}` | `{default}` | {_cell(option.text + bounds)} |\n"
 
 
 def _row(option: Option, default: object) -> str:

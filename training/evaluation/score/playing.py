@@ -52,7 +52,7 @@ class ScoreSettings(Command):
         (), "official table to play; repeatable [default: all tables that the agent can play]", panel=panels.LENGTH
     )
     deals: int = DEALS  # a table; a multiple of CHUNK
-    quick: bool = setting(False, "play a tenth of the deals: minutes, and wider intervals", panel=panels.LENGTH)
+    quick: bool = setting(False, "play a quarter of the deals: minutes, and wider intervals", panel=panels.LENGTH)
     place: Place = part(Place())
     check: Path | None = setting(
         None, "verify a score file by replaying a random part of it", panel=panels.INPUT, metavar="FILE", decides=False

@@ -133,7 +133,7 @@ class Rewards(Part):
     """The learner's rewards."""
 
     panel: ClassVar[str] = panels.REWARDS
-    reward: str = hyperparameter("centred", "what the learner maximises: centred, points or win")
+    reward: str = hyperparameter("centred", "what the learner maximizes: centred, points or win")
     dense: bool = hyperparameter(True, "pay rewards as points fall, not at the end of the game")
 
     def __post_init__(self) -> None:
