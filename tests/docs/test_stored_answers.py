@@ -107,8 +107,9 @@ def test_the_rows_of_advice_are_those_of_the_page() -> None:
 def test_the_rows_of_matches_without_luck_are_those_of_the_page() -> None:
     rows: list[list[str]] = json.loads((ROOT / "docs/results/studies/adjusted-2/result.json").read_text())["rows"]
     assert len(rows) == len(MATCHES)
-    for row in rows:
-        assert f"| {' | '.join(row)} |" in EVALUATION
+    for match, raw, adjusted, _, worth, time, luck in rows:
+        margins = [f"{margin.replace(', ', ' (')})" for margin in (raw, adjusted, luck)]
+        assert f"| {' | '.join([match, *margins, worth, time])} |" in EVALUATION
 
 
 def test_the_champion_s_lead_over_its_network_is_that_of_the_scores() -> None:
