@@ -53,13 +53,13 @@ class Decision:
 
     seat: int
     deal: int
-    so_far: float  # margin of its side from the points scored so far
+    so_far: float  #: margin of its side from the points scored so far
     hand: tuple[str, ...]
     table: tuple[str, ...]
-    pending: str | None  # the card whose capture is being chosen
-    worlds: int  # number of worlds behind each margin; 1 if nothing is hidden
-    legal: int | None  # number of legal moves; None for more than `krypenv.game.core.MOST_MOVES`
-    was_cut: bool  # some that were not looked at might be better; the others are no better than one of `moves`
+    pending: str | None  #: the card whose capture is being chosen
+    worlds: int  #: number of worlds behind each margin; 1 if nothing is hidden
+    legal: int | None  #: number of legal moves; None for more than `krypenv.game.core.MOST_MOVES`
+    was_cut: bool  #: some that were not looked at might be better; the others are no better than one of `moves`
     moves: tuple[MoveValue, ...]
 
     @property
@@ -78,7 +78,7 @@ class PositionAnalysis(Decision):
 
     rules: str
     agent: str
-    open_hands: bool  # the agent was shown all hands: cheating
+    open_hands: bool  #: the agent was shown all hands: cheating
     seed: int
 
 
@@ -86,9 +86,9 @@ class PositionAnalysis(Decision):
 class RecordedMove(Decision):
     """A move of a recorded game among the legal ones."""
 
-    number: int  # of the move in the game, 1 for the first
+    number: int  #: of the move in the game, 1 for the first
     played: MoveValue
-    mark: str  # one of SYMBOLS, or nothing
+    mark: str  #: one of SYMBOLS, or nothing
 
     @property
     def had_choice(self) -> bool:
@@ -108,7 +108,7 @@ class SeatSummary:
     seat: int
     plays: int
     decisions: int
-    best_rate: float | None  # share of decisions in which no move had a higher expected margin
+    best_rate: float | None  #: share of decisions in which no move had a higher expected margin
     mean_regret: float | None
     total_regret: float
     inaccuracies: int
@@ -122,14 +122,14 @@ class RecordAnalysis:
 
     rules: str
     agent: str
-    open_hands: bool  # the agent was shown all hands: cheating
+    open_hands: bool  #: the agent was shown all hands: cheating
     seed: int
     marks: Marks
     is_over: bool
-    scores: tuple[int, ...]  # by seat, so far or final
+    scores: tuple[int, ...]  #: by seat, so far or final
     plays: tuple[RecordedMove, ...]
     seats: tuple[SeatSummary, ...]
-    luck: GameLuck = dataclasses.field(compare=False)  # of the finished deals, for all sides; it follows from the game
+    luck: GameLuck = dataclasses.field(compare=False)  #: of the finished deals, for all sides; it follows from the game
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures as plain JSON values."""

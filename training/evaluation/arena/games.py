@@ -17,16 +17,16 @@ FloatArray = npt.NDArray[np.float64]
 class Games:
     """G games of S sides each, played by A agents. Under rules with sessions (R15), games are sessions."""
 
-    names: tuple[str, ...]  # the agents' strings, A of them
+    names: tuple[str, ...]  #: the agents' strings, A of them
     rules: Rules
-    deal: IntArray  # (G,) number of the deal
-    agents: IntArray  # (G, S) index of the agent on each side
-    scores: FloatArray  # (G, S) final score of each side, the sum over its seats; `Rules.goal` says which end wins
-    forfeit: IntArray  # (G,) index of the agent that forfeited the game, or -1
-    milliseconds: FloatArray  # (A,) mean processor time per decision; nan if not measured
-    forfeits: tuple[str, ...]  # a sentence for each of the first few forfeits
-    tie_breaks: IntArray | None = None  # (G, S) what decides between equal scores, as `Engine.final_tie_breaks`
-    luck: FloatArray | None = None  # (G, S) luck of each side, in points of margin over the others; None: not measured
+    deal: IntArray  #: (G,) number of the deal
+    agents: IntArray  #: (G, S) index of the agent on each side
+    scores: FloatArray  #: (G, S) final score of each side, the sum over its seats; `Rules.goal` says which end wins
+    forfeit: IntArray  #: (G,) index of the agent that forfeited the game, or -1
+    milliseconds: FloatArray  #: (A,) mean processor time per decision; nan if not measured
+    forfeits: tuple[str, ...]  #: a sentence for each of the first few forfeits
+    tie_breaks: IntArray | None = None  #: (G, S) what decides between equal scores, as `Engine.final_tie_breaks`
+    luck: FloatArray | None = None  #: (G, S) luck of each side, in points of margin over the others; None: not measured
 
 
 def check_games(games: Games) -> None:

@@ -20,16 +20,16 @@ from krypenv.training.evaluation.matches.margins import interval, interval_of_gr
 class Payoffs:
     """Margins of A agents in points a game; positive is good. nan without games; bounds are infinite after one deal."""
 
-    names: tuple[str, ...]  # the agents, A of them
-    margin: FloatArray  # (A, A) of the row's agent over the column's, in games with both; antisymmetric
-    low: FloatArray  # (A, A) of its 95% interval
-    high: FloatArray  # (A, A)
-    deals: IntArray  # (A, A) deals in which the two met
-    field_margin: FloatArray  # (A,) over all others at the table; every table, a set of agents, has equal weight
-    field_low: FloatArray  # (A,) of its 95% interval
-    field_high: FloatArray  # (A,)
-    win_rate: FloatArray  # (A,) share of games in which the agent's score alone is best
-    tie_rate: FloatArray  # (A,) share of games in which it is tied for best
+    names: tuple[str, ...]  #: the agents, A of them
+    margin: FloatArray  #: (A, A) of the row's agent over the column's, in games with both; antisymmetric
+    low: FloatArray  #: (A, A) of its 95% interval
+    high: FloatArray  #: (A, A)
+    deals: IntArray  #: (A, A) deals in which the two met
+    field_margin: FloatArray  #: (A,) over all others at the table; every table, a set of agents, has equal weight
+    field_low: FloatArray  #: (A,) of its 95% interval
+    field_high: FloatArray  #: (A,)
+    win_rate: FloatArray  #: (A,) share of games in which the agent's score alone is best
+    tie_rate: FloatArray  #: (A,) share of games in which it is tied for best
 
     @cached_property
     def widest(self) -> float:

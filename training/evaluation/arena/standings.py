@@ -29,21 +29,21 @@ class Standing:
     """One agent's figures. Margins are in points a game, or a session under rules with sessions; positive is good."""
 
     agent: str
-    margin: float  # by how much the own score is better than the mean of the others at the table
-    low: float  # of its 95% interval; infinite after a single deal
-    high: float
-    adjusted_margin: float | None  # with luck taken out; None where it was not measured
-    adjusted_low: float | None  # of its 95% interval
-    adjusted_high: float | None
-    win_rate: float  # share of games in which the own score alone is best
-    tie_rate: float  # share of games in which it is tied for best
-    mu: float  # OpenSkill's mean and
-    sigma: float  # standard deviation
-    nash_weight: float | None  # weight in the Nash equilibrium of greatest entropy
-    nash_margin: float | None  # margin over that equilibrium: zero for its members, at most zero for the others
-    alpha_rank: float | None  # share of time of alpha-rank's chain
-    milliseconds: float  # of processor time per decision; nan if not measured
-    forfeits: int  # games forfeited
+    margin: float  #: by how much the own score is better than the mean of the others at the table
+    low: float  #: lower end of its 95% interval; infinite after a single deal
+    high: float  #: upper end
+    adjusted_margin: float | None  #: with luck taken out; None where it was not measured
+    adjusted_low: float | None  #: lower end of its 95% interval
+    adjusted_high: float | None  #: upper end
+    win_rate: float  #: share of games in which the own score alone is best
+    tie_rate: float  #: share of games in which it is tied for best
+    mu: float  #: OpenSkill's mean
+    sigma: float  #: OpenSkill's standard deviation
+    nash_weight: float | None  #: weight in the Nash equilibrium of greatest entropy
+    nash_margin: float | None  #: margin over that equilibrium: zero for its members, at most zero for the others
+    alpha_rank: float | None  #: share of time of alpha-rank's chain
+    milliseconds: float  #: of processor time per decision; nan if not measured
+    forfeits: int  #: games forfeited
 
     @property
     def ranking(self) -> Interval:
@@ -65,12 +65,12 @@ class Standings:
     rules: str
     deals: int
     games: int
-    agents: tuple[Standing, ...]  # from the best margin over the field to the worst, by the ranking payoffs
-    payoffs: Payoffs  # of every agent over every other, in the order of the arena
-    adjusted: Payoffs | None  # the same with luck taken out, where it was measured
-    worth: float | None  # how many deals one with luck taken out is worth; nan if unknown
-    cycles: ratings.Cycles  # with indices in that order
-    notes: tuple[str, ...]  # a sentence for each omitted figure
+    agents: tuple[Standing, ...]  #: from the best margin over the field to the worst, by the ranking payoffs
+    payoffs: Payoffs  #: of every agent over every other, in the order of the arena
+    adjusted: Payoffs | None  #: the same with luck taken out, where it was measured
+    worth: float | None  #: how many deals one with luck taken out is worth; nan if unknown
+    cycles: ratings.Cycles  #: with indices in that order
+    notes: tuple[str, ...]  #: a sentence for each omitted figure
 
     @property
     def ranking(self) -> Payoffs:

@@ -27,10 +27,10 @@ from krypenv.training.runs import Progress, limits
 class Points:
     """The components of a side's score, in points a game; under rules with sessions, in points a session."""
 
-    cards: float  # of the cards captured
-    sweeps_taken: float  # for the side's own sweeps (R9)
-    sweeps_set_up: float  # deducted for sweeps of the next seat; zero or negative
-    bonus: float  # all else: initial match (H5), last capture (V2, S3), majorities (K5, O1) and mulles (M2)
+    cards: float  #: of the cards captured
+    sweeps_taken: float  #: for the side's own sweeps (R9)
+    sweeps_set_up: float  #: deducted for sweeps of the next seat; zero or negative
+    bonus: float  #: all else: initial match (H5), last capture (V2, S3), majorities (K5, O1) and mulles (M2)
 
     @property
     def score(self) -> float:
@@ -46,19 +46,19 @@ class MatchResult:
     opponent: str
     rules: str
     deals: int
-    games: int  # deals x rotations of the seats
+    games: int  #: deals x rotations of the seats
     seed: int
-    deals_from: str  # the list of deals
-    margin: float  # by how much the own score is better than the mean of the other sides', points a game
-    low: float  # of the 95% interval of the margin; infinite after a single deal
-    high: float
-    win_rate: float  # share of games in which the own score alone is best, after any tie break (K6, F7)
-    tie_rate: float  # share of games in which it is tied for best
-    own: Points
-    opponents: Points  # mean of the other sides
-    own_ms: float  # milliseconds of processor time per decision; nan if not measured
-    opponent_ms: float
-    adjusted: Adjusted | None = None  # the margin with luck taken out, if it was measured
+    deals_from: str  #: the list of deals
+    margin: float  #: by how much the own score is better than the mean of the other sides', points a game
+    low: float  #: lower end of its 95% interval; infinite after a single deal
+    high: float  #: upper end
+    win_rate: float  #: share of games in which the own score alone is best, after any tie break (K6, F7)
+    tie_rate: float  #: share of games in which it is tied for best
+    own: Points  #: of the agent's side
+    opponents: Points  #: mean of the other sides
+    own_ms: float  #: milliseconds of processor time per decision; nan if not measured
+    opponent_ms: float  #: the same of the opponent
+    adjusted: Adjusted | None = None  #: the margin with luck taken out, if it was measured
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures as plain JSON values; infinite bounds and unmeasured times are None."""

@@ -29,11 +29,11 @@ NONE: Interval = (math.nan, math.nan, math.nan)  # of no samples
 class Adjusted:
     """A margin with luck taken out, in points a game."""
 
-    margin: float
-    low: float  # of its 95% interval; infinite after a single deal
-    high: float
-    worth: float  # deals without the adjustment that one with it is worth: the ratio of their variances; nan if unknown
-    control: str  # the rollouts, their coefficients, and a digest of both
+    margin: float  #: the agent's lead, without luck
+    low: float  #: lower end of its 95% interval; infinite after a single deal
+    high: float  #: upper end
+    worth: float  #: how many raw deals one adjusted deal is worth: the ratio of the variances; nan if unknown
+    control: str  #: the rollouts, their coefficients, and a digest of both
 
 
 # ---------------------------------------------------------------------- margins
