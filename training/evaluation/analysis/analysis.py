@@ -165,7 +165,7 @@ def analyze_position(
 
     >>> game = Game.from_position("rules: krypkasino; table: 4H; hand 0: 2C 3C; hand 1: 6D 9D; captured 1: rest")
     >>> [(value.move, value.margin.mean) for value in analyze_position(game).moves]
-    [('2C', 52.0), ('3C', 40.0)]
+    [('2C', 52.0), ('3C', 42.0)]
     """
     if game.is_over:
         raise ValueError("the game is over, so there is no move to analyse")
