@@ -20,7 +20,8 @@ from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.learned import load_agent, trained_rules
 from krypenv.agents.neural.model_file import refuse_zip
 from krypenv.agents.oracle import OracleDeck, OracleHand
-from krypenv.agents.own import Typed, is_own, make_own, refuse_import, typed
+from krypenv.agents.own import PROGRAM, Typed, is_own, make_own, refuse_import, typed
+from krypenv.agents.programs.player import Program
 from krypenv.agents.scripted import Greedy, Random, Tactician
 from krypenv.agents.search.ismcts import Ismcts
 from krypenv.agents.search.rollout import Rollout
@@ -72,11 +73,12 @@ def names() -> list[str]:
 
 
 def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
-    """Return the agent that a string names: a name with its options, a path to a model's folder, or `module:Class`.
+    """Return the agent that a string names: a name with its options, a model's folder, `module:Class`, or a program.
 
     All randomness of the agent comes from `seed`. `module:Class` is imported and called as
-    `Class(rules, seed, **options)`; use `make_known` for strings that come from files. Raises ValueError for an unknown
-    name or option, and for a folder, module or class that does not exist.
+    `Class(rules, seed, **options)`, and `process(command='...')` starts a program; use `make_known` for strings that
+    come from files. Raises ValueError for an unknown name or option, and for a folder, module, class or program that
+    does not exist.
 
     >>> make("tactician(shed=True)", Rules.preset("krypkasino")).name
     'tactician(shed=True)'
@@ -85,9 +87,9 @@ def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
 
 
 def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
-    """Return the agent that a string from a file names: as `make`, but refuse `module:Class` and import nothing.
+    """Return the agent that a string from a file names: as `make`, but import and start nothing.
 
-    Only a string that `typed` has marked as typed by a person is imported.
+    Only what a string names that `typed` has marked as typed by a person is imported or started.
     """
     check_rules(rules)
     seed = check_seed(seed)
@@ -102,11 +104,16 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
         refuse_zip(spec)
     name, options = parse_spec(spec)
     if is_own(name):
-        return make_own(spec, rules, seed) if isinstance(spec, Typed) else refuse_import(spec)
+        if not isinstance(spec, Typed):
+            refuse_import(spec)
+        if name == PROGRAM:
+            check_options(name, Program, options)
+            return Program(rules, seed, **options)
+        return make_own(spec, rules, seed)
     if name not in _AGENTS:
         raise ValueError(
             f"unknown agent {shown(name)}{did_you_mean(name, _AGENTS)}; the agents are {', '.join(_AGENTS)}, "
-            "and a path to a model's folder and module:Class are agents too"
+            "and a path to a model's folder, module:Class and process(command='...') are agents too"
         )
     check_options(name, _AGENTS[name], options)
     return _AGENTS[name](rules, seed, **options)

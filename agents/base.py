@@ -41,6 +41,7 @@ LIMITS: dict[str, tuple[float, float, str]] = {
     "prior": (0, 1_000_000, "the points for each unit of a logit"),
     "proposals": (1, 1000, "the worlds sampled for each one played out"),
     "guided.temperature": (0.001, 1_000_000, "the divisor of logits"),
+    "process.seconds": (0.001, 1_000_000, "the time limit for a decision in seconds"),
     "temperature": (0, 1_000_000, "the divisor of scores (0 for the best one)"),
 }
 
@@ -132,7 +133,7 @@ def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
                 return name.rstrip(), _parse_options(rest[:-1])
     raise ValueError(
         f"{shown(spec)} names no agent; write a name, with options as in tactician(shed=True), a model's folder, or "
-        "module:Class for an agent of your own"
+        "module:Class or process(command='...') for an agent of your own"
     )
 
 

@@ -1,4 +1,7 @@
-"""Custom agents, named `module:Class`: imported if a person typed the name, never because a file holds it."""
+"""Custom agents, `module:Class` and `process(command='...')`: made if a person typed them, never because a file does.
+
+A class is imported here; a program is started in `krypenv.agents.programs`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from krypenv.agents.base import WORDS, Agent, check_known, format_spec, parse_sp
 from krypenv.inputs.words import describe_error, did_you_mean, one_line, shown
 from krypenv.rules import Rules
 
-_OWN = re.compile(rf"\s*{WORDS}:{WORDS}\s*(?:\(.*)?", re.DOTALL)
+PROGRAM = "process"  # what names another program that plays
+_OWN = re.compile(rf"\s*(?:{WORDS}:{WORDS}|{PROGRAM})\s*(?:\(.*)?", re.DOTALL)
 
 
 class Typed(str):
@@ -26,19 +30,19 @@ class Typed(str):
 
 
 def typed(spec: str) -> str:
-    """Mark the string of an agent as typed by a person, so that `module:Class` may be imported."""
+    """Mark the string of an agent as typed by a person, so that a class may be imported or a program started."""
     return Typed(spec) if isinstance(spec, str) else spec
 
 
 def is_own(spec: object) -> bool:
-    """Return whether a string names an agent as `module:Class`, with or without options."""
+    """Return whether a string names an agent as `module:Class` or as a program, with or without options."""
     return isinstance(spec, str) and bool(_OWN.fullmatch(spec))
 
 
 def refuse_import(spec: str, how: str = "name it yourself, where you start this") -> NoReturn:
     """Raise ValueError for a custom agent that only a file names; `how` says what to do instead."""
     raise ValueError(
-        f"{shown(spec)} is named in a file, and nothing that a file names is imported: {one_line(how, 600)}"
+        f"{shown(spec)} is named in a file, and nothing that a file names is imported or started: {one_line(how, 600)}"
     )
 
 

@@ -5,6 +5,7 @@ starts           decks, seeds and places in a session that a game may start from
 history          the states of a game, and how they follow each other
 stack            the kernels over those states
 whole_plays      which whole plays are legal, and how they are carried out
+some_moves       moves of a decision that has very many
 begun            plays that were only begun
 moves            whole plays as people write them
 positions        a position as a text

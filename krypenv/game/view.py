@@ -41,6 +41,8 @@ def format_view(game: Core, seat: int) -> str:
 
 def _plays(game: Core, seat: int) -> list[str]:
     """Return the plays of this deal in words, and those before it that followed the seat's last one."""
+    if not game.actions:
+        return []
     twin, lines, deal, first, own = game.rewound(), [], 0, 0, 0
     for ply, move in enumerate(game.moves):
         if twin.deal_number != deal:

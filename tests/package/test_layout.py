@@ -40,7 +40,7 @@ FLOORS = [
     {"krypenv.agents.judgement"},
     {"krypenv.agents.workspace"},
     {"krypenv.agents.scripted", "krypenv.agents.own"},
-    {"krypenv.agents.search", "krypenv.agents.solved"},
+    {"krypenv.agents.search", "krypenv.agents.solved", "krypenv.agents.programs"},
     {"krypenv.agents.neural", "krypenv.agents.oracle"},
     {"krypenv.agents.champion"},
     {"krypenv.agents"},

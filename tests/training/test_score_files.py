@@ -152,7 +152,7 @@ class TestFiles:
             ("--check gone.json", "of the agent 'gone', which is neither"),
             (
                 "--check own.json",
-                "to have it imported, name it: krypenv score 'support.small_files:Failing' --check own.json",
+                "to have it imported or started, name it: krypenv score 'support.small_files:Failing' --check own.json",
             ),
             (
                 "support.small_files:Absent --check own.json",

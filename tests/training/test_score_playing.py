@@ -185,7 +185,7 @@ class TestPlaying:
         points = protocol.TABLES["two"].rules.total_points
         assert (score.tables["two"].raw == -points).all()
         assert score.agent == "failing:Failing"
-        with pytest.raises(ValueError, match="to have it imported, name it: krypenv score"):
+        with pytest.raises(ValueError, match="to have it imported or started, name it: krypenv score"):
             check_score(path)
         assert check_score(path, agent="failing:Failing") == (2, 4)
 

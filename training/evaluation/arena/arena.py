@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -299,6 +300,6 @@ def cards_of(source: AgentSource, agent: Agent) -> list[dict[str, Any]]:
     """Return the contents of model.json of each model that an agent uses or its string names."""
     words = list(getattr(agent, "models", ()))
     if isinstance(source, str):
-        words += [source] if Path(source).is_dir() else parse_spec(source)[1].values()
+        words += [source] if os.path.isdir(source) else parse_spec(source)[1].values()
     cards = [Path(word) / "model.json" for word in words if isinstance(word, str)]
-    return [read_card(card.parent) for card in cards if card.is_file()]
+    return [read_card(card.parent) for card in cards if os.path.isfile(card)]  # an option may be no file's name

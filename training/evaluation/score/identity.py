@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from krypenv.agents.own import is_own
+from krypenv.agents.programs.player import Program
 from krypenv.inputs.schema import a_list, a_record, line
 from krypenv.training.evaluation.arena.arena import cards_of
 from krypenv.training.evaluation.arena.shards import AgentSource, make_agent, name_of
@@ -26,7 +27,7 @@ def identity_of(agent: AgentSource, tables: Sequence[OfficialTable]) -> dict[str
     """Return what makes an agent what it is at some tables, as plain values.
 
     That is its name with all options, the SHA-256 of the weights that it plays with, that of the file of its class or
-    maker where it is not the package's, and the version of krypenv.
+    maker where it is not the package's, or of the files that a program's command names, and the version of krypenv.
     """
     made = [make_agent(agent, table.rules, 0) for table in tables]
     cards = [card for table, its in zip(tables, made, strict=True) for card in cards_of(agent, its)]
@@ -50,7 +51,12 @@ def training_minutes(source: AgentSource, table: OfficialTable) -> float | None:
 
 
 def _files_of(source: AgentSource, made: Any) -> list[str]:
-    """Return the SHA-256 of the file that an agent's class or maker is written in, unless it is the package's."""
+    """Return the SHA-256 of the file that an agent's class or maker is written in, unless it is the package's.
+
+    Of a program they are those of the files that its command names.
+    """
+    if isinstance(made, Program):
+        return [hashlib.sha256(path.read_bytes()).hexdigest() for path in made.files]
     makers = [source[1]] if isinstance(source, (tuple, list)) else [type(made)]
     found = []
     for maker in makers:

@@ -45,7 +45,10 @@ class ScoreSettings(Command):
 
     command: ClassVar[str] = "score"
     agent: AgentSource = setting(
-        "", "the agent to score: a name, a model's folder, or module:Class", panel=panels.AGENTS, is_argument=True
+        "",
+        "the agent to score: a name, a model's folder, module:Class, or process(command='...')",
+        panel=panels.AGENTS,
+        is_argument=True,
     )
     out: Path | None = an_output(None, "play, and write the score to this file", "FILE")
     table: tuple[str, ...] = setting(
@@ -162,7 +165,8 @@ def check_score(
     """Replay a random part of a score file; return how many deals were replayed, and of how many.
 
     At least one chunk of each table is replayed. An agent of one's own is named again, for nothing that a file names is
-    imported; one that was made in Python is passed again. Raises ValueError with the first deal that differs.
+    imported or started; one that was made in Python is passed again. Raises ValueError with the first deal that
+    differs.
     """
     limits.check("share", share, limits.SHARE)
     limits.check("seed", seed, limits.SEED)
@@ -213,7 +217,7 @@ def _player_of(path: Path, score: Score, agent: AgentSource) -> AgentSource:
     """Return the agent to replay a score with, where one may be named; raises ValueError if it is not the score's."""
     if is_own(score.agent) and agent != score.agent:
         raise ValueError(
-            f"{path} is of the agent {score.agent}; to have it imported, name it: "
+            f"{path} is of the agent {score.agent}; to have it imported or started, name it: "
             f"krypenv score {score.agent!r} --check {path}"
         )
     if not agent and not agents.is_known(score.agent):
@@ -230,7 +234,10 @@ def _player_of(path: Path, score: Score, agent: AgentSource) -> AgentSource:
         raise ValueError(f"{path} was made with other weights than {name_of(player)} has here")
     if not score.weights and identity["name"] != score.agent:
         raise ValueError(f"{path} is of the agent {score.agent}, not of {identity['name']}")
-    for key, what in (("version", "another version of krypenv"), ("files_sha256", "another file of its class")):
+    for key, what in (
+        ("version", "another version of krypenv"),
+        ("files_sha256", "another file of its class or program"),
+    ):
         if score.identity[key] != identity[key]:
             raise ValueError(f"{path} was made with {what}: {shown(score.identity[key])}, not {shown(identity[key])}")
     return player
