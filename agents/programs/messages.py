@@ -9,17 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from krypenv import observation
+from krypenv.features import width_of
 from krypenv.game.core import Core
 from krypenv.game.display import seat_counts
+from krypenv.game.moves import Move
 from krypenv.game.some_moves import list_some
 from krypenv.game.view import format_view
 from krypenv.inputs.schema import a_record, line, text, whole
 from krypenv.inputs.words import shown
+from krypenv.observation import history_columns, history_shape, history_size
 from krypenv.rules import Rules
 
 VERSION = 1
 MOST_MOVES = 200  # that a message lists where captures are optional
 BYE = {"type": "bye"}
+SEAT = "seat"
 NAME, MOVE, ERROR = "name", "move", "error"  # what is asked for, and what is answered in its place
 _ANSWERS = {
     (key, has_id): a_record({key: text if key == ERROR else line, **({"id": whole()} if has_id else {})})
@@ -49,11 +53,14 @@ def decide(number: int, game: Core, seen: np.ndarray, seconds: float) -> dict[st
     """Return the question for a move of the seat to act in a game that shows it `seen`, (N,) int8, and nothing else."""
     seat, rules = game.turn, game.rules
     moves, are_all = list_some(game, MOST_MOVES)
+    plays, text = _plays(game, seen), format_view(game, seat)
+    if plays:
+        text += f"\nPlays of this deal: {', '.join(f'seat {play[SEAT]} {play[MOVE]}' for play in plays)}."
     return {
         "type": "decide",
         "id": number,
         "seconds": seconds,
-        "seat": seat,
+        SEAT: seat,
         "dealer": game.dealer,
         "deal": game.deal_number,
         "deals": len(rules.deal_sizes()),
@@ -72,9 +79,29 @@ def decide(number: int, game: Core, seen: np.ndarray, seconds: float) -> dict[st
         "building": game.building,
         "moves": [str(move) for move in moves],
         "more_moves": not are_all,
-        "text": format_view(game, seat),
-        "numbers": seen.tolist(),
+        "plays": plays,
+        "text": text,
+        "numbers": seen[: rules.observation_size].tolist(),
     }
+
+
+def _plays(game: Core, seen: np.ndarray) -> list[dict[str, Any]] | None:
+    """Return the plays of the deal in order, without their sweeps; None if what is seen does not hold the history."""
+    rules, rows = game.rules, history_shape(game.rules)[0]
+    if len(seen) not in (width_of(rules, with_features) + history_size(rules) for with_features in (False, True)):
+        return None
+    history, plays = seen[-history_size(rules) :].reshape(rows, -1), []
+    for row in history[history.any(axis=1)]:
+        told = {name: _multiset(row[part]) for name, part in history_columns(rules).items()}
+        builds = tuple(told.get("builds", ()))
+        move = Move.of_kinds(told["card"][0], told["takes"], 0, sum(told.get("build", ())), builds)
+        plays.append({SEAT: (game.turn + told["who"][0]) % rules.players, MOVE: str(move)})
+    return plays
+
+
+def _multiset(counts: np.ndarray) -> list[int]:
+    """Return the places of what is counted, ascending, each as often as it is there."""
+    return [place for place in np.flatnonzero(counts).tolist() for _ in range(counts[place])]
 
 
 def _of_seat(game: Core, seat: int) -> dict[str, int]:

@@ -45,6 +45,8 @@ class Program:
     none in time, is ended, and every later decision fails at once; one that names an illegal move goes on.
     """
 
+    needs_history = True  # it is told the plays of the deal, where they are there to be told
+
     def __init__(self, rules: Rules, seed: int = 0, *, command: str = "", seconds: float = SECONDS) -> None:
         options: dict[str, Any] = {"command": command, "seconds": seconds}
         check_options(PROGRAM, Program, options)
@@ -74,13 +76,12 @@ class Program:
         """Return the program's action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         seen, masks = check_decisions(self.rules, observations, action_masks)
         check_genuine(self.rules, seen, masks)
-        seen = seen[:, : self.rules.observation_size]
         # A world has what the seat sees; what is made up in it is not told.
         return np.array([self._choose(*pair) for pair in zip(determinize(seen, 0, self.rules), seen, strict=True)])
 
     def _choose(self, world: np.ndarray, seen: np.ndarray) -> int:
         """Return the next action of a play that was begun, or the first one of the program's move."""
-        key = seen.tobytes()
+        key = seen[: self.rules.observation_size].tobytes()
         if key in self._plans:
             return self._recall(key)
         game = Core.at_row(self.rules, world)

@@ -139,7 +139,8 @@ def decided(agent: Agent, game: Game) -> Move:
     twin = game.copy()
     seat, before = twin.turn, len(twin.moves)
     while len(twin.moves) == before:
-        actions = agent.act(twin.observation(seat)[None], twin.action_mask(seat)[None])
+        seen = twin.observation(seat, history=getattr(agent, "needs_history", False))
+        actions = agent.act(seen[None], twin.action_mask(seat)[None])
         twin.act(int(actions[0]))
     assert twin.last_move
     return twin.last_move

@@ -1,0 +1,411 @@
+"""Programs as players: process(command='...') plays as the program says, and one that fails is one sentence."""
+
+import copy
+import gc
+import pickle
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.fuzzing import check_sentence
+from support.programs import FEW_CARDS, LANGUAGE_MODEL, has_ended, line_of, odd, of_command, running
+
+from krypenv import Engine, Game, Rules, agents
+from krypenv.agents.programs import messages, player
+from krypenv.agents.programs.peer import LONGEST_LINE, ProgramFailed
+from krypenv.engine import row_seeds
+from krypenv.game.core import Core
+from krypenv.game.some_moves import list_some
+from krypenv.observation import SIZE
+from krypenv.training import duplicate_match
+from krypenv.ui.table import decided
+from krypenv.worlds.determinize import determinize
+
+RULES = Rules.preset("krypkasino")
+ALL_RULES = (
+    "krypkasino players=2",
+    "krypkasino players=4",
+    "krypkasino players=6 teams=3",
+    "krypkasino players=3 games=3",
+    "howto players=3",
+    "kasino-finland players=4 teams=2",
+    "mulle players=3",
+    "mulle-glimne players=2",
+    "mulle-glimne players=4 teams=2",
+    "kasino-sweden players=2 goal=low",  # hardly anybody takes anything: the table grows
+)
+# Plays as the tactician, by the numbers that it is told.
+TACTICIAN = """
+import json, sys
+import numpy as np
+from krypenv import Rules, agents
+from krypenv.game.core import Core
+from krypenv.ui.table import decided
+from krypenv.worlds.determinize import determinize
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        rules = Rules.parse(message["rules"])
+        agent = agents.make("tactician", rules, message["seed"])
+        answer = {"name": "mirror"}
+    elif message["type"] == "decide":
+        game = Core.at_row(rules, determinize(np.array(message["numbers"], np.int8), 1, rules)[0])
+        answer = {"id": message["id"], "move": str(decided(agent, game))}
+    else:
+        break
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def few_cards(game):
+    """What the program of the docs plays."""
+    wants = max if game.rules.goal == "high" else min
+    return wants(map(str, list_some(game, messages.MOST_MOVES)[0]), key=len)
+
+
+def played(rules, seed, choose):
+    """A game, or the games of a session, in which all seats choose by one function; the final scores of the last."""
+    game = Game(rules, seed=seed)
+    while not game.session_over:
+        if game.is_over:
+            game = game.next_game()
+        game.push(choose(game))
+    return game
+
+
+# ---------------------------------------------------------------------- it plays
+
+
+@pytest.mark.parametrize("text", ALL_RULES)
+def test_it_plays_whole_games_as_the_program_says(text):
+    """Many games at once come out as the same games one by one, with the program's choices made in this process."""
+    rules = Rules.parse(text)
+    agent = agents.make(of_command(FEW_CARDS), rules)
+    seeds = row_seeds(5, 2 if rules.capture == "optional" else 4)
+    engine = Engine(rules, len(seeds), seeds)
+    left = np.arange(len(seeds))
+    while len(left):
+        engine.step(agent.act(engine.observation[left], engine.action_mask[left]), left)
+        left = left[~engine.finished[left]]
+    expected = [played(rules, int(seed), few_cards) for seed in seeds]
+    scores = [game.totals if rules.games != 1 else game.scores() for game in expected]
+    assert engine.final_scores.tolist() == scores
+    assert not agent._plans  # every move was played to its end
+    assert agent.title == "few cards"
+
+
+@pytest.mark.parametrize("text", ["krypkasino players=4", "mulle-glimne players=2"])
+def test_a_program_that_mirrors_an_agent_chooses_as_it_does(text, tmp_path):
+    path = tmp_path / "mirror.py"
+    path.write_text(TACTICIAN)
+    rules = Rules.parse(text)
+    mine, mirror = agents.make("tactician", rules, seed=9), agents.make(of_command(path), rules, seed=9)
+    game, others = Game(rules, seed=4), agents.make("greedy", rules, seed=1)
+    while not game.is_over:
+        move = decided(others, game)
+        if game.turn == 1:
+            move = decided(mine, game)
+            assert decided(mirror, game) == move
+        game.push(move)
+
+
+@pytest.mark.parametrize("text", ALL_RULES)
+def test_a_question_tells_what_the_seat_may_see_and_nothing_else(text):
+    """Whatever is made up in the world that it is told from, the message is the same; and it is true."""
+    rules, rng = Rules.parse(text), np.random.default_rng(0)
+    game = Game(rules, seed=3)
+    for _ in range(30):
+        if game.is_over:
+            break
+        seat = game.turn
+        seen = game.observation(history=True)
+        one, other = (
+            messages.decide(7, Core.at_row(rules, determinize(seen, seed, rules)[0]), seen, 2.0) for seed in (0, 1)
+        )
+        assert one == other
+        assert one["hand"] == game.hand(seat)
+        assert (one["table"], one["set_aside"], one["stock"]) == (game.table, game.set_aside, game.stock_size)
+        assert [tuple(build.values()) for build in one["builds"]] == game.builds
+        assert (one["seat"], one["dealer"], one["deal"]) == (seat, game.dealer, game.deal_number)
+        assert one["last_capturer"] == game.last_capturer
+        for at, told in enumerate(one["seats"]):
+            counts = (len(game.hand(at)), game.points(at), game.sweeps(at), game.scores()[at])
+            assert (told["hand_size"], told["points"], told["sweeps"], told["score"]) == counts
+            assert told["team"] == rules.team_of(at)
+        assert one["numbers"] == game.observation().tolist()
+        moves, are_all = list_some(game, messages.MOST_MOVES)
+        assert (one["moves"], one["more_moves"]) == (list(map(str, moves)), not are_all)
+        assert one["plays"] == plays_of_deal(game)
+        assert (
+            messages.decide(7, Core.at_row(rules, determinize(seen, 0, rules)[0]), game.observation(), 2.0)["plays"]
+            is None
+        )
+        game.push(moves[rng.integers(len(moves))])
+
+
+def plays_of_deal(game):
+    """The plays of the present deal, as questions tell them."""
+    twin, plays = game.rewound(), []
+    for move in game.moves:
+        if twin.deal_number == game.deal_number:
+            plays.append({"seat": twin.turn, "move": str(move).rstrip("#")})
+        twin.push(move)
+    return plays
+
+
+def test_of_very_many_moves_some_are_listed_and_any_is_accepted():
+    cards = [f"{rank}{suit}" for suit in "CDHS" for rank in "A23456789"]
+    game = Game.from_position(
+        f"rules: kasino-sweden; table: {' '.join(cards[1:])}; hand 0: KC AC; hand 1: QC QD; captured 1: rest"
+    )
+    some, are_all = list_some(game, 200)
+    assert not are_all
+    assert 150 < len(set(some)) == len(some) <= 200
+    assert {move.card for move in some} == {"KC", "AC"}
+    assert "KC" in map(str, some)
+    for move in some:
+        game.push(move)
+        game.pop()
+    assert list_some(game, 3)[1] is False
+    assert len(list_some(game, 3)[0]) == 3
+    few = Game(RULES, seed=1)
+    assert list_some(few, 200) == (few.legal_moves(), True)
+
+
+def test_a_play_that_was_begun_is_gone_on_with():
+    game = Game.from_position("rules: kasino-sweden; table: 2C 3D 5H; hand 0: 5C 9D; hand 1: 4C KD; captured 1: rest")
+    game.act(game.legal_actions()[0])
+    assert game.pending == "5C"
+    agent = agents.make(of_command(FEW_CARDS), game.rules)
+    assert str(decided(agent, game)) == "5Cx2C3D5H#"
+
+
+def test_the_language_model_of_the_docs_plays_the_first_move_until_it_is_filled_in():
+    agent = agents.make(of_command(LANGUAGE_MODEL, LANGUAGE_MODEL), RULES)
+    game = Game(RULES, seed=2)
+    while not game.is_over:
+        move = decided(agent, game)
+        assert move == game.legal_moves()[0]
+        game.push(move)
+    assert agent.title == "language model"
+
+
+def test_the_words_of_a_model_are_read_as_a_move(monkeypatch):
+    monkeypatch.syspath_prepend(str(LANGUAGE_MODEL.parent))
+    import language_model
+
+    decision = {"moves": ["8S", "8Sx2H6D#"], "text": "the game"}
+    for said, meant in (
+        ("8S", "8S"), ("I play **8S**.", "8S"), ("Not 8S, but `8Sx2H6D`!", "8Sx2H6D#"), ("8Sx2H6D#", "8Sx2H6D#"),
+        ("", None), ("8D", None), ("the eight of spades", None),
+    ):  # fmt: skip
+        asked = []
+        monkeypatch.setattr(language_model, "ask", lambda text, said=said, asked=asked: asked.append(text) or said)
+        assert language_model.choose(decision, "the rules") == meant
+        assert asked[0].startswith("the rules\nthe game")
+        assert len(asked) == (1 if meant else language_model.TRIES)
+
+
+def test_matches_take_it_and_its_name_makes_it_again():
+    name = of_command(FEW_CARDS, seconds=30)
+    result = duplicate_match(name, "random", Rules.preset("mini-low"), deals=3)
+    assert result.agent == name
+    for kept in (name, of_command(FEW_CARDS)):
+        assert agents.make(kept, RULES).name == kept
+
+
+# ---------------------------------------------------------------------- it fails
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ("exits", "ended with exit code 3"),
+        ("raises", "ended with exit code 1; its standard error ends: .*IndexError: list index out of range"),
+        ("is killed", "was ended by SIGKILL"),
+        ("sleeps", r"did not answer within 0\.5 seconds"),
+        ("greets", "answered with a line that is no JSON: 'Welcome to my bot!'"),
+        ("half", "ended with exit code 0 in the middle of a line: '{\"name\": \"od'"),
+        ("half and sleeps", "did not answer within 0.5 seconds, but began a line: '{\"name\": \"od'"),
+        ("floods", f"wrote a line of more than {LONGEST_LINE:,} bytes: 'xxx"),
+        ("closes", "closed its standard output"),
+        ("no name", "gave a wrong answer to hello: name is missing"),
+        ("no object", r"gave a wrong answer to hello: all of it is to be an object, not \[1\]"),
+        ("a number", "gave a wrong answer to hello: name is to be a text on one line, not 3"),
+        ("two lines", r"gave a wrong answer to hello: name is to be a text on one line, not 'od\\nd'"),
+        ("sorry", "won't play: I need a key"),
+        ("never reads", "wrote more than one line for an answer: |gave no legal move: 8S is illegal"),
+        ("illegal", "gave no legal move: KSxKS is illegal; seat 0 may QC"),
+        ("no move", "gave no legal move: 'as you like it' is no move; a move is"),
+        ("no id", "gave a wrong answer to decide: id is missing"),
+        ("another id", "gave a wrong answer to decide: id is 77, and that of the question is 1"),
+        ("gives up", "gives up: help"),
+        ("writes twice", "wrote more than one line for an answer|id is 1, and that of the question is 2"),
+        ("dies 2", "ended with exit code 1; its standard error ends: oh dear$"),
+        ("grows slow 2", r"did not answer within 0\.5 seconds"),
+    ],
+)  # fmt: skip
+def test_what_it_does_wrong_is_one_sentence(how, sentence, tmp_path, monkeypatch):
+    monkeypatch.setattr(player, "TO_START", 0.5 if "sleeps" in how else 20)
+    words = how.rsplit(" ", 1) if how[-1].isdigit() else [how]
+    spec = odd(tmp_path, *words, seconds=0.5)
+    engine = Engine(RULES, 2, seed=1)
+
+    def play():
+        agent = agents.make(spec, RULES)
+        engine.step(agent.act(engine.observation, engine.action_mask))
+
+    with pytest.raises(ProgramFailed, match=sentence) as found:
+        play()
+    check_sentence(found.value, how)
+    assert str(found.value).startswith("the program ")
+    assert "odd.py" in str(found.value)
+    del found  # with which the agent goes
+    gc.collect()
+    assert has_ended(tmp_path)
+
+
+def test_much_on_the_standard_error_holds_nothing_up(tmp_path):
+    agent = agents.make(odd(tmp_path, "floods its errors"), RULES)
+    engine = Engine(RULES, 1, seed=1)
+    assert engine.action_mask[0, agent.act(engine.observation, engine.action_mask)[0]]
+    agents.make(odd(tmp_path, "long name"), RULES)
+
+
+def test_who_does_not_answer_as_it_should_is_ended_and_who_names_an_illegal_move_is_not(tmp_path):
+    engine = Engine(RULES, 1, seed=1)
+    for how, stays in (("no id", False), ("illegal", True), ("gives up", True)):
+        agent = agents.make(odd(tmp_path, how), RULES)
+        for _ in range(2):
+            with pytest.raises(ProgramFailed):
+                agent.act(engine.observation, engine.action_mask)
+        assert bool(running(tmp_path)) == stays
+        agent.end()
+        assert not running(tmp_path)
+        with pytest.raises(ProgramFailed, match=r"id is missing|was ended$"):
+            agent.act(engine.observation, engine.action_mask)
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        ("process(command='nothing_such --x')", "'nothing_such --x' can't be started: 'nothing_such': No such file"),
+        ("process(command='/')", "can't be started: '/': Permission denied"),
+        ('process(command="it\'s")', "can't be split into words: no closing quotation"),
+        ("process(command=' ')", r"process needs a command, as in process\(command='python my_bot.py'\)"),
+        ("process", "process needs a command"),
+        ("process()", "process needs a command"),
+        ("process(command=3)", "command is of type str"),
+        ("process(comand='x')", r"process has no option 'comand' \(did you mean 'command'\?\)"),
+        ("process(command='cat', seconds=0)", "seconds, the time limit for a decision in seconds, is from 0.001"),
+        ("process(command='cat', seconds='1')", "seconds is of type float"),
+    ],
+)
+def test_a_string_that_names_no_program_is_one_sentence(spec, sentence):
+    with pytest.raises(ValueError, match=sentence) as found:
+        agents.make(spec, RULES)
+    check_sentence(found.value, spec)
+
+
+def test_no_shell_reads_the_command(tmp_path):
+    with pytest.raises(ProgramFailed, match=r"hello; touch|no JSON"):
+        agents.make(f"process(command='echo hello; touch {tmp_path}/made')", RULES)
+    assert not list(tmp_path.iterdir())
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["id", "move", "name", "error"]), inner)
+    ),
+    max_leaves=5,
+)
+ANSWER = st.fixed_dictionaries({}, optional={
+    "id": st.integers(0, 3) | JSON,
+    "move": st.sampled_from(["8S", "QC", "KD", "4S", "", "8Sx", "#"]) | JSON,
+    "name": st.just("x") | JSON,
+    "error": st.text(max_size=5) | JSON,
+})  # fmt: skip
+LINES = st.lists(st.binary(max_size=30) | JSON.map(line_of) | ANSWER.map(line_of), max_size=4)
+
+
+@given(is_right=st.booleans(), lines=LINES)
+@settings(max_examples=60, deadline=None)
+def test_whatever_a_peer_writes_is_a_legal_action_or_one_sentence(is_right, lines, tmp_path_factory):
+    """The peer writes a file, in answer to nothing."""
+    path = tmp_path_factory.mktemp("peer") / "answers"
+    path.write_bytes((line_of({"name": "x"}) if is_right else b"") + b"".join(lines))
+    engine = Engine(RULES, 1, seed=1)
+    try:
+        agent = agents.make(f"process(command='cat {path}', seconds=5)", RULES)
+        for _ in range(3):
+            action = agent.act(engine.observation, engine.action_mask)
+            assert engine.action_mask[0, action[0]]
+            engine.step(action)
+    except ProgramFailed as error:
+        check_sentence(error, lines)
+
+
+@pytest.mark.parametrize("width", [3, SIZE])
+def test_what_no_seat_sees_is_refused_as_by_other_agents(width):
+    agent = agents.make(of_command(FEW_CARDS), RULES)
+    with pytest.raises(ValueError, match="observation"):
+        agent.act(np.zeros((1, width), np.int8), np.ones((1, 105), np.int8))
+
+
+# ---------------------------------------------------------------------- it ends
+
+
+def test_it_ends_with_its_agent_and_with_what_it_has_started(tmp_path):
+    for how in ("plays", "stays", "has a child"):
+        agent = agents.make(odd(tmp_path, how), RULES)
+        assert len(running(tmp_path)) == 1 + (how == "has a child")
+        del agent
+        gc.collect()
+        assert not running(tmp_path)
+
+
+@pytest.mark.parametrize("signal_sent", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_it_ends_when_this_process_is_killed(tmp_path, signal_sent):
+    code = (
+        "import sys, time\nfrom krypenv import Rules, agents\n"
+        "agent = agents.make(sys.argv[1], Rules.preset())\nprint('ready', flush=True)\ntime.sleep(100)\n"
+    )
+    words = [sys.executable, "-c", code, odd(tmp_path, "plays")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        there = running(tmp_path / "odd.py")
+        process.send_signal(signal_sent)
+        process.wait(20)
+    assert there
+    assert has_ended(tmp_path)
+
+
+def test_an_interrupt_while_it_thinks_ends_it(tmp_path):
+    agent = agents.make(odd(tmp_path, "grows slow", 1), RULES)
+    engine = Engine(RULES, 1, seed=1)
+    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    with pytest.raises(KeyboardInterrupt):
+        agent.act(engine.observation, engine.action_mask)
+    assert not running(tmp_path)
+    with pytest.raises(ProgramFailed, match="was interrupted, and ended"):
+        agent.act(engine.observation, engine.action_mask)
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
+def test_a_copy_has_a_program_of_its_own(again, tmp_path):
+    agent = agents.make(odd(tmp_path, "plays", seconds=7), RULES, seed=3)
+    twin = again(agent)
+    assert twin.name == agent.name
+    assert len(running(tmp_path)) == 2
+    agent.end()
+    engine = Engine(RULES, 1, seed=1)
+    twin.act(engine.observation, engine.action_mask)
+    twin.end()
+    assert not running(tmp_path)

@@ -1,0 +1,185 @@
+"""Programs that play, in the arena, for a score, at the tables and in files: they forfeit, end, and no file starts one."""
+
+import hashlib
+import json
+import re
+import shlex
+
+import pytest
+from support.arenas import same_games
+from support.commands import krypenv
+from support.programs import FEW_CARDS, has_ended, odd, of_command, running
+
+from krypenv import Game, Rules, agents
+from krypenv.envs.learner import LearnerGames
+from krypenv.training import ArenaSettings, run_arena
+from krypenv.training.evaluation.score.identity import identity_of
+from krypenv.training.evaluation.score.protocol import TABLES
+from krypenv.training.learn.selfplay.settings import Settings
+from krypenv.training.runs.journal import JOURNAL, encode, parse
+from krypenv.training.runs.parts import Place
+from krypenv.ui.browser.thinking import Thinker
+
+RULES = Rules.preset("mini-low")
+
+
+@pytest.fixture
+def evil(tmp_path, monkeypatch):
+    """A directory to work in, and the string of a program that would leave a file there."""
+    monkeypatch.chdir(tmp_path)
+    yield f"process(command='touch {tmp_path}/started')"
+    assert not (tmp_path / "started").exists()
+
+
+# ---------------------------------------------------------------------- the arena, and other places
+
+
+def test_an_arena_takes_programs_in_any_number_of_processes(tmp_path):
+    sources = (of_command(FEW_CARDS), odd(tmp_path, "plays"), "greedy")
+    one, two = (
+        run_arena(
+            ArenaSettings(sources, RULES, tmp_path / f"{workers}", deals=4, chunk=2, place=Place(workers), luck="off")
+        )
+        for workers in (1, 2)
+    )
+    assert same_games(one, two)
+    assert one.names == sources
+    assert set(one.forfeit) == {-1}
+    assert has_ended(tmp_path)
+    extended = run_arena(ArenaSettings(sources, RULES, tmp_path / "1", deals=6, chunk=2, luck="off"))
+    assert len(extended.deal) == 6 * 2 * 3
+
+
+def test_one_that_dies_forfeits_what_it_plays_until_the_next_chunk_and_no_other_game(tmp_path):
+    """Each chunk has a program of its own; at its fifth question it ends, in the middle of the four games of a chunk."""
+    sources = odd(tmp_path, "dies", 5), "greedy", "random"
+    games = run_arena(ArenaSettings(sources, RULES, tmp_path / "arena", deals=4, chunk=2, luck="off"))
+    with_it = (games.agents == 0).any(axis=1)
+    assert (games.forfeit[with_it] == 0).all()
+    assert (games.forfeit[~with_it] == -1).all()
+    without = run_arena(ArenaSettings(sources[1:], RULES, tmp_path / "without", deals=4, chunk=2, luck="off"))
+    assert len(without.scores) == (~with_it).sum()
+    reason = re.compile(r"odd\.py dies 5'\) raised ProgramFailed: .* ended with exit code 1; its standard .*: oh dear ")
+    assert all(map(reason.search, games.forfeits))
+    assert has_ended(tmp_path)
+
+
+def test_one_that_names_an_illegal_move_forfeits_that_game_alone(tmp_path):
+    path = tmp_path / "once.py"
+    path.write_text(FEW_CARDS.read_text().replace('message["id"],', 'message["id"], "cards": len(message["hand"]),')
+                    .replace("wants(message", '"KSxKS" if message["deal"] == 3 and message["seat"] else wants(message')
+                    )  # fmt: skip
+    sources = of_command(path), "greedy"
+    games = run_arena(ArenaSettings(sources, RULES, tmp_path / "arena", deals=3, chunk=3, luck="off"))
+    is_first = games.agents[:, 0] == 0
+    assert (games.forfeit == [-1 if first else 0 for first in is_first]).all()
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [("exits", "ended with exit code 3"), ("sorry", "won't play: I need a key"), ("dies 2", "exit code 1")],
+)
+def test_commands_end_with_one_sentence(how, sentence, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = krypenv("evaluate", odd(tmp_path, *how.split()), "--against", "greedy", "--deals", 1, "--rules", "mini-low")
+    assert done.exit_code == 2
+    assert re.search(rf"odd\.py.*{sentence}", done.stderr)
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_opponent_of_an_environment_may_be_one():
+    games = LearnerGames(RULES, 2, opponents=[of_command(FEW_CARDS)])
+    for _ in range(5):
+        games.step(games.action_mask.argmax(axis=1))
+
+
+def test_a_score_knows_the_files_of_the_command(tmp_path):
+    table = TABLES["two"]
+    identity = identity_of(agents.typed(of_command(FEW_CARDS)), [table])
+    assert hashlib.sha256(FEW_CARDS.read_bytes()).hexdigest() in identity["files_sha256"]
+    path = tmp_path / "odd.py"
+    one = identity_of(agents.typed(odd(tmp_path, "plays")), [table])
+    path.write_text(path.read_text() + "\n# changed")
+    other = identity_of(agents.typed(of_command(path, "plays")), [table])
+    assert one["name"] == other["name"]
+    assert one["files_sha256"] != other["files_sha256"]
+    assert identity_of(agents.typed(of_command(FEW_CARDS, seconds=9)), [table])["name"].endswith("seconds=9)")
+
+
+# ---------------------------------------------------------------------- at the tables
+
+
+def test_it_sits_at_the_table_in_the_terminal_and_gives_hints(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    program = odd(tmp_path, "plays")
+    words = "play", "--rules", "mini-low", "--seed", 1, "--against", program, "--hint", program
+    done = krypenv(*words, typed="hint\n" + "1\n" * 40)
+    assert done.exit_code == 0, done.output
+    assert "process advises:" in done.stdout
+    assert "Process played" in done.stdout
+    game = Game.replay((tmp_path / "game.krk").read_text())
+    assert game.is_over
+    assert game.tags["Seat1"] == program
+    assert has_ended(tmp_path)
+    done = krypenv(*words[:-4], "--against", odd(tmp_path, "dies", 2), typed="1\n" * 40)
+    assert done.exit_code == 2
+    assert done.stderr.endswith("ended with exit code 1; its standard error ends: oh dear\n")
+    assert len(Game.replay((tmp_path / "game-2.krk").read_text()).moves) > 1
+
+
+@pytest.mark.anyio
+async def test_it_sits_at_the_table_in_the_browser(tmp_path):
+    thinker, game = Thinker(), Game(RULES, seed=1)
+    program = agents.typed(odd(tmp_path, "plays"))
+    try:
+        await thinker.prepare(RULES, [program])
+        assert await thinker.decide(program, 0, game) == str(game.legal_moves()[0])
+        assert running(tmp_path)
+        with pytest.raises(ValueError, match="nothing that a file names is imported or started"):
+            await thinker.prepare(RULES, [str(program) + ""])
+    finally:
+        thinker.close()
+    assert has_ended(tmp_path)
+
+
+# ---------------------------------------------------------------------- in files
+
+
+def test_a_string_from_a_file_starts_nothing(evil):
+    for spec in (evil, evil.replace("process", " process "), "process", f"process(seconds=3, {evil[8:]}"):
+        with pytest.raises(
+            ValueError, match="is named in a file, and nothing that a file names is imported or started"
+        ):
+            agents.make_known(spec, RULES)
+
+
+def test_a_record_starts_nothing(evil, tmp_path):
+    game = Game(RULES, seed=1)
+    game.tags |= {"Seat0": "person", "Seat1": evil}
+    (tmp_path / "game.krk").write_text(game.record())
+    done = krypenv("play", "--load", "game.krk", typed="1\n" * 40)
+    assert done.exit_code == 2
+    assert "nothing that a file names is imported or started" in done.stderr
+
+
+def test_the_header_of_an_arena_starts_nothing(evil, tmp_path):
+    done = krypenv("arena", of_command(FEW_CARDS), "greedy", "--rules", "mini-low", "--deals", 2, "--out", "arena")
+    assert done.exit_code == 0, done.output
+    path = tmp_path / "arena" / JOURNAL
+    first, *lines = path.read_bytes().splitlines(keepends=True)
+    header = parse(first.rstrip())
+    header["identity"]["agents"][0]["name"] = evil
+    path.write_bytes(encode(header) + b"".join(lines))
+    for words in ((), ("--deals", 6)):
+        done = krypenv("arena", "--out", "arena", *words)
+        assert done.exit_code == 2
+        assert "nothing that a file names is imported or started" in done.stderr
+        assert f"krypenv arena {shlex.quote(evil)} greedy --out arena" in done.stderr
+
+
+def test_the_settings_of_a_run_start_nothing(evil):
+    kept = Settings.from_json({**json.loads(json.dumps(Settings.of().flat())), "opponents": ["greedy", evil]})
+    with pytest.raises(ValueError, match="krypenv train --resume runs/x --opponents 'process"):
+        kept.with_own_of(Settings.of(resume="runs/x"))
+    again = kept.with_own_of(Settings.of(resume="runs/x", opponents=(evil,)))
+    assert again == kept
