@@ -282,6 +282,7 @@ def test_only_what_is_typed_is_made_by_make():
         "own.py",  # typed itself
         "opponents.py",  # opponents of an environment
         "play.py",  # who sits at the table in the terminal
+        "table.py",  # and at that in the browser
         "duplicate.py",  # duplicate_match and what is like it
         "analysis.py",  # names that stand in it
         "sweeps.py",  # likewise
