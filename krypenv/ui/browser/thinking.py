@@ -108,6 +108,7 @@ def _decide(spec: Spec, seed: int, game: Game) -> tuple[bool, str]:
     try:
         return True, str(decided(_agent(spec, game.rules, seed), game))
     except Exception as error:
+        _agent.cache_clear()  # a program that has ended is started again, if it is asked again
         return False, describe_error(error)
 
 

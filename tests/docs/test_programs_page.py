@@ -1,0 +1,68 @@
+"""What the page of programs shows is what is spoken, and its programs are those that are there."""
+
+import json
+import re
+
+from support.places import DOCS
+from support.programs import FEW_CARDS, LANGUAGE_MODEL
+
+from krypenv import Game, Rules
+from krypenv.agents.programs import messages
+from krypenv.agents.programs.player import MOVE, NAME, SECONDS
+from krypenv.game.core import Core
+from krypenv.worlds.determinize import determinize
+
+PAGE = (DOCS / "programs.md").read_text(encoding="utf-8")
+SHOWN = [json.loads(block) for block in re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)]
+RULES = Rules.preset("mini-low")
+MORE = "..."
+
+
+def agrees(shown, real):
+    """Whether a value is what the page shows of it."""
+    if isinstance(shown, dict):
+        is_part = MORE in shown
+        told = {key: value for key, value in shown.items() if key != MORE}
+        has_keys = told.keys() <= real.keys() and (is_part or told.keys() == real.keys())
+        return has_keys and all(agrees(value, real[key]) for key, value in told.items())
+    if isinstance(shown, list) and shown[-1:] == [MORE]:
+        return shown[:-1] == real[: len(shown) - 1]
+    return shown == json.loads(json.dumps(real))
+
+
+def question():
+    """The question that the page shows."""
+    game = Game(RULES, seed=9)
+    for _ in range(3):
+        game.push(game.legal_moves()[0])
+    seen = game.observation(history=True)
+    return game, messages.decide(1, Core.at_row(RULES, determinize(seen, 0, RULES)[0]), seen, SECONDS)
+
+
+def test_the_messages_are_those_that_are_sent():
+    (hello, named, decide, moved, error), (game, asked) = SHOWN, question()
+    assert agrees(hello, messages.hello(RULES, 7, SECONDS))
+    assert not agrees(hello, messages.hello(RULES, 8, SECONDS))
+    assert agrees(decide, asked)
+    assert not agrees(decide | {"more": 1}, asked)
+    assert messages.read_answer(named, NAME) == ("few cards", False)
+    assert messages.read_answer(moved, MOVE, 1) == ("2Hx2D", False)
+    assert messages.read_answer(error, MOVE, 1) == ("the model did not answer", True)
+    game.push(moved["move"])
+    assert f"`{json.dumps(messages.BYE)}`" in PAGE
+
+
+def test_every_key_is_told():
+    told = re.findall(r"^\| (`.*?) \| ", PAGE, re.MULTILINE)
+    keys = {key for row in told for key in re.findall(r"`(\w+)`", row)}
+    spoken = {*messages.hello(RULES, 7, SECONDS), *question()[1]}
+    assert spoken - keys == {"type", "dealer", "deal", "deals"}  # which need no words
+    assert keys - spoken == {"command"}  # an option
+
+
+def test_the_program_of_the_page_is_there_and_short():
+    code = FEW_CARDS.read_text(encoding="utf-8")
+    assert f"```python\n{code}```\n" in PAGE
+    assert len(code.splitlines()) <= 20
+    assert "krypenv" not in code
+    assert "import krypenv" not in LANGUAGE_MODEL.read_text(encoding="utf-8")
