@@ -23,7 +23,7 @@ SECONDS = 4.0  # of processor time after which slow rules are left, and others a
 SHARES = {
     "text.": 4.0, "games.observations": 0.5, "arena_games": 0.2, "command_lines": 0.2, "checkpoint_tensors": 0.2,
     "checkpoint_progress": 0.2, "model_weights": 0.2, "game_states": 0.2, "games.rules": 0.2, "environments": 0.2,
-    "openspiel.": 0.2, "threads.engines": 0.2, "beside_reference": 0.1, "play.": 0.1, "kills.": 0.02,
+    "openspiel.": 0.2, "threads.engines": 0.2, "beside_reference": 0.1, "play.": 0.1, "programs.": 0.1, "kills.": 0.02,
 }  # fmt: skip
 Result = tuple[str, float, Counter[str]]  # a name, the seconds of processor time, and a tally
 Task = tuple[Callable[..., Result], tuple[Any, ...]]

@@ -16,6 +16,8 @@ MAX_VALUE = 2000  # characters of the longest text that is read as a value
 _TUPLE = re.compile(r"[(\[](?:-?[0-9]|[,()\[\]])*")  # numbers in brackets; `literal_eval` checks the rest
 _WORD = re.compile(r"(['\"])\w+\1")
 _NUMBER = re.compile(r"-?[0-9]{1,20}")
+_COMMAND = re.compile(r"\s*process\(.*?command\s*=\s*(['\"])\s*(\S.*?)\1", re.DOTALL)
+_FILE = re.compile(r"\.[A-Za-z]\w*$")  # how the name of a program's file ends
 _INERT = set(" .,;()=/'\"+-@%")  # what means nothing in Markdown within a line
 _CONSTANTS = {"True": True, "False": False, "None": None}
 LONGEST_VALUE = 80  # characters of a value in a message
@@ -132,6 +134,22 @@ def listed(names: Iterable[str], longest: int = LONGEST_LIST) -> str:
         else:
             more += 1
     return ", ".join([*kept, *([f"and {more} more"] if more else [])])
+
+
+def short_name(agent: str) -> str:
+    """Return what an agent is called within sentences: its name without options and folders, a program by its file.
+
+    >>> short_name("tactician(shed=True)"), short_name("runs/mine/model")
+    ('tactician', 'model')
+    >>> short_name("process(command='python my_bot.py --fast')"), short_name("process(command='./bot')")
+    ('my bot', 'bot')
+    """
+    command = _COMMAND.match(agent)
+    if not command:
+        return agent.partition("(")[0].rpartition("/")[2]
+    words = command[2].split()
+    file = next((word for word in words if _FILE.search(word)), words[0])
+    return _FILE.sub("", file.rpartition("/")[2]).replace("_", " ") or file
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from krypenv import agents
 from krypenv.advice.values import Values, gives_values, values_of
 from krypenv.agents.base import Agent
 from krypenv.game.moves import Move
-from krypenv.inputs.words import is_whole, shown
+from krypenv.inputs.words import is_whole, short_name, shown
 from krypenv.one_game import Game
 from krypenv.rules import Rules
 
@@ -59,7 +59,7 @@ class Table:
     @property
     def names(self) -> list[str]:
         """What the seats are called: "You", and agents by their names, with their seats if there are several."""
-        plain = ["You" if spec == PERSON else spec.partition("(")[0].rpartition("/")[2] for spec in self.players]
+        plain = ["You" if spec == PERSON else short_name(spec) for spec in self.players]
         return [name if plain.count(name) == 1 else f"{name} {at}" for at, name in enumerate(plain)]
 
     @property

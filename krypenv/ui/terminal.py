@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from krypenv.game.moves import Move
-from krypenv.inputs.words import one_line
+from krypenv.inputs.words import one_line, short_name
 from krypenv.runtime.jit import compilations
 from krypenv.ui.choices import MOST_LISTED, Wrong, choices_of, parse_choice, reason
 from krypenv.ui.saving import Saver, reason_of
@@ -205,7 +205,7 @@ class Terminal:
         self._screen.position(self._table.game)
 
     def _hint(self) -> None:
-        name = self._helper.partition("(")[0]
+        name = short_name(self._helper)
         try:
             with self._waiting("wait.hint", agent=name):
                 values = self._table.values(self._helper)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from krypenv.inputs.words import one_line
+from krypenv.inputs.words import one_line, short_name
 from krypenv.one_game import Game
 from krypenv.ui.browser.requests import Request
 from krypenv.ui.browser.seats import PERSON, names_of, people_of
@@ -85,7 +85,7 @@ class Hosted:
     @property
     def helper(self) -> str:
         """What the agent that gives hints is called."""
-        return starting(self.hint.partition("(")[0].rpartition("/")[2])
+        return starting(short_name(self.hint))
 
     # ------------------------------------------------------------------ what people and agents do
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from krypenv.inputs.words import short_name
+
 PERSON = "person"
 
 
@@ -36,7 +38,7 @@ def people_of(players: Sequence[str]) -> list[int]:
 def names_of(players: Sequence[str], person: str) -> list[str]:
     """Return what the seats are called within sentences: people by `person`, agents by their names."""
     plain = [
-        person.format(number=seat + 1) if player == PERSON else player.partition("(")[0].rpartition("/")[2]
+        person.format(number=seat + 1) if player == PERSON else short_name(player)
         for seat, player in enumerate(players)
     ]
     return [name if plain.count(name) == 1 else f"{name} {seat + 1}" for seat, name in enumerate(plain)]
