@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import lru_cache
 from importlib import metadata
 from typing import Any, NamedTuple
 
@@ -63,7 +64,7 @@ def decide(number: int, game: Core, seen: np.ndarray, seconds: float) -> dict[st
         SEAT: seat,
         "dealer": game.dealer,
         "deal": game.deal_number,
-        "deals": len(rules.deal_sizes()),
+        "deals": _shape_of(rules).deals,
         "stock": game.stock_size,
         "hand": game.hand(seat),
         "table": game.table,
@@ -85,17 +86,32 @@ def decide(number: int, game: Core, seen: np.ndarray, seconds: float) -> dict[st
     }
 
 
+class _Shape(NamedTuple):
+    """What follows from rules alone."""
+
+    deals: int
+    widths: set[int]  # of observations with the history block
+    history: tuple[int, int]  # its shape
+    columns: dict[str, slice]
+
+
+@lru_cache(16)
+def _shape_of(rules: Rules) -> _Shape:
+    widths = {width_of(rules, with_features) + history_size(rules) for with_features in (False, True)}
+    return _Shape(len(rules.deal_sizes()), widths, history_shape(rules), history_columns(rules))
+
+
 def _plays(game: Core, seen: np.ndarray) -> list[dict[str, Any]] | None:
     """Return the plays of the deal in order, without their sweeps; None if what is seen does not hold the history."""
-    rules, rows = game.rules, history_shape(game.rules)[0]
-    if len(seen) not in (width_of(rules, with_features) + history_size(rules) for with_features in (False, True)):
+    shape, plays = _shape_of(game.rules), []
+    if len(seen) not in shape.widths:
         return None
-    history, plays = seen[-history_size(rules) :].reshape(rows, -1), []
+    history = seen[-shape.history[0] * shape.history[1] :].reshape(shape.history)
     for row in history[history.any(axis=1)]:
-        told = {name: _multiset(row[part]) for name, part in history_columns(rules).items()}
+        told = {name: _multiset(row[part]) for name, part in shape.columns.items()}
         builds = tuple(told.get("builds", ()))
         move = Move.of_kinds(told["card"][0], told["takes"], 0, sum(told.get("build", ())), builds)
-        plays.append({SEAT: (game.turn + told["who"][0]) % rules.players, MOVE: str(move)})
+        plays.append({SEAT: (game.turn + told["who"][0]) % game.rules.players, MOVE: str(move)})
     return plays
 
 

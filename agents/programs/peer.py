@@ -21,6 +21,7 @@ KEPT = 4000  # bytes of the end of the standard error
 TOLD = 300  # characters of it in a message
 GRACE = 1.0  # seconds in which a program may end by itself
 _PIECE = 1 << 16  # bytes that are read at a time
+_MOST_DRAINED = 32  # pieces of the standard error that are read at the end: a pipe holds fewer
 
 
 class ProgramFailed(ValueError):
@@ -49,8 +50,8 @@ class Peer:
     """
 
     def __init__(self, command: str, farewell: dict[str, Any]) -> None:
-        self.command = command
-        self._fault = ""
+        self.command, self._owner = command, os.getpid()
+        self._fault, self._has_answered = "", False
         self._read, self._errors = bytearray(), bytearray()
         words = split_command(command)
         try:
@@ -69,13 +70,15 @@ class Peer:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._out, selectors.EVENT_READ)
         self._selector.register(self._err, selectors.EVENT_READ)
-        self.end = weakref.finalize(self, _end, self._process, self._selector, _line(farewell), os.getpid())
+        self.end = weakref.finalize(self, _end, self._process, self._selector, _line(farewell), self._owner)
 
     def ask(self, message: dict[str, Any], seconds: float) -> Any:
         """Write a message and return the plain values of the line that answers it.
 
         Raises ProgramFailed, and ends the program, if there is no such line in time; and at once ever after.
         """
+        if os.getpid() != self._owner:
+            raise ProgramFailed(self.sentence("was started by another process; make the agent anew in this one"))
         if not self.end.alive:
             raise ProgramFailed(self._fault or self.sentence("was ended"))
         if self._read:
@@ -99,8 +102,7 @@ class Peer:
             self._selector.register(self._in, selectors.EVENT_WRITE)
         try:
             while b"\n" not in self._read:
-                ready = self._selector.select(max(0.0, deadline - time.monotonic()))
-                for key, _ in ready:
+                for key, _ in self._selector.select(max(0.0, deadline - time.monotonic())):
                     if key.fd == self._in:
                         left = self._write(left)
                         if not left:
@@ -109,14 +111,15 @@ class Peer:
                         self._hear()
                     elif not self._take():
                         self._fail_at_end()
-                if not ready and time.monotonic() >= deadline:
-                    begun = f", but began a line: {_begin(self._read)}" if self._read else ""
+                if b"\n" not in self._read and time.monotonic() >= deadline:
+                    hint = "" if self._has_answered else "; are its lines flushed?"
+                    begun = f", but began a line: {_begin(self._read)}" if self._read else hint
                     self.fail(f"did not answer within {seconds:g} seconds{begun}")
         finally:
             if left and self.end.alive:
                 self._selector.unregister(self._in)
-        line, _, rest = self._read.partition(b"\n")
-        self._read = rest
+        line, _, self._read = self._read.partition(b"\n")
+        self._has_answered = True
         return bytes(line)
 
     def _write(self, left: bytes) -> bytes:
@@ -166,10 +169,11 @@ class Peer:
         return f"the program {shown(self.command)} {what}" + (f"; its standard error ends: {said}" if said else "")
 
     def _drain(self) -> None:
-        """Read what there is on the standard error by now."""
-        with contextlib.suppress(OSError, KeyError):
-            while self._err in self._selector.get_map() and self._hear():
-                pass
+        """Read what the standard error holds by now, and no more of it where the program writes on."""
+        with contextlib.suppress(BlockingIOError):
+            for _ in range(_MOST_DRAINED):
+                if self._err not in self._selector.get_map() or not self._hear():
+                    break
 
 
 def _line(message: dict[str, Any]) -> bytes:

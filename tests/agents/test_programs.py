@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import os
 import pickle
 import signal
 import subprocess
@@ -228,10 +229,12 @@ def test_matches_take_it_and_its_name_makes_it_again():
         ("exits", "ended with exit code 3"),
         ("raises", "ended with exit code 1; its standard error ends: .*IndexError: list index out of range"),
         ("is killed", "was ended by SIGKILL"),
-        ("sleeps", r"did not answer within 0\.5 seconds"),
+        ("sleeps", r"did not answer within 0\.5 seconds; are its lines flushed\?$"),
         ("greets", "answered with a line that is no JSON: 'Welcome to my bot!'"),
         ("half", "ended with exit code 0 in the middle of a line: '{\"name\": \"od'"),
         ("half and sleeps", "did not answer within 0.5 seconds, but began a line: '{\"name\": \"od'"),
+        ("complains and sleeps", r"did not answer within 0\.5 seconds; are .* flushed\?; its standard error ends"),
+        ("dribbles and sleeps", r"did not answer within 0\.5 seconds, but began a line: '{{{{"),
         ("floods", f"wrote a line of more than {LONGEST_LINE:,} bytes: 'xxx"),
         ("closes", "closed its standard output"),
         ("no name", "gave a wrong answer to hello: name is missing"),
@@ -247,7 +250,7 @@ def test_matches_take_it_and_its_name_makes_it_again():
         ("gives up", "gives up: help"),
         ("writes twice", "wrote more than one line for an answer|id is 1, and that of the question is 2"),
         ("dies 2", "ended with exit code 1; its standard error ends: oh dear$"),
-        ("grows slow 2", r"did not answer within 0\.5 seconds"),
+        ("grows slow 2", r"did not answer within 0\.5 seconds$"),
     ],
 )  # fmt: skip
 def test_what_it_does_wrong_is_one_sentence(how, sentence, tmp_path, monkeypatch):
@@ -396,6 +399,22 @@ def test_an_interrupt_while_it_thinks_ends_it(tmp_path):
     assert not running(tmp_path)
     with pytest.raises(ProgramFailed, match="was interrupted, and ended"):
         agent.act(engine.observation, engine.action_mask)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # newer Pythons warn of forks beside threads
+def test_a_forked_process_leaves_it_alone(tmp_path):
+    agent = agents.make(odd(tmp_path, "plays"), RULES)
+    engine = Engine(RULES, 1, seed=1)
+    child = os.fork()
+    if child == 0:
+        try:
+            agent.act(engine.observation, engine.action_mask)
+        except ProgramFailed as error:
+            agent.end()
+            os._exit(7 if "was started by another process" in str(error) else 8)
+        os._exit(9)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    engine.step(agent.act(engine.observation, engine.action_mask))
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
