@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.fuzzing import check_sentence
-from support.programs import FEW_CARDS, LANGUAGE_MODEL, has_ended, line_of, odd, of_command, running
+from support.programs import FEWEST_POINTS, LANGUAGE_MODEL, has_ended, line_of, odd, of_command, running
 
 from krypenv import Engine, Game, Rules, agents
 from krypenv.agents.programs import messages, player
@@ -63,10 +63,17 @@ for line in sys.stdin:
 """
 
 
-def few_cards(game):
+def fewest_points(game):
     """What the program of the docs plays."""
-    wants = max if game.rules.goal == "high" else min
-    return wants(map(str, list_some(game, messages.MOST_MOVES)[0]), key=len)
+    best = max if game.rules.goal == "high" else min
+    return best(list_some(game, messages.MOST_MOVES)[0], key=gain)
+
+
+def gain(move):
+    """The points of the loose cards and of the sweeps of a move, as the program counts them."""
+    cards = (move.card, *move.takes) if move.build is None and (move.takes or move.builds) else ()
+    counts = ({"TD": 3, "2S": 2, "AS": 2}.get(card, int("S" in card or "A" in card)) for card in cards)
+    return sum(counts) + 5 * move.sweep
 
 
 def played(rules, seed, choose):
@@ -86,18 +93,18 @@ def played(rules, seed, choose):
 def test_it_plays_whole_games_as_the_program_says(text):
     """Many games at once come out as the same games one by one, with the program's choices made in this process."""
     rules = Rules.parse(text)
-    agent = agents.make(of_command(FEW_CARDS), rules)
+    agent = agents.make(of_command(FEWEST_POINTS), rules)
     seeds = row_seeds(5, 2 if rules.capture == "optional" else 4)
     engine = Engine(rules, len(seeds), seeds)
     left = np.arange(len(seeds))
     while len(left):
         engine.step(agent.act(engine.observation[left], engine.action_mask[left]), left)
         left = left[~engine.finished[left]]
-    expected = [played(rules, int(seed), few_cards) for seed in seeds]
+    expected = [played(rules, int(seed), fewest_points) for seed in seeds]
     scores = [game.totals if rules.games != 1 else game.scores() for game in expected]
     assert engine.final_scores.tolist() == scores
     assert not agent._plans  # every move was played to its end
-    assert agent.title == "few cards"
+    assert agent.title == "fewest points"
 
 
 @pytest.mark.parametrize("text", ["krypkasino players=4", "mulle-glimne players=2"])
@@ -182,7 +189,7 @@ def test_a_play_that_was_begun_is_gone_on_with():
     game = Game.from_position("rules: kasino-sweden; table: 2C 3D 5H; hand 0: 5C 9D; hand 1: 4C KD; captured 1: rest")
     game.act(game.legal_actions()[0])
     assert game.pending == "5C"
-    agent = agents.make(of_command(FEW_CARDS), game.rules)
+    agent = agents.make(of_command(FEWEST_POINTS), game.rules)
     assert str(decided(agent, game)) == "5Cx2C3D5H#"
 
 
@@ -213,10 +220,10 @@ def test_the_words_of_a_model_are_read_as_a_move(monkeypatch):
 
 
 def test_matches_take_it_and_its_name_makes_it_again():
-    name = of_command(FEW_CARDS, seconds=30)
+    name = of_command(FEWEST_POINTS, seconds=30)
     result = duplicate_match(name, "random", Rules.preset("mini-low"), deals=3)
     assert result.agent == name
-    for kept in (name, of_command(FEW_CARDS)):
+    for kept in (name, of_command(FEWEST_POINTS)):
         assert agents.make(kept, RULES).name == kept
 
 
@@ -356,7 +363,7 @@ def test_whatever_a_peer_writes_is_a_legal_action_or_one_sentence(is_right, line
 
 @pytest.mark.parametrize("width", [3, SIZE])
 def test_what_no_seat_sees_is_refused_as_by_other_agents(width):
-    agent = agents.make(of_command(FEW_CARDS), RULES)
+    agent = agents.make(of_command(FEWEST_POINTS), RULES)
     with pytest.raises(ValueError, match="observation"):
         agent.act(np.zeros((1, width), np.int8), np.ones((1, 105), np.int8))
 

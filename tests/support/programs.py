@@ -13,7 +13,7 @@ from typing import Any
 from krypenv.agents import format_spec
 from support.places import DOCS
 
-FEW_CARDS = DOCS / "programs" / "few_cards.py"
+FEWEST_POINTS = DOCS / "programs" / "fewest_points.py"
 LANGUAGE_MODEL = DOCS / "programs" / "language_model.py"
 
 # Does what its first argument says, and otherwise plays the first move.

@@ -9,7 +9,7 @@ import shlex
 import pytest
 from support.arenas import same_games
 from support.commands import krypenv
-from support.programs import FEW_CARDS, has_ended, odd, of_command, running
+from support.programs import FEWEST_POINTS, has_ended, odd, of_command, running
 
 from krypenv import Game, Rules, agents
 from krypenv.envs.learner import LearnerGames
@@ -36,7 +36,7 @@ def evil(tmp_path, monkeypatch):
 
 
 def test_an_arena_takes_programs_in_any_number_of_processes(tmp_path):
-    sources = (of_command(FEW_CARDS), odd(tmp_path, "plays"), "greedy")
+    sources = (of_command(FEWEST_POINTS), odd(tmp_path, "plays"), "greedy")
     one, two = (
         run_arena(
             ArenaSettings(sources, RULES, tmp_path / f"{workers}", deals=4, chunk=2, place=Place(workers), luck="off")
@@ -67,8 +67,8 @@ def test_one_that_dies_forfeits_what_it_plays_until_the_next_chunk_and_no_other_
 
 def test_one_that_names_an_illegal_move_forfeits_that_game_alone(tmp_path):
     path = tmp_path / "once.py"
-    path.write_text(FEW_CARDS.read_text().replace('message["id"],', 'message["id"], "cards": len(message["hand"]),')
-                    .replace("wants(message", '"KSxKS" if message["deal"] == 3 and message["seat"] else wants(message')
+    path.write_text(FEWEST_POINTS.read_text().replace('message["id"],', 'message["id"], "cards": len(message["hand"]),')
+                    .replace("best(message", '"KSxKS" if message["deal"] == 3 and message["seat"] else best(message')
                     )  # fmt: skip
     sources = of_command(path), "greedy"
     games = run_arena(ArenaSettings(sources, RULES, tmp_path / "arena", deals=3, chunk=3, luck="off"))
@@ -89,22 +89,22 @@ def test_commands_end_with_one_sentence(how, sentence, tmp_path, monkeypatch):
 
 
 def test_an_opponent_of_an_environment_may_be_one():
-    games = LearnerGames(RULES, 2, opponents=[of_command(FEW_CARDS)])
+    games = LearnerGames(RULES, 2, opponents=[of_command(FEWEST_POINTS)])
     for _ in range(5):
         games.step(games.action_mask.argmax(axis=1))
 
 
 def test_a_score_knows_the_files_of_the_command(tmp_path):
     table = TABLES["two"]
-    identity = identity_of(agents.typed(of_command(FEW_CARDS)), [table])
-    assert hashlib.sha256(FEW_CARDS.read_bytes()).hexdigest() in identity["files_sha256"]
+    identity = identity_of(agents.typed(of_command(FEWEST_POINTS)), [table])
+    assert hashlib.sha256(FEWEST_POINTS.read_bytes()).hexdigest() in identity["files_sha256"]
     path = tmp_path / "odd.py"
     one = identity_of(agents.typed(odd(tmp_path, "plays")), [table])
     path.write_text(path.read_text() + "\n# changed")
     other = identity_of(agents.typed(of_command(path, "plays")), [table])
     assert one["name"] == other["name"]
     assert one["files_sha256"] != other["files_sha256"]
-    assert identity_of(agents.typed(of_command(FEW_CARDS, seconds=9)), [table])["name"].endswith("seconds=9)")
+    assert identity_of(agents.typed(of_command(FEWEST_POINTS, seconds=9)), [table])["name"].endswith("seconds=9)")
 
 
 # ---------------------------------------------------------------------- at the tables
@@ -165,7 +165,7 @@ def test_a_record_starts_nothing(evil, tmp_path):
 
 
 def test_the_header_of_an_arena_starts_nothing(evil, tmp_path):
-    done = krypenv("arena", of_command(FEW_CARDS), "greedy", "--rules", "mini-low", "--deals", 2, "--out", "arena")
+    done = krypenv("arena", of_command(FEWEST_POINTS), "greedy", "--rules", "mini-low", "--deals", 2, "--out", "arena")
     assert done.exit_code == 0, done.output
     path = tmp_path / "arena" / JOURNAL
     first, *lines = path.read_bytes().splitlines(keepends=True)
