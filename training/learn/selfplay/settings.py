@@ -235,7 +235,7 @@ class Settings(Command):
 
     @property
     def parts(self) -> list[GamesPart]:
-        """The games of a run: those in which all seats learn, those against opponents, and those of other rules.
+        """The games in which all seats learn, those against opponents, and those of other rules.
 
         Parts without environments are not played.
         """
