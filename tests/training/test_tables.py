@@ -11,7 +11,7 @@ def test_matches_with_luck_taken_out_lose_no_figure(columns):
     lines = printed.splitlines()
     assert max(map(len, lines[1:5])) <= columns
     words = printed.replace("│", " ").split()
-    assert sum(word.endswith("%") for word in words) == 2  # won, tied
+    assert sum(word.endswith("%") and word != "95%" for word in words) == 2  # won, tied
     assert sum(word.startswith(("+", "-")) and word[-1].isdigit() for word in words) >= 6  # margins and their bounds
     assert "random" in words
     first = [line.split("│")[1].strip() for line in lines if line.startswith("│")]
