@@ -7,9 +7,9 @@ except for their tables.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from command_page import command_page
 from result_tables import PAGES, RESULTS, with_tables
@@ -22,26 +22,32 @@ from krypenv.rules import Rules
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = Path(__file__).with_name("environment_page.md")  # with the places that differ in braces
+Key = TypeVar("Key", bound=Hashable)
 HEAD = "| Index | Name | Description |\n|---|---|---|\n"
-TABLE = re.compile(re.escape(HEAD) + r"(?:\|.*\n)+")
+TABLE = re.compile(r"<!-- generated: (\w+) -->\n(?:.*\n)*?<!-- end -->")
+TABLES = {  # by their names in the page of Krypkasino
+    "observation": (LAYOUT, observation.DESCRIPTIONS),
+    "features": (features.COLUMNS, features.DESCRIPTIONS),
+    "history": (HISTORY_COLUMNS, HISTORY_DESCRIPTIONS),
+    "state": (whole_state.LAYOUT, whole_state.DESCRIPTIONS),
+}
 
 
 # What is said of actions and features where cards are built.
 BUILD_ACTIONS = (
-    "| 105 + v | {builders}: the card just played makes a build of value v, 0 to 16; one that lies there is joined |\n"
-    "| 122 + v | {builders}: take the build of value v: capture it or, where a build was begun, raise it |\n"
+    "| 105 + v | {builders}: the card just played makes the build of value v, 0 to 16, or joins it |\n"
+    "| 122 + v | {builders}: take the build of value v: capture it or, after 105 + w, raise it to w |\n"
 )
 BUILDING = (
-    "\nIn {builders} cards can be laid together as [builds](rules.md#mulle-after-glimne-and-builds). `105 + v` comes "
-    "right after the card is played, and then its cards are taken as those of a capture are. A build is taken after "
-    "the loose cards, and ends the play. A build can be begun only if it can be completed and its promise kept, and "
-    "`stop` is illegal where it would break a promise. Rules with `building=True` have these actions too; "
-    "`rules.num_actions` is 139 then.\n"
+    "\nIn {builders}, and in other rules with `building=True`, cards can be laid together as [builds](rules.md). "
+    "`105 + v` follows right after the card is played; then its cards are taken like those of a capture. A build is "
+    "taken after the loose cards and ends the play. A build may be begun only if it can be completed and its promise "
+    "kept. `stop` is illegal where it would break a promise.\n"
 )
 BUILD_FEATURES = (
-    "Where cards are built, the best capture takes the build of the card's value too, and a card that can only trail "
-    "or build is described as one that stays on the table. While a build is being made, nothing is captured, and a row "
-    "tells what the other cards leave to the next seat. The actions from 105 on have no row.\n\n"
+    "Where cards are built, the best capture includes the build of the card's value. A card that can only trail or "
+    "build has the row of a card that stays on the table. While a build is being made, rows describe what the "
+    "remaining cards leave to the next seat. The actions from 105 on have no row.\n\n"
 )
 
 
@@ -102,10 +108,14 @@ GAMES = {
 }
 
 
+def spans_of(layout: Mapping[str, slice]) -> dict[str, str]:
+    """Return the first and the last index of each block, as a table shows them."""
+    return {name: f"{part.start}–{part.stop - 1}".removesuffix(f"–{part.start}") for name, part in layout.items()}
+
+
 def rows_of(layout: Mapping[str, slice], descriptions: Mapping[str, str]) -> str:
     """Return the rows of a table of blocks."""
-    spans = {name: f"{part.start}–{part.stop - 1}".removesuffix(f"–{part.start}") for name, part in layout.items()}
-    return "\n".join(f"| {spans[name]} | `{name}` | {descriptions[name]} |" for name in layout)
+    return "\n".join(f"| {span} | `{name}` | {descriptions[name]} |" for name, span in spans_of(layout).items())
 
 
 def further(layout: Mapping[str, slice], main: Mapping[str, slice]) -> dict[str, slice]:
@@ -113,25 +123,41 @@ def further(layout: Mapping[str, slice], main: Mapping[str, slice]) -> dict[str,
     return {name: part for name, part in layout.items() if name not in main}
 
 
-def setups(family: Family) -> dict[str, Rules]:
+def setups(family: Family) -> dict[str, tuple[Rules, Rules]]:
     """Return the rules that a page tells about: each variant as it is, and as a session to some points."""
-    found = {}
-    for variant, preset in family.variants.items():
-        found[f"`{variant}`"] = Rules.preset(preset)
-        found[f"`{variant}` with a threshold"] = Rules.preset(preset, games=0, threshold=16)
-    return found
+    return {
+        variant: (Rules.preset(preset), Rules.preset(preset, games=0, threshold=16))
+        for variant, preset in family.variants.items()
+    }
 
 
-def by_blocks(family: Family, which: str) -> str:
-    """Return a table for each set of further blocks, under the variants that have it."""
-    tables: dict[str, list[str]] = {}
-    for name, rules in setups(family).items():
-        layout, main, told = {
-            "layout": (rules.layout, LAYOUT, observation.DESCRIPTIONS),
-            "state": (whole_state.layout_of(rules), whole_state.LAYOUT, whole_state.DESCRIPTIONS),
-        }[which]
-        tables.setdefault(rows_of(further(layout, main), told), []).append(name)
-    return "\n\n".join(f"Further blocks in {', '.join(names)}:\n\n{HEAD}{rows}" for rows, names in tables.items())
+def grouped(family: Family, key: Callable[[Rules], Key]) -> dict[str, Key]:
+    """Return what a function says of the variants of a family: once for all those of which it says the same."""
+    groups: dict[tuple[Key, ...], list[str]] = {}
+    for variant, (plain, session) in setups(family).items():
+        groups.setdefault((key(plain), key(session)), []).append(f"`{variant}`")
+    labels = {}
+    for (plain_key, session_key), variants in groups.items():
+        labels[", ".join(variants)] = plain_key
+        if session_key != plain_key:
+            labels[f"{', '.join(variants)} with a threshold"] = session_key
+    return labels
+
+
+def by_blocks(
+    family: Family,
+    layout_of: Callable[[Rules], Mapping[str, slice]],
+    main: Mapping[str, slice],
+    descriptions: Mapping[str, str],
+) -> str:
+    """Return a table of the blocks that Krypkasino's layout lacks, with their places in each variant."""
+    spans = grouped(family, lambda rules: tuple(spans_of(further(layout_of(rules), main)).items()))
+    columns = {label: dict(each) for label, each in spans.items()}
+    names = sorted({name for column in columns.values() for name in column}, key=list(descriptions).index)
+    rows = [[f"`{name}`", descriptions[name], *(each.get(name, "–") for each in columns.values())] for name in names]
+    return "\n".join(
+        f"| {' | '.join(cells)} |" for cells in (["Name", "Description", *columns], ["---"] * (2 + len(columns)), *rows)
+    )
 
 
 def listed_or(words: list[str]) -> str:
@@ -146,9 +172,9 @@ def fair_agents(rules: Rules) -> list[str]:
 
 def page_of(game: Game) -> str:
     """Return the page of an environment."""
-    family, rules = game.family, setups(game.family)
-    sizes = sorted({each.observation_size for each in rules.values()})
+    family = game.family
     own = Rules.preset(family.variants[family.default])
+    sizes = grouped(family, lambda rules: (rules.observation_size, features.width_of(rules, True)))
     builders = " and ".join(f"`{name}`" for name, preset in family.variants.items() if Rules.preset(preset).building)
     return PAGE.read_text(encoding="utf-8").format(
         title=game.title, name=game.title.lower(), picture=game.picture, what=game.what, example=game.example,
@@ -160,38 +186,26 @@ def page_of(game: Game) -> str:
         build_actions=BUILD_ACTIONS.format(builders=builders) if builders else "",
         building=BUILDING.format(builders=builders) if builders else "",
         build_features=BUILD_FEATURES if builders else "",
-        shapes=listed_or([f"({size},)" for size in sizes]), main=observation.SIZE,
-        version=observation.VERSION, head=HEAD, state=whole_state.SIZE,
+        shapes=listed_or([f"({size},)" for size in sorted({size for size, _ in sizes.values()})]),
+        main=observation.SIZE, version=observation.VERSION, head=HEAD, state=whole_state.SIZE,
         variants="\n".join(
             f'| `"{name}"` | `{preset}` | {game.variants[name]} |' for name, preset in family.variants.items()
         ),
-        choice=listed_or([f'`"{name}"`' for name in family.variants]),
-        presets=", ".join(f"`{preset}`" for preset in family.variants.values()),
-        sizes="\n".join(
-            f"| {name} | {each.observation_size} | {features.width_of(each, True)} |"
-            for name, each in rules.items()
-        ),
+        presets=listed_or([f"`{preset}`" for preset in family.variants.values()]),
+        sizes="\n".join(f"| {label} | {size} | {wide} |" for label, (size, wide) in sizes.items()),
         features=rows_of(further(features.columns_of(own), features.COLUMNS), features.DESCRIPTIONS),
         opponents=", ".join(f'`"{name}"`' for name in fair_agents(own)),
         looks=MOST_LOOKS, rows=features.shape_of(own)[0], columns=features.shape_of(own)[1],
-        layout=rows_of(LAYOUT, observation.DESCRIPTIONS),
-        blocks=by_blocks(family, "layout"),
-        states=by_blocks(family, "state"),
+        blocks=by_blocks(family, lambda rules: rules.layout, LAYOUT, observation.DESCRIPTIONS),
+        states=by_blocks(family, whole_state.layout_of, whole_state.LAYOUT, whole_state.DESCRIPTIONS),
     )  # fmt: skip
 
 
 def main_page(text: str) -> str:
     """Return the page of Krypkasino's environment with its tables made anew."""
-    tables = iter(
-        HEAD + rows_of(layout, descriptions) + "\n"
-        for layout, descriptions in (
-            (observation.LAYOUT, observation.DESCRIPTIONS),
-            (features.COLUMNS, features.DESCRIPTIONS),
-            (HISTORY_COLUMNS, HISTORY_DESCRIPTIONS),
-            (whole_state.LAYOUT, whole_state.DESCRIPTIONS),
-        )
+    return TABLE.sub(
+        lambda found: f"<!-- generated: {found[1]} -->\n{HEAD}{rows_of(*TABLES[found[1]])}\n<!-- end -->", text
     )
-    return TABLE.sub(lambda _: next(tables), text)
 
 
 def pages() -> dict[Path, str]:

@@ -9,13 +9,18 @@ import pytest
 from support.places import DOCS, ROOT
 from typer.main import get_command
 
-from krypenv import Rules, agents
+from krypenv import Rules, agents, observation, whole_state
 from krypenv.agents.champion import SHIPPED
+from krypenv.agents.neural import model_file
+from krypenv.agents.neural.action_features import version_of
 from krypenv.training.cli.commands import app
+from krypenv.training.evaluation.matches.deal_lists import LISTS
+from krypenv.training.evaluation.score import protocol, score_file
 from krypenv.training.learn.selfplay.settings import PRESETS, Settings
 from krypenv.training.research.ablation.settings import VARIANTS
 from krypenv.training.research.exact.growing import SOLVED
 from krypenv.training.research.studies.registry import STUDIES
+from krypenv.training.runs import journal
 from krypenv.training.runs.options import options_of
 
 
@@ -59,6 +64,22 @@ def test_models_that_were_exploited_are_those_that_the_page_names() -> None:
     assert exploited == ["two", "four", "pairs"]
     assert len(SHIPPED) - len(exploited) == 7
     assert "The other seven models were not exploited yet." in page("results/exploitability.md")
+
+
+def test_versions() -> None:
+    told = re.findall(r"^\| [^|]+ \| ([^|]+) \| `krypenv\.([\w.]+)[^`]*` \|", page("versions.md"), re.MULTILINE)
+    relatives = version_of(Rules.preset("mulle"))
+    assert {name: version.replace("`", "") for version, name in told} == {
+        "observation.VERSION": str(observation.VERSION),
+        "whole_state.VERSION": str(whole_state.VERSION),
+        "agents.neural.action_features.version_of": f"{version_of(Rules())}, in the relatives {relatives}",
+        "training.evaluation.matches.deal_lists.LISTS": str(LISTS["dev"][0]),
+        "training.evaluation.score.protocol.VERSION": protocol.VERSION,
+        "training.evaluation.score.score_file.FORMAT": str(score_file.FORMAT),
+        "agents.neural.model_file.FORMAT": str(model_file.FORMAT),
+        "training.runs.journal.FORMAT": str(journal.FORMAT),
+    }
+    assert len({version for version, _ in LISTS.values()}) == 1
 
 
 def test_small_games() -> None:
