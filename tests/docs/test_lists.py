@@ -55,7 +55,9 @@ def test_the_recipe_of_a_study_is_the_file_itself() -> None:
 def test_models() -> None:
     assert first_column(page("models.md"), "model") == list(SHIPPED)
     for name, rules in SHIPPED.items():
-        assert f"| `{name}` | `{rules}` |" in page("models.md")
+        card = json.loads((ROOT / "agents" / "models" / name / "model.json").read_text(encoding="utf-8"))
+        row = rf"\| `{re.escape(name)}` \| `{re.escape(str(rules))}` \| .* \| {card['seconds'] / 60:.0f} minutes \|"
+        assert re.search(row, page("models.md"))
         assert (DOCS / "models" / f"{name}.md").exists()
 
 
