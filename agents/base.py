@@ -91,7 +91,7 @@ class Cheater(Agent, Protocol):
 def check_krypkasino(rules: Rules, who: str) -> None:
     """Raise ValueError, with the reason, for rules that count or allow more than Krypkasino and its variants do.
 
-    `who` is the agent or the command that knows no others. Fields such as the deck, the deals and the points of cards
+    The message names `who`, an agent or a command. Fields such as the deck, the deals and the points of cards
     may have any value.
     """
     if found := _unknown_field(rules):

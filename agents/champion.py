@@ -30,7 +30,7 @@ SHIPPED = {  # folder in `MODELS` -> rules that it was trained for
     "glimne-pairs": Rules.preset("mulle-glimne", players=4, teams=2),
 }
 WORLDS = 100  # played out for a decision
-PROPOSALS = 4  # worlds sampled for each one played out, weighted by what the opponent has played
+PROPOSALS = 4  # worlds sampled for each one played out, weighted by the likelihood of the opponent's plays
 
 
 def shipped_model(rules: Rules) -> Path | None:
@@ -45,8 +45,8 @@ def shipped_model(rules: Rules) -> Path | None:
 class Champion:
     """Plays with the package's network for its rules, where there is one, and searches.
 
-    If the package has a model for the rules, it is `Guided` with this model. Between two players of games like
-    Krypkasino it also weights worlds by what the opponent has played, and remembers its own decisions for that. For
+    If the package has a model for the rules, it is `Guided` with this model. With two players, in games
+    like Krypkasino, it weights worlds by the likelihood of the opponent's plays, and remembers its own decisions. For
     other rules it is `Search` between two sides, and `Rollout` among more.
 
     Args:
@@ -79,7 +79,7 @@ class Champion:
 
     @property
     def leanings(self) -> Any:
-        """What else counts in the latest `examine`; see `krypenv.agents.search.sampler.Examiner`."""
+        """Terms that the latest `examine` adds to margins; see `krypenv.agents.search.sampler.Examiner`."""
         return self.player.leanings  # type: ignore[attr-defined]
 
 

@@ -230,7 +230,7 @@ class Random:
 class Greedy(_Scripted):
     """Takes the fewest points now, own sweeps (R9) included, or the most where the goal is high; ties at random.
 
-    Where more counts, mulles do too, and cards and spades by a fair price on the way to the majorities (K5).
+    Where the rules count them, mulles are included, and cards and spades by their price on the way to majorities (K5).
     """
 
     def __init__(self, rules: Rules, seed: int = 0) -> None:
@@ -240,8 +240,8 @@ class Greedy(_Scripted):
 class Tactician(_Scripted):
     """Takes the fewest points now, less those of a sweep that it sets up times its probability; ties at random.
 
-    With `shed` it also prefers to trail high cards: kept in hand, they match more sums of table cards. Where captures
-    are optional or more counts, it plays the move with the best sum of gain, expected reply and keep
+    With `shed` it also prefers to trail high cards: kept in hand, they match more sums of table cards. Under
+    rules beyond the main game's, it plays the move with the best sum of gain, expected reply and keep
     (`krypenv.agents.judgement`). Raises ValueError for `shed` where cards are built, for there no card must capture.
     """
 

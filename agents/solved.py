@@ -1,7 +1,7 @@
 """Strategies of small games, one line for each information set: files, and the agent that plays them.
 
-A strategy knows a decision by what decides it: the seat's cards, what is on the table and has been seen, and the plays
-of the current deal in their order. What can't matter any more is left out of the key.
+The key of an information set has the seat's cards, the table, the cards seen, and the plays of the current deal in
+order. What can't affect the rest of the game is left out.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def load_strategy(folder: str | Path) -> tuple[Strategy, dict[str, Any]]:
 class StrategyPlayer:
     """Plays a strategy that `krypenv solve` has saved: draws each action by its probability.
 
-    It asks for the history block (`needs_history`), which tells it the plays of the current deal.
+    It needs the history block (`needs_history`), for the plays of the current deal.
 
     Args:
         folder: the folder of the strategy.

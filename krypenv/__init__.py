@@ -1,6 +1,6 @@
 """Krypkasino, Sweden's misère casino, and its relatives as reinforcement-learning environments."""
 
-from krypenv.runtime import stopping as stopping  # isort: skip  # first, for the rest takes a while to load
+from krypenv.runtime import stopping as stopping  # isort: skip  # first: the rest takes a while to load
 
 from typing import TYPE_CHECKING
 

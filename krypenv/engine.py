@@ -137,8 +137,8 @@ class Engine:
         """Return an engine that resumes from a copy of a state, (B,) of `GAME`, for example of `determinize`.
 
         Raises ValueError unless the state consists of unfinished games under these rules. `check=False` skips this
-        check; a faulty state may then end the process. Dense rewards count from this state on. Plays before it are not
-        known to the history, but for the last one.
+        check; a faulty state may then end the process. Dense rewards count from this state on. Of the
+        plays before it, the history has only the last one.
         """
         check_rules(rules)
         if check:
@@ -310,7 +310,7 @@ class Engine:
     def play_games(self, steps: int) -> int:
         """Play `steps` random legal actions in every row within one kernel call; return how many games ended.
 
-        The history does not know these plays, but for the last one.
+        Of these plays, the history has only the last one.
 
         Raises ValueError unless `steps` is a whole number from 0 to 10**12.
         """

@@ -1,7 +1,7 @@
 """What a seat sees: one flat int8 vector with a named layout, the same for every player count and preset.
 
-Rules that need them have extra blocks after it (K7); `Rules.layout` names those too. The history block, where it is
-asked for, comes last. `krypenv.kernels.observing` writes all of them.
+Rules that need them have extra blocks after it (K7); `Rules.layout` names those too. The history block, if
+requested, comes last. `krypenv.kernels.observing` writes all of them.
 
 Seats are relative: place 0 is the seat that observes, place 1 the seat to its left, and so on up to six places. Places
 beyond the number of players are zero.
@@ -116,7 +116,7 @@ def layout_of(rules: Fields) -> dict[str, slice]:
 
 
 # The history block: the plays of the current deal, as everybody has seen them. It comes last, after the features if
-# there are any, and only where it is asked for. It has a row for each play so far, in order; other rows are zero.
+# there are any, and only if requested. It has a row for each play so far, in order; other rows are zero.
 _HISTORY: tuple[tuple[str, int, str], ...] = (
     ("who", MAX_PLAYERS, "1 for the place that played"),
     ("card", NUM_KINDS, "1 for the kind played"),

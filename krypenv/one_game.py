@@ -48,7 +48,7 @@ class Game(Core):
     def view(self, seat: int) -> str:
         """Return what a seat may see, as text for people and language models: nothing that is hidden from it.
 
-        It tells the seat's hand, the table, what the seats have, which cards are unseen, what others can't hold, the
+        It has the seat's hand, the table, what each seat has won, the unseen cards, ranks that others can't hold, the
         plays of this deal, who is to play, and the seat's legal moves as `push` reads them. Raises ValueError for a
         seat that there is not.
 

@@ -1,4 +1,4 @@
-"""What the seat to act knows of its game, as a game with hidden hands."""
+"""The information set of the seat to act, as a game whose hidden hands are empty."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_public(compiled: np.record, seen: np.ndarray, game: np.record, scratch:
 
 @kernel
 def tells_all(compiled: np.record, seen: np.ndarray) -> bool:
-    """Return whether nothing is hidden: one of two players who has seen all other cards knows the other hand."""
+    """Return whether an observation determines all hands: with two players, once all other cards have been seen."""
     unseen = np.int64(0)
     for kind in range(NUM_KINDS):
         unseen += compiled.deck_counts[kind] - seen[_SEEN + kind]

@@ -92,7 +92,7 @@ def judge_moves(
 ) -> None:
     """Judge the moves from `start` to `end` of a game whose seat to act sees `seen`, an observation, into `.judged`.
 
-    Whoever does not look ahead counts the gain only.
+    Without look-ahead, only the gain is computed.
     """
     outlook, replies, after = judging.outlook, judging.replies, judging.after
     look(compiled, seen, outlook)

@@ -17,7 +17,7 @@ from krypenv.kernels.unions import NO_LIMIT, is_coverable, list_groups
 from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import kernel, other_kernel
 
-FEW_LOOKS = 32  # captures of a card that are looked at
+FEW_LOOKS = 32  # captures of a card that are evaluated
 _SEEN = LAYOUT["seen"].start
 _ONE: Any = np.int64(1)
 

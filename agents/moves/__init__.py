@@ -1,7 +1,7 @@
 """Whole moves: a card with what it takes, builds, joins or captures, listed once for search, judgement and features.
 
 record    the record of a move
-space     what listing needs: room for moves, and what is known of tables
+space     scratch for listing moves
 prices    what cards, builds and moves win
 cuts      how many moves are kept where there are very many
 kinds     which of the cards of a rank a move takes
@@ -10,6 +10,6 @@ maximal   moves where captures must be made, and are maximal (R7)
 optional  moves where captures are optional (K2)
 builds    moves where cards are built (B)
 listing   the moves of any rules, and their order
-making    what a move makes of a game, and its staged actions
+making    carrying out moves, as a whole or by staged actions
 people    moves as people write them
 """

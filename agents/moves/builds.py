@@ -1,8 +1,8 @@
 """Moves where cards are built (B): captures with or without a build, and builds made, raised or joined.
 
-As with other optional captures, cards that are alike are not told apart (`krypenv.agents.moves.kinds`), and of very
-many moves the best are kept. Two more cuts: whoever plays for many points takes the build of a card's value along with
-whatever else the card takes, and of the cards of a rank those go into a build that are worth most to take.
+As with other optional captures, interchangeable cards are listed once (`krypenv.agents.moves.kinds`), and only the best
+of very many moves are kept. Two more heuristic cuts: with a high goal, a capture always includes the build of the
+card's value; and of the cards of a rank, a build gets those that are worth most.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class PlayedCard(NamedTuple):
 
 @other_kernel
 def list_builds(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
-    """Write the moves of the seat to act that are worth a look to `.moves` from `start` on; return where they end.
+    """Write the moves of the seat to act that are not cut to `.moves` from `start` on; return where they end.
 
-    While a play is being chosen, they are what it can still become. Their costs are written too. Raises OverflowError
+    During a staged play, these are the moves that its actions allow. Their costs are written too. Raises OverflowError
     if they don't fit.
     """
     seat = np.int64(game.seat)
@@ -99,7 +99,10 @@ def _cost_of_trail(compiled: np.record, game: np.record, card: int, prices: np.n
 
 @kernel
 def _list_captures(compiled: np.record, game: np.record, play: PlayedCard, start: int, listing: np.record) -> int:
-    """Write the captures of a card. A promise that no card held keeps is kept by capturing that build only (B5)."""
+    """Write the captures of a card (B5).
+
+    If no card left in the hand fulfils the promise of a build, only moves that capture that build are legal.
+    """
     moves, card, least = listing.moves, play.card, play.least
     value, broken = hand_value_of(compiled, card), play.own & ~play.held
     if broken & ~(_ONE << value) != 0:
@@ -147,7 +150,7 @@ def _list_lays(
 ) -> int:
     """Write the ways to make, join or raise a build of a value with a card (B2 to B4).
 
-    A promise that no card held keeps is kept by raising that build only (B5).
+    If no card left in the hand fulfils the promise of a build, only raising that build is legal (B5).
     """
     moves, card, least = listing.moves, play.card, play.least
     table_value, broken = table_value_of(compiled, card), play.own & ~play.held

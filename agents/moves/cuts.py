@@ -11,11 +11,11 @@ from krypenv.runtime.jit import kernel
 MANY_STEPS = 40
 MANY_CHOICES = 1000  # of kinds for one union; of more, the best go on to the next rank
 STEPS_OF_NODE = 16  # so many steps count as a node
-# Captures of a card that are looked at: in a playout, by the judgement, at the root of a search and on its lines, and
+# Captures of a card that are listed: in a playout, by the judgement, at the root of a search and on its lines, and
 # where more than LARGE_TABLE cards lie there.
 PLAYOUT_CAPTURES, JUDGED_CAPTURES, ROOT_CAPTURES, LINE_CAPTURES = 3, 8, 24, 6
 LARGE_TABLE, LARGE_ROOT_CAPTURES, LARGE_LINE_CAPTURES = 10, 6, 2
-MOST_SOLVED = 200  # moves at the root of a last deal that is solved, where all captures are looked at
+MOST_SOLVED = 200  # moves at the root of a last deal that is solved exactly, all captures included
 MOST_JUDGED = 128  # moves of a decision that are judged, those that cost least at once
 
 

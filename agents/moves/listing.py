@@ -32,10 +32,10 @@ def list_moves(compiled: np.record, game: np.record, start: int, listing: np.rec
 
 @kernel
 def order_moves(compiled: np.record, game: np.record, start: int, end: int, listing: np.record) -> None:
-    """Sort moves by what they cost at once: points and an own sweep, less a sweep that the next seat must make.
+    """Move ordering: sort moves by immediate cost, points and own sweeps less a sweep that the next seat must make.
 
-    Where more counts than in the main game, mulles and the fair price of cards and spades are in it, and what the next
-    seat may do is not.
+    Under rules beyond the main game's, the cost includes mulles and the prices of cards and spades, but no reply of
+    the next seat.
     """
     moves = listing.moves
     if compiled.is_main:
@@ -55,7 +55,7 @@ def order_moves(compiled: np.record, game: np.record, start: int, end: int, list
 
 @kernel
 def _cost_of(compiled: np.record, game: np.record, move: np.record, next_hand: int, listing: np.record) -> int:
-    """Return what a move costs at once: points and an own sweep, less a sweep that the next hand must make.
+    """Return the immediate cost of a move: points and own sweeps, less a sweep that the next hand must make.
 
     A sweep counts twice: one seat pays for it and another one is paid.
     """
@@ -79,7 +79,7 @@ def _cost_of(compiled: np.record, game: np.record, move: np.record, next_hand: i
 
 @other_kernel
 def _write_costs(compiled: np.record, game: np.record, start: int, end: int, listing: np.record) -> None:
-    """Write what moves cost at once, in thousandths of a point, at a fair price, where more counts."""
+    """Write the immediate costs of moves under rules beyond the main game's, in thousandths of a point."""
     prices, void = listing.prices, is_void(compiled, game)
     for at in range(start, end):
         move = listing.moves[at]

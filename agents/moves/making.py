@@ -1,4 +1,4 @@
-"""What a move makes of a game: at once, as searches try it, or by its staged actions, one after the other."""
+"""Carrying out moves: as a whole, for searches, or by their staged actions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def make_move(compiled: np.record, game: np.record, move: np.record, listing: np
 
 @other_kernel
 def _make_any(compiled: np.record, game: np.record, move: np.record, listing: np.record) -> int:
-    """Do what `make_move` does, where more counts than in the main game."""
+    """Do what `make_move` does, under rules beyond the main game's."""
     card = np.int64(move.card)
     if game.pending == NO_CARD:
         lay_down(game, card)

@@ -102,7 +102,7 @@ def _split_kinds(
 
 @kernel
 def known_sweeps(compiled: np.record, ranks: int, listing: np.record) -> int:
-    """Do what `find_sweep_values` does, memoized: a search meets the same tables again and again."""
+    """Do what `find_sweep_values` does, memoized: a search visits the same tables many times."""
     entry = listing.known[np.int64(np.uint64(ranks) * _GOLDEN >> _HASH_SHIFT)]
     if entry.table != ranks:
         entry.table = ranks

@@ -1,11 +1,11 @@
-"""Moves where captures are optional (K2): which of the many are worth a look.
+"""Moves where captures are optional (K2), and which of them are cut.
 
-A card takes nothing, or a union of groups of one of its hand values. Two things bring the choices of kinds for a union
-down, and neither changes what best play is worth (`krypenv.agents.moves.kinds`).
+A card takes nothing, or a union of groups of one of its hand values. Two exact reductions limit the choices of kinds
+for a union: they don't change the value of optimal play (`krypenv.agents.moves.kinds`).
 
-One more cut: where a card has more captures than `listing.keep`, the best of them by what they win at once are kept,
-at a fair price, and a sweep. Where there are very many, they are the best of those that a search for unions finds in a
-number of steps. `listing.is_cut` then says so.
+One heuristic cut: if a card has more captures than `listing.keep`, those with the largest gain are kept, and a sweep.
+If there are very many, they are the best that a search for unions finds within a step limit. `listing.is_cut` is set
+then.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _SLOT_MASK = np.uint64(OPTIONAL_SIZE - 1)
 
 @other_kernel
 def list_optional(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
-    """Write the moves of the seat to act that are worth a look to `.moves` from `start` on; return where they end.
+    """Write the moves of the seat to act that are not cut to `.moves` from `start` on; return where they end.
 
-    While a capture is being chosen, they are what it can still become. Their costs are written too. Raises
+    During a staged play, these are the moves that its actions allow. Their costs are written too. Raises
     OverflowError if they don't fit.
     """
     sweep = np.int64(POINT * compiled.lead_sign * compiled.sweep_points * np.int64(not is_void(compiled, game)))
@@ -95,7 +95,7 @@ def _list_card(compiled: np.record, game: np.record, card: int, sweep: int, star
 
 @kernel
 def _known_captures(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
-    """Write the captures of a card that are worth a look, memoized; their costs leave out the card and a sweep."""
+    """Write the captures of a card that are not cut, memoized; their costs leave out the card and a sweep."""
     moves, own = listing.moves, card if copies_count(compiled) else NUM_KINDS
     query = listing.table_key + mix(np.uint64(compiled.hand_choice[card]) + np.uint64(own) * _GOLDEN)
     entry = listing.known_captures[np.int64(query & _SLOT_MASK)]

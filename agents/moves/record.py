@@ -18,8 +18,8 @@ MOVE = np.dtype(
         ("ranks", np.int64),  # the ranks of the loose cards that it takes or builds with, packed
         ("once", np.int64),  # bits of the kinds of which it takes a copy or two
         ("twice", np.int64),  # bits of the kinds of which it takes two
-        # what it costs at once (`order_moves`), in points, or in thousandths of one where more counts than in the main
-        # game; the cheapest is searched first
+        # the immediate cost (`order_moves`), in points, or under rules beyond the main game's in thousandths of one;
+        # the cheapest move is searched first
         ("cost", np.int64),
     ],
     align=True,

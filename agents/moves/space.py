@@ -1,4 +1,4 @@
-"""What listing moves needs, allocated once: room for them, and what is known of tables that were met before."""
+"""Scratch for listing moves, allocated once: room for moves, and memo tables of captures and sweeps."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def listing_type(moves: int) -> np.dtype[Any]:
         ("known", KNOWN, (KNOWN_SIZE,)),
         ("scratch", SCRATCH),
         # optional captures:
-        ("keep", np.int64),  # captures of a card that are looked at, at most
+        ("keep", np.int64),  # captures of a card that are listed, at most
         ("is_cut", np.bool_),  # some card had more
         ("nodes", np.int64),  # nodes of searches so far, and the work of finding captures in nodes
         ("known_captures", OPTIONAL, (OPTIONAL_SIZE,)),

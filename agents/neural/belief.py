@@ -15,7 +15,7 @@ from krypenv.kernels.play import act, allow_plays
 from krypenv.runtime.jit import kernel
 from krypenv.state import GAME, is_legal
 
-# The opponent need not be the network: assume that it plays a random legal card with this probability.
+# The opponent need not play like the network: assume a uniformly random legal card with this probability.
 MIX = 0.05
 
 BELIEF = np.dtype(

@@ -56,7 +56,7 @@ class GuidedPlan(NamedTuple):
 
 @kernel
 def begin_guided(job: Job, plan: GuidedPlan, row: int, end: int, part: int, workspace: Workspace) -> None:
-    """Prune actions that the network would hardly choose, and weight proposals for worlds."""
+    """Prune actions of very low policy probability, and weight proposals for worlds."""
     worlds, tally, repeats = workspace.worlds[0], workspace.tally[0], plan.repeats[part]
     if job.first == 0:
         score_moves(job, plan, row, end, part, workspace)
@@ -90,7 +90,7 @@ def score_moves(job: Job, plan: GuidedPlan, row: int, end: int, part: int, works
 def does_repeat(compiled: np.record, plan: GuidedPlan, game: np.record) -> bool:
     """Return whether the values of moves in a world depend on the hidden hand alone, and not on the stock.
 
-    So it is between two players where the network plays this deal out and the next one lays no cards on the table.
+    They do with two players, if playouts end with this deal and the next one puts no cards on the table.
     """
     number = game.deal_number
     lays = number < compiled.num_deals and compiled.laid[number + 1] > compiled.laid[number]
@@ -101,8 +101,8 @@ def does_repeat(compiled: np.record, plan: GuidedPlan, game: np.record) -> bool:
 def play_out_moves(job: Job, plan: GuidedPlan, end: int, part: int, workspace: Workspace) -> None:
     """Write the values of the open moves in a world: the margin of a playout, and the prior of the network.
 
-    The prior is `plan.prior` points for each unit by which the logit of the move is behind the best one. Against a
-    hidden hand that was met before in this decision, the values are those of then.
+    The prior is `plan.prior` points for each unit by which the logit of the move is behind the best one. Values are
+    cached by hidden hand within a decision.
     """
     rules, network_scratch, repeats = job.compiled[0], plan.network_scratches[part], plan.repeats[part]
     listing, worlds, tally = workspace.listing[0], workspace.worlds[0], workspace.tally[0]
@@ -133,9 +133,9 @@ def play_out_moves(job: Job, plan: GuidedPlan, end: int, part: int, workspace: W
 
 @kernel
 def weigh_proposals(job: Job, plan: GuidedPlan, row: int, part: int, worlds: np.record, scratch: np.record) -> None:
-    """Write how often each proposal counts into `plan.shares`, if any play of the opponent is remembered.
+    """Write the multiplicity of each proposal into `plan.shares`, if any play of the opponent is remembered.
 
-    If none is, there are no proposals and each world counts once.
+    Otherwise there are no proposals, and each world counts once.
     """
     belief, logs, repeats = plan.beliefs[part], plan.logs[part], plan.repeats[part]
     belief.count = 0
@@ -209,7 +209,7 @@ class Guided(Examiner):
     `action_values` returns these values and not plain margins: each is the mean margin less `prior` points for each
     unit by which the action's logit is behind the best one. It is minus infinity for actions that were not tried, were
     pruned or are illegal, and 0 for the only action to try. In a solved position it is the plain margin.
-    `action_values` and `examine` ignore what the opponent has played: all worlds count alike, whatever `proposals` is.
+    `action_values` and `examine` ignore the opponent's plays: all worlds have equal weight, whatever `proposals` is.
     `examine` returns plain margins, and keeps the network's prior as `leanings`.
 
     Args:
@@ -218,8 +218,8 @@ class Guided(Examiner):
         prior: points for each unit of a logit; None for 1 in games like Krypkasino and 0.2 in others, where points are
             fewer and networks surer.
         proposals: worlds sampled for each one played out. With more than 1, and two players, the agent remembers its
-            own decisions, which tell what the opponent has played in this deal (`krypenv.agents.neural.recall`). Worlds
-            are then weighted by the likelihood that the network would have played that with the opponent's hand there,
+            own decisions and infers the opponent's plays in this deal (`krypenv.agents.neural.recall`). Worlds are then
+            weighted by the likelihood of these plays under the network's policy with the opponent's hand in that world,
             and drawn by systematic resampling.
         temperature: divides the network's logits in that likelihood.
         deals: deals to play out, including the current one; after them comes a leaf value.

@@ -82,7 +82,7 @@ class NetworkPlayer(ABC):
     """
 
     remembers = False  # whether what it does depends on earlier calls
-    is_quick = True  # so matches measure no luck beside it, unless they are asked to
+    is_quick = True  # so matches take luck out only if asked
 
     def __init__(self, rules: Rules, name: str, seed: int = 0, solver: bool = True) -> None:
         self.rules, self.name, self.lock = rules, name, Lock()

@@ -1,8 +1,8 @@
 """Playouts with the network at every seat, as kernels, and what the worlds of a decision share.
 
-With few cards hidden, many worlds differ in nothing but the order of the stock: a hidden hand is weighed and played out
-once. And what the own seat sees follows from the actions since the decision, whatever the others hold: there the
-network is asked once.
+Two caches. With few hidden cards many worlds differ only in the order of the stock, so each hidden hand is weighted and
+played out once. The own seat's observation follows from the actions since the decision, whatever the others hold, so
+the network is evaluated once for each sequence of actions.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ def play_on(
 ) -> None:
     """Play on with the network's best action at every seat, to the end of deal `last_deal` or of the game.
 
-    `path` leads to the game from a decision: until the next deal, what its seat sees is the same after the same
-    actions, so the network is asked once. NO_PATH if the game comes from no decision.
+    `path` is the sequence of actions since a decision. Until the next deal it determines the observation of the
+    deciding seat, so the network is evaluated once for each path. NO_PATH turns this cache off.
     """
     deal = game.deal_number
     while not game.over and game.deal_number <= last_deal:

@@ -98,7 +98,7 @@ def expected_margin(compiled: np.record, model: np.record, game: np.record, numb
 
 @other_kernel
 def _margin_of_any(compiled: np.record, game: np.record, number: int, side: int) -> float:
-    """Do what `expected_margin` does, where more counts than in the main game.
+    """Do what `expected_margin` does, under rules beyond the main game's.
 
     The leader of the next deal wins a share of the table (`LEADERS_SHARE`), and sweeps if its hand can and such a sweep
     counts (F5). Majorities are those that the piles make likely.

@@ -134,7 +134,7 @@ class Ismcts(Sampler):
 
     All worlds share one tree. Each goes down it by upper confidence bounds over the actions that are legal in it, adds
     a node, and is played out to the end of the deal, with the same leaf value as in `search`. The most visited action
-    is played. Every side maximises its own margin.
+    is played. Every side maximizes its own margin.
 
     Args:
         worlds, ms, threads: as in `Sampler`.

@@ -54,7 +54,7 @@ def play_out(
 def _play_move(
     compiled: np.record, game: np.record, style: Style, start: int, listing: np.record, judging: np.record
 ) -> None:
-    """Make a scripted player's move, where more counts than in the main game."""
+    """Make a scripted player's move, under rules beyond the main game's."""
     best, listing.keep = start, PLAYOUT_CAPTURES
     if compiled.building:
         order_moves(compiled, game, start, list_moves(compiled, game, start, listing), listing)

@@ -4,8 +4,9 @@
 their totals. How an agent values moves in a world is a kernel of its own, which `kernel_with` puts in the place of
 `value_moves`. Some also prepare moves, or draw worlds, in ways of their own.
 
-Where captures are optional, a few worlds hold few of the cards with which a next seat can make a mulle or a sweep. The
-judgement counts over all cards that it may hold (`krypenv.agents.judgement`), so the totals start with it.
+Where captures are optional, few sampled worlds contain the cards with which the next seat can make a mulle or a sweep.
+The judgement is an expectation over all cards that it may hold (`krypenv.agents.judgement`), so it initializes the
+totals, as a prior worth some worlds.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Job(NamedTuple):
 
 @kernel
 def prepare_moves(job: Job, plan: Any, row: int, end: int, part: int, workspace: Workspace) -> None:
-    """Do what an agent does with the first `end` moves before their first world: here nothing.
+    """Prepare the first `end` moves before the first world: a hook for agents, which does nothing here.
 
     `plan` is the agent's, and `part` the number of its thread. A move is pruned by a total of minus infinity.
     """
@@ -242,13 +243,13 @@ def is_large(game: np.record) -> bool:
 
 @kernel
 def is_last(compiled: np.record, game: np.record) -> bool:
-    """Return whether this is the last deal of two sides, which open hands tell everything of."""
+    """Return whether this is the last deal of two sides: with open hands, a game of perfect information."""
     return compiled.teams == 2 and game.next_card == compiled.deck_size
 
 
 @kernel
 def begin_totals(compiled: np.record, seen: np.ndarray, end: int, workspace: Workspace) -> None:
-    """Where captures are optional, initialise the totals of the first `end` moves of the root with their deficits.
+    """Where captures are optional, initialize the totals of the first `end` moves of the root with their deficits.
 
     They are 0 so far, or minus infinity for moves that are pruned.
     """
@@ -260,7 +261,7 @@ def begin_totals(compiled: np.record, seen: np.ndarray, end: int, workspace: Wor
 
 @other_kernel
 def _write_deficits(compiled: np.record, end: int, judging: np.record, totals: np.ndarray) -> None:
-    """Initialise totals with the deficits by the judgement, as if in `PRIOR_WORLDS` worlds; prune moves far behind."""
+    """Initialize totals with the deficits by the judgement, as if in `PRIOR_WORLDS` worlds; prune moves far behind."""
     best, far = -np.inf, FAR_BEHIND_BUILDING if compiled.building else FAR_BEHIND
     for at in range(end):
         if totals[at] > -np.inf:

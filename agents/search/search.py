@@ -37,15 +37,15 @@ FEW_LINES = {2: 576, 3: 8, 4: 16, 5: 32, 6: 64}
 RACE = 25.0
 
 
-# The same where more counts than in the main game: there are more moves, and margins are a few points. Two players with
-# 3 cards against 3 have 36 orders of play. Max^n cuts nothing off, so it goes less far. Mulles, of which each is worth
-# as much as a game's majorities, make margins differ by twice as much, and hands are larger there.
+# The same under rules beyond the main game's: there are more moves, and margins are a few points. Two players with 3
+# cards against 3 have 36 orders of play. Max^n has no cutoffs, so its depth is smaller. A mulle is worth as much as a
+# game's majorities, which doubles the spread of margins, and hands are larger there.
 OTHER_PLIES = 2
 OTHER_LINES, MULLE_LINES, MAX_N_LINES = 36, 12, 2
 OTHER_RACE, MULLE_RACE = 2.5, 5.0
-# Where cards are built, a promise shows only after two replies, and a mulle is worth up to 16 points.
+# Where cards are built, the value of a promise shows only after two replies, and a mulle wins up to 16 points.
 BUILDING_PLIES, LARGE_BUILDING_PLIES, BUILDING_RACE = 3, 2, 12.0
-# The last deal of two sides with open hands is solved if that takes no more nodes. All captures are looked at then.
+# Node budget for solving the last deal of two sides with open hands exactly, all captures included.
 MOST_NODES = 4000
 
 
@@ -116,7 +116,7 @@ def _value_any(
     end: int,
     salt: np.uint64,
 ) -> None:
-    """Do what `value_moves` does, where more counts than in the main game.
+    """Do what `value_moves` does, under rules beyond the main game's.
 
     A last deal is solved, without a cut, if that takes few enough nodes. With a large table lines are always cut.
     """
@@ -188,13 +188,13 @@ class Search(Examiner):
 
     The best move has the highest mean margin. A world is a deal of the unseen cards that agrees with all that the seat
     has seen (`krypenv.determinize`). With two sides it is solved by alpha-beta on the margin. With more, each side
-    maximises its own margin ("max_n"), or all others minimise that of the searching side ("paranoid"). Small hands (two
+    maximizes its own margin ("max_n"), or all others minimize that of the searching side ("paranoid"). Small hands (two
     players: at most four cards against four) are searched to the end of the deal. Larger ones are searched to a depth
     of a few plays, and the rest of the deal follows the moves that cost least at once. What comes after the deal gets a
     leaf value (`krypenv.agents.search.horizon`).
 
-    A move that is clearly behind after some worlds is pruned. Where captures are optional, what the tactician thinks of
-    the moves counts too (`krypenv.agents.search.sampling`). In the last deal of a two-player game nothing is hidden
+    A move that is clearly behind after some worlds is pruned. Where captures are optional, the tactician's
+    judgement is a prior (`krypenv.agents.search.sampling`). In the last deal of a two-player game nothing is hidden
     from a seat that has counted, and one world is solved instead of many.
 
     Args:

@@ -19,7 +19,7 @@ from krypenv.kernels.scoring import margin_of, running_score, sum_over
 from krypenv.runtime.jit import kernel, other_kernel
 from krypenv.state import mix
 
-PARANOID, MAX_N = 0, 1  # the other sides minimise the searching side's margin, or each maximises its own
+PARANOID, MAX_N = 0, 1  # the other sides minimize the searching side's margin, or each maximizes its own
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2  # what is remembered of a position's value
 
 _MEMORY_MASK = np.uint64(MEMORY_SIZE - 1)
@@ -59,7 +59,7 @@ def _value_of_any(
     start: int,
     listing: np.record,
 ) -> float:
-    """Return a side's leaf value where more counts than in the main game.
+    """Return a side's leaf value under rules beyond the main game's.
 
     Where a line is cut in the middle of a deal, the seat to act still makes the move that wins most at once. For a low
     goal that is to take nothing, where it may.
@@ -179,7 +179,7 @@ def alpha_beta(
     key: np.uint64,
     plies: int,
 ) -> float:
-    """Return a side's margin from the position in `lines.stack[1]`: it maximises it, and all others minimise.
+    """Return a side's margin from the position in `lines.stack[1]`: it maximizes it, and all others minimize.
 
     Exact for two sides if `plies` reach the end of the deal, given the leaf value there. Moves are written from `start`
     on. `key` is the key of the position; a key must not be used again with other hands or decks. A search that reaches
@@ -289,7 +289,7 @@ def max_n(
     start: int,
     plies: int,
 ) -> float:
-    """Return a side's margin from the position in `lines.stack[1]` if every side maximises its own (max^n).
+    """Return a side's margin from the position in `lines.stack[1]` if every side maximizes its own (max^n).
 
     Luckhardt and Irani 1986. Among moves that are equal for the side to move, the first one counts.
     """

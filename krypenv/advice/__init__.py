@@ -1,4 +1,4 @@
-"""What the moves of a decision are worth by an agent that values them: margins over worlds, and sweeps that follow.
+"""The values of the moves of a decision, by an agent that values moves: margins over worlds, and sweeps that follow.
 
 estimates  a mean over worlds with its interval
 sweeps     sweeps that a move sets up and risks

@@ -29,7 +29,7 @@ class MoveValue:
 
 
 class Values(NamedTuple):
-    """The moves of a decision, best first: all that are legal, or those that were looked at."""
+    """The moves of a decision, best first: all legal ones, or those that the agent did not cut."""
 
     values: tuple[MoveValue, ...]
     preferred: int  # the place of the move that the agent would make: of the highest margin, or its leaning counts too
@@ -49,7 +49,7 @@ def values_of(
     Args:
         game: a game that is not over.
         agent: an agent with a method `examine`, or with `open_hands` with a method `examine_on`.
-        worlds: number of worlds in which sweeps are counted; how many are behind the margins is the agent's to say.
+        worlds: number of worlds in which sweeps are counted; the agent's own option sets the number behind margins.
         seed: of those worlds.
         open_hands: show the agent all hands, which is cheating.
         played: a move that must not be left out.

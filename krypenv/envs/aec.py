@@ -35,11 +35,11 @@ _OF_A_GAME = {  # what a reset gives
 
 
 class NotDealt(gymnasium.error.ResetNeeded, AttributeError):
-    """What a game has is asked for before the first reset; `hasattr` says that it is not there."""
+    """An attribute of a game was read before the first reset; for `hasattr` it does not exist."""
 
 
 class _Direct(wrappers.BaseWrapper):
-    """Reads the state straight from the environment: PettingZoo's wrappers ask each other, which outlasts a step."""
+    """Reads attributes straight from the environment: through PettingZoo's wrappers that takes longer than a step."""
 
     agents, agent_selection, infos, rewards, terminations, truncations, _cumulative_rewards = (
         property(attrgetter(f"unwrapped.{name}"))

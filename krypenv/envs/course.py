@@ -1,6 +1,6 @@
 """A session as a tree for searches and solvers: chance deals one card at a time, and then the seats act.
 
-Nothing is decided before chance decides it: cards that are not dealt yet are in no order.
+Chance nodes alone decide what is dealt: the cards left have no order.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _KINDS = np.arange(NUM_KINDS)
 
 
 class Course:
-    """A place in one session, on its way from the first card dealt to the end. It never changes: `after` goes on.
+    """A node of the game tree of a session; it never changes, and `after` returns a child.
 
     Args:
         plan: what it shares with others under the same rules.
@@ -91,7 +91,7 @@ class Course:
     def resume(cls, plan: CoursePlan, state: np.ndarray, views: dict[int, str] | None = None) -> Course:
         """Return the course from a state on, a record of `GAME` in which a seat is to act; `views` are what seats know.
 
-        What another seat remembers is what it sees. Chance deals what is left of the deck, whatever its order.
+        The other seats remember what they see in this state. Chance deals the rest of the deck, whatever its order.
 
         Raises ValueError for anything but a state of an unfinished game under these rules.
         """

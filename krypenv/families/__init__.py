@@ -3,7 +3,7 @@
 fields        the fields of the rules, and what follows from them
 krypkasino    its presets
 kasino        the presets of Kasino in Sweden and Finland, and of Överspader
-mulle         the preset of Mulle
+mulle         the presets of Mulle
 presets       all presets
 variants      the environments and the variants that each plays
 field_checks  what a field of the rules may be

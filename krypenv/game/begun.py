@@ -1,4 +1,4 @@
-"""Plays that were only begun, as positions and records tell of them."""
+"""Unfinished plays in positions and records."""
 
 from __future__ import annotations
 

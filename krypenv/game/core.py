@@ -93,7 +93,7 @@ class Core:
 
     @classmethod
     def at_row(cls: type[AnyGame], rules: Rules, row: np.ndarray) -> AnyGame:
-        """Return a game that stands where a row of a `State` does, to be looked at: it has no past and no piles.
+        """Return a game in the state of a row of a `State`, for reading: it has no past and no piles.
 
         The row is trusted.
         """

@@ -89,7 +89,8 @@ def loose_sums(compiled: np.record, game: np.record) -> int:
 def buildable(compiled: np.record, game: np.record, card: int, held: int, own: int, sums: int) -> int:
     """Return the values of the builds that a card can make, raise or join, if its owner then holds `held` (B2 to B5).
 
-    A value in `own` that is not in `held` is a promise that only raising that build keeps. `sums` are `loose_sums`.
+    If a value in `own` is not in `held`, no card left fulfils that promise, and only raising that build is legal.
+    `sums` are `loose_sums`.
     """
     table_value = table_value_of(compiled, card)
     broken = own & ~held
@@ -102,7 +103,7 @@ def buildable(compiled: np.record, game: np.record, card: int, held: int, own: i
 
 @kernel
 def limit_plays(compiled: np.record, game: np.record) -> None:
-    """Take from the legal plays of an owner the cards that could only trail (B5)."""
+    """Remove from the legal plays of an owner the cards that could only trail (B5)."""
     seat = game.seat
     own = own_builds(game, seat)
     if own == 0:
@@ -155,7 +156,7 @@ def _offer_captures(compiled: np.record, game: np.record, held: int, own: int, s
 def _offer_cards(compiled: np.record, game: np.record, broken: int, scratch: np.record) -> None:
     """Offer what the build that the pending card makes may consist of (B2), and a build that the card raises (B3).
 
-    A value in `broken` is a promise that only raising that build keeps.
+    `broken` has the values of promises that no card left fulfils: only raising that build is legal.
     """
     card, value, free = np.int64(game.pending), np.int64(game.build_value), left_to_take(game)
     may_stop = np.int64(0)

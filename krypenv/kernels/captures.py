@@ -36,7 +36,7 @@ MAX_DEPTH = 128
 MAX_CAPTURES = MAX_SUBSETS // 2
 
 # A search for maximal captures goes depth first and stops after MAX_NODES ends or steps back, enough for nearly every
-# table. If that is not enough, each sub-multiset of the table, at most MAX_SUBSETS of them, is looked at once with each
+# table. If that is not enough, each sub-multiset of the table, at most MAX_SUBSETS of them, is examined once with each
 # group.
 MAX_NODES = 2048
 SCRATCH = np.dtype(

@@ -154,7 +154,7 @@ def act(compiled: np.record, game: np.record, action: int, scratch: np.record) -
 
 @other_kernel
 def act_any(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
-    """Do what `act` does, where captures may be optional (K2) and more may count than in the main game.
+    """Do what `act` does, under any rules without builds: captures may be optional (K2).
 
     A play with an optional capture is complete when it stops or when nothing more may be taken.
     """

@@ -17,7 +17,7 @@ from krypenv.pictures.scene import HEIGHT, WIDTH, Thing, lay_out
 
 Pixels = npt.NDArray[np.uint8]
 
-SIZE = WIDTH  # pixels in a row, unless another width is asked for
+SIZE = WIDTH  # pixels in a row, by default
 _ROOM, _FELT, _FELT_EDGE, _PANEL = (16, 44, 38), (30, 112, 80), (96, 66, 40), (24, 66, 56)
 _GOLD, _LIGHT, _INK = (246, 198, 66), (238, 240, 232), (30, 26, 16)
 

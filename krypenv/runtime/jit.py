@@ -21,7 +21,7 @@ from krypenv.runtime.plain import SPARES as SPARES
 
 JIT_IS_OFF = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]  # Numba makes the attributes of its configuration at run time
 OLDEST, NEWEST = (0, 66), (0, 68)  # versions of Numba that `krypenv.runtime.lean` was tried with
-ASK_FOR_PLAIN = "KRYPENV_PLAIN_NUMBA"  # the environment variable that asks for `krypenv.runtime.plain`
+ASK_FOR_PLAIN = "KRYPENV_PLAIN_NUMBA"  # the environment variable that selects `krypenv.runtime.plain`
 
 
 def why_plain(version: tuple[int, ...]) -> str:
