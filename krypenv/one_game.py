@@ -54,7 +54,7 @@ class Game(Core):
 
         >>> game = Game.from_position("rules: krypkasino; hand 0: 8S 9D; hand 1: 4C KD; table: 2H 6D; captured 1: rest")
         >>> game.view(0).splitlines()[-1]
-        'Your moves: 9D, 8Sx2H6D#.'
+        'Your moves: 8Sx6D2H#.'
         """
         return format_view(self, seat)
 

@@ -174,8 +174,9 @@ class PolicyAgent:
 
     Raises ValueError unless it is such a model, trained on these observations and actions.
 
-    >>> agent = PolicyAgent(MaskablePPO.load("krypkasino.zip"), Rules.preset("krypkasino"), name="mine")
-    >>> print(duplicate_match(agent, "tactician", agent.rules, deals=1000))
+    >>> model = MaskablePPO.load("krypkasino.zip")  # doctest: +SKIP
+    >>> agent = PolicyAgent(model, Rules.preset("krypkasino"), name="mine")  # doctest: +SKIP
+    >>> print(duplicate_match(agent, "tactician", agent.rules, deals=1000))  # doctest: +SKIP
     """
 
     def __init__(self, model: Any, rules: Rules, name: str = "policy", deterministic: bool = True) -> None:

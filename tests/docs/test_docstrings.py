@@ -1,0 +1,32 @@
+"""The examples in docstrings print what they say."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+
+import pytest
+from support.places import ROOT
+
+from krypenv import Engine, Game, Move, Rules, agents, determinize
+
+NAMES = {"Rules": Rules, "Game": Game, "Engine": Engine, "Move": Move, "determinize": determinize, "agents": agents}
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for folder in ("krypenv", "agents", "training")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_docstrings(name):
+    """Examples use the public names without importing them."""
+    if "openspiel" in name:
+        pytest.importorskip("pyspiel")
+    module = importlib.import_module(name if name.startswith("krypenv") else f"krypenv.{name}")
+    runner, found = doctest.DocTestRunner(verbose=False), doctest.DocTestFinder(exclude_empty=True)
+    tests = found.find(module, module.__name__, globs=NAMES | vars(module))
+    assert any(test.examples for test in tests)
+    for test in tests:
+        assert runner.run(test).failed == 0, test.name
