@@ -140,7 +140,7 @@ def grouped(family: Family, key: Callable[[Rules], Key]) -> dict[str, Key]:
     for (plain_key, session_key), variants in groups.items():
         labels[", ".join(variants)] = plain_key
         if session_key != plain_key:
-            labels[f"{', '.join(variants)} with a threshold"] = session_key
+            labels[f"{', '.join(variants)}, with a threshold"] = session_key
     return labels
 
 
@@ -154,9 +154,9 @@ def by_blocks(
     spans = grouped(family, lambda rules: tuple(spans_of(further(layout_of(rules), main)).items()))
     columns = {label: dict(each) for label, each in spans.items()}
     names = sorted({name for column in columns.values() for name in column}, key=list(descriptions).index)
-    rows = [[f"`{name}`", descriptions[name], *(each.get(name, "–") for each in columns.values())] for name in names]
+    rows = [[f"`{name}`", *(each.get(name, "–") for each in columns.values()), descriptions[name]] for name in names]
     return "\n".join(
-        f"| {' | '.join(cells)} |" for cells in (["Name", "Description", *columns], ["---"] * (2 + len(columns)), *rows)
+        f"| {' | '.join(cells)} |" for cells in (["Name", *columns, "Description"], ["---"] * (2 + len(columns)), *rows)
     )
 
 
