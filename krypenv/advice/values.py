@@ -14,6 +14,8 @@ from krypenv.game.moves import Move
 from krypenv.one_game import Game
 from krypenv.state import allocate
 
+MOST_ADVISED = 3  # moves of a hint
+
 
 @dataclass(frozen=True)
 class MoveValue:

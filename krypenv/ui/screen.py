@@ -9,7 +9,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from krypenv.advice.estimates import plus_minus
-from krypenv.advice.values import Values
+from krypenv.advice.values import MOST_ADVISED, Values
 from krypenv.game.core import Core
 from krypenv.game.moves import Move
 from krypenv.pictures.text import NARROWEST, TextStyle, text_of
@@ -21,7 +21,6 @@ from krypenv.ui.table import Table
 
 _CARD = re.compile(r"(?<![0-9A-Za-z])(?:10|[2-9TJQKA])(?:[♣♦♥♠]|[CDHS](?![0-9A-Za-z]))")
 _INDENT = " " * 6  # before a choice; its number stands there
-MOST_ADVISED = 3  # moves of an advice
 _POINTS = 8  # columns at the right of the choices
 
 

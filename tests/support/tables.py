@@ -41,9 +41,9 @@ class Kept:
         self.games[-1].append(record.decode())
 
 
-def hosted(rules="mini-low", players=("person", "greedy"), keep=None, seed=3, language="en"):
+def hosted(rules="mini-low", players=("person", "greedy"), keep=None, seed=3, language="en", adviser="greedy"):
     """A game at a table."""
-    return Hosted(Game(Rules.parse(rules), seed=seed), players, "greedy", keep or Kept(), language)
+    return Hosted(Game(Rules.parse(rules), seed=seed), players, adviser, keep or Kept(), language)
 
 
 @contextlib.contextmanager

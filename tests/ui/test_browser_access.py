@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from support.browsers import BUILDS, CHOICE, card, chromium, of_position, opened, table_at, wait_for_turn
+from support.browsers import card, chromium, of_position, opened, table_at, wait_for_turn
+from support.decisions import BUILDS, CHOICE
 from support.tables import KEYS, hosted
 
 from krypenv.ui.browser.seats import PERSON

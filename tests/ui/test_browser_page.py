@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
+import re
 from collections import Counter
 
 import pytest
 from playwright.sync_api import expect
-from support.browsers import BUILDS, CHOICE, FORCED, MANY, card, chromium, of_position, opened, table_at, wait_for_turn
+from support.browsers import card, chromium, of_position, opened, table_at, wait_for_turn
+from support.decisions import BUILDS, CHOICE, FORCED, MANY
 from support.tables import KEYS, Here, Kept, hosted
 
 from krypenv import Game
@@ -184,8 +187,9 @@ def test_hint_undo_and_a_new_game(browser):
     with table_at(lambda: hosted("krypkasino")) as address, opened(browser, address) as page:
         assert page.get_by_role("button", name="Take back").count() == 0
         page.get_by_role("button", name="Hint").click()
+        expect(page.locator(".hint thead")).to_have_text("Greedy advises:")
+        page.locator(".hint tbody button").click()
         expect(page.locator(".move.hinted")).to_have_count(1)
-        expect(page.locator(".status")).to_contain_text("Greedy would play this: ")
         page.locator(".move.hinted").click()
         expect(page.locator(".log")).to_contain_text("You played")
         page.get_by_role("button", name="Take back").click()
@@ -199,6 +203,36 @@ def test_hint_undo_and_a_new_game(browser):
         page.get_by_role("button", name="New game").click()
         page.get_by_role("button", name="Deal anew").click()
         expect(page.locator(".log")).not_to_contain_text("You played")
+
+
+def test_a_hint_is_drawn_as_bars_with_numbers_and_is_no_reason_to_wait(browser):
+    class Slow(Here):
+        async def advise(self, spec, seat, game):
+            while not hasattr(self, "may_go"):
+                await asyncio.sleep(0.01)
+            return await super().advise(spec, seat, game)
+
+    thinker = Slow()
+    load = lambda: hosted("krypkasino", adviser="search(worlds=8)")  # noqa: E731
+    with table_at(load, thinker=thinker) as address, opened(browser, address) as page:
+        page.get_by_role("button", name="Hint").click()
+        expect(page.get_by_role("progressbar")).to_be_visible()
+        page.locator(".hand .card:not(.illegal)").first.click()
+        page.locator(".move").first.click()
+        expect(page.locator(".log")).to_contain_text("You played")  # a click does not wait for a hint
+        thinker.may_go = True
+        wait_for_turn(page)
+        page.get_by_role("button", name="Hint").click()
+        expect(page.locator(".hint tbody tr")).to_have_count(3)
+        margins = []
+        for row in page.locator(".hint tbody tr").all():
+            margin, sweeps = row.locator("td.number").all_inner_texts()
+            assert re.fullmatch(r"[+−]?\d+\.\d ± \d+\.\d", margin)
+            assert re.fullmatch(r"\d+ %", sweeps)
+            margins.append(float(margin.split()[0].replace("−", "-")))
+            assert row.locator("svg.margin path.interval").count() == 1
+        assert margins == sorted(margins, reverse=True)
+        expect(page.locator(".hint")).to_contain_text("next sweeps: how likely the next player makes a sweep.")
 
 
 def test_who_watches_sees_no_hand(browser):

@@ -10,11 +10,12 @@ import sys
 
 import pytest
 from starlette.websockets import WebSocketDisconnect
+from support.decisions import CHOICE
 from support.tables import ADDRESS, KEYS, SOCKET, WAIT, Here, Kept, hosted, page, serving, within
 
-from krypenv import Game, Rules
+from krypenv import Game, Move, Rules
 from krypenv.ui.browser.app import STATIC
-from krypenv.ui.browser.hosted import players_of
+from krypenv.ui.browser.hosted import Hosted, players_of
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.requests import LONGEST, parse_request
 from krypenv.ui.browser.seats import PERSON
@@ -23,6 +24,7 @@ from krypenv.ui.browser.texts import CATALOGUES
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.words import LANGUAGES
+from krypenv.ui.table import Table
 from krypenv.ui.view import view
 
 TWO = (PERSON, PERSON)
@@ -130,10 +132,41 @@ def test_hints_are_for_the_one_whose_turn_it_is():
     ):
         one.ask("hint")
         hint = one.read(lambda told: "hint" in told)["hint"]
-        assert hint["by"] == "Greedy"
-        assert hint["move"] in [each["move"] for each in one.told["view"]["moves"]]
+        assert (hint["by"], hint["head"]) == ("Greedy", "Greedy advises:")
+        (row,) = hint["rows"]  # greedy values no moves
+        assert row["move"] in [each["move"] for each in one.told["view"]["moves"]]
+        assert row["margin"] is None
         two.ask("hint")
         assert two.read(lambda told: "say" in told)["say"] == "Hints are for your own turn."
+
+
+def test_a_hint_has_the_best_three_moves_as_the_terminal_has_them():
+    game = Game.from_position(CHOICE)  # nothing is hidden, so the search is exact
+    with serving(lambda: Hosted(game, (PERSON, "greedy"), "search", Kept())) as client, page(client) as one:
+        told = one.my_turn()
+        one.ask("hint")
+        hint = one.read(lambda told: "hint" in told)["hint"]
+    check_shape(hint, "Hint")
+    values = Table(Game.from_position(CHOICE), 0, ["greedy"]).values("search")
+    assert len(hint["rows"]) == 3
+    for row, value in zip(hint["rows"], values.values, strict=False):
+        assert (row["move"], row["margin"], row["half"]) == (value.move, value.margin.mean, value.margin.half)
+        assert row["sweeps"] == value.sets_up
+        assert row["text"] == Narrator(game.rules, seat=0).choice(game, Move.parse(row["move"]))[0]
+    assert {row["move"] for row in hint["rows"]} <= {each["move"] for each in told["view"]["moves"]}
+
+
+@pytest.mark.anyio
+async def test_an_agent_that_can_not_advise_says_why():
+    thinker, game = Thinker(), Game(Rules.preset("mini-low"), seed=1)
+    try:
+        with pytest.raises(AgentFailed, match="raised ValueError: unknown agent 'nobody'"):
+            await thinker.advise("nobody", 0, game)
+        await thinker.prepare_advice("search(worlds=2)", game.rules)
+        advice = await thinker.advise("search(worlds=2)", 0, game)
+        assert {each.move for each in advice.moves} <= set(map(str, game.legal_moves()))
+    finally:
+        thinker.close()
 
 
 # ---------------------------------------------------------------------- what is refused

@@ -49,7 +49,6 @@ TEXTS = {
     "sweep": "sweep",
     "double_sweep": "double sweep",
     "hint": "Hint",
-    "hinted": "{who} would play this: {text}",
     "thinking_of_hint": "Thinking of a hint …",
     "undo": "Take back",
     "next": "Next game",

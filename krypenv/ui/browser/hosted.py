@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from krypenv.game.moves import Move
 from krypenv.inputs.words import one_line, short_name
 from krypenv.one_game import Game
 from krypenv.ui.browser.requests import Request
 from krypenv.ui.browser.seats import PERSON, names_of, people_of
 from krypenv.ui.browser.texts import CATALOGUES, say
+from krypenv.ui.browser.thinking import Advice
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.words import check_language, starting
 from krypenv.ui.view import refusal, view
@@ -29,6 +31,7 @@ class Hosted:
         language: one of the narrator's.
 
     Attributes:
+        adviser: the agent that gives hints.
         game: the game that is being played, one of a session perhaps.
         number: which game of this table it is, 1 for the first.
         fault: why the game can't be saved, in a sentence; empty if it can.
@@ -37,7 +40,7 @@ class Hosted:
     """
 
     def __init__(self, game: Game, players: Sequence[str], hint: str, keep: Keep, language: str = "en") -> None:
-        self.players, self.hint = list(players), hint
+        self.players, self.adviser = list(players), hint
         self.people = people_of(players)
         self.game, self.number, self.fault, self.language = game, 1, "", check_language(language)
         self._keep = keep
@@ -85,7 +88,17 @@ class Hosted:
     @property
     def helper(self) -> str:
         """What the agent that gives hints is called."""
-        return starting(short_name(self.hint))
+        return starting(short_name(self.adviser))
+
+    def hint(self, seat: int, advice: Advice) -> dict[str, Any]:
+        """Return what the agent that gives hints advises a seat, in words and numbers."""
+        words = self._words[seat]
+        told = {"by": self.helper, "head": words.say("hint.head", agent=self.helper), "remark": ""}
+        if advice.is_leaning:
+            told["remark"] = words.say("hint.prefers", agent=self.helper)
+        rows = [{**each._asdict(), "text": words.choice(self.game, Move.parse(each.move))[0]} for each in advice.moves]
+        return {**told, "legend": words.say("hint.legend"), "rows": rows,
+                "columns": [words.say("hint.margin"), words.say("hint.sweeps")]}  # fmt: skip
 
     # ------------------------------------------------------------------ what people and agents do
 

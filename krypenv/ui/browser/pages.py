@@ -93,7 +93,7 @@ class Pages:
             self._begun(hosted)
             self._wake()
             agents = [player for seat, player in enumerate(hosted.players) if seat not in hosted.people]
-            await self._thinker.prepare(hosted.game.rules, list(dict.fromkeys([*agents, hosted.hint])))
+            await self._thinker.prepare(hosted.game.rules, list(dict.fromkeys([*agents, hosted.adviser])))
         except (ValueError, OSError, AgentFailed) as error:
             self._ended = one_line(str(error))
             self._loaded.set()
@@ -103,6 +103,8 @@ class Pages:
             return
         self._is_ready = True
         self.tell_all()
+        with contextlib.suppress(AgentFailed):
+            await self._thinker.prepare_advice(hosted.adviser, hosted.game.rules)
 
     def _load_and_compile(self) -> Hosted:
         """Make the game, and compile what pages will need, for which they are not to wait one by one."""
@@ -237,14 +239,12 @@ class Pages:
 
     async def _think_of_hint(self, page: Page, hosted: Hosted) -> None:
         stamp, seat = hosted.stamp, hosted.game.turn
-        name = hosted.helper
         try:
-            move = await self._thinker.decide(hosted.hint, seat, hosted.game.copy())
+            advice = await self._thinker.advise(hosted.adviser, seat, hosted.game.copy())
         except AgentFailed as error:
-            page.tell(say=hosted.say("agent_failed", who=name, reason=one_line(str(error))))
-            return
+            return page.tell(say=hosted.say("agent_failed", who=hosted.helper, reason=one_line(str(error))))
         if stamp == hosted.stamp:
-            page.tell(hint={"move": move, "by": name})
+            page.tell(hint=hosted.hint(seat, advice))
 
 
 async def _in_a_thread(work: Callable[[], Hosted]) -> Hosted:

@@ -49,7 +49,6 @@ TEXTS = {
     "sweep": "tabbe",
     "double_sweep": "dubbeltabbe",
     "hint": "Tips",
-    "hinted": "{who} skulle spela så här: {text}",
     "thinking_of_hint": "Tänker ut ett tips …",
     "undo": "Ta tillbaka",
     "next": "Nästa spel",

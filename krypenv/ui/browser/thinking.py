@@ -10,7 +10,7 @@ import threading
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krypenv.inputs.words import describe_error
 
@@ -24,6 +24,22 @@ Spec = str  # an agent's name, as `krypenv.agents.make` reads it
 
 class AgentFailed(Exception):
     """An agent can't play; the message continues its name."""
+
+
+class Advised(NamedTuple):
+    """A move that an agent advises, and what it is worth; None where the agent values no moves."""
+
+    move: str  # as records write it
+    margin: float | None = None  # how far its side would be ahead at the end, in points
+    half: float | None = None  # half of the margin's 95% interval; None too where nothing is hidden
+    sweeps: float | None = None  # how likely the next seat sweeps
+
+
+class Advice(NamedTuple):
+    """The move that an agent would make, and the best others."""
+
+    moves: tuple[Advised, ...]
+    is_leaning: bool = False  # whether another move has a higher margin than the first, and its network prefers this
 
 
 class Thinker:
@@ -45,6 +61,18 @@ class Thinker:
         if not is_done:
             raise AgentFailed(said)
         return str(said)
+
+    async def prepare_advice(self, spec: Spec, rules: Rules) -> None:
+        """Have an agent value moves once, which compiles; what goes wrong is told to who asks for a hint."""
+        await self._call(_advise, spec, self._seed, None, rules)
+
+    async def advise(self, spec: Spec, seat: int, game: Game) -> Advice:
+        """Return what an agent advises the seat to act; raises AgentFailed with the reason if it can't."""
+        is_done, said = await self._call(_advise, spec, self._seed + seat, game, game.rules)
+        if not is_done:
+            raise AgentFailed(said)
+        assert isinstance(said, Advice)
+        return said
 
     def close(self) -> None:
         """End the process, whatever it does."""
@@ -109,6 +137,25 @@ def _decide(spec: Spec, seed: int, game: Game) -> tuple[bool, str]:
         return True, str(decided(_agent(spec, game.rules, seed), game))
     except Exception as error:
         _agent.cache_clear()  # a program that has ended is started again, if it is asked again
+        return False, describe_error(error)
+
+
+def _advise(spec: Spec, seed: int, game: Game | None, rules: Rules) -> tuple[bool, Advice | str]:
+    """Return what an agent advises in a game, by default in a new one, or why it can't."""
+    from krypenv.advice.values import MOST_ADVISED, gives_values, values_of
+    from krypenv.one_game import Game
+    from krypenv.ui.table import SWEEP_WORLDS, decided
+
+    try:
+        agent, game = _agent(spec, rules, seed), game or Game(rules, seed=0)
+        if not gives_values(agent):
+            return True, Advice((Advised(str(decided(agent, game))),))
+        values = values_of(game, agent, SWEEP_WORLDS, seed)
+        best = list(values.values)
+        best.insert(0, best.pop(values.preferred))
+        moves = (Advised(each.move, each.margin.mean, each.margin.half, each.sets_up) for each in best[:MOST_ADVISED])
+        return True, Advice(tuple(moves), values.preferred > 0)
+    except Exception as error:
         return False, describe_error(error)
 
 

@@ -6,6 +6,27 @@
 export const nothing = () => ({ card: null, place: null, picked: new Set(), builds: new Set() });
 
 /**
+ * Return what is chosen where a listed move is: its card and all that goes with it.
+ * @param {View} view
+ * @param {string} name of the move, as records write it
+ * @returns {Chosen}
+ */
+export function chosenBy(view, name) {
+  const move = view.moves?.find((each) => each.move === name);
+  if (!move) return nothing();
+  const left = [...move.takes];
+  const picked = view.table.flatMap((card, at) =>
+    left.includes(card) && left.splice(left.indexOf(card), 1) ? at : [],
+  );
+  return {
+    card: move.card,
+    place: view.hand.indexOf(move.card),
+    picked: new Set(picked),
+    builds: new Set(move.builds),
+  };
+}
+
+/**
  * Return the moves of a card that take at least what has been picked; null where they can't be listed.
  * @param {View} view
  * @param {Chosen} chosen

@@ -4,6 +4,7 @@ import { face, short, spoken } from "./cards.js";
 import { fitting, names, settled } from "./choosing.js";
 import { button, h, signed, t } from "./dom.js";
 import { news } from "./felt.js";
+import { advice, thinkingOfHint } from "./hint.js";
 
 /** @import { Card, Move, Table, View } from "./shapes.js" */
 
@@ -81,12 +82,13 @@ export function bar(table) {
     "div",
     { class: "bar" },
     said && h("p", { class: alarm ? "status alarm" : "status" }, said),
+    isTurn && (table.isThinkingOfHint ? thinkingOfHint() : advice(table)),
     chosen.card && isTurn && choices(table, chosen.card),
     h(
       "div",
       { class: "actions" },
       told.stuck && button("retry", t("retry"), () => acts.ask("go"), "main"),
-      isTurn && button("hint", table.isThinkingOfHint ? t("thinking_of_hint") : t("hint"), () => acts.ask("hint")),
+      isTurn && !table.hint && !table.isThinkingOfHint && button("hint", t("hint"), () => acts.ask("hint")),
       told.undo && hasMoved && button("undo", t("undo"), () => acts.ask("undo")),
       view.over && !view.session_over && button("next", t("next"), () => acts.ask("next"), "main"),
     ),
@@ -98,17 +100,13 @@ export function bar(table) {
  * @param {Table} table
  * @returns {string}
  */
-export function status({ told, chosen, hint }) {
+export function status({ told, chosen }) {
   const { view } = told;
   if (view.over) return view.result;
   const name = view.turn === null ? "" : (view.players[view.turn]?.name ?? "");
   if (told.thinking !== null) return t(told.ready ? "thinks" : "prepares", { who: name });
   if (view.seat === null) return `${t("watching")} ${t("turn", { who: name })}`;
   if (view.turn !== view.seat) return t("turn", { who: name });
-  if (hint) {
-    const text = view.moves?.find((move) => move.move === hint.move)?.text ?? hint.move;
-    return t("hinted", { who: hint.by, text });
-  }
   const said = view.announcement ? `${view.announcement} ` : "";
   if (chosen.card) return said + (view.moves === null ? t("many") : (view.whys[chosen.card] ?? ""));
   return `${said}${t("your_turn")} ${t("choose")}`;
@@ -147,7 +145,7 @@ function choices(table, card) {
  * @param {boolean} isOnly
  */
 function choice({ hint, acts }, move, isOnly) {
-  const isHinted = hint?.move === move.move;
+  const isHinted = hint?.rows[0]?.move === move.move;
   return h(
     "button",
     {

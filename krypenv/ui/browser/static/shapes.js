@@ -81,7 +81,22 @@
  * @property {string} result
  */
 
-/** @typedef {{ move: string, by: string }} Hint */
+/**
+ * A move that is advised, with its margin, half of the interval and the chance that the next seat sweeps; null where the
+ * agent does not value moves, or is sure.
+ * @typedef {{ move: string, text: string, margin: number | null, half: number | null, sweeps: number | null }} Advised
+ */
+
+/**
+ * What an agent advises, best first.
+ * @typedef {object} Hint
+ * @property {string} by
+ * @property {string} head
+ * @property {[string, string]} columns what the numbers are called
+ * @property {string} legend
+ * @property {string} remark
+ * @property {Advised[]} rows
+ */
 
 /**
  * What the server tells: the table as one seat sees it, and now and then something more.
@@ -136,6 +151,7 @@
  * @property {(place: number) => void} pick
  * @property {(value: number) => void} build
  * @property {() => void} clear
+ * @property {(move: string) => void} choose chooses all that goes with a move
  * @property {(move: string) => void} play
  * @property {() => void} written plays what is picked
  * @property {() => void} rules

@@ -1,6 +1,6 @@
 // The page: its connection to the server, what the person does, and drawing what the server tells.
 
-import { fitting, nothing, settled, written } from "./choosing.js";
+import { chosenBy, fitting, nothing, settled, written } from "./choosing.js";
 import { askIfSure, showRules } from "./dialogs.js";
 import { setTexts } from "./dom.js";
 import { draw, drawEnd } from "./drawing.js";
@@ -54,12 +54,9 @@ function hear(message) {
     table.say = message.say;
     table.isThinkingOfHint = false;
   }
-  const { hint } = message;
-  if (hint) {
+  if (message.hint) {
     table.isThinkingOfHint = false;
-    table.hint = hint;
-    const card = message.view.moves?.find((each) => each.move === hint.move)?.card;
-    if (card) table.chosen = { ...nothing(), card, place: message.view.hand.indexOf(card) };
+    table.hint = message.hint;
   }
   table.isLost = false;
   draw(table, before);
@@ -131,6 +128,9 @@ const acts = {
   card: doing(chooseCard),
   pick: doing((table, place) => toggle(table, table.chosen.picked, place)),
   build: doing((table, value) => toggle(table, table.chosen.builds, value)),
+  choose: doing((table, move) => {
+    table.chosen = chosenBy(table.told.view, move);
+  }),
   clear: doing((table) => {
     table.chosen = nothing();
   }),
