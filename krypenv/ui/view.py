@@ -22,11 +22,11 @@ def view(game: Core, words: Narrator) -> dict[str, Any]:
     For a seat of None, who only watches, it holds no hand and no moves.
     """
     seat = words.seat
-    log, last = _log(game, words)
+    log, last, swept = _log(game, words)
     return {
         "title": words.title,
         "seat": seat,
-        "players": [_player(game, words, each) for each in range(game.rules.players)],
+        "players": [_player(game, words, each, swept[each]) for each in range(game.rules.players)],
         "teams": _teams(game, words),
         "table": game.table,
         "builds": [
@@ -49,8 +49,8 @@ def view(game: Core, words: Narrator) -> dict[str, Any]:
     }
 
 
-def _player(game: Core, words: Narrator, seat: int) -> dict[str, Any]:
-    """Return what everybody may know of a seat."""
+def _player(game: Core, words: Narrator, seat: int, swept: list[str]) -> dict[str, Any]:
+    """Return what everybody may know of a seat. Its pile lies face down until the end, but for cards that swept."""
     rules = game.rules
     return {
         "seat": seat,
@@ -59,6 +59,8 @@ def _player(game: Core, words: Narrator, seat: int) -> dict[str, Any]:
         "dealer": seat == game.dealer,
         "cards": len(game.hand(seat)),
         "pile": game.pile_counts(seat)[0],
+        "swept": swept,
+        "taken": game.captured(seat) if game.is_over else None,
         "points": game.points(seat),
         "sweeps": game.sweeps(seat),
         "score": game.scores()[seat],
@@ -138,10 +140,11 @@ def refusal(game: Core, words: Narrator, text: str) -> str:
 # ---------------------------------------------------------------------- what has happened
 
 
-def _log(game: Core, words: Narrator) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-    """Return what has happened so far, told deal by deal, and the last play by itself."""
+def _log(game: Core, words: Narrator) -> tuple[list[dict[str, Any]], dict[str, Any] | None, list[list[str]]]:
+    """Return what has happened so far, told deal by deal, the last play by itself, and by seat the cards that swept."""
     twin = game.rewound()
     log: list[dict[str, Any]] = []
+    swept: list[list[str]] = [[] for _ in range(game.rules.players)]
     last = None
     deal = 0
     for move in game.moves:
@@ -150,11 +153,12 @@ def _log(game: Core, words: Narrator) -> tuple[list[dict[str, Any]], dict[str, A
             log.append({"deal": deal, "seat": None, "text": words.deal(twin)})
         before = twin.copy()
         twin.push(move)
+        swept[before.turn] += [move.card] * bool(move.sweep)
         log.append({"deal": deal, "seat": before.turn, "text": words.play(before, twin)})
         last = before
     if twin.deal_number != deal and not twin.is_over:
         log.append({"deal": twin.deal_number, "seat": None, "text": words.deal(twin)})
-    return log, None if last is None else _last(words, last, twin, log)
+    return log, None if last is None else _last(words, last, twin, log), swept
 
 
 def _last(words: Narrator, before: Core, game: Core, log: list[dict[str, Any]]) -> dict[str, Any]:

@@ -150,6 +150,56 @@ def test_what_a_card_can_take_glows_and_clicks_narrow_it_down(browser):
         expect(page.locator("#heard")).to_contain_text("You played 8♠")
 
 
+def drag(page, name, onto):
+    """Drag a card of the hand onto something."""
+    start, end = card(page, name).bounding_box(), onto.bounding_box()
+    page.mouse.move(start["x"] + 20, start["y"] + 30)
+    page.mouse.down()
+    page.mouse.move(start["x"] + 24, start["y"] + 10)
+    page.mouse.move(start["x"] + 24, start["y"] - 40)
+    page.wait_for_selector(".ghost")
+    page.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2)
+    page.mouse.up()
+    expect(page.locator(".ghost")).to_have_count(0)
+
+
+def test_builds_are_made_by_dragging(browser):
+    with table_at(of_position(BUILDS)) as address, opened(browser, address) as page:
+        drag(page, "4 of spades", page.get_by_role("img", name="5 of diamonds"))
+        expect(page.locator(".log")).to_contain_text("You added 4♠ 5♦ to your build of 9.")  # the only one with the 5
+    with table_at(of_position(BUILDS)) as address, opened(browser, address) as page:
+        drag(page, "9 of spades", page.locator(".build"))
+        expect(page.locator(".log")).to_contain_text("You played 9♠ and took your build of 9")
+
+
+def test_what_is_dragged_is_played_where_that_is_clear(browser):
+    with table_at(of_position(CHOICE)) as address, opened(browser, address) as page:
+        drag(page, "8 of spades", page.get_by_role("img", name="8 of clubs"))
+        expect(page.locator(".table .picked")).to_have_count(1)  # both captures take it, so there is more to choose
+        assert page.locator(".group .move").count() == 2
+        drag(page, "8 of spades", page.locator(".log"))
+        expect(page.locator(".chosen")).to_have_count(0)  # laid nowhere
+        drag(page, "8 of spades", page.get_by_role("img", name="6 of hearts"))
+        expect(page.locator(".status")).to_contain_text("8♠ can't take")
+        drag(page, "7 of clubs", page.locator(".table"))
+        expect(page.locator(".log")).to_contain_text("You played 7♣, which stays on the table.")
+
+
+def test_a_finger_drags_a_card(browser):
+    with (
+        table_at(of_position(CHOICE)) as address,
+        opened(browser, address, 360, 740, has_touch=True, is_mobile=True) as page,
+    ):
+        start = card(page, "8 of spades").bounding_box()
+        end = page.get_by_role("img", name="5 of diamonds").bounding_box()
+        touch = page.context.new_cdp_session(page)
+        places = [(start["x"] + 15, start["y"] + 20), (start["x"] + 15, start["y"] - 20), (end["x"] + 9, end["y"] + 9)]
+        for kind, (x, y) in zip(("touchStart", "touchMove", "touchMove"), places, strict=True):
+            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        expect(page.locator(".log")).to_contain_text("You played 8♠ and took 8♣ 5♦+3♥.")
+
+
 def test_an_illegal_card_says_why(browser):
     with table_at(of_position(FORCED), pause=1.0) as address, opened(browser, address) as page:
         illegal = card(page, "9 of diamonds")
@@ -240,6 +290,55 @@ def test_who_watches_sees_no_hand(browser):
         page.wait_for_selector(".felt.watching")
         assert page.locator(".hand").count() == 0
         assert page.get_by_role("button", name="New game").count() == 0
+
+
+def test_who_watches_agents_pauses_steps_and_chooses_a_pace_that_the_browser_keeps(browser):
+    load = lambda: hosted("krypkasino", ("greedy", "random"))  # noqa: E731
+    with table_at(load, pause=0.4) as address, opened(browser, address) as page:
+        page.get_by_role("button", name="Pause").click()
+        expect(page.get_by_role("button", name="Go on")).to_be_visible()
+        made = page.locator(".log li").count()
+        page.get_by_role("button", name="One move").click()
+        page.wait_for_function("made => document.querySelectorAll('.log li').length > made", arg=made)
+        page.get_by_label("Agents play").select_option("fast")
+        page.get_by_role("button", name="Go on").click()
+        page.wait_for_function("made => document.querySelectorAll('.log li').length > made + 5", arg=made)
+        page.reload()
+        expect(page.get_by_label("Agents play")).to_have_value("fast")
+    with table_at(lambda: hosted("krypkasino"), port=int(address.split(":")[2].strip("/"))) as same:
+        assert same == address
+        with opened(browser, same) as page:
+            page.get_by_label("Agents play").select_option("slow")
+            page.evaluate("location.reload()")
+            expect(page.get_by_label("Agents play")).to_have_value("slow")
+
+
+def test_a_seat_is_given_to_an_agent_and_taken_back(browser):
+    with table_at(lambda: hosted("mini-low", (PERSON, PERSON))) as address, contextlib.ExitStack() as held:
+        one = held.enter_context(opened(browser, f"{address}#{KEYS.seats[0]}"))
+        one.get_by_role("button", name="Let Greedy play for Player 2").click()
+        expect(one.locator(".others .plaque")).to_contain_text("Greedy plays")
+        one.locator(".hand .card:not(.illegal)").first.click()
+        one.locator(".move").first.click()
+        expect(one.locator(".log")).to_contain_text("Player 2 played")
+        two = held.enter_context(opened(browser, f"{address}#{KEYS.seats[1]}"))
+        expect(two.locator(".log")).to_contain_text("You played")
+        expect(one.locator(".others .plaque")).not_to_contain_text("Greedy plays")
+        expect(one.get_by_role("button", name="Let Greedy play")).to_have_count(0)
+
+
+def test_a_pile_shows_what_the_rules_let_everybody_see(browser):
+    with table_at(lambda: hosted("mini-low")) as address, opened(browser, address) as page:
+        page.get_by_role("button", name="pile").last.click()
+        expect(page.get_by_role("dialog")).to_contain_text("Nothing has been taken yet.")
+        page.keyboard.press("Escape")
+        while not wait_for_turn(page):
+            page.locator(".hand .card:not(.illegal)").first.click()
+            page.locator(".move").first.click()
+            page.wait_for_function("() => !document.querySelector('.hand .chosen')")
+        page.get_by_role("button", name="pile").last.click()
+        count = int(page.get_by_role("dialog").locator("p").first.inner_text().split()[-1])
+        assert page.get_by_role("dialog").locator(".laid").first.get_by_role("img").count() == count > 0
 
 
 def test_a_link_that_leads_nowhere_says_so(browser):

@@ -7,6 +7,7 @@ texts     the texts by language
 requests  what a page may ask for
 hosted    the game at the table: who sits where, moves, undo, the next game, saving
 keys      the keys in the links to seats
+pace      how fast agents play
 thinking  agents, in a process of their own
 pages     the pages at the table, each with the view of its seat, and whose turn it is
 app       the pages' files, the socket, and what keeps strangers out

@@ -9,7 +9,7 @@ from krypenv.game.moves import Move
 from krypenv.inputs.words import one_line, short_name
 from krypenv.one_game import Game
 from krypenv.ui.browser.requests import Request
-from krypenv.ui.browser.seats import PERSON, names_of, people_of
+from krypenv.ui.browser.seats import names_of, people_of
 from krypenv.ui.browser.texts import CATALOGUES, say
 from krypenv.ui.browser.thinking import Advice
 from krypenv.ui.narrator.narrator import Narrator
@@ -17,6 +17,7 @@ from krypenv.ui.narrator.words import check_language, starting
 from krypenv.ui.view import refusal, view
 
 _TAG = "Seat{}"  # of a record: who sits there
+OF_A_SEAT = ("play", "undo", "hint", "stand_in")  # what is asked for by who sits there
 Keep = Callable[[bytes, bool], None]  # saves a record; the flag says that a new game has begun
 
 
@@ -32,6 +33,8 @@ class Hosted:
 
     Attributes:
         adviser: the agent that gives hints.
+        people: the seats of people; where there are none, who watches may deal anew and go on.
+        stand_ins: those for which an agent plays, as the person is gone: the one that gives hints.
         game: the game that is being played, one of a session perhaps.
         number: which game of this table it is, 1 for the first.
         fault: why the game can't be saved, in a sentence; empty if it can.
@@ -42,6 +45,7 @@ class Hosted:
     def __init__(self, game: Game, players: Sequence[str], hint: str, keep: Keep, language: str = "en") -> None:
         self.players, self.adviser = list(players), hint
         self.people = people_of(players)
+        self.stand_ins: set[int] = set()
         self.game, self.number, self.fault, self.language = game, 1, "", check_language(language)
         self._keep = keep
         names = names_of(players, CATALOGUES[language]["player"])
@@ -75,7 +79,16 @@ class Hosted:
     @property
     def thinker(self) -> int | None:
         """The seat of the agent to act, None if a person is or nobody."""
-        return None if self.game.is_over or self.game.turn in self.people else self.game.turn
+        is_agents = not self.game.is_over and (self.game.turn not in self.people or self.game.turn in self.stand_ins)
+        return self.game.turn if is_agents else None
+
+    def agent(self, seat: int) -> str:
+        """Return the agent that plays for a seat."""
+        return self.adviser if seat in self.stand_ins else self.players[seat]
+
+    def leads(self, seat: int | None) -> bool:
+        """Return whether a seat decides what goes on at the table: people do, or who watches where there are none."""
+        return seat in self.people or not self.people
 
     def record(self) -> bytes:
         """Return the game's record, as files have it."""
@@ -107,9 +120,9 @@ class Hosted:
 
         Of a hint, it says only whether one may be given.
         """
-        if seat not in self.people:
+        if not self.leads(seat) or (seat is None and request.do in OF_A_SEAT):
             return self.say("only_watching")
-        if (request.game, request.moves) != self.stamp:
+        if request.do != "stand_in" and (request.game, request.moves) != self.stamp:
             return self.say("stale")
         reason: str = getattr(self, f"_{request.do}")(seat, request)
         return reason
@@ -161,6 +174,12 @@ class Hosted:
     def _go(self, seat: int, request: Request) -> str:
         return ""
 
+    def _stand_in(self, seat: int, request: Request) -> str:
+        if request.seat not in self.people:
+            return self.say("no_stand_in")
+        self.stand_ins.add(request.seat)
+        return ""
+
     def _deal_anew(self, deal: Callable[[], Game]) -> str:
         if len(self.people) > 1 and not self.game.is_over:
             return self.say("not_over")
@@ -191,9 +210,9 @@ def sign(game: Game, players: Sequence[str]) -> None:
 
 
 def players_of(game: Game) -> list[str] | None:
-    """Return who sits where by a game's record: names of agents, and `PERSON`; None if it does not say, or nobody."""
+    """Return who sits where by a game's record: names of agents, and `PERSON`; None if it does not say."""
     players = [game.tags.get(_TAG.format(seat), "") for seat in range(game.rules.players)]
-    return players if all(players) and PERSON in players else None
+    return players if all(players) else None
 
 
 def moves_back(game: Game, seat: int) -> int:

@@ -50,7 +50,7 @@ class Keys(NamedTuple):
     def seat(self, key: str, people: Sequence[int]) -> int | None:
         """Return the seat that a key leads to, None for who watches; raises LookupError if it leads nowhere."""
         if not key and self.is_open:
-            return people[0]
+            return people[0] if people else None
         given = key.encode()
         if secrets.compare_digest(given, self.watch.encode()):
             return None

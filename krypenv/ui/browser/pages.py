@@ -12,7 +12,8 @@ from starlette.websockets import WebSocket, WebSocketState
 
 from krypenv.inputs.words import one_line
 from krypenv.ui.browser.keys import Keys
-from krypenv.ui.browser.requests import parse_key, parse_request
+from krypenv.ui.browser.pace import Pace
+from krypenv.ui.browser.requests import Request, parse_key, parse_request
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
 
 if TYPE_CHECKING:
@@ -69,9 +70,10 @@ class Pages:
         stop: Callable[[str], object] = id,
     ) -> None:
         self._load, self._keys, self._thinker = load, keys, thinker
-        self._pause, self._begun, self._stop = pause, begun, stop
+        self._pace, self._begun, self._stop = Pace(pause), begun, stop
         self._hosted: Hosted | None = None
         self._loaded = asyncio.Event()
+        self._is_watched = asyncio.Event()
         self._is_ready = False  # whether the agents have compiled what they need
         self._failed = ""  # why the agent to act can't
         self._ended = ""  # why the table has ended
@@ -98,7 +100,7 @@ class Pages:
             self._ended = one_line(str(error))
             self._loaded.set()
             self.tell_all()
-            await asyncio.sleep(self._pause)  # so that the pages hear of it
+            await self._pace.rest()  # so that the pages hear of it
             self._stop(self._ended)
             return
         self._is_ready = True
@@ -157,6 +159,8 @@ class Pages:
     async def _listen(self, page: Page, hosted: Hosted) -> None:
         page.tell(texts=hosted.texts, language=hosted.language, rules=hosted.rules(page.seat))
         self._pages.append(page)
+        self._is_watched.set()
+        hosted.stand_ins.discard(-1 if page.seat is None else page.seat)
         self.tell_all()  # who is here
         sender = self._start(self._send(page))
         try:
@@ -165,6 +169,8 @@ class Pages:
         finally:
             sender.cancel()
             self._pages.remove(page)
+            if not self._pages:
+                self._is_watched.clear()
             self.tell_all()
 
     async def _send(self, page: Page) -> None:
@@ -177,16 +183,31 @@ class Pages:
             request = parse_request(text)
         except ValueError as error:
             return page.tell(say=_NOT_READ.format(error))
-        before = hosted.number, len(hosted.game.moves)
-        reason = hosted.do(page.seat, request)
+        if request.do in ("pace", "pause", "step"):
+            return self._change_pace(page, hosted, request)
+        before, is_here = hosted.stamp, request.do == "stand_in" and request.seat in self._here()
+        reason = hosted.say("is_here") if is_here else hosted.do(page.seat, request)
         if reason:
             page.tell(say=reason)
         elif request.do == "hint":
             self._start(self._think_of_hint(page, hosted))
-        elif before != hosted.stamp or request.do == "go":
+        elif before != hosted.stamp or request.do in ("go", "stand_in"):
             self._failed = ""
             self.tell_all()
             self._wake()
+
+    def _change_pace(self, page: Page, hosted: Hosted, request: Request) -> None:
+        if not hosted.leads(page.seat):
+            return page.tell(say=hosted.say("only_watching"))
+        if request.do == "pace":
+            self._pace.set(request.pace)
+        elif hosted.people:
+            return page.tell(say=hosted.say("no_pause"))
+        elif request.do == "pause":
+            self._pace.pause(request.on)
+        else:
+            self._pace.step()
+        self.tell_all()
 
     # ------------------------------------------------------------------ news
 
@@ -204,7 +225,12 @@ class Pages:
             "moves": moves,
             "view": hosted.view(seat),
             "people": hosted.people,
-            "here": sorted({page.seat for page in self._pages if page.seat is not None}),
+            "here": sorted(self._here()),
+            "stand_ins": sorted(hosted.stand_ins),
+            "adviser": hosted.helper,
+            "leads": hosted.leads(seat),
+            "pace": self._pace.name,
+            "paused": self._pace.is_paused,
             "thinking": hosted.thinker,
             "ready": self._is_ready,
             "fault": self._failed or hosted.fault,
@@ -213,10 +239,15 @@ class Pages:
             "undo": seat in hosted.people and len(hosted.people) == 1,
         }
 
+    def _here(self) -> set[int]:
+        """Return the seats whose page is open."""
+        return {page.seat for page in self._pages if page.seat is not None}
+
     # ------------------------------------------------------------------ agents
 
     def _wake(self) -> None:
         """Have agents play if it is their turn."""
+        self._pace.wake()
         if self._playing is None or self._playing.done():
             self._playing = self._start(self._play_agents())
 
@@ -224,16 +255,20 @@ class Pages:
         hosted = self._hosted
         assert hosted
         while (seat := hosted.thinker) is not None and not self._failed:
-            stamp = hosted.stamp
+            state = hosted.stamp, seat
+
+            def is_wanted(state: tuple = state) -> bool:  # or a person has taken a move back, or has come back
+                return state == (hosted.stamp, hosted.thinker)
+
+            if not hosted.people:
+                await self._is_watched.wait()
             try:
-                move, _ = await asyncio.gather(
-                    self._thinker.decide(hosted.players[seat], seat, hosted.game.copy()), asyncio.sleep(self._pause)
-                )
-                if stamp != hosted.stamp:  # a person has taken a move back, or dealt anew
-                    continue
-                hosted.push(move)
+                thought = self._thinker.decide(hosted.agent(seat), seat, hosted.game.copy())
+                move, _ = await asyncio.gather(thought, self._pace.rest())
+                if await self._pace.allow(is_wanted):
+                    hosted.push(move)
             except (AgentFailed, ValueError) as error:
-                if stamp == hosted.stamp:
+                if is_wanted():
                     self._failed = hosted.say("agent_failed", who=hosted.name(seat), reason=one_line(str(error)))
             self.tell_all()
 

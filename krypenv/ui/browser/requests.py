@@ -8,14 +8,21 @@ from krypenv.inputs import schema
 from krypenv.inputs.files import parse_json
 
 LONGEST = 2000  # characters of a message
-WORDS = ("play", "undo", "hint", "next", "new", "again", "go")
+WORDS = ("play", "undo", "hint", "next", "new", "again", "go", "stand_in", "pace", "pause", "step")
+WITH = {"play": "move", "stand_in": "seat", "pace": "pace", "pause": "on"}  # what else a message has
+PACES = {"slow": 2.5, "normal": 1.0, "fast": 0.25}  # how fast agents play: what their pause is multiplied by
 _OF_A_GAME = schema.a_record(
     {
         "do": schema.matching("|".join(WORDS), f"one of {', '.join(WORDS)}"),
         "game": schema.whole(0),
         "moves": schema.whole(0),
     },
-    {"move": schema.line},
+    {
+        "move": schema.line,
+        "seat": schema.whole(0, 5),
+        "pace": schema.matching("|".join(PACES), f"one of {', '.join(PACES)}"),
+        "on": schema.flag,
+    },
     more=False,
 )
 _SIT = schema.a_record({"do": schema.matching("sit", "'sit', in the first message"), "key": schema.line}, more=False)
@@ -28,13 +35,17 @@ class Request(NamedTuple):
     game: int  # which game of the table the page shows
     moves: int  # how many moves of it
     move: str = ""  # as records write it
+    seat: int = -1  # of a person for whom an agent is to play
+    pace: str = ""  # one of PACES
+    on: bool = False  # whether agents are to pause
 
 
 def parse_request(text: str) -> Request:
     """Return what a message asks for; raise ValueError, with a sentence, for anything else."""
     found = _parse(text, _OF_A_GAME)
-    if (found["do"] == "play") != ("move" in found):
-        raise ValueError("a message has a move if it is to play one, and else none")
+    more, needed = set(found) & set(WITH.values()), WITH.get(found["do"])
+    if more != ({needed} if needed else set()):
+        raise ValueError(f"a message to {found['do']} has {f'a {needed}' if needed else 'nothing else'}")
     return Request(**found)
 
 

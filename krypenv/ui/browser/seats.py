@@ -18,7 +18,7 @@ def players_at(count: int, seats: Sequence[int], agents: Sequence[str]) -> list[
         raise ValueError(
             f"the seats are 0 to {count - 1}, one for each person, so people can't have {', '.join(map(str, seats))}"
         )
-    around = [(seats[0] + step) % count for step in range(count)]
+    around = [((seats[0] if seats else 0) + step) % count for step in range(count)]
     free = [seat for seat in around if seat not in seats]
     if len(agents) not in {1, len(free)} or (agents and not free):
         raise ValueError(

@@ -43,7 +43,7 @@ class TableSettings(Command):
         panel=AGENTS,
         metavar="AGENT",
     )
-    people: int = setting(1, "how many people play; each gets a link", limits.Bounds(1, 6), AGENTS)
+    people: int = setting(1, "how many people play; each gets a link; 0 to watch", limits.Bounds(0, 6), AGENTS)
     seat: tuple[int, ...] = setting((), "a person's seat; repeatable [default: from 0 on]", panel=AGENTS)
     hint: str = setting("champion", "who gives hints", panel=AGENTS, metavar="AGENT")
     seed: int | None = setting(None, "seed of the deal [default: a random one]", limits.SEED, LENGTH)
@@ -73,11 +73,11 @@ class TableSettings(Command):
     @property
     def is_new(self) -> bool:
         """Whether something is given that a new game is needed for."""
-        return self.game.is_given or self.seed is not None or bool(self.seat) or self.people > 1
+        return self.game.is_given or self.seed is not None or bool(self.seat) or self.people != 1
 
 
 def run(settings: TableSettings) -> None:
-    """Play against agents, or with other people, at a table in the browser.
+    """Play against agents, or with other people, at a table in the browser, or watch agents there.
 
     The game is saved after each move, to a file of its own. Without options for the game, the table goes on with the
     latest one of this folder that has not ended.
@@ -101,7 +101,7 @@ def run(settings: TableSettings) -> None:
                     typer.echo(f"the link of {hosted.name(seat)}: {link(listening, it.host, keys.seats[seat])}")
             typer.echo(f"to watch: {link(listening, it.host, keys.watch)}")
             if it.open and not is_local:
-                open_soon(link(listening, it.host, keys.seats[hosted.people[0]]))
+                open_soon(link(listening, it.host, keys.seats[hosted.people[0]] if hosted.people else keys.watch))
 
         own = link(listening, it.host)
         typer.echo(f"The table is at {own} until you press Ctrl-C." if is_local else "Ctrl-C ends the table.")

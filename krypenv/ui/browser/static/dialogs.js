@@ -1,10 +1,12 @@
 // Dialogs: the rules, and whether a game is to be given up.
 
+import { byRank, lying } from "./cards.js";
 import { button, h, t } from "./dom.js";
 
-/** @import { Table } from "./shapes.js" */
+/** @import { Player, Table } from "./shapes.js" */
 
 const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("dialog"));
+const MOST_BACKS = 30;
 const close = () => dialog.close();
 
 /**
@@ -23,6 +25,30 @@ export function showRules(table) {
 }
 
 /**
+ * Show what a seat has taken: face down while the game is played, but for the cards that swept.
+ * @param {Player} player
+ */
+export function showPile({ name, pile, swept, taken }, isOwn = false) {
+  const cards = byRank(taken ?? []).flatMap((at) => taken?.[at] ?? []);
+  const lies = (/** @type {string} */ card) => lying(card, "small");
+  open(isOwn ? t("your_pile") : t("pile_of", { who: name }), [
+    h("p", {}, pile === 0 ? t("nothing_taken") : taken ? t("pile", { count: pile }) : t("face_down", { count: pile })),
+    taken ? h("p", { class: "laid" }, cards.map(lies)) : h("p", { class: "laid", "aria-hidden": "true" }, backs(pile)),
+    swept.length > 0 && h("h3", {}, t("face_up")),
+    swept.length > 0 && h("p", { class: "laid" }, swept.map(lies)),
+    button("close", t("close"), close, "main"),
+  ]);
+}
+
+/** @param {number} count */
+const backs = (count) =>
+  h(
+    "span",
+    { class: "backs" },
+    Array.from({ length: Math.min(count, MOST_BACKS) }, () => h("i")),
+  );
+
+/**
  * Ask whether a game is to be given up.
  * @param {() => void} yes what is done then
  */
@@ -38,9 +64,9 @@ export function askIfSure(yes) {
 
 /**
  * @param {string} title
- * @param {HTMLElement[]} inner
+ * @param {(HTMLElement | false)[]} inner
  */
 function open(title, inner) {
-  dialog.replaceChildren(h("h2", { id: "dialog-title" }, title), ...inner);
+  dialog.replaceChildren(h("h2", { id: "dialog-title" }, title), ...inner.filter((each) => each !== false));
   dialog.showModal();
 }

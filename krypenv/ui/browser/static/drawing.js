@@ -1,7 +1,8 @@
 // The page as it stands: everything is drawn anew from what the server told and what the person has chosen.
 
-import { button, h, t } from "./dom.js";
+import { button, h, plain, t } from "./dom.js";
 import { lastPlay, middle } from "./felt.js";
+import { paceControl, watching } from "./pace.js";
 import { bar, hand, status } from "./place.js";
 import { plaque } from "./plaques.js";
 import { sheet } from "./sheet.js";
@@ -24,12 +25,20 @@ export function draw(table, before = null) {
   const log = document.querySelector(".log ol");
   const isNew = before !== null && before.game === told.game && told.moves > before.moves;
   page.removeAttribute("aria-busy");
-  page.replaceChildren(head(table), h("main", {}, felt(table, isNew ? before.view : null), history(view)));
+  page.replaceChildren(head(table), h("main", {}, felt(table, isNew ? before.view : null), history(table)));
   document.title = `${view.turn !== null && view.turn === view.seat ? "● " : ""}${view.title}`;
   const lines = document.querySelector(".log ol");
   if (lines) lines.scrollTop = log && !isNew ? log.scrollTop : lines.scrollHeight;
   if (focus) restore(focus);
   readOut(table, before);
+}
+
+/**
+ * Draw only what lies on the table, so that the hand stays as it is.
+ * @param {Table} table
+ */
+export function drawMiddle(table) {
+  document.querySelector(".middle")?.replaceWith(middle(table, null));
 }
 
 /**
@@ -66,7 +75,8 @@ function readOut(table, before) {
 }
 
 /** @param {Table} table */
-function head({ told, acts }) {
+function head(table) {
+  const { told, acts } = table;
   const { view } = told;
   const { number, of } = view.session;
   const games = of === 1 && number === 1 ? "" : of ? t("game", { number, of }) : t("games", { number });
@@ -78,8 +88,9 @@ function head({ told, acts }) {
     h(
       "nav",
       {},
+      paceControl(table),
       button("rules", t("rules"), acts.rules),
-      view.seat !== null && [
+      told.leads && [
         button("again", t("again"), () => acts.deal("again")),
         button("new", t("new"), () => acts.deal("new")),
       ],
@@ -87,12 +98,13 @@ function head({ told, acts }) {
   );
 }
 
-/** @param {View} view */
-function history(view) {
+/** @param {Table} table */
+function history({ told: { view }, rules }) {
   return h(
     "aside",
     { class: "log", "aria-label": t("log") },
     h("h2", {}, t("log")),
+    rules[0] && h("p", { class: "goal" }, rules[0][1]),
     h(
       "ol",
       { tabindex: 0 },
@@ -125,10 +137,11 @@ function felt(table, before) {
       h(
         "p",
         { class: "teams" },
-        view.teams.map((team) => h("span", {}, `${team.name} `, h("b", {}, team.score))),
+        view.teams.map((team) => h("span", {}, `${team.name} `, h("b", {}, plain(team.score)))),
       ),
     view.over ? sheet(table) : middle(table, before),
     lastPlay(view, before !== null),
     isPlaying && [h("div", { class: "own" }, plaque(table, own, before), hand(table, before)), bar(table)],
+    !isPlaying && watching(table),
   );
 }

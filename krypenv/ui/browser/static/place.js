@@ -3,6 +3,7 @@
 import { face, short, spoken } from "./cards.js";
 import { fitting, names, settled } from "./choosing.js";
 import { button, h, signed, t } from "./dom.js";
+import { dragging } from "./dragging.js";
 import { news } from "./felt.js";
 import { advice, thinkingOfHint } from "./hint.js";
 
@@ -47,6 +48,7 @@ function handCard({ told, chosen, acts }, card, place, isNew) {
       "aria-disabled": String(!isTurn || !isLegal),
       "aria-label": spoken(card),
       onclick: () => isTurn && acts.card(place),
+      onpointerdown: (/** @type {PointerEvent} */ event) => isTurn && dragging(event, acts, place),
     },
     face(card),
   );
@@ -89,6 +91,12 @@ export function bar(table) {
       { class: "actions" },
       told.stuck && button("retry", t("retry"), () => acts.ask("go"), "main"),
       isTurn && !table.hint && !table.isThinkingOfHint && button("hint", t("hint"), () => acts.ask("hint")),
+      told.people
+        .filter((seat) => !told.here.includes(seat) && !told.stand_ins.includes(seat))
+        .map((seat) => {
+          const who = view.players[seat]?.name ?? "";
+          return button(`stand in ${seat}`, t("stand_in", { agent: told.adviser, who }), () => acts.standIn(seat));
+        }),
       told.undo && hasMoved && button("undo", t("undo"), () => acts.ask("undo")),
       view.over && !view.session_over && button("next", t("next"), () => acts.ask("next"), "main"),
     ),
@@ -108,7 +116,11 @@ export function status({ told, chosen }) {
   if (view.seat === null) return `${t("watching")} ${t("turn", { who: name })}`;
   if (view.turn !== view.seat) return t("turn", { who: name });
   const said = view.announcement ? `${view.announcement} ` : "";
-  if (chosen.card) return said + (view.moves === null ? t("many") : (view.whys[chosen.card] ?? ""));
+  if (chosen.card) {
+    if (view.moves === null) return said + t("many");
+    const builds = fitting(view, chosen)?.filter((move) => move.kind === "build") ?? [];
+    return said + (builds.length > 1 ? t("to_build", { card: short(chosen.card) }) : (view.whys[chosen.card] ?? ""));
+  }
   return `${said}${t("your_turn")} ${t("choose")}`;
 }
 
@@ -122,7 +134,7 @@ function choices(table, card) {
   const moves = fitting(view, table.chosen);
   if (moves === null) {
     const picked = [card, ...names(view, table.chosen)].map(short).join(" ");
-    return h("div", { class: "choices" }, button("move", `${t("play")} ${picked}`, table.acts.written, "main"));
+    return h("div", { class: "choices" }, button("move", `${t("play")} ${picked}`, table.acts.written, "move main"));
   }
   const only = settled(view, table.chosen, moves);
   return h(
@@ -136,6 +148,7 @@ function choices(table, card) {
         moves.filter((move) => move.kind === kind).map((move) => choice(table, move, move === only)),
       ),
     ),
+    h("p", { class: "note" }, t("at_once")),
   );
 }
 

@@ -1,6 +1,6 @@
 // What everybody may know of a seat.
 
-import { h, plain, signed, t } from "./dom.js";
+import { button, h, plain, signed, t } from "./dom.js";
 
 /** @import { Player, Table, View } from "./shapes.js" */
 
@@ -10,13 +10,12 @@ import { h, plain, signed, t } from "./dom.js";
  * @param {Player} player
  * @param {View | null} before the view before the last play, if that is new
  */
-export function plaque({ told }, player, before) {
+export function plaque({ told, acts }, player, before) {
   const { view } = told;
   const isTurn = view.turn === player.seat;
+  const isStoodIn = told.stand_ins.includes(player.seat);
   const isAway = told.people.includes(player.seat) && !told.here.includes(player.seat);
   const numbers = [
-    t("in_hand", { count: player.cards }),
-    t("pile", { count: player.pile }),
     t("points", { count: player.points }),
     t("sweeps", { count: player.sweeps }),
     view.session.of === 1 ? "" : t("total", { count: player.total }),
@@ -34,10 +33,18 @@ export function plaque({ told }, player, before) {
       isTurn && h("span", { class: "mark", "aria-hidden": "true" }, "▶"),
       player.name,
       player.dealer && h("small", {}, t("dealer")),
-      isAway && h("small", {}, t("away")),
+      isAway && h("small", {}, isStoodIn ? t("stood_in", { agent: told.adviser }) : t("away")),
     ),
     h("p", { class: "score" }, h("b", {}, plain(player.score)), ` ${t("score")}`),
-    h("p", { class: "numbers" }, numbers.filter(Boolean).join(" · ")),
+    h(
+      "p",
+      { class: "numbers" },
+      `${t("in_hand", { count: player.cards })} · `,
+      button(`pile ${player.seat}`, t("pile", { count: player.pile }), () =>
+        acts.pile(player, player.seat === view.seat),
+      ),
+      ` · ${numbers.filter(Boolean).join(" · ")}`,
+    ),
     player.seat !== view.seat &&
       h(
         "span",

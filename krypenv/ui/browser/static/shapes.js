@@ -10,6 +10,8 @@
  * @property {boolean} dealer
  * @property {number} cards in the hand
  * @property {number} pile how many cards it has taken
+ * @property {Card[]} swept cards of the pile that made sweeps, face up
+ * @property {Card[] | null} taken the pile, once the game is over
  * @property {number} points
  * @property {number} sweeps
  * @property {number} score
@@ -107,6 +109,11 @@
  * @property {View} view
  * @property {number[]} people the seats of people
  * @property {number[]} here those whose page is open
+ * @property {number[]} stand_ins those for which an agent plays
+ * @property {string} adviser what this agent is called, which gives hints too
+ * @property {boolean} leads whether this page decides what goes on at the table
+ * @property {Pace} pace how fast agents play
+ * @property {boolean} paused whether agents wait for each step
  * @property {number | null} thinking the seat of the agent to act
  * @property {boolean} ready whether the agents can play
  * @property {string} fault
@@ -119,6 +126,8 @@
  * @property {string} [say]
  * @property {Hint} [hint]
  */
+
+/** @typedef {"slow" | "normal" | "fast"} Pace */
 
 /** @typedef {{ type: "closed", say: string }} Closed */
 
@@ -144,6 +153,8 @@
  * @property {Acts} acts
  */
 
+/** @typedef {{ kind: "card" | "build", which: number } | { kind: "table" } | { kind: "nothing" }} Target of dragging */
+
 /**
  * What a person may do.
  * @typedef {object} Acts
@@ -156,7 +167,13 @@
  * @property {() => void} written plays what is picked
  * @property {() => void} rules
  * @property {(which: "new" | "again") => void} deal deals anew
- * @property {(what: "hint" | "undo" | "next" | "go") => void} ask
+ * @property {(what: "hint" | "undo" | "next" | "go" | "step") => void} ask
+ * @property {(seat: number) => void} standIn has an agent play for a person who is gone
+ * @property {(pace: Pace) => void} pace
+ * @property {(isOn: boolean) => void} pause
+ * @property {(player: Player, isOwn: boolean) => void} pile shows what a seat has taken
+ * @property {(place: number) => boolean} lift chooses a card to be dragged; whether it may be played
+ * @property {(on: Target) => void} drop
  */
 
 export {};

@@ -52,7 +52,7 @@ export function sheet({ told, acts }) {
         ),
       ),
     ),
-    view.seat !== null &&
+    told.leads &&
       h(
         "div",
         { class: "actions" },

@@ -1,12 +1,13 @@
 // The page: its connection to the server, what the person does, and drawing what the server tells.
 
 import { chosenBy, fitting, nothing, settled, written } from "./choosing.js";
-import { askIfSure, showRules } from "./dialogs.js";
+import { askIfSure, showPile, showRules } from "./dialogs.js";
 import { setTexts } from "./dom.js";
-import { draw, drawEnd } from "./drawing.js";
+import { draw, drawEnd, drawMiddle } from "./drawing.js";
 
-/** @import { Acts, Closed, Table, Told } from "./shapes.js" */
+/** @import { Acts, Closed, Pace, Table, Target, Told } from "./shapes.js" */
 
+const PACE = "krypenv pace"; // under which this browser keeps how fast agents are to play
 const RETRY = 1000; // milliseconds between attempts to connect
 
 /** @type {Table | null} */
@@ -60,7 +61,11 @@ function hear(message) {
   }
   table.isLost = false;
   draw(table, before);
-  if (!before) welcome(table);
+  if (!before) {
+    welcome(table);
+    const pace = kept(PACE);
+    if (message.leads && (pace === "slow" || pace === "fast")) ask({ do: "pace", pace });
+  }
 }
 
 /**
@@ -87,19 +92,40 @@ function forget(table) {
  * @param {Table} table
  */
 function welcome(table) {
+  const seen = `krypenv rules of ${table.told.view.title}`;
+  if (kept(seen)) return;
+  keep(seen, "yes");
+  if (kept(seen)) showRules(table);
+}
+
+/**
+ * Return what this browser has kept.
+ * @param {string} name
+ */
+function kept(name) {
   try {
-    const seen = `krypenv rules of ${table.told.view.title}`;
-    if (localStorage.getItem(seen)) return;
-    localStorage.setItem(seen, "yes");
+    return localStorage.getItem(name);
   } catch {
-    return; // a browser that keeps nothing
+    return null; // a browser that keeps nothing
   }
-  showRules(table);
+}
+
+/**
+ * Keep something in this browser, if it does.
+ * @param {string} name
+ * @param {string} value
+ */
+function keep(name, value) {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // then it is asked for again
+  }
 }
 
 /**
  * Ask the server for something, of the state that the page shows.
- * @param {{ do: string, move?: string }} request
+ * @param {{ do: string, move?: string, seat?: number, pace?: Pace, on?: boolean }} request
  */
 function ask(request) {
   if (!table || socket?.readyState !== WebSocket.OPEN) return;
@@ -147,6 +173,15 @@ const acts = {
     if (what === "hint") table.isThinkingOfHint = true;
     ask({ do: what });
   }),
+  standIn: (seat) => ask({ do: "stand_in", seat }),
+  pace: (pace) => {
+    keep(PACE, pace);
+    ask({ do: "pace", pace });
+  },
+  pause: (on) => ask({ do: "pause", on }),
+  pile: showPile,
+  lift: (place) => (table ? lift(table, place) : false),
+  drop: doing(drop),
 };
 
 /**
@@ -168,6 +203,42 @@ function chooseCard(table, place) {
   const isIllegal = fitting(view, chosen)?.length === 0;
   table.say = isIllegal ? (view.whys[card] ?? "") : "";
   table.chosen = isIllegal ? nothing() : chosen;
+}
+
+/**
+ * Choose a card that is dragged over the table; return whether it may be played.
+ * @param {Table} table
+ * @param {number} place
+ */
+function lift(table, place) {
+  if (table.chosen.place !== place) {
+    table.chosen = nothing();
+    table.say = "";
+    chooseCard(table, place);
+  }
+  if (table.chosen.place === place) drawMiddle(table);
+  else draw(table, table.told);
+  return table.chosen.place === place;
+}
+
+/**
+ * Lay the chosen card on something: what is then clear is played, and otherwise there is more to choose.
+ * @param {Table} table
+ * @param {Target} on
+ */
+function drop(table, on) {
+  const { view } = table.told;
+  const { chosen } = table;
+  if (on.kind === "card" || on.kind === "build") {
+    const set = on.kind === "card" ? chosen.picked : chosen.builds;
+    if (!set.has(on.which)) toggle(table, set, on.which);
+    if (!set.has(on.which)) return; // it does not go with the card
+  }
+  const moves = fitting(view, chosen) ?? [];
+  const left = moves.filter((move) => move.kind === "leave");
+  const only = moves.length === 1 ? moves[0] : on.kind === "table" && left.length === 1 ? left[0] : undefined;
+  if (on.kind === "nothing") table.chosen = nothing();
+  else if (only) ask({ do: "play", move: only.move });
 }
 
 /**

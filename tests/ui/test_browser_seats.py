@@ -1,0 +1,186 @@
+"""Who decides at a table: stand-ins for people who are gone, tables where only agents play, their pace, and piles."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from support.tables import KEYS, Here, Kept, hosted, page, serving
+
+from krypenv import Game, Rules
+from krypenv.ui.browser.hosted import players_of
+from krypenv.ui.browser.pace import Pace
+from krypenv.ui.browser.seats import PERSON, players_at
+from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.view import view
+
+TWO = (PERSON, PERSON)
+
+
+class Counting(Here):
+    """Agents that note who has decided for which seat."""
+
+    def __init__(self):
+        super().__init__()
+        self.decided = []
+
+    async def decide(self, spec, seat, game):
+        self.decided.append((spec, seat))
+        return await super().decide(spec, seat, game)
+
+
+def said(one):
+    """What is said to a page next."""
+    return one.read(lambda told: "say" in told)["say"]
+
+
+# ---------------------------------------------------------------------- stand-ins
+
+
+def test_an_agent_plays_for_a_person_who_is_gone_until_the_person_comes_back():
+    thinker = Counting()
+    with serving(lambda: hosted(players=TWO), thinker=thinker) as client, page(client, KEYS.seats[0]) as one:
+        with page(client, KEYS.seats[1]):
+            one.until(lambda told: told["here"] == [0, 1])
+            one.ask("stand_in", seat=1)
+            assert said(one) == "This person is here."
+        one.until(lambda told: told["here"] == [0])
+        one.play()
+        assert one.told["view"]["turn"] == 1
+        assert one.told["thinking"] is None
+        one.ask("stand_in", seat=1)
+        one.until(lambda told: told["moves"] == 2)
+        assert one.told["stand_ins"] == [1]
+        assert thinker.decided == [("greedy", 1)]
+        one.play()
+        one.until(lambda told: told["moves"] == 4)
+        with page(client, KEYS.seats[1]) as two:
+            two.until(lambda told: told["stand_ins"] == [])
+            one.until(lambda told: told["stand_ins"] == [])
+            one.play()
+            two.until(lambda told: told["moves"] == 5)
+            assert two.told["thinking"] is None
+            two.play()
+            assert two.told["moves"] == 6
+    assert thinker.decided == [("greedy", 1)] * 2
+
+
+def test_a_person_who_comes_back_while_the_agent_thinks_plays_oneself():
+    class Waiting(Here):
+        may_go = False
+
+        async def decide(self, spec, seat, game):
+            while not self.may_go:
+                await asyncio.sleep(0.01)
+            return await super().decide(spec, seat, game)
+
+    thinker = Waiting()
+    with serving(lambda: hosted(players=TWO), thinker=thinker) as client, page(client, KEYS.seats[0]) as one:
+        one.play()
+        one.ask("stand_in", seat=1)
+        one.until(lambda told: told["thinking"] == 1)
+        with page(client, KEYS.seats[1]) as two:
+            two.until(lambda told: told["thinking"] is None)
+            thinker.may_go = True
+            time.sleep(0.1)
+            assert two.told["moves"] == 1
+            two.play()
+            assert two.told["moves"] == 2
+
+
+def test_stand_ins_are_asked_for_by_people_for_people():
+    load = lambda: hosted("mini-low players=3", (PERSON, PERSON, "greedy"))  # noqa: E731
+    with serving(load) as client, page(client, KEYS.seats[0]) as one, page(client, KEYS.watch) as third:
+        one.ask("stand_in", seat=2)
+        assert said(one) == "Only for a person who is gone can an agent play."
+        third.ask("stand_in", seat=1)
+        assert said(third) == "You only watch at this table."
+        third.ask("pace", pace="fast")
+        assert said(third) == "You only watch at this table."
+        one.ask("pause", on=True)
+        assert said(one) == "Agents wait for nobody while people play; choose another pace."
+
+
+# ---------------------------------------------------------------------- tables where only agents play
+
+
+def test_agents_play_to_the_end_in_steps_and_on_and_who_watches_deals_anew():
+    kept = Kept()
+    load = lambda: hosted("mini-low", ("greedy", "random"), kept)  # noqa: E731
+    thinker = Counting()
+    with serving(load, thinker=thinker) as client:
+        assert not thinker.decided, "agents wait for somebody to watch"
+        with page(client) as one:
+            assert one.told["view"]["seat"] is None
+            assert one.told["view"]["hand"] == []
+            one.ask("pause", on=True)
+            one.until(lambda told: told["paused"])
+            one.ask("new")
+            one.until(lambda told: told["game"] == 2)
+            for count in range(1, 4):
+                one.ask("step")
+                one.until(lambda told, count=count: told["game"] == 2 and told["moves"] == count)
+            time.sleep(0.1)
+            one.ask("pace", pace="fast")
+            assert one.until(lambda told: told["pace"] == "fast")["moves"] == 3, "one step, one move"
+            one.ask("undo")
+            assert said(one) == "You only watch at this table."
+            one.ask("pause", on=False)
+            one.until(lambda told: told["view"]["over"])
+    game = Game.replay(kept.games[-1][-1])
+    assert game.is_over
+    assert players_of(game) == ["greedy", "random"]
+
+
+@pytest.mark.anyio
+async def test_the_pace_is_a_pause_between_moves():
+    pace, paused = Pace(0.2), {}
+    for name in ("slow", "normal", "fast"):
+        pace.set(name)
+        start = time.monotonic()
+        await pace.rest()
+        paused[name] = time.monotonic() - start
+    assert paused["slow"] > 0.4 > paused["normal"] > 0.15 > paused["fast"]
+    pace.pause(True)
+    with pytest.raises(asyncio.TimeoutError):
+        await asyncio.wait_for(pace.allow(lambda: True), 0.05)
+    pace.step()
+    await asyncio.wait_for(pace.allow(lambda: True), 5)
+    with pytest.raises(asyncio.TimeoutError):
+        await asyncio.wait_for(pace.allow(lambda: True), 0.05)
+    assert not await asyncio.wait_for(pace.allow(lambda: False), 5)
+    pace.pause(False)
+    await asyncio.wait_for(pace.allow(lambda: True), 5)
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+def test_nobody_sits_at_a_table_of_agents():
+    assert players_at(3, [], ["champion"]) == ["champion"] * 3
+    assert players_at(2, [], ["a", "b"]) == ["a", "b"]
+    with pytest.raises(ValueError, match="3 other players are needed"):
+        players_at(3, [], ["a", "b"])
+    assert KEYS.seat("", []) is None
+
+
+# ---------------------------------------------------------------------- piles
+
+
+@pytest.mark.parametrize("rules", ["mini-double", "mini-mulle"])
+def test_a_pile_lies_face_down_but_for_the_cards_that_swept_and_is_open_at_the_end(rules):
+    game = Game(Rules.parse(rules), seed=4)
+    words, swept = Narrator(game.rules, seat=0), [[] for _ in range(game.rules.players)]
+    while not game.is_over:
+        for seat, player in enumerate(view(game, words)["players"]):
+            assert (player["taken"], player["swept"]) == (None, swept[seat])
+            assert player["pile"] == len(game.captured(seat))
+        move, seat = game.legal_moves()[-1], game.turn
+        game.push(move)
+        swept[seat] += [move.card] * bool(move.sweep)
+    assert any(swept)
+    for seat, player in enumerate(view(game, words)["players"]):
+        assert (player["taken"], player["swept"]) == (game.captured(seat), swept[seat])
