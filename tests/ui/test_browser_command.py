@@ -145,6 +145,41 @@ def test_a_second_table_in_a_folder_leaves_the_game_to_the_first(tmp_path):
             assert err == "krypenv: the game of table.krk is being played already; go on with it there\n"
 
 
+def test_a_record_that_was_not_written_whole_is_told_of_and_left_as_it_is(tmp_path):
+    torn = tmp_path / "table.krk"
+    torn.write_text(Game(rules_of(TableSettings.of()), seed=1).record()[:-40])
+    before = torn.read_bytes()
+    with running(tmp_path, "--load", "table.krk") as (process, _):
+        _, err = process.communicate(timeout=60)
+        assert (process.returncode, len(err.splitlines())) == (2, 1)
+    with running(tmp_path) as (process, _):
+        said = process.stdout.readline()
+    assert re.fullmatch(
+        r"table.krk can't be gone on with: .+\. The game is saved in table-2.krk as it goes.\n", said
+    ), said
+    assert torn.read_bytes() == before
+
+
+def test_agents_alone_are_watched(tmp_path):
+    words = ["--rules", "mini-low", "--people", 0, "--against", "greedy", "--against", "random"]
+    with running(tmp_path, *words) as (process, address):
+        assert [process.stdout.readline().partition(": ")[0] for _ in range(2)] == [
+            "The game is saved in table.krk as it goes.\n", "to watch",
+        ]  # fmt: skip
+        with sitting(address) as (_, heard):
+            told = heard()
+            while told["moves"] < 2:
+                told = heard()
+            assert told["view"]["seat"] is None
+            assert told["leads"]
+        process.kill()
+        process.wait()
+    with running(tmp_path) as (process, address):
+        assert process.stdout.readline() == "It goes on with the game of table.krk.\n"
+        with sitting(address) as (_, heard):
+            assert heard()["people"] == []
+
+
 def test_each_of_two_people_gets_a_link(tmp_path):
     with running(tmp_path, "--rules", "mini-low", "--people", 2) as (process, _):
         said = [process.stdout.readline() for _ in range(4)]
@@ -189,7 +224,7 @@ def test_an_unknown_agent_ends_it_with_a_sentence(tmp_path):
         (["--players", 4, "--against", "greedy", "--against", "greedy"], "3 other players are needed"),
         (["--people", 2, "--against", "greedy"], "0 other players are needed"),
         (["--load", "x.krk", "--seed", 1], "the record of --load has the rules, the deal and the seats"),
-        (["--people", 7], "people is from 1 to 6, not 7"),
+        (["--people", 7], "people is from 0 to 6, not 7"),
         (["--host", "no such host"], "'no such host' is no address of this machine"),
         (["--rules", "krypkasinoo"], "krypkasinoo"),
     ],

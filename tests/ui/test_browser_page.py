@@ -124,6 +124,22 @@ def test_a_page_finds_a_table_that_was_started_again(browser):
         assert page.locator(".log li").all_inner_texts() == lines
 
 
+def test_a_page_forgets_what_was_chosen_when_another_game_lies_on_the_table(browser):
+    with contextlib.ExitStack() as first, contextlib.ExitStack() as later:
+        address = first.enter_context(table_at(of_position(CHOICE)))
+        page = later.enter_context(opened(browser, address))
+        card(page, "8 of spades").click()
+        expect(page.locator(".hand .chosen")).to_have_count(1)
+        first.close()
+        expect(page.locator(".status")).to_have_text("The connection is lost. Trying again …")
+        later.enter_context(table_at(of_position(FORCED), port=int(address.split(":")[2].strip("/"))))
+        expect(page.locator(".hand .card")).to_have_count(2, timeout=15_000)
+        expect(page.locator(".hand .chosen")).to_have_count(0)
+        card(page, "8 of spades").click()
+        page.locator(".move").click()
+        expect(page.locator(".log")).to_contain_text("You played 8♠ and took 6♦+2♥: a sweep.")
+
+
 # ---------------------------------------------------------------------- decisions
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import stat
@@ -312,6 +313,39 @@ def test_an_agent_that_fails_is_told_in_a_sentence_and_may_try_again():
         one.ask("go")
         one.until(lambda told: told["moves"] == 2)
         assert one.told["fault"] == ""
+
+
+class Pondering(Here):
+    """Agents that think until they may go on."""
+
+    may_go = False
+
+    async def decide(self, spec, seat, game):
+        while not self.may_go:
+            await asyncio.sleep(0.01)
+        return await super().decide(spec, seat, game)
+
+
+def test_pages_are_answered_while_an_agent_thinks_and_what_it_thought_of_in_vain_is_dropped():
+    thinker = Pondering()
+    with serving(hosted, thinker=thinker) as client, page(client) as one:
+        first = one.my_turn()
+        one.play()
+        assert one.told["thinking"] == 1
+        with page(client, KEYS.watch) as third:
+            assert third.told["moves"] == 1
+        one.ask("play", move=first["view"]["moves"][0]["move"])
+        assert one.read(lambda told: "say" in told)["say"] == "It is not your turn: greedy is to play."
+        one.ask("undo")
+        one.until(lambda told: told["moves"] == 0)
+        other = first["view"]["moves"][-1]["move"]
+        one.ask("play", move=other)
+        one.until(lambda told: told["moves"] == 1)
+        thinker.may_go = True
+        one.my_turn()
+        assert one.told["moves"] == 2
+        assert one.told["view"]["log"][1]["seat"] == 0
+        assert one.told["view"]["log"][2]["seat"] == 1
 
 
 def test_a_game_that_can_not_be_saved_goes_on():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import typer
 
 from krypenv.inputs.files import write_whole
-from krypenv.inputs.words import printable
+from krypenv.inputs.words import one_line, printable
 from krypenv.runtime import stopping
 from krypenv.training.cli.outputs import check_files, read_text
 from krypenv.training.cli.saved_games import Taken, alone, is_same, latest, own_name, take
@@ -191,16 +191,17 @@ class _Files:
         from krypenv.ui.browser.hosted import players_of
 
         for path in latest():
-            with contextlib.suppress(OSError, ValueError), contextlib.ExitStack() as found:
-                game = Game.replay(read_text(str(path))) if path.name.startswith(_STEM) else None
-                players = game and not game.session_over and players_of(game)
-                if game and players:
-                    try:
-                        found.enter_context(alone(path))
-                    except Taken:
-                        self._elsewhere = f"The game of {printable(str(path))} is played at another table. "
-                        continue
-                    self._held.enter_context(found.pop_all())
+            if not path.name.startswith(_STEM):
+                continue
+            try:
+                game = Game.replay(read_text(str(path)))
+                players = players_of(game)
+                if players and not game.session_over:
+                    self._held.enter_context(alone(path))
                     self.path = path
                     return game, players
+            except Taken:
+                self._elsewhere = f"The game of {printable(str(path))} is played at another table. "
+            except (OSError, ValueError) as error:
+                self._elsewhere = f"{printable(str(path))} can't be gone on with: {one_line(str(error))}. "
         return None

@@ -50,7 +50,8 @@ function hear(message) {
   table ??= begun(message);
   table.told = message;
   if (message.rules) table.rules = message.rules;
-  if (!before || before.game !== message.game || before.moves !== message.moves) forget(table);
+  const isSame = before?.game === message.game && before.moves === message.moves;
+  if (!isSame || table.isLost) forget(table); // a server that was started again may have another game
   if (message.say !== undefined) {
     table.say = message.say;
     table.isThinkingOfHint = false;
@@ -128,7 +129,7 @@ function keep(name, value) {
  * @param {{ do: string, move?: string, seat?: number, pace?: Pace, on?: boolean }} request
  */
 function ask(request) {
-  if (!table || socket?.readyState !== WebSocket.OPEN) return;
+  if (!table || table.isLost || socket?.readyState !== WebSocket.OPEN) return;
   socket.send(JSON.stringify({ game: table.told.game, moves: table.told.moves, ...request }));
 }
 
