@@ -16,17 +16,18 @@ from krypenv.ui.narrator.words import starting
 MOST_MOVES = 200  # that are listed; of more, a person names the cards that a card takes
 
 
-def view(game: Core, words: Narrator) -> dict[str, Any]:
+def view(game: Core, words: Narrator, story: Story | None = None) -> dict[str, Any]:
     """Return all that the narrator's seat may know of a game, as JSON has it, and nothing else.
 
-    For a seat of None, who only watches, it holds no hand and no moves.
+    For a seat of None, who only watches, it holds no hand and no moves. A `story` of the same narrator that was told
+    up to an earlier move of the same game spares time.
     """
-    seat = words.seat
-    log, last, swept = _log(game, words)
+    seat, story = words.seat, story or Story(words)
+    story.follow(game)
     return {
         "title": words.title,
         "seat": seat,
-        "players": [_player(game, words, each, swept[each]) for each in range(game.rules.players)],
+        "players": [_player(game, words, each, story.swept[each]) for each in range(game.rules.players)],
         "teams": _teams(game, words),
         "table": game.table,
         "builds": [
@@ -41,8 +42,8 @@ def view(game: Core, words: Narrator) -> dict[str, Any]:
         "hand": [] if seat is None else game.hand(seat),
         **_choices(game, words),
         "announcement": words.announcement(game),
-        "log": log,
-        "last": last,
+        "log": list(story.log),
+        "last": story.last,
         "over": game.is_over,
         "session_over": game.session_over,
         **_end(game, words),
@@ -140,31 +141,49 @@ def refusal(game: Core, words: Narrator, text: str) -> str:
 # ---------------------------------------------------------------------- what has happened
 
 
-def _log(game: Core, words: Narrator) -> tuple[list[dict[str, Any]], dict[str, Any] | None, list[list[str]]]:
-    """Return what has happened so far, told deal by deal, the last play by itself, and by seat the cards that swept."""
-    twin = game.rewound()
-    log: list[dict[str, Any]] = []
-    swept: list[list[str]] = [[] for _ in range(game.rules.players)]
-    last = None
-    deal = 0
-    for move in game.moves:
-        if twin.deal_number != deal:
-            deal = twin.deal_number
-            log.append({"deal": deal, "seat": None, "text": words.deal(twin)})
-        before = twin.copy()
-        twin.push(move)
-        swept[before.turn] += [move.card] * bool(move.sweep)
-        log.append({"deal": deal, "seat": before.turn, "text": words.play(before, twin)})
-        last = before
-    if twin.deal_number != deal and not twin.is_over:
-        log.append({"deal": twin.deal_number, "seat": None, "text": words.deal(twin)})
-    return log, None if last is None else _last(words, last, twin, log), swept
+class Story:
+    """What has happened in a game, told to one seat; when the game has gone on, it goes on where it stopped.
+
+    Args:
+        words: the narrator of the seat.
+
+    Attributes:
+        log: what has happened so far, told deal by deal.
+        last: the last play by itself; None before the first.
+        swept: by seat, the cards that swept.
+    """
+
+    def __init__(self, words: Narrator) -> None:
+        self._words = words
+        self._told: Core | None = None
+        self.log: list[dict[str, Any]] = []
+        self.last: dict[str, Any] | None = None
+        self.swept: list[list[str]] = []
+
+    def follow(self, game: Core) -> None:
+        """Tell what is new in a game; if moves were taken back, begin anew."""
+        told = self._told
+        if told is None or game.moves[: len(told.moves)] != told.moves:
+            told = self._told = game.rewound()
+            self.log, self.last, self.swept = [], None, [[] for _ in range(game.rules.players)]
+            self._tell_deal(told, 0)
+        for move in game.moves[len(told.moves) :]:
+            before = told.copy()
+            told.push(move)
+            text = self._words.play(before, told)
+            self.log.append({"deal": before.deal_number, "seat": before.turn, "text": text})
+            self.last = _last(before, told, text)
+            self.swept[before.turn] += [move.card] * bool(move.sweep)
+            self._tell_deal(told, before.deal_number)
+
+    def _tell_deal(self, game: Core, before: int) -> None:
+        if game.deal_number != before and not game.is_over:
+            self.log.append({"deal": game.deal_number, "seat": None, "text": self._words.deal(game)})
 
 
-def _last(words: Narrator, before: Core, game: Core, log: list[dict[str, Any]]) -> dict[str, Any]:
+def _last(before: Core, game: Core, text: str) -> dict[str, Any]:
     play = last_play(game)
     assert play
-    told = next(each["text"] for each in log[::-1] if each["seat"] is not None)
     return {
         "seat": play.seat,
         "card": play.card,
@@ -177,7 +196,7 @@ def _last(words: Narrator, before: Core, game: Core, log: list[dict[str, Any]]) 
         "build": play.build or None,
         "sweep": play.sweep,
         "gains": [new - old for new, old in zip(game.scores(), before.scores(), strict=True)],
-        "text": told,
+        "text": text,
     }
 
 

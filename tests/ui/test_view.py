@@ -10,7 +10,7 @@ from support.games import FIELDS, RULES, rules_of
 
 from krypenv import Game, Rules
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.view import MOST_MOVES, refusal, view
+from krypenv.ui.view import MOST_MOVES, Story, refusal, view
 
 SOME = [
     *(RULES[text] for text in ("krypkasino players=2", "krypkasino players=4 teams=2", "howto players=3")),
@@ -136,3 +136,18 @@ def test_a_sweep_pays_in_the_view():
 def test_every_family_has_a_view(name):
     rules = rules_of(FIELDS[name])
     assert view(Game(rules, seed=1), Narrator(rules, seat=0, language="sv"))["hand"] == Game(rules, seed=1).hand(0)
+
+
+@pytest.mark.parametrize("rules", SOME, ids=str)
+def test_a_story_that_goes_on_and_back_is_the_one_told_at_once(rules):
+    choices, game = random.Random(2), Game(rules, seed=6)
+    words = Narrator(rules, seat=0)
+    story = Story(words)
+    for _ in range(25):
+        for _ in range(choices.randint(1, 5)):
+            if not game.is_over:
+                game.push(choices.choice(some_moves(game)))
+        for _ in range(choices.choice((0, 0, 1, 3))):
+            if game.moves:
+                game.pop()
+        assert view(game, words, story) == view(game, words)

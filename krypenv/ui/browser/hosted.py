@@ -14,7 +14,7 @@ from krypenv.ui.browser.texts import CATALOGUES, say
 from krypenv.ui.browser.thinking import Advice
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.words import check_language, starting
-from krypenv.ui.view import refusal, view
+from krypenv.ui.view import Story, refusal, view
 
 _TAG = "Seat{}"  # of a record: who sits there
 OF_A_SEAT = ("play", "undo", "hint", "stand_in")  # what is asked for by who sits there
@@ -53,10 +53,11 @@ class Hosted:
         while game.pending:
             game.pop()
         sign(game, players)
+        self._stories = {seat: Story(words) for seat, words in self._words.items()}
 
     def view(self, seat: int | None) -> dict[str, Any]:
         """Return what a seat may see, None for who only watches."""
-        return view(self.game, self._words[seat])
+        return view(self.game, self._words[seat], self._stories[seat])
 
     def say(self, key: str, **parts: Any) -> str:
         """Return a text of the page."""
@@ -190,6 +191,7 @@ class Hosted:
         sign(game, self.players)
         game.comments.clear()
         self.game, self.number = game, self.number + 1
+        self._stories = {seat: Story(words) for seat, words in self._words.items()}
         self.save(is_new)
 
     # ------------------------------------------------------------------ saving
