@@ -156,18 +156,20 @@ class Story:
     def __init__(self, words: Narrator) -> None:
         self._words = words
         self._told: Core | None = None
+        self._moves: list[Move] = []  # that were told
         self.log: list[dict[str, Any]] = []
         self.last: dict[str, Any] | None = None
         self.swept: list[list[str]] = []
 
     def follow(self, game: Core) -> None:
         """Tell what is new in a game; if moves were taken back, begin anew."""
-        told = self._told
-        if told is None or game.moves[: len(told.moves)] != told.moves:
+        told, moves = self._told, game.moves
+        if told is None or moves[: len(self._moves)] != self._moves:
             told = self._told = game.rewound()
             self.log, self.last, self.swept = [], None, [[] for _ in range(game.rules.players)]
+            self._moves = []
             self._tell_deal(told, 0)
-        for move in game.moves[len(told.moves) :]:
+        for move in moves[len(self._moves) :]:
             before = told.copy()
             told.push(move)
             text = self._words.play(before, told)
@@ -175,6 +177,7 @@ class Story:
             self.last = _last(before, told, text)
             self.swept[before.turn] += [move.card] * bool(move.sweep)
             self._tell_deal(told, before.deal_number)
+        self._moves = moves
 
     def _tell_deal(self, game: Core, before: int) -> None:
         if game.deal_number != before and not game.is_over:

@@ -53,6 +53,7 @@ class Hosted:
         while game.pending:
             game.pop()
         sign(game, players)
+        self._made = len(game.moves)
         self._stories = {seat: Story(words) for seat, words in self._words.items()}
 
     def view(self, seat: int | None) -> dict[str, Any]:
@@ -75,7 +76,7 @@ class Hosted:
     @property
     def stamp(self) -> tuple[int, int]:
         """Which game of the table, and how many moves of it: what a request must name."""
-        return self.number, len(self.game.moves)
+        return self.number, self._made
 
     @property
     def thinker(self) -> int | None:
@@ -198,7 +199,7 @@ class Hosted:
 
     def save(self, is_new: bool = False) -> None:
         """Save the game, a new one to a new file; where it can't be saved, keep the reason for the people."""
-        self.fault = ""
+        self.fault, self._made = "", len(self.game.moves)
         try:
             self._keep(self.record(), is_new)
         except OSError as error:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from krypenv.one_game import Game
     from krypenv.rules import Rules
 
+YIELDING = 5  # by how much agents yield to servers, which answer clicks
 Spec = str  # an agent's name, as `krypenv.agents.make` reads it
 
 
@@ -102,6 +103,8 @@ class Thinker:
 def _belong_to_the_server() -> None:
     """Leave Ctrl-C to the server, which ends this process; a server that was killed could not, so end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "nice"):
+        os.nice(YIELDING)
     threading.Thread(target=_end_with_the_server, daemon=True).start()
 
 

@@ -72,9 +72,8 @@ def moves_of(game: Core, card: str) -> list[Move] | None:
     if not twin.pending:
         if parse_card(card) not in twin.legal_actions():
             return []
-        before = len(twin.moves)
         twin.act(parse_card(card))
-        if len(twin.moves) > before:
+        if not twin.pending:
             assert twin.last_move
             return [twin.last_move]
     try:
