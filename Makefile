@@ -82,6 +82,7 @@ narration: $(VENV)  ## write the golden texts of the narrator anew
 
 pictures: $(VENV)  ## draw the golden pictures and those of the pages anew
 	$(BIN)/python tests/make_pictures.py
+	$(BIN)/python tests/make_table_pictures.py
 
 bench: $(VENV)  ## measure the speed
 	$(BIN)/krypenv bench

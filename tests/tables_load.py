@@ -108,11 +108,13 @@ async def run(tables: int, seconds: float, rules: str, agent: str) -> None:
                 folder = Path(top, str(number))
                 folder.mkdir()
                 words = ["table", "--rules", rules, "--against", agent, "--hint", agent, "--port", "0", "--no-open"]
-                server = await asyncio.create_subprocess_exec(
-                    sys.executable, "-m", "krypenv", *words, cwd=folder, stdout=asyncio.subprocess.PIPE,
-                    env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+                servers.append(
+                    await asyncio.create_subprocess_exec(
+                        sys.executable, "-m", "krypenv", *words, cwd=folder, stdout=asyncio.subprocess.PIPE,
+                        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+                    )
                 )  # fmt: skip
-                servers.append(server)
+            for server in servers:
                 clients.append(Client(await address_of(server)))
                 playing.append(asyncio.create_task(clients[-1].play(begun)))
             ready = asyncio.gather(*(client.is_ready.wait() for client in clients))

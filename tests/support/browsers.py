@@ -57,7 +57,8 @@ def opened(browser, address, width=1280, height=800, **more):
     """A page at an address, where the rules have been read; it may log no error."""
     context = browser.new_context(viewport={"width": width, "height": height}, **more)
     page, faults = context.new_page(), []
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(30_000)
+    page.set_default_navigation_timeout(60_000)
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(address)

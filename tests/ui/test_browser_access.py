@@ -64,6 +64,26 @@ def test_nothing_serious_while_a_person_chooses(browser, position, name, scheme)
         check(page)
 
 
+@pytest.mark.parametrize("way", ["light", "dark", "phone"])
+def test_nothing_serious_in_a_hint_and_in_a_pile(browser, way):
+    load = lambda: hosted("krypkasino", adviser="search(worlds=4)")  # noqa: E731
+    with table_at(load) as address, opened(browser, address, **WAYS[way], reduced_motion="reduce") as page:
+        page.locator("[data-focus=hint]").click()
+        page.wait_for_selector(".hint")
+        check(page)
+        page.locator(".own .numbers button").click()
+        page.wait_for_selector("dialog[open]")
+        check(page)
+
+
+def test_nothing_serious_while_agents_are_watched(browser):
+    load = lambda: hosted("krypkasino", ("greedy", "random"))  # noqa: E731
+    with table_at(load, pause=0.5) as address, opened(browser, address, reduced_motion="reduce") as page:
+        page.locator("[data-focus=pause]").click()
+        page.wait_for_selector("[data-focus=step]")
+        check(page)
+
+
 def test_nothing_serious_for_who_watches_and_where_a_link_leads_nowhere(browser):
     closed = KEYS._replace(is_open=False)
     with table_at(lambda: hosted("mini-low"), closed) as address:
