@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from playwright.sync_api import Browser, Page
 from support.browsers import card, chromium, of_position, opened, table_at, wait_for_turn
 from support.decisions import BUILDS, CHOICE, FORCED, MANY
@@ -26,6 +27,7 @@ SIZES: dict[str, dict[str, Any]] = {
 }
 PAIRS = "krypkasino players=4 teams=2"
 Draw = Callable[[Browser, dict[str, Any]], Iterator[Page]]
+COLOURS = 200  # of a picture of the pages
 FEW, MANY_MOVES = 3, 12
 
 
@@ -92,9 +94,9 @@ STATES: dict[str, Any] = {
     "rules": after(at_table(TWO), lambda page: page.locator("[data-focus=rules]").click()),
 }
 PAGES = {  # of the docs: the state, and how it is shown
-    "table": ("choosing", {"width": 1080, "height": 720}),
-    "table-hint": ("hint", {"width": 1080, "height": 720}),
-    "table-phone": ("builds", {"width": 360, "height": 740}),
+    "table": ("choosing", {"width": 1200, "height": 780}),
+    "table-hint": ("hint", {"width": 1200, "height": 830}),
+    "table-phone": ("builds", {"width": 360, "height": 780}),
 }
 
 
@@ -113,7 +115,9 @@ def main() -> None:
     with chromium() as browser:
         if not given.all:
             for name, (state, size) in PAGES.items():
-                draw(browser, STATES[state], DOCS / f"{name}.png", size)
+                path = DOCS / f"{name}.png"
+                draw(browser, STATES[state], path, size)
+                Image.open(path).convert("RGB").quantize(COLOURS).save(path, optimize=True)
             return
         given.all.mkdir(parents=True, exist_ok=True)
         for name, state in STATES.items():
