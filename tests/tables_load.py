@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import json
 import os
+import random
 import re
 import sys
 import tempfile
@@ -27,6 +28,7 @@ from websockets.asyncio.client import connect
 
 ROOT = Path(__file__).parent.parent
 AIM = 100  # milliseconds, of the 95th percentile
+PAUSE = 1.5  # seconds that a quick person takes for a move
 READY = 600  # seconds that a table has to get ready
 
 
@@ -59,7 +61,7 @@ class Client:
                     await page.send(self._request(told, "play", move=view["moves"][0]["move"]))
                     told = await self._until(page, told)
                     self.latencies.append(time.perf_counter() - start)
-                    await asyncio.sleep(0.3)  # a quick person
+                    await asyncio.sleep(PAUSE * random.uniform(0.5, 1.5))
                 else:
                     told = await self._told(page)
 
