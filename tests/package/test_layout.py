@@ -47,6 +47,7 @@ FLOORS = [
     {"krypenv.advice"},
     {"krypenv.ui.narrator"},
     {"krypenv.ui"},
+    {"krypenv.ui.study"},
     {"krypenv.ui.browser"},
     {"krypenv.training", "krypenv.training.evaluation", "krypenv.training.learn", "krypenv.training.research"},
     {"krypenv.training.runs"},

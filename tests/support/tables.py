@@ -14,6 +14,7 @@ from krypenv.ui.browser.app import app_of
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
+from krypenv.ui.browser.study import Studies
 from krypenv.ui.browser.thinking import Thinker
 
 WAIT = 120  # seconds for a message, in which code may be compiled
@@ -47,10 +48,12 @@ def hosted(rules="mini-low", players=("person", "greedy"), keep=None, seed=3, la
 
 
 @contextlib.contextmanager
-def serving(load, keys=KEYS, thinker=None, is_local=True, **more):
-    """A client of a table's server."""
-    pages = Pages(load, keys, thinker or Here(), pause=0.0, **more)
-    with TestClient(app_of(pages, is_local), ADDRESS) as client:
+def serving(load, keys=KEYS, thinker=None, is_local=True, studied=None, **more):
+    """A client of a table's server; games are studied there if there is somebody who values moves."""
+    thinker = thinker or Here()
+    pages = Pages(load, keys, thinker, pause=0.0, **more)
+    studies = studied and Studies(keys, thinker, studied, pages)
+    with TestClient(app_of(pages, is_local, studies), ADDRESS) as client:
         yield client
 
 

@@ -9,13 +9,14 @@ from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
-from starlette.routing import Mount, WebSocketRoute
+from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from krypenv.ui.browser.pages import Pages
+from krypenv.ui.browser.study import Studies
 
 STATIC = Path(__file__).parent / "static"
 LOCAL = ("127.0.0.1", "localhost", "[::1]")  # hosts of links to this machine
@@ -30,19 +31,30 @@ HEADERS = {
 }
 
 
-def app_of(pages: Pages, is_local: bool) -> Starlette:
-    """Return the application of a table; a local one answers only to links to this machine."""
+def app_of(pages: Pages | None, is_local: bool, studies: Studies | None = None) -> Starlette:
+    """Return the application of a table; a local one answers only to links to this machine.
+
+    Without a table, it is the application of a page that studies games.
+    """
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        pages.begin()
+        if pages:
+            pages.begin()
         yield
-        await pages.end()
+        if pages:
+            await pages.end()
+        if studies:
+            studies.thinker.close()
 
-    app = Starlette(
-        routes=[WebSocketRoute("/socket", pages.serve), Mount("/", StaticFiles(directory=STATIC, html=True))],
-        lifespan=lifespan,
-    )
+    routes: list[BaseRoute] = []
+    if pages:
+        routes.append(WebSocketRoute("/socket", pages.serve))
+    else:
+        routes.append(Route("/", lambda _: RedirectResponse("/study.html")))
+    if studies:
+        routes.append(WebSocketRoute("/study", studies.serve))
+    app = Starlette(routes=[*routes, Mount("/", StaticFiles(directory=STATIC, html=True))], lifespan=lifespan)
     app.add_middleware(Guard, hosts=LOCAL if is_local else ())
     return app
 

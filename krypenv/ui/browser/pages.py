@@ -6,24 +6,24 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from starlette.websockets import WebSocket, WebSocketState
+from starlette.websockets import WebSocket
 
 from krypenv.inputs.words import one_line
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pace import Pace
-from krypenv.ui.browser.requests import Request, parse_key, parse_request
+from krypenv.ui.browser.requests import Request, parse_request
+from krypenv.ui.browser.sockets import NOT_READ, Gone, Refused, received, welcome
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
 
 if TYPE_CHECKING:
     from krypenv.ui.browser.hosted import Hosted  # it loads the engine, for which no page is to wait
 
 MOST_PAGES = 50  # open at once
-WAIT_FOR_KEY = 10.0  # seconds that a page has for its first message
 _UNKNOWN_KEY = "This link leads to no seat of this table. Ask for a new link where the table was started."
 _FULL = "Too many pages of this table are open; close one."
-_NOT_READ = "The message was not understood: {}."
 
 
 class Page:
@@ -136,25 +136,28 @@ class Pages:
 
     async def serve(self, socket: WebSocket) -> None:
         """Serve a page until it is closed."""
-        await socket.accept()
-        with contextlib.suppress(asyncio.TimeoutError, _Gone):
-            try:
-                key = parse_key(await asyncio.wait_for(_received(socket), WAIT_FOR_KEY))
-            except ValueError as error:
-                return await _refuse(socket, _NOT_READ.format(error))
-            await self._loaded.wait()
-            if self._hosted is None:
-                return await _refuse(socket, self._ended)
-            try:
-                seat = self._keys.seat(key, self._hosted.people)
-            except LookupError:
-                return await _refuse(socket, _UNKNOWN_KEY)
-            if len(self._pages) >= MOST_PAGES:
-                return await _refuse(socket, _FULL)
-            await self._listen(Page(socket, seat), self._hosted)
-        if socket.client_state == WebSocketState.CONNECTED:
-            with contextlib.suppress(RuntimeError):
-                await socket.close()
+        await welcome(socket, partial(self._enter, socket))
+
+    async def _enter(self, socket: WebSocket, key: str) -> None:
+        hosted, seat = await self.seat_of(key)
+        if len(self._pages) >= MOST_PAGES:
+            raise Refused(_FULL)
+        await self._listen(Page(socket, seat), hosted)
+
+    @property
+    def hosted(self) -> Hosted | None:
+        """The game at the table; None until it is there."""
+        return self._hosted
+
+    async def seat_of(self, key: str) -> tuple[Hosted, int | None]:
+        """Return the game, once it is there, and the seat that a key leads to; raises Refused if it leads nowhere."""
+        await self._loaded.wait()
+        if self._hosted is None:
+            raise Refused(self._ended)
+        try:
+            return self._hosted, self._keys.seat(key, self._hosted.people)
+        except LookupError:
+            raise Refused(_UNKNOWN_KEY) from None
 
     async def _listen(self, page: Page, hosted: Hosted) -> None:
         page.tell(texts=hosted.texts, language=hosted.language, rules=hosted.rules(page.seat))
@@ -165,7 +168,7 @@ class Pages:
         sender = self._start(self._send(page))
         try:
             while True:
-                self._answer(page, hosted, await _received(page.socket))
+                self._answer(page, hosted, await received(page.socket))
         finally:
             sender.cancel()
             self._pages.remove(page)
@@ -174,7 +177,7 @@ class Pages:
             self.tell_all()
 
     async def _send(self, page: Page) -> None:
-        with contextlib.suppress(RuntimeError, OSError, _Gone):  # the page is gone, as `_received` finds out
+        with contextlib.suppress(RuntimeError, OSError, Gone):  # the page is gone, as `received` finds out
             await page.send_news(self._message)
 
     def _answer(self, page: Page, hosted: Hosted, text: str) -> None:
@@ -182,7 +185,7 @@ class Pages:
         try:
             request = parse_request(text)
         except ValueError as error:
-            return page.tell(say=_NOT_READ.format(error))
+            return page.tell(say=NOT_READ.format(error))
         if request.do in ("pace", "pause", "step"):
             return self._change_pace(page, hosted, request)
         before, is_here = hosted.stamp, request.do == "stand_in" and request.seat in self._here()
@@ -306,21 +309,3 @@ async def _in_a_thread(work: Callable[[], Hosted]) -> Hosted:
 
     threading.Thread(target=run, daemon=True).start()
     return await done
-
-
-class _Gone(Exception):
-    """The page is closed."""
-
-
-async def _received(socket: WebSocket) -> str:
-    """Return the next message of a page; a message of bytes is an empty text. Raises _Gone if the page is closed."""
-    message = await socket.receive()
-    if message["type"] == "websocket.disconnect":
-        raise _Gone
-    return message.get("text") or ""
-
-
-async def _refuse(socket: WebSocket, reason: str) -> None:
-    with contextlib.suppress(RuntimeError):
-        await socket.send_json({"type": "closed", "say": reason})
-        await socket.close(4403)

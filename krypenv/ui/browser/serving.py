@@ -13,6 +13,7 @@ from collections.abc import Callable
 import uvicorn
 from starlette.applications import Starlette
 
+LONGEST = 1 << 18  # bytes of a message: the record of a game, in any letters
 SOON = 2  # seconds that pages have to close when the server stops
 
 
@@ -40,11 +41,14 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def link(listening: socket.socket, host: str, key: str = "") -> str:
-    """Return the link to a seat. The key follows a #, so browsers keep it to themselves and send it in no address."""
+def link(listening: socket.socket, host: str, key: str = "", page: str = "") -> str:
+    """Return the link to a seat, or to another page.
+
+    The key follows a #, so browsers keep it to themselves and send it in no address.
+    """
     port = listening.getsockname()[1]
     name = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
-    return f"http://{name}:{port}/{f'#{key}' if key else ''}"
+    return f"http://{name}:{port}/{page}{f'#{key}' if key else ''}"
 
 
 class Serving:
@@ -67,7 +71,7 @@ class Serving:
             log_level="error",
             access_log=False,
             ws="websockets-sansio",
-            ws_max_size=1 << 14,
+            ws_max_size=LONGEST,
             timeout_graceful_shutdown=SOON,
             lifespan="on",
         )

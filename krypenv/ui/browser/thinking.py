@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
@@ -74,6 +75,10 @@ class Thinker:
             raise AgentFailed(said)
         assert isinstance(said, Advice)
         return said
+
+    async def work(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a function of a module returns; raises what it raises, and AgentFailed if the process ended."""
+        return await self._call(function, *arguments)
 
     def close(self) -> None:
         """End the process, whatever it does."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from krypenv.one_game import Game
     from krypenv.rules import Rules
     from krypenv.ui.browser.hosted import Hosted
+    from krypenv.ui.browser.study import Analyst
 
 _STEM = "table"  # of the names of files
 _KEYS = Path(f".{_STEM}-links.json")  # so that links lead to their seats when the table is started again
@@ -48,6 +49,9 @@ class TableSettings(Command):
     hint: str = setting("champion", "who gives hints", panel=AGENTS, metavar="AGENT")
     seed: int | None = setting(None, "seed of the deal [default: a random one]", limits.SEED, LENGTH)
     load: str | None = setting(None, "go on with the game of a text record", panel=GAME_RECORDS, metavar="FILE")
+    study: str | None = setting(
+        None, "step through the record of a game that is over, instead of playing", panel=GAME_RECORDS, metavar="FILE"
+    )
     save: Path | None = an_output(
         None, "file to save the game to [default: the file of --load, or table.krk or table-2.krk and so on]", "FILE"
     )
@@ -60,6 +64,8 @@ class TableSettings(Command):
         super().__post_init__()
         if self.load and self.is_new:
             raise ValueError("the record of --load has the rules, the deal and the seats; leave out their options")
+        if self.study and (self.load or self.is_new or self.save or self.against):
+            raise ValueError("the record of --study has the rules, the deal and the players; leave out their options")
         if self.seat and self.people not in (1, len(self.seat)):
             raise ValueError(f"--people {self.people} needs as many --seat, not {len(self.seat)}")
 
@@ -86,9 +92,12 @@ def run(settings: TableSettings) -> None:
     from krypenv.ui.browser.keys import Keys
     from krypenv.ui.browser.pages import Pages
     from krypenv.ui.browser.serving import Serving, bound, is_loopback, link, open_soon
+    from krypenv.ui.browser.study import Studies
     from krypenv.ui.browser.thinking import Thinker
 
     it, is_local = settings, is_loopback(settings.host)
+    if it.study:
+        return _study(it, is_local)
     players = [] if it.load else it.players(rules_of(it))
     thinker = Thinker(secrets.randbits(32) if it.seed is None else it.seed)
     with bound(it.host, it.port) as listening, contextlib.ExitStack() as held:
@@ -107,11 +116,43 @@ def run(settings: TableSettings) -> None:
         typer.echo(f"The table is at {own} until you press Ctrl-C." if is_local else "Ctrl-C ends the table.")
         pages = Pages(files.begin, keys, thinker, begun=tell, stop=serving.stop)
         try:
-            serving.run(app_of(pages, is_local), listening, own if is_local and it.open else "")
+            studies = Studies(keys, thinker, _analyst(it), pages)
+            serving.run(app_of(pages, is_local, studies), listening, own if is_local and it.open else "")
         except KeyboardInterrupt:
             if pages.is_loading:
                 stopping.end_at_once()  # what is being compiled would be waited for
             typer.echo(f"\nThe game is saved in {files.path}; krypenv table goes on with it." if files.path else "")
+
+
+def _study(it: TableSettings, is_local: bool) -> None:
+    """Serve the page on which a game is studied, without a table."""
+    from krypenv.ui.browser.app import app_of
+    from krypenv.ui.browser.keys import Keys
+    from krypenv.ui.browser.serving import Serving, bound, link
+    from krypenv.ui.browser.study import Studies
+    from krypenv.ui.browser.thinking import Thinker
+    from krypenv.ui.narrator.words import language_of
+    from krypenv.ui.study.steps import StillPlayed, read_record
+
+    try:
+        game = read_record(read_text(str(it.study)))
+    except StillPlayed:
+        raise ValueError(f"the game of {it.study} is not over, so its hands stay closed; play it to its end") from None
+    thinker, keys = Thinker(it.seed or 0), Keys.new(is_local)
+    with bound(it.host, it.port) as listening:
+        own = link(listening, it.host, "" if is_local else keys.watch, "study.html")
+        typer.echo(f"The game is at {own} until you press Ctrl-C.")
+        studies = Studies(keys, thinker, _analyst(it), load=game.copy, language=it.language or language_of())
+        with contextlib.suppress(KeyboardInterrupt):
+            Serving().run(app_of(None, is_local, studies), listening, own if it.open else "")
+
+
+def _analyst(it: TableSettings) -> Analyst:
+    """Return who values moves where games are studied: the agent of --hint, if it can."""
+    from krypenv.training.evaluation.analysis.streamed import examine_move, measure_luck
+    from krypenv.ui.browser.study import Analyst
+
+    return Analyst(it.hint, examine_move, measure_luck)
 
 
 def rules_of(it: TableSettings) -> Rules:

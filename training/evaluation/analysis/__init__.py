@@ -3,6 +3,7 @@
 analysis  positions and records
 comments  tables, and comments in records
 picture   pictures
+streamed  one move after another, for pages
 """
 
 from typing import TYPE_CHECKING

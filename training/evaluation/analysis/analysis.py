@@ -206,9 +206,7 @@ def analyze_record(
         if seat in (None, twin.turn):
             player = make_player(agent, game.rules, seed)
             name = player.name
-            decision = _decide(twin, player, worlds, seed, open_hands, move)
-            played = next(value for value in decision.moves if value.move == str(move))
-            plays.append(RecordedMove(**vars(decision), number=number, played=played, mark=_mark(played.behind, marks)))
+            plays.append(_record(twin, move, player, worlds, seed, open_hands, marks))
         twin.push(move)
         if progress:
             progress(number, len(moves))
@@ -226,6 +224,18 @@ def analyze_record(
         seats=tuple(_sum_up(each, plays) for each in players if seat in (None, each)),
         luck=luck_of_game(game),
     )
+
+
+def analyze_move(
+    game: Game, move: Move, agent: Agent | str | None = None, seed: int = 0, marks: Marks = Marks()
+) -> RecordedMove:
+    """Return the regret of one legal move of the seat to act: what `analyze_record` tells of it once it is made.
+
+    Raises ValueError as `analyze_position` does.
+    """
+    limits.check("seed", seed, limits.SEED)
+    agent, worlds = _choose_agent(agent, game.rules, None, False)
+    return _record(game, move, make_player(agent, game.rules, seed), worlds, seed, False, marks)
 
 
 def _choose_agent(
@@ -248,6 +258,16 @@ def _choose_agent(
         raise ValueError(f"an analysis needs at least two worlds, as there is no interval from {shown(worlds)}")
     limits.check("worlds", worlds, limits.WORLDS)
     return chosen, worlds
+
+
+def _record(
+    game: Game, move: Move, player: Any, worlds: int, seed: int, open_hands: bool, marks: Marks
+) -> RecordedMove:
+    """Return a move that is made in a game among the legal ones."""
+    decision = _decide(game, player, worlds, seed, open_hands, move)
+    played = next(value for value in decision.moves if value.move == str(move))
+    number = len(game.moves) + 1
+    return RecordedMove(**vars(decision), number=number, played=played, mark=_mark(played.behind, marks))
 
 
 def _decide(game: Game, player: Any, worlds: int, seed: int, open_hands: bool, played: Move | None = None) -> Decision:

@@ -59,6 +59,7 @@ export function sheet({ told, acts }) {
         view.session_over &&
           h("button", { class: "main", "data-focus": "end new", onclick: () => acts.deal("new") }, t("new")),
         h("button", { "data-focus": "end again", onclick: () => acts.deal("again") }, t("again")),
+        h("a", { class: "button", "data-focus": "end study", href: `study.html${location.hash}` }, t("study")),
       ),
   );
 }

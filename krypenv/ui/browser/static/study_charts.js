@@ -1,0 +1,263 @@
+// The figures beside a game that is studied: the curve of the margins, luck, and the challenge.
+
+import { short } from "./cards.js";
+import { h, s, t } from "./dom.js";
+
+/** @typedef {import("./study_types.js").Choice} Choice */
+/** @typedef {import("./study_types.js").Difference} Difference */
+/** @typedef {import("./study_types.js").State} State */
+/** @typedef {import("./study_types.js").Study} Study */
+
+const WIDTH = 600;
+const HEIGHT = 260;
+const EDGE = { left: 40, right: 10, top: 24, bottom: 24 };
+
+/**
+ * Return a number with its sign, and a minus that is as wide as a plus.
+ * @param {number} number
+ * @param {number} [digits] after the point; without them a number has no plus
+ */
+export function points(number, digits) {
+  const text = digits === undefined ? String(Math.abs(number)) : Math.abs(number).toFixed(digits);
+  const plus = digits === undefined ? "" : "+";
+  return Number(text) === 0 ? text : number < 0 ? `−${text}` : `${plus}${text}`;
+}
+
+/** Return the curve of what each side could expect, with the mistakes. @param {State} state @param {Study} study */
+export function curve(state, study) {
+  const last = study.steps.length - 1;
+  const decisions = [...state.decisions.values()].sort((one, two) => one.at - two.at);
+  const ends = study.steps[last]?.margins ?? [];
+  const all = [...decisions.map((each) => each.margin), ...ends, 0];
+  const [low, high] = [Math.min(...all) - 1, Math.max(...all) + 1];
+  /** @param {number} at */
+  const x = (at) => EDGE.left + (at / Math.max(1, last)) * (WIDTH - EDGE.left - EDGE.right);
+  /** @param {number} margin */
+  const y = (margin) => EDGE.top + ((high - margin) / (high - low)) * (HEIGHT - EDGE.top - EDGE.bottom);
+  const sides = [...new Set(study.sides)];
+  const lines = sides.map((side) => {
+    const own = decisions.filter((each) => study.sides[each.seat] === side).map((each) => [each.at, each.margin]);
+    if (state.decisions.size >= last) own.push([last, ends[study.sides.indexOf(side)] ?? 0]);
+    return s("polyline", {
+      class: `side${side}`,
+      points: own.map(([at, margin]) => `${x(at ?? 0).toFixed(1)},${y(margin ?? 0).toFixed(1)}`).join(" "),
+    });
+  });
+  const marks = decisions
+    .filter((each) => each.mark === "?" || each.mark === "??")
+    .map((each) =>
+      s("text", { x: x(each.at), y: y(each.margin) - 6, "text-anchor": "middle", class: "mistake" }, each.mark),
+    );
+  const deals = study.steps.flatMap((step, at) => (at > 0 && step.deal !== study.steps[at - 1]?.deal ? [at] : []));
+  const drawing = s(
+    "svg",
+    {
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      class: "curve",
+      role: "img",
+      "aria-label": t("study_curve_note"),
+      onclick: (/** @type {MouseEvent} */ event) => state.go(placeOf(event, last)),
+    },
+    deals.map((at) => s("line", { class: "deal", x1: x(at), x2: x(at), y1: EDGE.top, y2: HEIGHT - EDGE.bottom })),
+    ticks(low, high).map((margin) => [
+      s("line", {
+        class: margin === 0 ? "zero" : "grid",
+        x1: EDGE.left,
+        x2: WIDTH - EDGE.right,
+        y1: y(margin),
+        y2: y(margin),
+      }),
+      s("text", { x: EDGE.left - 5, y: y(margin) + 4, "text-anchor": "end" }, points(margin)),
+    ]),
+    lines,
+    marks,
+    s("line", { class: "here", x1: x(state.at), x2: x(state.at), y1: EDGE.top, y2: HEIGHT - EDGE.bottom }),
+  );
+  return h(
+    "section",
+    {},
+    h("h2", {}, t("study_curve")),
+    drawing,
+    h(
+      "p",
+      { class: "legend" },
+      sides.map((side) =>
+        h("span", {}, sample(side), ` ${study.names.filter((_, seat) => study.sides[seat] === side).join(", ")} `),
+      ),
+    ),
+    h(
+      "p",
+      { class: "small" },
+      t("study_curve_note"),
+      " ",
+      state.decisions.size >= last && !marks.length && t("study_no_mistakes"),
+    ),
+  );
+}
+
+/** Return a piece of a side's line. @param {number} side */
+function sample(side) {
+  return s(
+    "svg",
+    { viewBox: "0 0 34 10", class: "curve sample", "aria-hidden": "true" },
+    s("polyline", { class: `side${side}`, points: "0,5 34,5" }),
+  );
+}
+
+/** Return the move that a click on the curve means. @param {MouseEvent} event @param {number} last */
+function placeOf(event, last) {
+  const box = /** @type {Element} */ (event.currentTarget).getBoundingClientRect();
+  const at = ((event.clientX - box.left) / box.width) * WIDTH;
+  return Math.round(((at - EDGE.left) / (WIDTH - EDGE.left - EDGE.right)) * last);
+}
+
+/** @param {number} low @param {number} high */
+function ticks(low, high) {
+  const step = [1, 2, 5, 10, 20, 50, 100].find((each) => (high - low) / each <= 7) ?? 200;
+  const first = Math.ceil(low / step);
+  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, at) => (first + at) * step);
+}
+
+/** Return how much of each deal was its cards. @param {State} state @param {Study} study */
+export function luckPart({ luck }, study) {
+  if (!luck) return null;
+  const who = study.within.filter((_, seat) => study.sides[seat] === luck.side).join(", ");
+  const rows = luck.deals.map((each) => ({
+    label: String(each.deal),
+    margin: each.margins[luck.side] ?? 0,
+    cards: each.luck[luck.side] ?? 0,
+  }));
+  const sum = rows.reduce(
+    (one, two) => ({ label: t("study_sum"), margin: one.margin + two.margin, cards: one.cards + two.cards }),
+    { label: "", margin: 0, cards: 0 },
+  );
+  return h(
+    "section",
+    {},
+    h("h2", {}, t("study_luck")),
+    h("p", {}, luck.told),
+    rows.length > 0 &&
+      h(
+        "table",
+        {},
+        h("caption", { class: "unseen" }, `${t("study_luck")}: ${who}`),
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            ["study_deal", "study_margin", "study_cards", "study_play"].map((key) => h("th", { scope: "col" }, t(key))),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          [...rows, sum].map((row) =>
+            h(
+              "tr",
+              { class: row === sum ? "sum" : "" },
+              h("th", { scope: "row" }, row.label),
+              [row.margin, row.cards, row.margin - row.cards].map((each) => h("td", {}, points(each, 1))),
+            ),
+          ),
+        ),
+      ),
+    h("p", { class: "small" }, t("study_luck_note", { who })),
+  );
+}
+
+/** Return the challenge: a button, how far it is, or what it came to. @param {State} state @param {Study} study */
+export function challengePart(state, study) {
+  if (!study.challenge) return null;
+  const { challenge, playing } = state;
+  if (playing)
+    return h(
+      "section",
+      {},
+      h("h2", {}, t("challenge_title", { who: study.by })),
+      h("p", { role: "status" }, t("challenge_playing", { who: study.by, ...playing })),
+      h("progress", { max: playing.of, value: playing.made, "aria-label": t("challenge_title", { who: study.by }) }),
+    );
+  if (!challenge)
+    return h(
+      "section",
+      {},
+      h("button", { class: "main", "data-focus": "challenge", onclick: state.dare }, t("challenge", { who: study.by })),
+    );
+  const title = t("challenge_title", { who: challenge.by });
+  const heads = [
+    t("study_deal"),
+    t("challenge_you"),
+    challenge.by,
+    t("challenge_differs"),
+    t("challenge_you"),
+    challenge.by,
+  ];
+  return h(
+    "section",
+    { class: "challenge" },
+    h("h2", {}, title),
+    h(
+      "div",
+      { class: "wide", tabindex: 0, role: "region", "aria-label": title },
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            heads.map((label, at) => h("th", { scope: "col", class: at > 2 ? "words" : "" }, label)),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          challenge.deals.map((each) =>
+            h(
+              "tr",
+              {},
+              h("th", { scope: "row" }, each.deal),
+              each.margins.map((margin) => h("td", {}, margin === null ? "" : points(margin, 0))),
+              difference(state, each.difference),
+            ),
+          ),
+        ),
+        h(
+          "tfoot",
+          {},
+          h(
+            "tr",
+            { class: "sum" },
+            h("th", { scope: "row" }, t("challenge_end")),
+            challenge.margins.map((margin) => h("td", {}, points(margin, 0))),
+            h("td", { colspan: 3 }),
+          ),
+        ),
+      ),
+    ),
+    h("p", { class: "small" }, t("challenge_note")),
+  );
+}
+
+/** Return where two games first differ in a deal, as cells. @param {State} state @param {Difference | null} found */
+function difference(state, found) {
+  if (!found) return h("td", { class: "words", colspan: 3 }, t("challenge_equal"));
+  const { mine, theirs, same } = found;
+  /** @param {Choice} choice */
+  const lay = (choice) => t("challenge_on", { cards: choice.table.map(short).join(" ") || "–" });
+  const look = h(
+    "button",
+    { class: "link", "data-focus": `difference ${mine.at}`, onclick: () => state.go(mine.at) },
+    t("study_at_short", { number: mine.at + 1 }),
+  );
+  return [
+    h("td", { class: "words" }, look, h("br"), same ? `${t("challenge_same")}, ${lay(mine)}` : t("challenge_other")),
+    [mine, theirs].map((choice) =>
+      h("td", { class: "words" }, !same && [h("span", { class: "small" }, lay(choice)), h("br")], choice.text),
+    ),
+  ];
+}

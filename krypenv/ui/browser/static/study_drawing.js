@@ -1,0 +1,313 @@
+// The page on which a game is studied, as it stands: the hands, the table, and what the moves were worth.
+
+import { face, lying, short } from "./cards.js";
+import { h, t } from "./dom.js";
+import { challengePart, curve, luckPart, points } from "./study_charts.js";
+
+/** @typedef {import("./study_types.js").Decision} Decision */
+/** @typedef {import("./study_types.js").State} State */
+/** @typedef {import("./study_types.js").Step} Step */
+/** @typedef {import("./study_types.js").Study} Study */
+/** @typedef {import("./study_types.js").Value} Value */
+
+const page = /** @type {HTMLElement} */ (document.getElementById("page"));
+const heard = /** @type {HTMLElement} */ (document.getElementById("heard"));
+const MOST = 8; // values that are shown
+const MARKS = /** @type {Record<string, string>} */ ({ "?!": "study_mark1", "?": "study_mark2", "??": "study_mark3" });
+
+/** Draw the page. @param {State} state */
+export function drawStudy(state) {
+  const { study } = state;
+  const active = document.activeElement;
+  const focus = active instanceof HTMLElement ? active.dataset.focus : undefined;
+  page.removeAttribute("aria-busy");
+  page.replaceChildren(
+    head(state),
+    study
+      ? h("main", { class: "studying" }, board(state, study), figures(state, study), challengePart(state, study))
+      : empty(state),
+  );
+  document.title = `${t("study_title")}${study ? ` · ${study.title}` : ""}`;
+  const again = focus && document.querySelector(`[data-focus="${focus}"]`);
+  if (again instanceof HTMLElement) again.focus();
+}
+
+/** Draw why there is nothing to study. @param {string} reason */
+export function drawStudyEnd(reason) {
+  page.removeAttribute("aria-busy");
+  page.replaceChildren(h("main", { class: "ended" }, h("p", { role: "alert" }, reason)));
+}
+
+/** Have screen readers say something. @param {string} text */
+export function readAloud(text) {
+  if (text) heard.replaceChildren(h("p", {}, text));
+}
+
+// ---------------------------------------------------------------------- head
+
+/** @param {State} state */
+function head(state) {
+  const { study } = state;
+  return h(
+    "header",
+    {},
+    h("h1", {}, study ? study.title : t("study_title")),
+    h("p", {}, study?.result ?? ""),
+    h(
+      "nav",
+      {},
+      study &&
+        h(
+          "a",
+          { class: "button", download: "krypenv.krk", href: recordLink(study.record), "data-focus": "save" },
+          t("study_save"),
+        ),
+      opener(state),
+      h("a", { class: "button", href: `./${location.hash}`, "data-focus": "table" }, t("study_table")),
+    ),
+  );
+}
+
+/** @type {{ record: string, link: string }} */
+const saved = { record: "", link: "" };
+
+/** Return a link to a record that the browser can save. @param {string} record */
+function recordLink(record) {
+  if (saved.record !== record) {
+    if (saved.link) URL.revokeObjectURL(saved.link);
+    Object.assign(saved, { record, link: URL.createObjectURL(new Blob([record], { type: "text/plain" })) });
+  }
+  return saved.link;
+}
+
+/** @param {State} state */
+function opener(state) {
+  const input = h("input", {
+    type: "file",
+    class: "unseen",
+    tabindex: -1,
+    "aria-hidden": "true",
+    /** @param {Event} event */
+    onchange: (event) => {
+      const file = event.target instanceof HTMLInputElement ? event.target.files?.[0] : null;
+      if (file) state.read(file);
+    },
+  });
+  const open = () => input instanceof HTMLInputElement && input.click();
+  return [h("button", { "data-focus": "open", onclick: open, title: t("study_drop") }, t("study_open")), input];
+}
+
+/** @param {State} state */
+function empty(state) {
+  return h(
+    "main",
+    { class: "ended" },
+    h("p", { role: "status" }, state.say || t("study_waiting")),
+    state.say && h("p", {}, t("study_none")),
+  );
+}
+
+// ---------------------------------------------------------------------- the position
+
+/** @param {State} state @param {Study} study */
+function board(state, study) {
+  const step = /** @type {Step} */ (study.steps[state.at]);
+  const first = study.seat ?? 0;
+  const around = study.names.map((_, each) => (first + 1 + each) % study.names.length);
+  const others = around.slice(0, -1);
+  return h(
+    "section",
+    { class: "felt", "aria-label": t("table") },
+    h(
+      "div",
+      { class: "open-hands" },
+      others.map((seat) => openHand(study, step, seat)),
+    ),
+    lie(step),
+    openHand(study, step, first),
+    h(
+      "div",
+      { class: "bar" },
+      state.say && h("p", { class: "status alarm" }, state.say),
+      h("p", { class: "status" }, step.told),
+      step.note && h("p", { class: "note" }, `${t("study_note")}: ${step.note}`),
+      steps(state, study),
+      values(state, study, step),
+    ),
+  );
+}
+
+/** @param {Study} study @param {Step} step @param {number} seat */
+function openHand(study, step, seat) {
+  const isTurn = step.turn === seat;
+  let isFound = false;
+  return h(
+    "div",
+    { class: `plaque${isTurn ? " turn" : ""}` },
+    h("h2", {}, isTurn && h("span", { class: "mark", "aria-hidden": "true" }, "▶"), study.names[seat]),
+    h("p", { class: "score" }, h("b", {}, points(step.scores[seat] ?? 0)), ` ${t("score")}`),
+    h(
+      "div",
+      {
+        class: "cards",
+        role: "group",
+        "aria-label": `${study.names[seat]}: ${t("in_hand", { count: step.hands[seat]?.length ?? 0 })}`,
+      },
+      step.hands[seat]?.map((card) => {
+        const isPlayed = isTurn && !isFound && card === step.move?.card;
+        isFound ||= isPlayed;
+        return lying(card, isPlayed ? "glow played" : "");
+      }),
+    ),
+  );
+}
+
+/** @param {Step} step */
+function lie(step) {
+  const left = [...(step.move?.takes ?? [])];
+  const cards = step.table.map((card) => {
+    const at = left.indexOf(card);
+    if (at >= 0) left.splice(at, 1);
+    return lying(card, at >= 0 ? "glow" : "");
+  });
+  const builds = step.builds.map((build) =>
+    h(
+      "span",
+      { class: `build${step.move?.builds.includes(build.value) ? " glow" : ""}` },
+      h(
+        "span",
+        { class: "pile" },
+        build.cards.map((card) => h("span", { class: "card" }, face(card))),
+      ),
+      h("em", {}, t("builds", { value: build.value })),
+    ),
+  );
+  return h(
+    "div",
+    { class: "middle" },
+    h(
+      "div",
+      { class: "table", role: "group", "aria-label": t("table") },
+      builds,
+      cards,
+      !cards.length && !builds.length && h("p", { class: "empty" }, t("empty")),
+    ),
+    step.aside.length > 0 && h("p", { class: "aside" }, `${t("aside")}: `, step.aside.map(short).join(" ")),
+  );
+}
+
+/** @param {State} state @param {Study} study */
+function steps(state, study) {
+  const last = study.steps.length - 1;
+  const step = /** @type {Step} */ (study.steps[state.at]);
+  const place = state.at < last ? t("study_at", { number: state.at + 1, of: last }) : t("study_end");
+  /** @param {string} name @param {string} sign @param {() => void} what @param {boolean} isOff */
+  const button = (name, sign, what, isOff) =>
+    h(
+      "button",
+      { "data-focus": name, "aria-label": t(name), title: t(name), "aria-disabled": String(isOff), onclick: what },
+      sign,
+    );
+  const marked = [...state.decisions.values()]
+    .filter((each) => each.mark === "?" || each.mark === "??")
+    .map((each) => each.at);
+  return h(
+    "div",
+    { class: "steps", "aria-description": t("study_keys") },
+    button("study_first", "|◀", () => state.go(0), state.at === 0),
+    button("study_back", "◀", () => state.go(state.at - 1), state.at === 0),
+    button("study_on", "▶", () => state.go(state.at + 1), state.at === last),
+    button("study_last", "▶|", () => state.go(last), state.at === last),
+    button("study_before", "◀ ??", () => state.jump(-1), !marked.some((at) => at < state.at)),
+    button("study_next", "?? ▶", () => state.jump(1), !marked.some((at) => at > state.at)),
+    h("span", { class: "place" }, `${place} · ${t("deal", { number: step.deal, of: study.deals })}`),
+  );
+}
+
+// ---------------------------------------------------------------------- what moves were worth
+
+/** @param {State} state @param {Study} study @param {Step} step */
+function values(state, study, step) {
+  if (step.turn === null || !step.move) return null;
+  const who = study.names[step.turn] ?? "";
+  const decision = state.decisions.get(state.at);
+  const made = h("p", { class: "made" }, h("b", {}, `${who}: ${step.move.text}`), " ", decision && verdict(decision));
+  if (!decision) return h("div", { class: "values" }, made, h("p", {}, t("study_waiting")));
+  return h(
+    "div",
+    { class: "values" },
+    made,
+    h(
+      "table",
+      {},
+      h("caption", { class: "unseen" }, t("study_values")),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, t("study_move")),
+          h("th", { scope: "col" }, t("study_margin")),
+          h("td"),
+          h("th", { scope: "col" }, t("study_sweeps")),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        decision.moves.filter((value, at) => at < MOST || value.played).map((value) => valueRow(value, decision)),
+      ),
+    ),
+    h(
+      "p",
+      { class: "small" },
+      t("study_values_note", { who: study.within[step.turn] ?? "", by: study.by }),
+      " ",
+      decision.more && t("study_more"),
+    ),
+  );
+}
+
+/** @param {Decision} decision */
+function verdict(decision) {
+  if (decision.moves.length === 1 && !decision.more) return t("study_only");
+  if (decision.regret < 0.05) return t("study_best");
+  const name = MARKS[decision.mark];
+  const said = t("study_regret", { points: decision.regret.toFixed(1) });
+  return name ? [h("strong", { class: "verdict" }, `${t(name)} ${decision.mark}`), " ", said] : said;
+}
+
+/** @param {Value} value @param {Decision} decision */
+function valueRow(value, decision) {
+  const margins = decision.moves.map((each) => each.margin);
+  const [low, high] = [Math.min(...margins), Math.max(...margins)];
+  const share = high > low ? (value.margin - low) / (high - low) : 1;
+  const half = value.half === null ? "" : ` ± ${value.half.toFixed(1)}`;
+  return h(
+    "tr",
+    { class: value.played ? "played" : "" },
+    h("th", { scope: "row" }, value.played && "▶ ", value.text, value.played && h("em", {}, ` ${t("study_played")}`)),
+    h("td", {}, `${points(value.margin, 1)}${half}`),
+    h(
+      "td",
+      { class: "meter", "aria-hidden": "true" },
+      h("meter", { min: 0, max: 1, value: (0.08 + 0.92 * share).toFixed(3) }),
+    ),
+    h("td", {}, `${Math.round(100 * value.sets_up)}%`),
+  );
+}
+
+// ---------------------------------------------------------------------- figures
+
+/** @param {State} state @param {Study} study */
+function figures(state, study) {
+  const of = study.steps.length - 1;
+  return h(
+    "aside",
+    { class: "figures" },
+    state.decisions.size < of && h("p", { class: "small" }, t("study_progress", { done: state.decisions.size, of })),
+    curve(state, study),
+    luckPart(state, study),
+  );
+}

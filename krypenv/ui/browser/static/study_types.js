@@ -1,0 +1,55 @@
+// What the server tells a page that studies a game.
+
+/** @typedef {{ card: string, takes: string[], builds: number[], text: string }} Made a move, as it was made */
+/** @typedef {{ value: number, cards: string[], owner: number, multiple: boolean }} Build */
+/**
+ * @typedef {object} Step a position of the game
+ * @property {number} deal
+ * @property {number | null} turn
+ * @property {string[][]} hands by seat
+ * @property {string[]} table
+ * @property {Build[]} builds
+ * @property {string[]} aside
+ * @property {number} stock
+ * @property {number[]} scores by seat
+ * @property {number[]} margins by seat
+ * @property {string} told what has led here
+ * @property {string} note a comment of the record
+ * @property {Made | null} move the move that was made here
+ */
+/**
+ * @typedef {object} Study a game that is over
+ * @property {string} title
+ * @property {number | null} seat
+ * @property {string[]} names by seat
+ * @property {string[]} within by seat, what seats are called within a sentence
+ * @property {number[]} sides by seat
+ * @property {number} deals
+ * @property {Step[]} steps
+ * @property {string} result
+ * @property {string} by who values moves
+ * @property {string} record
+ * @property {boolean} challenge whether there may be a challenge
+ */
+/** @typedef {{ move: string, text: string, played: boolean, margin: number, half: number | null, behind: number, sets_up: number, risks: number }} Value */
+/** @typedef {{ at: number, seat: number, margin: number, regret: number, mark: string, moves: Value[], more: boolean }} Decision */
+/** @typedef {{ side: number, told: string, deals: { deal: number, margins: number[], luck: number[] }[] }} Luck */
+/** @typedef {{ at: number, table: string[], hand: string[], text: string }} Choice */
+/** @typedef {{ same: boolean, mine: Choice, theirs: Choice }} Difference */
+/** @typedef {{ by: string, margins: number[], deals: { deal: number, margins: number[], difference: Difference | null }[] }} Challenge */
+/**
+ * @typedef {object} State what a page knows and shows
+ * @property {Study | null} study
+ * @property {number} at the position that is shown
+ * @property {Map<number, Decision>} decisions by the number of moves made before each
+ * @property {Luck | null} luck
+ * @property {Challenge | null} challenge
+ * @property {{ made: number, of: number } | null} playing how far the challenge is
+ * @property {string} say
+ * @property {(at: number) => void} go
+ * @property {(step: number) => void} jump to the next mistake, or with -1 to the previous one
+ * @property {() => void} dare begin the challenge
+ * @property {(file: File) => void} read
+ */
+
+export {};

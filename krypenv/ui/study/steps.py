@@ -1,0 +1,179 @@
+"""A game that is over, step by step: all hands, what was played, and what the moves were worth, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from krypenv.cards import parse_card, rank_of
+from krypenv.game.core import Core
+from krypenv.game.moves import Move
+from krypenv.kernels.scoring import leads, side_scores
+from krypenv.one_game import Game
+from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.narrator.words import starting
+
+PERSON = "person"
+LARGEST = 1 << 16  # characters of a record
+_TAG = "Seat{}"  # of a record: who sits there
+
+
+class StillPlayed(ValueError):
+    """A game whose hands must stay closed, as it is not over."""
+
+
+def read_record(text: str) -> Game:
+    """Return the game of a record.
+
+    Raises ValueError, with one sentence, for a text that is too long or no record, and StillPlayed for a game that is
+    not over.
+    """
+    if len(text) > LARGEST:
+        raise ValueError(f"a record has at most {LARGEST:,} characters, not {len(text):,}")
+    game = Game.replay(text)
+    if not game.is_over:
+        raise StillPlayed("the game is not over")
+    return game
+
+
+def seats_in(game: Core) -> list[str]:
+    """Return who sat where by a game's record: names of agents, and `PERSON`; none if it does not say."""
+    players = [game.tags.get(_TAG.format(seat), "") for seat in range(game.rules.players)]
+    return players if all(players) else []
+
+
+def without_seed(game: Game) -> Game:
+    """Return a game that is over without the seed that would tell the deals of its session that are still to come."""
+    twin = game.copy()
+    if not twin.session_over:
+        twin.seed = None
+    return twin
+
+
+def by_rank(cards: list[str]) -> list[str]:
+    """Return cards as they lie on a table: by rank."""
+    return sorted(cards, key=lambda card: (rank_of(parse_card(card)), parse_card(card)))
+
+
+def margins_of(game: Core) -> list[float]:
+    """Return by how many points the side of each seat is ahead of the mean of the other sides, so far or at the end."""
+    rules = game.rules
+    own = side_scores(rules, game.scores())
+    others = (sum(own[: rules.num_teams]) - own) / (rules.num_teams - 1)
+    found: list[float] = leads(rules, own, others).tolist()
+    return found
+
+
+def study_of(game: Game, words: Narrator) -> dict[str, Any]:
+    """Return a whole game, as JSON has it: the position before each move and after the last, with all hands.
+
+    Raises StillPlayed for a game that is not over.
+    """
+    if not game.is_over:
+        raise StillPlayed("the game is not over")
+    sheet = words.sheet(game)
+    return {
+        "title": words.title,
+        "seat": words.seat,
+        "names": [starting(name) for name in words.names],
+        "within": [words.who(seat) for seat in range(game.rules.players)],
+        "sides": [game.rules.team_of(seat) for seat in range(game.rules.players)],
+        "deals": len(game.rules.deal_sizes()),
+        "steps": _steps(game, words),
+        "sheet": {
+            "names": [starting(name) for name in words.names],
+            "entries": [{"label": entry.label, "points": list(entry.points)} for entry in sheet.entries],
+            "scores": list(sheet.scores),
+            "sides": list(sheet.sides),
+            "totals": list(sheet.totals),
+        },
+        "result": words.result(game),
+    }
+
+
+def _steps(game: Game, words: Narrator) -> list[dict[str, Any]]:
+    twin = game.rewound()
+    steps = [_step(twin, words)]
+    for number, move in enumerate(game.moves):
+        before = twin.copy()
+        steps[-1]["move"] = {
+            "card": move.card,
+            "takes": list(move.takes),
+            "builds": list(move.builds),
+            "text": words.choice(before, move)[0],
+        }
+        twin.push(move)
+        told = [words.play(before, twin)]
+        if twin.deal_number != before.deal_number and not twin.is_over:
+            told.append(words.deal(twin))
+        steps.append(_step(twin, words) | {"told": " ".join(told), "note": game.comments.get(number + 1, "")})
+    return steps
+
+
+def _step(game: Game, words: Narrator) -> dict[str, Any]:
+    """Return a position: what lies where, and how the sides stand."""
+    seats = range(game.rules.players)
+    return {
+        "deal": game.deal_number,
+        "turn": None if game.is_over else game.turn,
+        "hands": [game.hand(seat) for seat in seats],
+        "table": by_rank(game.table),
+        "builds": [
+            {"value": value, "cards": cards, "owner": owner, "multiple": is_multiple}
+            for value, cards, owner, is_multiple in game.builds
+        ],
+        "aside": game.set_aside,
+        "stock": game.stock_size,
+        "scores": game.scores(),
+        "margins": margins_of(game),
+        "told": "" if game.moves else words.deal(game),
+        "note": "" if game.moves else game.comments.get(0, ""),
+        "move": None,
+    }
+
+
+def decision_of(game: Game, words: Narrator, analysis: dict[str, Any]) -> dict[str, Any]:
+    """Return a decision with the values of its moves, in words.
+
+    Args:
+        game: the game before the move was made.
+        words: for whom it is told.
+        analysis: of the move that was made, as `RecordedMove.to_json` has it.
+    """
+    played = analysis["played"]["move"]
+    values = analysis["moves"]
+    return {
+        "at": analysis["number"] - 1,
+        "seat": analysis["seat"],
+        "margin": values[0]["margin"]["mean"],
+        "regret": analysis["played"]["behind"]["mean"],
+        "mark": analysis["mark"],
+        "moves": [_value(game, words, value, value["move"] == played) for value in values],
+        "more": analysis["legal"] is None or analysis["legal"] > len(values),
+    }
+
+
+def _value(game: Game, words: Narrator, value: dict[str, Any], is_played: bool) -> dict[str, Any]:
+    margin = value["margin"]
+    return {
+        "move": value["move"],
+        "text": words.choice(game, Move.parse(value["move"]))[0],
+        "played": is_played,
+        "margin": margin["mean"],
+        "half": None if margin["high"] is None else margin["high"] - margin["mean"],
+        "behind": value["behind"]["mean"],
+        "sets_up": value["sets_up"],
+        "risks": value["risks"],
+    }
+
+
+def told_side(words: Narrator, seat: int) -> tuple[str, str]:
+    """Return what the side of a seat is called at the beginning of a sentence, and the pronoun for it."""
+    side = words.rules.team_of(seat)
+    is_you = side == words.own_side and len(words.members(side)) == 1
+    return starting(words.side(side)), words.say(f"luck.whom.{'you' if is_you else 'side'}")
+
+
+def person_of(players: Sequence[str]) -> int | None:
+    """Return the only person's seat, None if nobody or several people play."""
+    return players.index(PERSON) if list(players).count(PERSON) == 1 else None

@@ -1,0 +1,72 @@
+"""Pages that study games, without a browser; moves are valued in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+
+from starlette.testclient import TestClient
+
+from krypenv import Game, Rules
+from krypenv.training.evaluation.analysis.streamed import examine_move, measure_luck
+from krypenv.ui.browser.app import app_of
+from krypenv.ui.browser.study import Analyst, Studies
+from support.tables import ADDRESS, KEYS, Here
+
+ANALYST = Analyst("search(worlds=4)", examine_move, measure_luck)
+STUDY = "ws://127.0.0.1:8765/study"
+
+
+def played(rules="mini-low", players=("person", "greedy"), seed=3):
+    """A game of random moves that is over, with its players in the record."""
+    game, chance = Game(Rules.parse(rules), seed=seed), random.Random(seed)
+    while not game.is_over:
+        game.push(chance.choice(game.legal_moves()))
+    game.tags |= {f"Seat{seat}": player for seat, player in enumerate(players)}
+    return game
+
+
+class Visit:
+    """A page that studies games."""
+
+    def __init__(self, socket):
+        self.socket = socket
+
+    def send(self, **message):
+        self.socket.send_text(json.dumps(message))
+
+    def read(self, kind):
+        """Read messages until one of a kind, and return it."""
+        while True:
+            told = self.socket.receive_json()
+            if told["type"] == kind:
+                return told
+            assert told["type"] not in ("say", "failed", "closed"), told["say"]
+
+    def open(self, record=None):
+        """Open a record, or the game that the page finds, and return it."""
+        self.send(do="open", **({} if record is None else {"record": record}))
+        return self.read("study")
+
+    def refused(self, record=None):
+        """Try to open a record, and return why it stays closed."""
+        self.send(do="open", **({} if record is None else {"record": record}))
+        return self.read("say")["say"]
+
+
+@contextlib.contextmanager
+def visit(client, key="", origin=ADDRESS):
+    """A page that has its seat."""
+    with client.websocket_connect(STUDY, headers={"origin": origin}) as socket:
+        one = Visit(socket)
+        one.send(do="sit", key=key)
+        yield one
+
+
+@contextlib.contextmanager
+def studying(load=None, keys=KEYS, language="en"):
+    """A client of a server without a table."""
+    studies = Studies(keys, Here(), ANALYST, load=load, language=language)
+    with TestClient(app_of(None, True, studies), ADDRESS) as client:
+        yield client

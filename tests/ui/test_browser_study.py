@@ -1,0 +1,342 @@
+"""The server of pages that study games: what is opened and what stays closed, values, luck, and the challenge."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+from support.commands import krypenv
+from support.studies import ANALYST, STUDY, played, studying, visit
+from support.tables import ADDRESS, KEYS, Here, Kept, hosted, page, serving
+
+from krypenv import Game, Rules
+from krypenv.game.moves import Move
+from krypenv.training.evaluation.analysis.analysis import analyze_record
+from krypenv.training.evaluation.luck.of_game import luck_of_game
+from krypenv.ui.browser.hosted import Hosted
+from krypenv.ui.browser.seats import PERSON
+from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.study.challenge import compared, play_again
+from krypenv.ui.study.steps import LARGEST, margins_of
+
+CLOSED = "This game is not over, so its hands stay closed. Play it to its end first."
+BUILDS = "mini-mulle"
+
+
+# ---------------------------------------------------------------------- what is opened
+
+
+@pytest.mark.parametrize("rules", ["mini-low", "mini-double players=4 teams=2", BUILDS])
+def test_each_step_has_the_cards_of_the_game(rules):
+    game = played(rules, players=(PERSON, *["greedy"] * (Rules.parse(rules).players - 1)))
+    with studying(game.copy) as client, visit(client) as one:
+        study = one.open()
+    assert study["seat"] == 0
+    assert study["names"][0] == "You"
+    assert len(study["steps"]) == len(game.moves) + 1
+    twin = game.rewound()
+    for at, step in enumerate(study["steps"]):
+        assert step["hands"] == [twin.hand(seat) for seat in range(game.rules.players)]
+        assert sorted(step["table"]) == sorted(twin.table)
+        assert [(build["value"], build["owner"]) for build in step["builds"]] == [each[::2] for each in twin.builds]
+        assert (step["turn"], step["deal"]) == (None if twin.is_over else twin.turn, twin.deal_number)
+        assert step["scores"] == twin.scores()
+        if twin.is_over:
+            assert step["move"] is None
+        else:
+            move = game.moves[at]
+            assert (step["move"]["card"], step["move"]["takes"]) == (move.card, list(move.takes))
+            twin.push(move)
+    assert study["steps"][-1]["margins"] == margins_of(game)
+    assert Game.replay(study["record"]).scores() == game.scores()
+
+
+def test_the_comments_of_a_record_are_shown_where_they_stand():
+    game = played()
+    game.comments[2] = "that was bold"
+    with studying() as client, visit(client) as one:
+        steps = one.open(game.record())["steps"]
+    assert [step["note"] for step in steps] == ["", "", "that was bold", *[""] * (len(steps) - 3)]
+
+
+def test_a_dropped_record_needs_no_table_and_no_names():
+    game = played(players=())
+    with studying() as client, visit(client) as one:
+        assert one.read("hello")["language"] == "en"
+        assert one.refused() == "Drop the record of a game on this page, or open its file."
+        study = one.open(game.record())
+    assert study["seat"] is None
+    assert study["names"] == ["Seat 0", "Seat 1"]
+    assert not study["challenge"]
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        ("", "The file can't be read: line 1: the record ends without"),
+        ("torn [Rules", "The file can't be read: line 1: 'torn' is no move"),
+        ('[Rules "mini-low"] [Seed "1"]\n1. KC *', "The file can't be read: line 2: "),
+        ("x" * (LARGEST + 1), "The file can't be read: a record has at most 65,536 characters, not 65,537."),
+        ('[Rules "mini-low"] [Seed "1"] *', CLOSED),
+    ],
+)
+def test_what_is_no_record_of_a_game_that_is_over_gets_one_sentence(record, reason):
+    with studying() as client, visit(client) as one:
+        said = one.refused(record)
+        assert said.startswith(reason)
+        assert said.endswith(".")
+        assert "\n" not in said
+        assert one.open(played().record())["steps"]
+
+
+def test_a_game_cut_short_at_every_move_stays_closed():
+    game = played()
+    with studying() as client, visit(client) as one:
+        while game.moves:
+            game.pop()
+            assert one.refused(game.record()) == CLOSED
+
+
+@pytest.mark.parametrize("message", ["{", "[]", '{"do": "win"}', '{"do": "look", "at": -1}', '{"do": "open", "x": 1}'])
+def test_a_malformed_message_gets_one_sentence(message):
+    with studying(played().copy) as client, visit(client) as one:
+        one.socket.send_text(message)
+        assert one.read("say")["say"].startswith("The message was not understood: ")
+        one.open()
+
+
+# ---------------------------------------------------------------------- beside a table
+
+
+def test_the_game_at_the_table_is_opened_when_it_is_over_and_not_before():
+    kept = Kept()
+    with serving(lambda: hosted(keep=kept), studied=ANALYST) as client, page(client) as one, visit(client) as two:
+        while not one.my_turn()["view"]["over"]:
+            assert two.refused() == CLOSED
+            assert two.refused(kept.games[-1][-1] if kept.games[-1] else hosted().record().decode()) == CLOSED
+            one.play()
+        record = kept.games[-1][-1]
+        assert two.open()["record"] == record
+        one.ask("again")
+        one.until(lambda told: told["game"] == 2)
+        assert two.refused() == CLOSED
+        same = "These cards are being played at this table. They stay closed until that game is over."
+        assert two.refused(record) == same
+        assert two.open(played(seed=8).record())
+
+
+def test_a_seed_that_tells_the_next_deals_of_a_session_is_left_out():
+    with (
+        serving(lambda: hosted("mini-low games=2"), studied=ANALYST) as client,
+        page(client) as one,
+        visit(client) as two,
+    ):
+        while not one.my_turn()["view"]["over"]:
+            one.play()
+        record = two.open()["record"]
+        assert "Seed" not in record
+        assert Game.replay(record).deck == Game(Rules.parse("mini-low games=2"), seed=3).deck
+    with studying(played().copy) as client, visit(client) as one:
+        assert '[Seed "3"]' in one.open()["record"]
+
+
+def test_who_has_no_link_studies_nothing():
+    closed = KEYS._replace(is_open=False)
+    with studying(played().copy, closed) as client:
+        for key in ("", "guess"):
+            with visit(client, key) as one:
+                assert "leads nowhere" in one.read("closed")["say"]
+        with visit(client, KEYS.watch) as one:
+            assert one.open()
+    with serving(hosted, closed, studied=ANALYST) as client, visit(client, "guess") as one:
+        assert "leads to no seat" in one.read("closed")["say"]
+    with (
+        studying() as client,
+        pytest.raises(WebSocketDisconnect),
+        client.websocket_connect(STUDY, headers={"origin": "http://evil.example"}),
+    ):
+        pass
+
+
+# ---------------------------------------------------------------------- values and luck
+
+
+def test_each_decision_comes_with_what_analyze_says_of_it_and_luck_at_last():
+    game = played("mini-double")
+    with studying(game.copy) as client, visit(client) as one:
+        one.open()
+        told = [one.socket.receive_json() for _ in range(len(game.moves) + 1)]
+    assert [each["type"] for each in told] == ["decision"] * len(game.moves) + ["luck"]
+    analysis = analyze_record(game, ANALYST.agent)
+    for decision, play in zip(told, analysis.plays, strict=False):
+        assert (decision["at"], decision["seat"]) == (play.number - 1, play.seat)
+        assert decision["regret"] == play.regret
+        assert decision["mark"] == play.mark
+        assert [(each["move"], each["margin"]) for each in decision["moves"]] == [
+            (each.move, each.margin.mean) for each in play.moves
+        ]
+        assert [each["move"] for each in decision["moves"] if each["played"]] == [play.played.move]
+    luck = luck_of_game(game)
+    assert told[-1]["deals"] == luck.to_json()["deals"]
+    assert told[-1]["told"] == luck.tell(0)
+
+
+def test_the_decision_that_the_page_shows_is_valued_first():
+    game = played("mini-double")
+    with studying(game.copy) as client, visit(client) as one:
+        one.open()
+        one.send(do="look", at=len(game.moves) - 1)
+        order = [one.read("decision")["at"] for _ in game.moves]
+    assert sorted(order) == list(range(len(game.moves)))
+    assert order != sorted(order)
+
+
+def test_an_agent_that_fails_is_told_in_a_sentence():
+    class Failing(Here):
+        async def work(self, function, *arguments):
+            raise ValueError("no idea")
+
+    with serving(hosted, thinker=Failing(), studied=ANALYST) as client, visit(client) as one:
+        one.open(played(seed=8).record())
+        assert one.read("failed")["say"] == "Search can't play: no idea."
+
+
+# ---------------------------------------------------------------------- the challenge
+
+
+def test_the_challenge_plays_the_same_cards_and_tells_the_first_differences():
+    game = played("mini-double", players=(PERSON, "greedy"))
+    with studying(game.copy) as client, visit(client) as one:
+        assert one.open()["challenge"]
+        one.send(do="challenge")
+        made = one.read("playing")
+        assert made["of"] == len(game.moves)
+        found = one.read("challenge")
+    other = Game.replay(found["record"])
+    assert other.deck == game.deck
+    assert found["margins"] == [margins_of(game)[0], margins_of(other)[0]]
+    assert [each["deal"] for each in found["deals"]] == list(range(1, len(game.rules.deal_sizes()) + 1))
+    assert found["deals"][-1]["margins"] == found["margins"]
+    mine, theirs = by_deal(game), by_deal(other)
+    for each in found["deals"]:
+        differs = [
+            (one, two) for one, two in zip(mine[each["deal"]], theirs[each["deal"]], strict=True) if one[2] != two[2]
+        ]
+        if not differs:
+            assert each["difference"] is None
+            continue
+        (before, after) = differs[0]
+        told = each["difference"]
+        assert told["same"] == (before[:2] == after[:2])
+        assert sorted(told["mine"]["table"]) == sorted(before[1])
+        assert told["mine"]["hand"] == before[0]
+        assert sorted(told["theirs"]["table"]) == sorted(after[1])
+
+
+def by_deal(game):
+    """What seat 0 held, saw and played, by deal."""
+    twin, found = game.rewound(), {}
+    for move in game.moves:
+        if twin.turn == 0:
+            found.setdefault(twin.deal_number, []).append((twin.hand(0), twin.table, move))
+        twin.push(move)
+    return found
+
+
+def test_opponents_answer_as_they_did_until_the_games_differ():
+    game, asked = played("mini-double"), []
+
+    async def decide(spec, seat, given):
+        asked.append((spec, seat, len(given.moves)))
+        at = len(given.moves)
+        if spec == "self" and given.moves == game.moves[:at] and at < 4:
+            return str(game.moves[at])
+        return str(given.legal_moves()[-1])
+
+    async def tell(made):
+        pass
+
+    other = asyncio.run(play_again(game, 0, [PERSON, "greedy"], "self", decide, tell))
+    same = next((at for at, (one, two) in enumerate(zip(game.moves, other.moves, strict=False)) if one != two), None)
+    assert same is not None
+    assert same >= 4
+    assert all(at > same for spec, _, at in asked if spec == "greedy")
+    assert {seat for spec, seat, _ in asked if spec == "self"} == {0}
+
+
+def test_a_game_compared_with_itself_differs_nowhere():
+    game = played("mini-low")
+    found = compared(game, game, 0, Narrator(game.rules, seat=0))
+    assert found["margins"] == [margins_of(game)[0]] * 2
+    assert all(each["difference"] is None for each in found["deals"])
+
+
+@pytest.mark.parametrize("players", [(PERSON, PERSON), ("greedy", "greedy"), (PERSON, "")])
+def test_there_is_no_challenge_where_the_others_can_not_play_once_more(players):
+    game = played(players=players)
+    with studying(game.copy) as client, visit(client) as one:
+        assert not one.open()["challenge"]
+        one.send(do="challenge")
+        assert one.read("say")["say"].startswith("The others would have to play once more")
+
+
+def test_margins_are_told_for_sides():
+    game = Game.from_position("rules: krypkasino; table: 4H; hand 0: 2C 3C; hand 1: 6D 9D; captured 1: rest")
+    game.push(Move("2C"))
+    scores = game.scores()
+    assert margins_of(game) == [scores[1] - scores[0], scores[0] - scores[1]]
+    four = played("mini-double players=4 teams=2", ())
+    own = [four.scores()[seat] + four.scores()[(seat + 2) % 4] for seat in range(4)]
+    assert margins_of(four) == [own[1] - own[0], own[0] - own[1]] * 2
+
+
+def test_the_seat_of_a_page_is_the_one_that_is_told():
+    players = (PERSON, PERSON)
+    game = played(players=players)
+    load = lambda: Hosted(game.copy(), players, "greedy", Kept())  # noqa: E731
+    with serving(load, studied=ANALYST) as client:
+        for seat in (0, 1):
+            with visit(client, KEYS.seats[seat]) as one:
+                study = one.open()
+                assert study["names"][seat] == "You"
+        with visit(client, KEYS.watch) as one:
+            assert one.open()["seat"] is None
+
+
+# ---------------------------------------------------------------------- the command
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--seed", 1], "the record of --study has the rules, the deal and the players; leave out their options"),
+        ([], "game.krk is not over, so its hands stay closed; play it to its end"),
+    ],
+)
+def test_what_can_not_be_studied_is_refused_in_one_sentence(tmp_path, words, reason):
+    path = tmp_path / "game.krk"
+    path.write_text(Game(Rules.preset("mini-low"), seed=1).record())
+    done = krypenv("table", "--no-open", "--port", 0, "--study", path, *words)
+    assert done.exit_code == 2
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_command_serves_the_page_of_a_record(tmp_path, monkeypatch):
+    path, game = tmp_path / "game.krk", played()
+    path.write_text(game.record())
+    apps = []
+    monkeypatch.setattr("krypenv.ui.browser.serving.Serving.run", lambda self, app, *rest: apps.append((app, *rest)))
+    done = krypenv("table", "--port", 0, "--study", path, "--hint", ANALYST.agent)
+    assert done.exit_code == 0
+    [(app, _, opened)] = apps
+    assert opened.endswith("/study.html")
+    assert f"The game is at {opened} until you press Ctrl-C." in done.stdout
+    with TestClient(app, ADDRESS) as client:
+        assert client.get("/", follow_redirects=False).headers["location"] == "/study.html"
+        with visit(client) as one:
+            assert one.open()["result"] == Narrator(game.rules, ["", "greedy"], 0).result(game)
+            assert one.read("decision")["moves"]
+    assert [each.name for each in tmp_path.iterdir()] == ["game.krk"]

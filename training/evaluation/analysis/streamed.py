@@ -1,0 +1,37 @@
+"""An analysis bit by bit, as plain values: what a page asks for in another process, one move after another.
+
+It loads no engine before it is asked for something.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from krypenv.one_game import Game
+
+
+def examine_move(game: Game, move: str, agent: str) -> dict[str, Any]:
+    """Return the analysis of a move that was made in a game, as `RecordedMove.to_json` has it.
+
+    An agent that values no moves leaves this to the one that analyses by default.
+    """
+    from krypenv.advice.values import gives_values
+    from krypenv.agents import make_known
+    from krypenv.game.moves import Move
+    from krypenv.training.evaluation.analysis.analysis import analyze_move
+
+    is_able = gives_values(make_known(agent, game.rules))
+    return analyze_move(game, Move.parse(move), agent if is_able else None).to_json()
+
+
+def measure_luck(game: Game, seat: int, name: str, whom: str, language: str) -> dict[str, Any]:
+    """Return the luck in each deal of a game as `GameLuck.to_json` has it, and `told`, a sentence about a seat's side.
+
+    The sentence is empty if no deal was both dealt and finished in the game.
+    """
+    from krypenv.training.evaluation.luck.of_game import luck_of_game
+
+    luck = luck_of_game(game)
+    told = luck.tell(seat % luck.margins.shape[1], name, whom, language) if luck.deals else ""
+    return luck.to_json() | {"told": told}
