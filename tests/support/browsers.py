@@ -16,7 +16,7 @@ from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.pages import Pages
 from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.browser.serving import bound
-from support.tables import KEYS, Here, Kept
+from support.tables import KEYS, Here, Kept, sockets_of
 
 INSTALL = "chromium is missing; on Debian: apt-get install --no-install-recommends chromium"
 
@@ -33,11 +33,13 @@ def chromium():
 
 
 @contextlib.contextmanager
-def table_at(load, keys=KEYS, port=0, thinker=None, pause=0.0):
+def table_at(load, keys=KEYS, port=0, thinker=None, pause=0.0, studied=None):
     """The address of a table that is served in a thread."""
-    pages = Pages(load, keys, thinker or Here(), pause=pause)
+    thinker = thinker or Here()
+    pages = Pages(load, keys, thinker, pause=pause)
+    sockets = sockets_of(pages, keys, thinker, studied)
     with bound("127.0.0.1", port) as listening:
-        config = uvicorn.Config(app_of(pages, is_local=True), log_level="error", ws="websockets-sansio",
+        config = uvicorn.Config(app_of(pages, True, sockets), log_level="error", ws="websockets-sansio",
                                 timeout_graceful_shutdown=1)  # fmt: skip
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from krypenv import Game, Rules
 from krypenv.training.evaluation.analysis.streamed import examine_move, measure_luck
 from krypenv.ui.browser.app import app_of
-from krypenv.ui.browser.study import Analyst, Studies
+from krypenv.ui.study.studies import Analyst, Studies
 from support.tables import ADDRESS, KEYS, Here
 
 ANALYST = Analyst("search(worlds=4)", examine_move, measure_luck)
@@ -68,5 +68,5 @@ def visit(client, key="", origin=ADDRESS):
 def studying(load=None, keys=KEYS, language="en"):
     """A client of a server without a table."""
     studies = Studies(keys, Here(), ANALYST, load=load, language=language)
-    with TestClient(app_of(None, True, studies), ADDRESS) as client:
+    with TestClient(app_of(None, True, {"/study": studies.serve}), ADDRESS) as client:
         yield client

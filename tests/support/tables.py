@@ -14,8 +14,9 @@ from krypenv.ui.browser.app import app_of
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
-from krypenv.ui.browser.study import Studies
 from krypenv.ui.browser.thinking import Thinker
+from krypenv.ui.study.learners import Lessons
+from krypenv.ui.study.studies import Studies
 
 WAIT = 120  # seconds for a message, in which code may be compiled
 ADDRESS = "http://127.0.0.1:8765"
@@ -52,8 +53,7 @@ def serving(load, keys=KEYS, thinker=None, is_local=True, studied=None, **more):
     """A client of a table's server; games are studied there if there is somebody who values moves."""
     thinker = thinker or Here()
     pages = Pages(load, keys, thinker, pause=0.0, **more)
-    studies = studied and Studies(keys, thinker, studied, pages)
-    with TestClient(app_of(pages, is_local, studies), ADDRESS) as client:
+    with TestClient(app_of(pages, is_local, sockets_of(pages, keys, thinker, studied)), ADDRESS) as client:
         yield client
 
 
@@ -69,6 +69,14 @@ def within(seconds, call):
 
     threading.Thread(target=run, daemon=True).start()
     return done.result(seconds)
+
+
+def sockets_of(pages, keys, thinker, studied=None):
+    """What serves the pages beside a table: lessons, and studies if somebody values moves."""
+    sockets = {"/learn": Lessons(pages, thinker).serve}
+    if studied:
+        sockets["/study"] = Studies(keys, thinker, studied, pages).serve
+    return sockets
 
 
 class Page:

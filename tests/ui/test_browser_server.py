@@ -28,6 +28,7 @@ from krypenv.ui.narrator.words import LANGUAGES
 from krypenv.ui.table import Table
 from krypenv.ui.view import view
 
+STUDY = STATIC.parents[1] / "study"
 TWO = (PERSON, PERSON)
 
 
@@ -399,8 +400,8 @@ async def test_agents_think_in_a_process_of_their_own():
 
 
 def test_every_text_is_in_every_language_and_is_used():
-    code = "".join(path.read_text(encoding="utf-8") for path in [*STATIC.glob("*.js"), *STATIC.parent.glob("*.py")]
-                   if path.stem not in ("english", "swedish"))  # fmt: skip
+    files = [*STATIC.glob("*.js"), *STATIC.parent.glob("*.py"), *STUDY.glob("*.py")]
+    code = "".join(path.read_text(encoding="utf-8") for path in files if path.stem not in ("english", "swedish"))
     assert set(CATALOGUES) == set(LANGUAGES)
     for texts in CATALOGUES.values():
         assert list(texts) == list(CATALOGUES["en"])

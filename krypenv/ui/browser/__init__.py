@@ -11,7 +11,6 @@ keys      the keys in the links to seats
 pace      how fast agents play
 thinking  agents, in a process of their own
 pages     the pages at the table, each with the view of its seat, and whose turn it is
-study     games that are over, for pages that step through them
 app       the pages' files, the socket, and what keeps strangers out
 serving   address, port and links; the server until it is stopped
 """

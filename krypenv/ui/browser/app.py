@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,13 +13,14 @@ from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from starlette.websockets import WebSocketClose
+from starlette.websockets import WebSocket, WebSocketClose
 
 from krypenv.ui.browser.pages import Pages
-from krypenv.ui.browser.study import Studies
 
 STATIC = Path(__file__).parent / "static"
 LOCAL = ("127.0.0.1", "localhost", "[::1]")  # hosts of links to this machine
+Serve = Callable[[WebSocket], Awaitable[None]]  # what serves a page until it is closed
+NO_SOCKETS: Mapping[str, Serve] = {}
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -31,10 +32,10 @@ HEADERS = {
 }
 
 
-def app_of(pages: Pages | None, is_local: bool, studies: Studies | None = None) -> Starlette:
+def app_of(pages: Pages | None, is_local: bool, sockets: Mapping[str, Serve] = NO_SOCKETS) -> Starlette:
     """Return the application of a table; a local one answers only to links to this machine.
 
-    Without a table, it is the application of a page that studies games.
+    `sockets` serve further pages, by their paths. Without a table, the first page is the one that studies games.
     """
 
     @contextlib.asynccontextmanager
@@ -44,16 +45,13 @@ def app_of(pages: Pages | None, is_local: bool, studies: Studies | None = None) 
         yield
         if pages:
             await pages.end()
-        if studies:
-            studies.thinker.close()
 
     routes: list[BaseRoute] = []
     if pages:
         routes.append(WebSocketRoute("/socket", pages.serve))
     else:
         routes.append(Route("/", lambda _: RedirectResponse("/study.html")))
-    if studies:
-        routes.append(WebSocketRoute("/study", studies.serve))
+    routes += [WebSocketRoute(path, serve) for path, serve in sockets.items()]
     app = Starlette(routes=[*routes, Mount("/", StaticFiles(directory=STATIC, html=True))], lifespan=lifespan)
     app.add_middleware(Guard, hosts=LOCAL if is_local else ())
     return app

@@ -158,4 +158,19 @@ TEXTS = {
     "challenge_end": "end",
     "study_at_short": "move {number}",
     "challenge_on": "table {cards}",
+    "learn": "Learn",
+    "lesson_all": "Lessons",
+    "lesson_next": "Next",
+    "lesson_skip": "Skip",
+    "lesson_again": "Once more",
+    "lesson_done": "done",
+    "lesson_leave": "To the table",
+    "lesson_no": "That is not part of a lesson.",
+    "lesson_solved": "This lesson is solved: go on to the next one.",
+    "lesson_guided": "A first deal",
+    "lesson_guided_task": "Now play a real deal. Before each of your moves you hear what is possible, and what a "
+    "good move is. Play what you like.",
+    "lesson_guided_over": "That was your first deal. Now you know the game: play on here without a guide, or go to "
+    "the table and meet the champion.",
+    "lesson_guide_thinks": "One moment, the guide is thinking …",
 }

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from krypenv.inputs.words import one_line
 from krypenv.ui.browser.keys import Keys
@@ -177,7 +177,8 @@ class Pages:
             self.tell_all()
 
     async def _send(self, page: Page) -> None:
-        with contextlib.suppress(RuntimeError, OSError, Gone):  # the page is gone, as `received` finds out
+        # The page is gone, as `received` finds out.
+        with contextlib.suppress(RuntimeError, OSError, WebSocketDisconnect, Gone):
             await page.send_news(self._message)
 
     def _answer(self, page: Page, hosted: Hosted, text: str) -> None:

@@ -156,4 +156,19 @@ TEXTS = {
     "challenge_end": "slut",
     "study_at_short": "drag {number}",
     "challenge_on": "bordet {cards}",
+    "learn": "Lär dig spelet",
+    "lesson_all": "Lektioner",
+    "lesson_next": "Nästa",
+    "lesson_skip": "Hoppa över",
+    "lesson_again": "En gång till",
+    "lesson_done": "klar",
+    "lesson_leave": "Till bordet",
+    "lesson_no": "Det hör inte till en lektion.",
+    "lesson_solved": "Den här lektionen är klar: gå till nästa.",
+    "lesson_guided": "En första giv",
+    "lesson_guided_task": "Spela nu en riktig giv. Före varje drag får du höra vad som går, och vad som är ett bra "
+    "drag. Spela vad du vill.",
+    "lesson_guided_over": "Det var din första giv. Nu kan du spelet: spela vidare här utan guide, eller gå till "
+    "bordet och möt champion.",
+    "lesson_guide_thinks": "Ett ögonblick, guiden tänker …",
 }

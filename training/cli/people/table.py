@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from krypenv.one_game import Game
     from krypenv.rules import Rules
     from krypenv.ui.browser.hosted import Hosted
-    from krypenv.ui.browser.study import Analyst
+    from krypenv.ui.study.studies import Analyst
 
 _STEM = "table"  # of the names of files
 _KEYS = Path(f".{_STEM}-links.json")  # so that links lead to their seats when the table is started again
@@ -49,6 +49,7 @@ class TableSettings(Command):
     hint: str = setting("champion", "who gives hints", panel=AGENTS, metavar="AGENT")
     seed: int | None = setting(None, "seed of the deal [default: a random one]", limits.SEED, LENGTH)
     load: str | None = setting(None, "go on with the game of a text record", panel=GAME_RECORDS, metavar="FILE")
+    learn: bool = setting(False, "open the page that teaches the game: ten positions, and a first deal", panel=OUTPUT)
     study: str | None = setting(
         None, "step through the record of a game that is over, instead of playing", panel=GAME_RECORDS, metavar="FILE"
     )
@@ -92,8 +93,9 @@ def run(settings: TableSettings) -> None:
     from krypenv.ui.browser.keys import Keys
     from krypenv.ui.browser.pages import Pages
     from krypenv.ui.browser.serving import Serving, bound, is_loopback, link, open_soon
-    from krypenv.ui.browser.study import Studies
     from krypenv.ui.browser.thinking import Thinker
+    from krypenv.ui.study.learners import Lessons
+    from krypenv.ui.study.studies import Studies
 
     it, is_local = settings, is_loopback(settings.host)
     if it.study:
@@ -112,12 +114,13 @@ def run(settings: TableSettings) -> None:
             if it.open and not is_local:
                 open_soon(link(listening, it.host, keys.seats[hosted.people[0]] if hosted.people else keys.watch))
 
-        own = link(listening, it.host)
+        own, first = link(listening, it.host), link(listening, it.host, "", "learn.html" if it.learn else "")
         typer.echo(f"The table is at {own} until you press Ctrl-C." if is_local else "Ctrl-C ends the table.")
         pages = Pages(files.begin, keys, thinker, begun=tell, stop=serving.stop)
         try:
-            studies = Studies(keys, thinker, _analyst(it), pages)
-            serving.run(app_of(pages, is_local, studies), listening, own if is_local and it.open else "")
+            studies, lessons = Studies(keys, thinker, _analyst(it), pages), Lessons(pages, thinker)
+            app = app_of(pages, is_local, {"/study": studies.serve, "/learn": lessons.serve})
+            serving.run(app, listening, first if is_local and it.open else "")
         except KeyboardInterrupt:
             if pages.is_loading:
                 stopping.end_at_once()  # what is being compiled would be waited for
@@ -129,10 +132,10 @@ def _study(it: TableSettings, is_local: bool) -> None:
     from krypenv.ui.browser.app import app_of
     from krypenv.ui.browser.keys import Keys
     from krypenv.ui.browser.serving import Serving, bound, link
-    from krypenv.ui.browser.study import Studies
     from krypenv.ui.browser.thinking import Thinker
     from krypenv.ui.narrator.words import language_of
     from krypenv.ui.study.steps import StillPlayed, read_record
+    from krypenv.ui.study.studies import Studies
 
     try:
         game = read_record(read_text(str(it.study)))
@@ -143,14 +146,15 @@ def _study(it: TableSettings, is_local: bool) -> None:
         own = link(listening, it.host, "" if is_local else keys.watch, "study.html")
         typer.echo(f"The game is at {own} until you press Ctrl-C.")
         studies = Studies(keys, thinker, _analyst(it), load=game.copy, language=it.language or language_of())
-        with contextlib.suppress(KeyboardInterrupt):
-            Serving().run(app_of(None, is_local, studies), listening, own if it.open else "")
+        app = app_of(None, is_local, {"/study": studies.serve})
+        with contextlib.suppress(KeyboardInterrupt), contextlib.closing(thinker):
+            Serving().run(app, listening, own if it.open else "")
 
 
 def _analyst(it: TableSettings) -> Analyst:
     """Return who values moves where games are studied: the agent of --hint, if it can."""
     from krypenv.training.evaluation.analysis.streamed import examine_move, measure_luck
-    from krypenv.ui.browser.study import Analyst
+    from krypenv.ui.study.studies import Analyst
 
     return Analyst(it.hint, examine_move, measure_luck)
 

@@ -90,6 +90,8 @@ function head(table) {
       {},
       paceControl(table),
       button("rules", t("rules"), acts.rules),
+      !document.documentElement.dataset.socket &&
+        h("a", { class: "button", "data-focus": "learn", href: `learn.html${location.hash}` }, t("learn")),
       told.leads && [
         button("again", t("again"), () => acts.deal("again")),
         button("new", t("new"), () => acts.deal("new")),

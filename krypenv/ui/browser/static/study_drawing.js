@@ -20,6 +20,7 @@ export function drawStudy(state) {
   const { study } = state;
   const active = document.activeElement;
   const focus = active instanceof HTMLElement ? active.dataset.focus : undefined;
+  if (!input.isConnected) document.body.append(input);
   page.removeAttribute("aria-busy");
   page.replaceChildren(
     head(state),
@@ -80,21 +81,16 @@ function recordLink(record) {
   return saved.link;
 }
 
+const input = h("input", { type: "file", class: "unseen", tabindex: -1, "aria-hidden": "true" }); // outlives each drawing
+
 /** @param {State} state */
 function opener(state) {
-  const input = h("input", {
-    type: "file",
-    class: "unseen",
-    tabindex: -1,
-    "aria-hidden": "true",
-    /** @param {Event} event */
-    onchange: (event) => {
-      const file = event.target instanceof HTMLInputElement ? event.target.files?.[0] : null;
-      if (file) state.read(file);
-    },
-  });
-  const open = () => input instanceof HTMLInputElement && input.click();
-  return [h("button", { "data-focus": "open", onclick: open, title: t("study_drop") }, t("study_open")), input];
+  input.onchange = () => {
+    const file = input.files?.[0];
+    if (file) state.read(file);
+    input.value = ""; // so that the same file may be chosen again
+  };
+  return h("button", { "data-focus": "open", onclick: () => input.click(), title: t("study_drop") }, t("study_open"));
 }
 
 /** @param {State} state */

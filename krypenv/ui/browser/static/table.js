@@ -19,7 +19,7 @@ let socket = null;
 
 function connect() {
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  const opened = new WebSocket(`${scheme}//${location.host}/socket`);
+  const opened = new WebSocket(`${scheme}//${location.host}/${document.documentElement.dataset.socket ?? "socket"}`);
   let isRefused = false;
   socket = opened;
   opened.addEventListener("open", () => opened.send(JSON.stringify({ do: "sit", key: location.hash.slice(1) })));
@@ -62,8 +62,9 @@ function hear(message) {
   }
   table.isLost = false;
   draw(table, before);
+  document.dispatchEvent(new CustomEvent("told", { detail: message }));
   if (!before) {
-    welcome(table);
+    if (!document.documentElement.dataset.socket) welcome(table);
     const pace = kept(PACE);
     if (message.leads && (pace === "slow" || pace === "fast")) ask({ do: "pace", pace });
   }
@@ -256,6 +257,11 @@ function toggle(table, set, each) {
   ask({ do: "play", move: written(view, table.chosen) }); // no move has these cards: the server says why
   set.delete(each);
 }
+
+// A lesson beside the table asks through the table's connection.
+document.addEventListener("ask", (event) => {
+  if (event instanceof CustomEvent && socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(event.detail));
+});
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && table?.chosen.card) acts.clear();

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from krypenv.inputs import schema
 from krypenv.inputs.files import parse_json
@@ -187,7 +187,10 @@ class _Visit:
                 task.cancel()
 
     async def _tell(self, **message: Any) -> None:
-        await self._socket.send_json(message)
+        try:
+            await self._socket.send_json(message)
+        except (RuntimeError, OSError, WebSocketDisconnect):
+            raise Gone from None
 
     async def _do(self, do: str, record: str | None = None, at: int = 0) -> None:
         if do == "open":
@@ -202,7 +205,7 @@ class _Visit:
 
     async def _safely(self, work: Coroutine[Any, Any, None]) -> None:
         """Do some work; tell the page if it fails, unless the page is gone."""
-        with contextlib.suppress(RuntimeError, OSError, Gone):
+        with contextlib.suppress(Gone):
             try:
                 await work
             except (AgentFailed, ValueError) as error:

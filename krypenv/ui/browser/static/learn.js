@@ -1,0 +1,117 @@
+// The lesson above the table: what is to be done, what came of it, and the way to the next one.
+
+import { h, t } from "./dom.js";
+
+/** @typedef {{ number: number, titles: string[], task: string, said: string, solved: boolean, wrong: boolean }} Lesson */
+
+const SOLVED = "krypenv lessons solved"; // under which this browser keeps which lessons were solved
+const place = /** @type {HTMLElement} */ (document.getElementById("lesson"));
+const solved = new Set(kept());
+/** @type {Lesson | null} */
+let before = null;
+
+document.addEventListener("told", (event) => {
+  const lesson = event instanceof CustomEvent ? /** @type {Lesson | undefined} */ (event.detail.lesson) : undefined;
+  if (!lesson) return;
+  if (lesson.solved && !solved.has(lesson.number)) {
+    solved.add(lesson.number);
+    keep();
+  }
+  draw(lesson, lesson.solved && !before?.solved);
+  before = lesson;
+});
+
+/**
+ * @param {Lesson} lesson
+ * @param {boolean} isNews whether it has just been solved
+ */
+function draw(lesson, isNews) {
+  const { number, titles } = lesson;
+  const last = titles.length - 1;
+  const active = document.activeElement;
+  const focus = isNews
+    ? "lesson next"
+    : active instanceof HTMLElement && place.contains(active) && active.dataset.focus;
+  place.hidden = false;
+  document.body.dataset.lesson = number === last ? "deal" : "position";
+  document.title = `${t("learn")} · ${titles[number] ?? ""}`;
+  place.replaceChildren(
+    h(
+      "nav",
+      { class: "lessons", "aria-label": t("lesson_all") },
+      titles.map((title, at) => stop(title, at, at === number, at === last)),
+    ),
+    h("h2", {}, number === last ? "" : `${number + 1}. `, titles[number] ?? ""),
+    h("p", { class: "task" }, lesson.task),
+    h(
+      "p",
+      { class: `said ${lesson.solved ? "right" : lesson.wrong ? "wrong" : ""}`, role: "status" },
+      lesson.said && h("b", { "aria-hidden": "true" }, lesson.solved ? "✓ " : lesson.wrong ? "✗ " : "☞ "),
+      lesson.said,
+    ),
+    h(
+      "p",
+      { class: "actions" },
+      number < last &&
+        h(
+          "button",
+          { class: lesson.solved ? "main" : "", "data-focus": "lesson next", onclick: () => go(number + 1) },
+          t(lesson.solved ? "lesson_next" : "lesson_skip"),
+        ),
+      (lesson.solved || number === last) &&
+        h("button", { "data-focus": "lesson again", onclick: () => go(number) }, t("lesson_again")),
+      h("a", { class: "button", href: `./${location.hash}` }, t("lesson_leave")),
+    ),
+  );
+  const again = focus && place.querySelector(`[data-focus="${focus}"]`);
+  if (again instanceof HTMLElement) again.focus();
+}
+
+/**
+ * Return a lesson in the row of all.
+ * @param {string} title
+ * @param {number} at
+ * @param {boolean} isHere
+ * @param {boolean} isLast
+ */
+function stop(title, at, isHere, isLast) {
+  const isSolved = solved.has(at);
+  const label = isSolved ? `${title}: ${t("lesson_done")}` : title;
+  return h(
+    "button",
+    {
+      "data-focus": `lesson ${at}`,
+      "aria-current": isHere ? "step" : null,
+      "aria-label": label,
+      title: label,
+      onclick: () => go(at),
+    },
+    isSolved ? "✓" : isLast ? "★" : at + 1,
+  );
+}
+
+/** @param {number} lesson */
+function go(lesson) {
+  document.dispatchEvent(new CustomEvent("ask", { detail: { do: "lesson", lesson } }));
+}
+
+/**
+ * Return which lessons were solved in this browser.
+ * @returns {number[]}
+ */
+function kept() {
+  try {
+    const found = JSON.parse(localStorage.getItem(SOLVED) ?? "[]");
+    return Array.isArray(found) ? found : [];
+  } catch {
+    return []; // a browser that keeps nothing
+  }
+}
+
+function keep() {
+  try {
+    localStorage.setItem(SOLVED, JSON.stringify([...solved]));
+  } catch {
+    // then they are open again
+  }
+}

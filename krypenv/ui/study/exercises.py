@@ -1,0 +1,119 @@
+"""What a learner plays: the positions of the lessons one by one, then a game with a guide beside its first deal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from krypenv.one_game import Game
+from krypenv.ui.browser.hosted import Hosted
+from krypenv.ui.browser.requests import Request
+from krypenv.ui.browser.seats import PERSON
+from krypenv.ui.study.guided import OPPONENT, Advice, guided_game, possible, told_advice
+from krypenv.ui.study.lessons import OTHER, lessons_in
+
+
+class Exercise(Hosted):
+    """A game at which somebody learns; a request for another lesson puts another game in its place.
+
+    Args:
+        lesson: the lesson to begin with; the one after the last is the guided deal.
+        language: of all texts.
+
+    Attributes:
+        lesson: the number of the lesson, 0 for the first.
+    """
+
+    def __init__(self, lesson: int, language: str) -> None:
+        self.lesson, self._lessons = lesson, lessons_in(language)
+        super().__init__(self._lessons[0].game(), self._seated(), OPPONENT, _nowhere, language)
+        self.choose(lesson)
+
+    def _seated(self) -> list[str]:
+        return [PERSON, OPPONENT if self.is_guided else OTHER]
+
+    @property
+    def is_guided(self) -> bool:
+        """Whether this is the guided deal, or the game that goes on after it."""
+        return self.lesson == len(self._lessons)
+
+    def choose(self, lesson: int) -> None:
+        """Go to a lesson, or begin it again; a number too high is the guided deal."""
+        self.lesson = min(lesson, len(self._lessons))
+        players = self._seated()
+        super().__init__(self._game(), players, OPPONENT, _nowhere, self.language)
+        self.number += self.lesson
+        self._said, self._is_solved, self._is_wrong = "", False, False
+
+    def _game(self) -> Game:
+        return guided_game() if self.is_guided else self._lessons[self.lesson].game()
+
+    # ------------------------------------------------------------------ what is said
+
+    def told(self) -> dict[str, Any]:
+        """Return what the page shows of the lesson."""
+        is_over = self.is_guided and self.game.deal_number > 1
+        lesson = None if self.is_guided else self._lessons[self.lesson]
+        return {
+            "number": self.lesson,
+            "titles": [*(each.title for each in self._lessons), self.say("lesson_guided")],
+            "task": lesson.task if lesson else self.say("lesson_guided_over" if is_over else "lesson_guided_task"),
+            "said": self._guidance() if self.is_guided else self._said,
+            "solved": self._is_solved or is_over,
+            "wrong": self._is_wrong,
+        }
+
+    @property
+    def wants_advice(self) -> bool:
+        """Whether the guide is to say what it would do."""
+        game = self.game
+        return self.is_guided and not game.is_over and game.turn == 0 and game.deal_number == 1
+
+    def hear(self, advice: Advice) -> None:
+        """Take the guide's advice for the decision that the page shows."""
+        self._said = told_advice(self.game, self._words[0], advice)
+
+    def _guidance(self) -> str:
+        if not self.wants_advice:
+            return ""
+        return f"{possible(self.game, self._words[0])} ".lstrip() + (self._said or self.say("lesson_guide_thinks"))
+
+    # ------------------------------------------------------------------ what is done
+
+    @property
+    def thinker(self) -> int | None:
+        """The seat of the agent to act: in a lesson nobody."""
+        return super().thinker if self.is_guided else None
+
+    def _play(self, seat: int, request: Request) -> str:
+        if self.is_guided:
+            reason = super()._play(seat, request)
+            self._said = self._said if reason else ""
+            return reason
+        if self._is_solved:
+            return self.say("lesson_solved")
+        lesson = self._lessons[self.lesson]
+        reason = super()._play(seat, request)
+        if reason:
+            return reason
+        made = str(self.game.moves[-1]).rstrip("#")
+        self._is_solved = made in lesson.accept
+        self._is_wrong = not self._is_solved
+        if self._is_solved:
+            self._said = lesson.right
+            for move in lesson.then:
+                self.push(move)
+        else:
+            self._said = lesson.wrong[made]
+            self.game.pop()
+        return ""
+
+    def _undo(self, seat: int, request: Request) -> str:
+        if self.is_guided:
+            self._said = ""
+            return super()._undo(seat, request)
+        self.choose(self.lesson)
+        return ""
+
+
+def _nowhere(record: bytes, is_new: bool) -> None:
+    """Lessons are not saved."""

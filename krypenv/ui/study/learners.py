@@ -1,0 +1,159 @@
+"""The pages of who learns the game: ten positions, then a first deal with a guide; each page has a table of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from starlette.websockets import WebSocket
+
+from krypenv.inputs import schema
+from krypenv.inputs.files import parse_json
+from krypenv.ui.browser.keys import Keys
+from krypenv.ui.browser.pages import Page, Pages
+from krypenv.ui.browser.requests import LONGEST, parse_request
+from krypenv.ui.browser.sockets import NOT_READ, Refused, welcome
+from krypenv.ui.browser.texts import say
+from krypenv.ui.browser.thinking import AgentFailed, Thinker
+
+if TYPE_CHECKING:
+    from krypenv.ui.browser.hosted import Hosted
+    from krypenv.ui.study.exercises import Exercise  # it loads the engine, for which no page is to wait
+
+MOST_LEARNERS = 20  # pages at once
+_FULL = "Too many pages learn at once; close one."
+_A_CHOICE = schema.a_record({"do": schema.matching("lesson", "lesson"), "lesson": schema.whole(0, 100)}, more=False)
+
+
+class Lessons:
+    """All pages on which the game is learned.
+
+    Args:
+        pages: the table, whose keys let a page in.
+        thinker: where agents think.
+    """
+
+    def __init__(self, pages: Pages, thinker: Thinker) -> None:
+        self._pages, self._thinker = pages, thinker
+        self._learners = 0
+
+    async def serve(self, socket: WebSocket) -> None:
+        """Serve a page until it is closed."""
+        await welcome(socket, partial(self._enter, socket))
+
+    async def _enter(self, socket: WebSocket, key: str) -> None:
+        hosted, _ = await self._pages.seat_of(key)
+        if self._learners >= MOST_LEARNERS:
+            raise Refused(_FULL)
+        self._learners += 1
+        learner = Learner(hosted.language, self._thinker)
+        learner.begin()
+        try:
+            await learner.welcome(socket)
+        finally:
+            self._learners -= 1
+            await learner.end()
+
+
+class Learner(Pages):
+    """The table of one page, at which somebody learns.
+
+    Args:
+        language: of all texts.
+        thinker: where agents think; it is left as it is in the end.
+        pause: seconds between the moves of agents.
+    """
+
+    def __init__(self, language: str, thinker: Thinker, pause: float = 0.9) -> None:
+        super().__init__(self._load_first, Keys.new(is_open=True), _Lent(thinker), pause)
+        self._language, self._agents = language, thinker
+        self._advising: asyncio.Task[None] | None = None
+        self._advised: tuple[int, int] | None = None  # the stamp of what was last advised
+
+    def _load_first(self) -> Hosted:
+        from krypenv.ui.study.exercises import Exercise
+
+        return Exercise(0, self._language)
+
+    async def _begin(self) -> None:
+        self._hosted = await asyncio.to_thread(self._load)
+        self._loaded.set()
+        self._is_ready = True
+
+    async def welcome(self, socket: WebSocket) -> None:
+        """Let the page have the first seat."""
+        await self._enter(socket, "")
+
+    @property
+    def _exercise(self) -> Exercise:
+        from krypenv.ui.study.exercises import Exercise
+
+        assert isinstance(self._hosted, Exercise)
+        return self._hosted
+
+    def _message(self, seat: int | None) -> dict[str, Any]:
+        return super()._message(seat) | {"lesson": self._exercise.told()}
+
+    def _answer(self, page: Page, hosted: Hosted, text: str) -> None:
+        exercise = self._exercise
+        chosen = _chosen(text)
+        if chosen is not None:
+            exercise.choose(chosen)
+            self._failed = ""
+        else:
+            try:
+                request = parse_request(text)
+            except ValueError as error:
+                return page.tell(say=NOT_READ.format(error))
+            if request.do not in ("play", "undo", "go"):
+                return page.tell(say=say(self._language, "lesson_no"))
+            reason = exercise.do(page.seat, request)
+            if reason:
+                return page.tell(say=reason)
+            self._failed = "" if request.do == "go" else self._failed
+        self.tell_all()
+        self._wake()
+
+    def tell_all(self, **more: Any) -> None:
+        """Send the page the view of its seat, and have the guide think if it is to speak."""
+        super().tell_all(**more)
+        exercise = self._exercise if self._hosted else None
+        if exercise and exercise.wants_advice and self._advised != exercise.stamp:
+            self._advised = exercise.stamp
+            self._advising = self._start(self._advise(exercise))
+
+    async def _advise(self, exercise: Exercise) -> None:
+        from krypenv.ui.study.guided import GUIDE, SEED, advise
+
+        stamp, game = exercise.stamp, exercise.game.copy()
+        with contextlib.suppress(AgentFailed, ValueError):  # the guide is silent then
+            advice = await self._agents.work(advise, game, GUIDE, SEED)
+            if stamp == exercise.stamp:
+                exercise.hear(advice)
+                super().tell_all()
+
+
+class _Lent(Thinker):
+    """Agents that go on thinking for others when this table has ended."""
+
+    def __init__(self, thinker: Thinker) -> None:
+        super().__init__()
+        self._owner = thinker
+
+    async def _call(self, function: Any, *arguments: Any) -> Any:
+        return await self._owner.work(function, *arguments)
+
+    def close(self) -> None:
+        """Leave the agents to their owner."""
+
+
+def _chosen(text: str) -> int | None:
+    """Return which lesson a message asks for, None if it asks for something else."""
+    try:
+        found = parse_json(text[:LONGEST])
+        _A_CHOICE(found, "")
+    except ValueError:
+        return None
+    return int(found["lesson"])

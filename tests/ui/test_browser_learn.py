@@ -1,0 +1,145 @@
+"""The server of pages of who learns: lessons by right and wrong moves, the guided deal, and a table of its own each."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from support.commands import krypenv
+from support.tables import ADDRESS, KEYS, Page, hosted, page, serving
+
+from krypenv import Game
+from krypenv.ui.study.guided import guided_game
+from krypenv.ui.study.lessons import lessons_in
+
+LEARN = "ws://127.0.0.1:8765/learn"
+
+
+@contextlib.contextmanager
+def learning(client, key=""):
+    """A page of somebody who learns, which has got its first lesson."""
+    with client.websocket_connect(LEARN, headers={"origin": ADDRESS}) as socket:
+        one = Page(socket)
+        one.send(do="sit", key=key)
+        one.read()
+        yield one
+
+
+def go(one, lesson):
+    """Go to a lesson, and return what it shows."""
+    one.send(do="lesson", lesson=lesson)
+    return one.read(lambda told: "lesson" in told and told["lesson"]["number"] == lesson)["lesson"]
+
+
+def answer(one, move):
+    """Play a move, and return what is said of it."""
+    one.ask("play", move=move)
+    return one.read()["lesson"]
+
+
+@pytest.mark.parametrize("language", ["en", "sv"])
+def test_every_lesson_is_solved_by_its_moves_and_answers_wrong_ones(language):
+    with serving(lambda: hosted(language=language)) as client, learning(client) as one:
+        for number, lesson in enumerate(lessons_in(language)):
+            shown = go(one, number)
+            assert (shown["task"], shown["said"], shown["solved"]) == (lesson.task, "", False)
+            assert shown["titles"][number] == lesson.title
+            game = lesson.game()
+            for move, text in lesson.wrong.items():
+                said = answer(one, move)
+                assert (said["said"], said["wrong"], said["solved"]) == (text, True, False)
+                assert sorted(one.told["view"]["table"]) == sorted(game.table), "the move is taken back"
+            said = answer(one, lesson.accept[0])
+            assert (said["said"], said["wrong"], said["solved"]) == (lesson.right, False, True)
+            for move in (lesson.accept[0], *lesson.then):
+                game.push(move)
+            assert one.told["moves"] == len(game.moves)
+            assert [player["score"] for player in one.told["view"]["players"]] == game.scores()
+            assert go(one, number)["solved"] is False, "it may be played once more"
+
+
+def test_an_illegal_move_is_answered_by_why():
+    with serving(hosted) as client, learning(client) as one:
+        go(one, 7)
+        one.ask("play", move="9D")
+        assert one.read()["say"] == "You must sweep: your 8♣ takes the whole table."
+        one.ask("play", move="KC")
+        assert "not in your hand" in one.read()["say"]
+        assert one.told["lesson"]["solved"] is False
+
+
+@pytest.mark.parametrize("what", ["hint", "new", "again", "next"])
+def test_a_lesson_is_no_table(what):
+    with serving(hosted) as client, learning(client) as one:
+        one.ask(what)
+        assert one.read()["say"] == "That is not part of a lesson."
+
+
+@pytest.mark.parametrize("message", ["{", "[]", '{"do": "lesson"}', '{"do": "lesson", "lesson": -1}', "7" * 5000])
+def test_a_malformed_message_gets_one_sentence(message):
+    with serving(hosted) as client, learning(client) as one:
+        one.socket.send_text(message)
+        assert one.read()["say"].startswith("The message was not understood: ")
+
+
+def test_the_guided_deal_has_a_sentence_before_each_decision():
+    with serving(hosted) as client, learning(client) as one:
+        assert go(one, len(lessons_in("en")))["number"] == 10
+        decisions = 0
+        while one.told["view"]["deal"]["number"] == 1:
+            one.my_turn()
+            if one.told["view"]["deal"]["number"] > 1:
+                break
+            told = one.until(lambda told: "thinking" not in told["lesson"]["said"])
+            decisions += 1
+            assert "A good move: " in told["lesson"]["said"] or "There is one move" in told["lesson"]["said"]
+            one.play()
+        assert decisions == len(guided_game().hand(0))
+        told = one.my_turn()["lesson"]
+        assert told["solved"]
+        assert told["task"].startswith("That was your first deal.")
+        assert told["said"] == ""
+        one.play()
+        one.my_turn()
+
+
+def test_a_number_too_high_is_the_guided_deal():
+    with serving(hosted) as client, learning(client) as one:
+        one.send(do="lesson", lesson=99)
+        one.read(lambda told: told["lesson"]["number"] == 10)
+        assert one.told["view"]["hand"] == Game(guided_game().rules, seed=guided_game().seed).hand(0)
+
+
+def test_each_page_has_a_table_of_its_own_and_the_table_is_left_alone():
+    with serving(hosted) as client, page(client) as at_table, learning(client) as one, learning(client) as two:
+        before = at_table.my_turn()["view"]
+        go(one, 3)
+        assert answer(one, "AHx5C9D")["solved"]
+        assert two.told["lesson"]["number"] == 0
+        assert go(two, 3)["solved"] is False
+        assert at_table.told["view"] == before
+    with serving(hosted) as client, page(client) as at_table:
+        with learning(client) as one:
+            go(one, 10)
+        at_table.play()
+        at_table.my_turn()
+        assert at_table.told["moves"] == 2, "the agents think on when a learner has gone"
+
+
+def test_who_has_no_link_learns_nothing():
+    closed = KEYS._replace(is_open=False)
+    with serving(hosted, closed) as client:
+        with learning(client, "guess") as one:
+            assert "leads to no seat" in one.told["say"]
+        with learning(client, KEYS.watch) as one:
+            assert one.told["view"]["seat"] == 0
+
+
+def test_the_command_opens_the_lessons(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    opened = []
+    monkeypatch.setattr("krypenv.ui.browser.serving.Serving.run", lambda self, app, where, first: opened.append(first))
+    assert krypenv("table", "--port", 0, "--learn").exit_code == 0
+    assert opened[0].endswith("/learn.html")
+    assert krypenv("table", "--port", 0, "--learn", "--no-open").exit_code == 0
+    assert opened[1] == ""

@@ -1,0 +1,181 @@
+"""The lessons: every position, move and number that their texts name is true by the engine."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from krypenv import Game
+from krypenv.cards import card_symbol
+from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.narrator.words import LANGUAGES
+from krypenv.ui.study.guided import GUIDE, SEED, advise, guided_game, possible, told_advice
+from krypenv.ui.study.lessons import FOLDER, lessons_in
+
+NAMES = [path.stem for path in sorted(FOLDER.glob("*.json"))]
+EACH = [
+    pytest.param(lesson, id=f"{language}-{name}")
+    for language in LANGUAGES
+    for name, lesson in zip(NAMES, lessons_in(language), strict=True)
+]
+CARD = re.compile(r"(?:10|[2-9AJQK])[♣♦♥♠]")
+
+
+def plain(move):
+    """A move as lessons write it."""
+    return str(move).rstrip("#")
+
+
+def gained(game, *moves):
+    """What moves add to the scores, by seat."""
+    twin = game.copy()
+    for move in moves:
+        twin.push(move)
+    return [after - before for after, before in zip(twin.scores(), game.scores(), strict=True)]
+
+
+def test_there_are_ten_lessons_and_the_same_in_every_language():
+    assert len(NAMES) == 10
+    english = lessons_in("en")
+    for language in LANGUAGES:
+        for lesson, same in zip(lessons_in(language), english, strict=True):
+            assert lesson[:3] == same[:3]
+            assert set(lesson.wrong) == set(same.wrong)
+            for text, other in [(lesson.right, same.right), (lesson.task, same.task)]:
+                assert sorted(CARD.findall(text)) == sorted(CARD.findall(other))
+
+
+@pytest.mark.parametrize("lesson", EACH)
+def test_the_learner_is_to_play_and_every_legal_move_is_answered(lesson):
+    game = lesson.game()
+    assert game.turn == 0
+    legal = {plain(move) for move in game.legal_moves()}
+    assert set(lesson.accept) <= legal
+    assert set(lesson.wrong) == legal - set(lesson.accept)
+    twin = game.copy()
+    for move in [lesson.accept[0], *lesson.then]:
+        twin.push(move)
+
+
+@pytest.mark.parametrize("lesson", EACH)
+def test_the_texts_name_cards_that_are_there(lesson):
+    game = lesson.game()
+    there = {card_symbol(card) for card in [*game.table, *game.hand(0), *game.hand(1)]}
+    for text in [lesson.title, lesson.task, lesson.right, *lesson.wrong.values()]:
+        assert set(CARD.findall(text)) <= there
+        assert len(text) < 300
+
+
+def points_in(text):
+    """The numbers of points that a text names."""
+    return {int(number) for number in re.findall(r"(\d+) (?:points?\b|poäng\b)", text)}
+
+
+@pytest.mark.parametrize("lesson", EACH)
+def test_the_points_that_texts_name_are_those_of_the_moves(lesson):
+    game = lesson.game()
+    moves = {plain(move): [*gained(game, move)] for move in game.legal_moves()}
+    all_points = {abs(points) for gains in moves.values() for points in gains}
+    all_points |= {abs(points) for points in gained(game, lesson.accept[0], *lesson.then)}
+    for move, text in lesson.wrong.items():
+        assert points_in(text) <= {abs(points) for points in moves[move]} | worst_after(game, move)
+    assert points_in(lesson.task) | points_in(lesson.right) <= all_points
+
+
+def worst_after(game, move):
+    """What the points of seat 0 may come to after a move, by any play to the end."""
+    twin = game.copy()
+    twin.push(move)
+    if twin.is_over:
+        return {abs(twin.scores()[0])}
+    return set().union(*(worst_after(twin, each) for each in twin.legal_moves()))
+
+
+LESSONS = {name.partition("-")[2]: lesson for name, lesson in zip(NAMES, lessons_in("en"), strict=True)}
+
+
+def test_creeping_takes_nothing_and_captures_take_what_the_texts_say():
+    assert LESSONS["creep"].accept == ("6C",)
+    assert LESSONS["rank"].accept == ("8Cx8H",)
+    assert LESSONS["sum"].accept == ("7Hx2C5D",)
+    assert LESSONS["ace"].accept == ("AHx5C9D",)
+    assert gained(LESSONS["ace"].game(), "AHx5C9D") == [1, 0]
+    assert gained(LESSONS["must"].game(), "THxTD") == [3, 0]
+    assert gained(LESSONS["choice"].game(), "8Cx3H5S") == [1, 0]
+    assert gained(LESSONS["choice"].game(), "8Cx3H5D") == [0, 0]
+
+
+def test_what_must_be_taken_may_not_be_left():
+    for name, less in (("must", "TH"), ("all", "6Cx6H"), ("all", "6Cx2C4D"), ("forced", "9D"), ("forced", "8C")):
+        with pytest.raises(ValueError, match=r"illegal|can't|must|not"):
+            LESSONS[name].game().push(less)
+
+
+def test_the_forced_sweep_says_why_the_other_card_may_not_be_played():
+    game = LESSONS["forced"].game()
+    assert Narrator(game.rules, seat=0).why_card(game, "9D") == "You must sweep: your 8♣ takes the whole table."
+    assert gained(game, "8Cx2H6D") == [5, -5]
+
+
+def test_the_sweep_that_is_set_up_must_be_made_and_brings_ten():
+    game = LESSONS["setup"].game()
+    game.push("2C")
+    assert [plain(move) for move in game.legal_moves()] == ["6Dx2C4H"]
+    assert gained(LESSONS["setup"].game(), "2C", "6Dx2C4H") == [-5, 5]
+    other = LESSONS["setup"].game()
+    other.push("3C")
+    assert not any(move.takes for move in other.legal_moves())
+
+
+def last_capturers(game):
+    """Who may make the last capture, with the points of seat 0 then, over all play."""
+    if game.is_over:
+        return {(game.last_capturer, game.points(0))}
+    found = set()
+    for move in game.legal_moves():
+        game.push(move)
+        found |= last_capturers(game)
+        game.pop()
+    return found
+
+
+def test_the_last_capture_is_decided_by_the_first_move():
+    game = LESSONS["last"].game()
+    game.push("9Dx9H")
+    assert last_capturers(game) == {(1, 0)}
+    game.pop()
+    game.push("KC")
+    assert last_capturers(game) == {(0, 3)}
+
+
+# ---------------------------------------------------------------------- the guided deal
+
+
+def test_the_guide_says_what_is_possible_and_what_is_good_in_each_decision_of_the_first_deal():
+    game, told = guided_game(), set()
+    for language in LANGUAGES:
+        twin = guided_game()
+        words = Narrator(game.rules, ["you", "greedy"], 0, language)
+        while twin.deal_number == 1:
+            moves = {str(move): move for move in twin.legal_moves()}
+            advice = advise(twin, GUIDE, SEED)
+            assert advice.move in moves
+            if twin.turn == 0:
+                said = f"{possible(twin, words)} {told_advice(twin, words, advice)}"
+                told.add(said)
+                taking = {move.card for move in moves.values() if move.takes}
+                if any(move.sweep for move in moves.values()):
+                    assert all(card_symbol(card) in said for card in taking)
+                elif len(moves) > 1 and taking:
+                    named = set(CARD.findall(said.partition(". ")[0].partition("; ")[0]))
+                    assert named == {card_symbol(card) for card in taking}
+            twin.push(advice.move)
+    assert len(told) == 12  # six decisions in each language
+
+
+def test_a_sweep_that_must_be_made_is_told_as_one():
+    game = Game.from_position(LESSONS["forced"].position)
+    words = Narrator(game.rules, seat=0)
+    assert possible(game, words) == "You must sweep: 8♣ takes the whole table."
+    assert told_advice(game, words, advise(game, GUIDE, 1)) == "There is one move: 8♣ takes 6♦+2♥: a sweep."
