@@ -18,11 +18,15 @@ from support.fuzzing import (
     mutate_json,
     mutate_text,
 )
+from support.studies import ANALYST, played
+from support.tables import KEYS, Here
 
 from krypenv import Game, Rules
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.requests import WORDS, parse_key, parse_request
 from krypenv.ui.browser.seats import PERSON
+from krypenv.ui.browser.sockets import Refused
+from krypenv.ui.study.studies import Studies, parse_visit
 
 RULES = ("mini-low", "mini-double players=4 teams=2", "mini-mulle", "mini-kasino games=2")
 SEATS = (0, 0, 0, 0, 1, None)
@@ -79,4 +83,28 @@ def some_table(rng: random.Random) -> Hosted:
     return Hosted(Game(rules, seed=rng.randrange(1 << 32)), players, "random", lambda record, is_new: None)
 
 
-FUZZERS: dict[str, Fuzzer] = {"messages": fuzz_messages}
+def fuzz_visits(seed: int, mutants: int) -> Tally:
+    """Messages of pages that study games, and the records in them, changed: a game is opened if it is over."""
+    rng, tally = random.Random(seed), Tally()
+    studies = Studies(KEYS, Here(), ANALYST)
+    games = [played(rules, players=(), seed=seed) for rules in RULES]
+    for _ in range(mutants):
+        record = rng.choice(games).record()
+        if rng.random() < 0.7:
+            record = mutate_text(record, rng, ("*", "Deal 2:", '[Seed "1"]', "##"))
+        message: Any = {"do": rng.choice(("open", "open", "look", "challenge")), "record": record, "at": 1}
+        text = json.dumps(mutate_json(message, rng) if rng.random() < 0.3 else message)
+        text = mutate_text(text, rng, WORDS) if rng.random() < 0.2 else text
+        request = attempt(partial(parse_visit, text), tally, text)
+        if request is REFUSED or "record" not in request:
+            continue
+        try:
+            game = studies.subject(request["record"], None).game
+        except Refused as reason:
+            check_sentence(ValueError(str(reason)), text)
+        else:
+            assert game.is_over, text
+    return tally
+
+
+FUZZERS: dict[str, Fuzzer] = {"messages": fuzz_messages, "visits": fuzz_visits}

@@ -64,7 +64,8 @@ def test_the_comments_of_a_record_are_shown_where_they_stand():
 def test_a_dropped_record_needs_no_table_and_no_names():
     game = played(players=())
     with studying() as client, visit(client) as one:
-        assert one.read("hello")["language"] == "en"
+        hello = one.read("hello")
+        assert (hello["language"], hello["table"]) == ("en", False)
         assert one.refused() == "Drop the record of a game on this page, or open its file."
         study = one.open(game.record())
     assert study["seat"] is None

@@ -115,7 +115,12 @@ class Studies:
     @property
     def greeting(self) -> dict[str, Any]:
         """What a page is told first."""
-        return {"type": "hello", "texts": CATALOGUES[self._language], "language": self._language}
+        return {
+            "type": "hello",
+            "texts": CATALOGUES[self._language],
+            "language": self._language,
+            "table": self._pages is not None,
+        }
 
     def subject(self, record: str | None, seat: int | None) -> _Subject:
         """Return what a page may study: a record, or the game that it finds here; raises Refused for anything else."""
@@ -173,7 +178,7 @@ class _Visit:
         while True:
             text = await received(self._socket)
             try:
-                request = _parse(text)
+                request = parse_visit(text)
                 await self._do(**request)
             except ValueError as error:
                 await self._tell(type="say", say=NOT_READ.format(error))
@@ -270,7 +275,7 @@ def _positions(game: Game) -> tuple[list[Game], list[str]]:
     return found, [str(move) for move in game.moves]
 
 
-def _parse(text: str) -> dict[str, Any]:
+def parse_visit(text: str) -> dict[str, Any]:
     """Return what a message asks for; raise ValueError, with a sentence, for anything else."""
     try:
         found = parse_json(text)

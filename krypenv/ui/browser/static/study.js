@@ -12,6 +12,7 @@ const MISTAKES = ["?", "??"];
 
 /** @type {State} */
 const state = {
+  hasTable: false,
   study: null,
   at: 0,
   decisions: new Map(),
@@ -63,6 +64,7 @@ function hear(message) {
   if (type === "hello") {
     setTexts(told.texts);
     document.documentElement.lang = told.language;
+    state.hasTable = told.table;
     const record = handedOver() ?? state.study?.record ?? null;
     ask(record === null ? { do: "open" } : { do: "open", record });
   } else if (type === "study") {

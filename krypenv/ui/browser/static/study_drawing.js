@@ -64,7 +64,8 @@ function head(state) {
           t("study_save"),
         ),
       opener(state),
-      h("a", { class: "button", href: `./${location.hash}`, "data-focus": "table" }, t("study_table")),
+      state.hasTable &&
+        h("a", { class: "button", href: `./${location.hash}`, "data-focus": "table" }, t("study_table")),
     ),
   );
 }

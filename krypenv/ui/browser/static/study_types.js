@@ -39,6 +39,7 @@
 /** @typedef {{ by: string, margins: number[], deals: { deal: number, margins: number[], difference: Difference | null }[] }} Challenge */
 /**
  * @typedef {object} State what a page knows and shows
+ * @property {boolean} hasTable whether there is a table to go back to
  * @property {Study | null} study
  * @property {number} at the position that is shown
  * @property {Map<number, Decision>} decisions by the number of moves made before each
