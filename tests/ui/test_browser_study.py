@@ -283,6 +283,19 @@ def test_there_is_no_challenge_where_the_others_can_not_play_once_more(players):
         assert one.read("say")["say"].startswith("The others would have to play once more")
 
 
+@pytest.mark.parametrize("agent", ["process(command='touch {made}')", "os:system", "oracle-hand", "nobody"])
+def test_what_a_record_calls_a_player_is_neither_run_nor_imported(tmp_path, agent):
+    made = tmp_path / "made"
+    game = played(players=(PERSON, agent.format(made=made)))
+    with studying() as client, visit(client) as one:
+        one.open(game.record())
+        one.send(do="challenge")
+        while (told := one.socket.receive_json())["type"] != "failed":
+            assert told["type"] != "challenge"
+        assert told["say"].startswith("Search can't play: ")
+    assert not made.exists()
+
+
 def test_margins_are_told_for_sides():
     game = Game.from_position("rules: krypkasino; table: 4H; hand 0: 2C 3C; hand 1: 6D 9D; captured 1: rest")
     game.push(Move("2C"))

@@ -12,7 +12,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from krypenv.inputs import schema
 from krypenv.inputs.files import parse_json
-from krypenv.inputs.words import one_line
+from krypenv.inputs.words import one_line, short_name
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
 from krypenv.ui.browser.seats import names_of, people_of
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from krypenv.one_game import Game  # it loads the engine, for which no page is to wait
     from krypenv.ui.narrator.narrator import Narrator
 
+LONGEST_NAME = 40  # characters of what a record calls a player
 MOST_VISITS = 20  # pages that study at once
 MOST_KEPT = 8  # games whose analyses are kept
 _FULL = "Too many pages study games; close one."
@@ -37,14 +38,14 @@ _A_REQUEST = schema.a_record(
 class Analyst(NamedTuple):
     """Who values moves and measures luck: functions that other processes find by their names."""
 
-    agent: str  # who values moves, and who plays the challenge
+    agent: str  # who values moves, and who plays the challenge, as a person typed it
     examine: Callable[[Game, str, str], dict[str, Any]]  # of a game, a move and an agent: `RecordedMove.to_json`
     luck: Callable[[Game, int, str, str, str], dict[str, Any]]  # of a game and a side in words: `GameLuck.to_json`
 
     @property
     def name(self) -> str:
         """What the agent is called."""
-        name = self.agent.partition("(")[0].rpartition("/")[2]
+        name = short_name(self.agent)
         return name[:1].upper() + name[1:]
 
 
@@ -142,8 +143,9 @@ class Studies:
             raise Refused(self.say("study_not_read", reason=one_line(str(error)))) from None
         if hosted and not hosted.game.is_over and hosted.game.deck == game.deck:
             raise Refused(self.say("study_same_cards"))
-        players = [one_line(player, 40) for player in seats_in(game)]
-        if record is not None or self._load or seat not in people_of(players):
+        is_own = record is None and not self._load
+        players = hosted.players if hosted and is_own else seats_in(game)
+        if not is_own or seat not in people_of(players):
             seat = person_of(players)
         return self._told_to(game, players, seat)
 
@@ -151,6 +153,7 @@ class Studies:
         from krypenv.ui.narrator.narrator import Narrator
 
         names = names_of(players, CATALOGUES[self._language]["player"]) if players else ()
+        names = [one_line(name, LONGEST_NAME) for name in names]
         words = Narrator(game.rules, names, seat, self._language)
         return _Subject(game, players, seat, words, self._kept(game.record()))
 
@@ -234,16 +237,18 @@ class _Visit:
 
     async def _value_moves(self, subject: _Subject) -> None:
         """Value all moves, the one that the page shows first, and measure luck at last; tell each as it comes."""
+        from krypenv.agents import typed
         from krypenv.ui.study.steps import decision_of, told_side
 
         analyst, work = self._all.analyst, self._all.thinker.work
+        agent = typed(analyst.agent)
         before, moves = await asyncio.to_thread(_positions, subject.game)
         left = list(range(len(moves)))
         while left:
             at = next((each for each in left if each >= self._at), left[0])
             left.remove(at)
             if at not in subject.found:
-                subject.found[at] = await work(analyst.examine, before[at], moves[at], analyst.agent)
+                subject.found[at] = await work(analyst.examine, before[at], moves[at], agent)
             await self._tell(type="decision", **decision_of(before[at], subject.words, subject.found[at]))
         seat = subject.seat or 0
         name, whom = told_side(subject.words, seat)
@@ -251,6 +256,7 @@ class _Visit:
         await self._tell(type="luck", side=subject.words.rules.team_of(seat), **luck)
 
     async def _play_again(self, subject: _Subject) -> None:
+        from krypenv.agents import typed
         from krypenv.ui.study.challenge import can_challenge, compared, play_again
 
         if subject.seat is None or not can_challenge(subject.seat, subject.players):
@@ -261,7 +267,7 @@ class _Visit:
         async def tell(made: int) -> None:
             await self._tell(type="playing", made=made, of=of)
 
-        other = await play_again(subject.game, subject.seat, subject.players, analyst.agent, decide, tell)
+        other = await play_again(subject.game, subject.seat, subject.players, typed(analyst.agent), decide, tell)
         found = await asyncio.to_thread(compared, subject.game, other, subject.seat, subject.words)
         await self._tell(type="challenge", by=analyst.name, record=other.record(), **found)
 
