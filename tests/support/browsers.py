@@ -55,7 +55,7 @@ def table_at(load, keys=KEYS, port=0, thinker=None, pause=0.0, studied=None):
 
 
 @contextlib.contextmanager
-def opened(browser, address, width=1280, height=800, **more):
+def opened(browser, address, width=1280, height=800, has_rules=True, **more):
     """A page at an address, where the rules have been read; it may log no error."""
     context = browser.new_context(viewport={"width": width, "height": height}, **more)
     page, faults = context.new_page(), []
@@ -64,7 +64,8 @@ def opened(browser, address, width=1280, height=800, **more):
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(address)
-    page.get_by_role("dialog").get_by_role("button").click(timeout=120_000)  # the engine may be compiled before it
+    if has_rules:
+        page.get_by_role("dialog").get_by_role("button").click(timeout=120_000)  # the engine may be compiled before it
     yield page
     context.close()
     assert [fault for fault in faults if "WebSocket connection" not in fault] == []

@@ -6,6 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from support.browsers import card, chromium, of_position, opened, table_at, wait_for_turn
 from support.decisions import BUILDS, CHOICE
+from support.studies import ANALYST, played
 from support.tables import KEYS, hosted
 
 from krypenv.ui.browser.seats import PERSON
@@ -100,4 +101,27 @@ def test_what_is_serious_is_found(browser):
     with table_at(lambda: hosted("mini-low")) as address, opened(browser, address) as page:
         page.evaluate("document.documentElement.removeAttribute('lang')")
         with pytest.raises(AssertionError, match="html-has-lang"):
+            check(page)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_serious_where_somebody_learns_or_studies(browser, way):
+    load = lambda: hosted(language="sv" if way == "Swedish" else "en")  # noqa: E731
+    more = {**WAYS[way], "reduced_motion": "reduce", "has_rules": False}
+    with table_at(load, studied=ANALYST) as address:
+        with opened(browser, f"{address}learn.html", **more) as page:
+            page.locator(".hand .card").first.click()
+            check(page)
+            page.locator(".move").first.click()
+            page.wait_for_selector(".lesson .right")
+            check(page)
+        with opened(browser, f"{address}study.html", **more) as page:
+            page.locator("[role=status]").wait_for()
+            check(page)
+            page.locator("input[type=file]").set_input_files(
+                {"name": "game.krk", "mimeType": "text/plain", "buffer": played(seed=8).record().encode()}
+            )
+            page.locator(".values table").wait_for()
+            page.locator("[data-focus=challenge]").click()
+            page.locator(".challenge").wait_for()
             check(page)

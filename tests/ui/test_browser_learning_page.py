@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import pytest
 from playwright.sync_api import expect
-from support.browsers import chromium, table_at
+from support.browsers import chromium, opened, table_at
 from support.studies import ANALYST, played
 from support.tables import hosted
 
@@ -25,20 +23,6 @@ def browser():
     expect.set_options(timeout=5_000)
 
 
-@contextlib.contextmanager
-def opened(browser, address, width=1280, height=800, **more):
-    """A page at an address; it may log no error."""
-    context = browser.new_context(viewport={"width": width, "height": height}, **more)
-    page, faults = context.new_page(), []
-    page.set_default_timeout(15_000)
-    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.goto(address)
-    yield page
-    context.close()
-    assert [fault for fault in faults if "WebSocket connection" not in fault] == []
-
-
 def over(game):
     """What makes a table with a game that is over."""
     return lambda: Hosted(game.copy(), (PERSON, "greedy"), "greedy", lambda *_: None)
@@ -47,7 +31,6 @@ def over(game):
 def test_lessons_are_played_one_after_another_and_then_a_deal_with_a_guide(browser):
     first, second = lessons_in("en")[:2]
     with table_at(hosted) as address, opened(browser, address) as page:
-        page.get_by_role("dialog").get_by_role("button").click()
         page.get_by_role("link", name="Learn").click()
         said, task = page.locator(".lesson .said"), page.locator(".lesson .task")
         expect(task).to_have_text(first.task)
@@ -80,7 +63,6 @@ def test_a_game_is_studied_by_keys_and_saved_and_the_challenge_is_shown(browser,
     mistakes = [play.number for play in analysis.plays if play.mark in ("?", "??")]
     assert len(mistakes) > 1
     with table_at(over(game), studied=ANALYST) as address, opened(browser, address) as page:
-        page.get_by_role("dialog").get_by_role("button").click()
         page.get_by_role("link", name="Study this game").click()
         place, last = page.locator(".place"), len(game.moves)
         expect(place).to_contain_text(f"Move 1 of {last}")
@@ -132,7 +114,10 @@ def test_a_record_is_dropped_on_the_page_on_a_phone_in_swedish(browser):
         files.items.add(new File([text], "game.krk"));
         document.dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
     }"""
-    with table_at(load, studied=ANALYST) as address, opened(browser, f"{address}study.html", 360, 740) as page:
+    with (
+        table_at(load, studied=ANALYST) as address,
+        opened(browser, f"{address}study.html", 360, 740, has_rules=False) as page,
+    ):
         expect(page.get_by_role("status")).to_contain_text("Spelet är inte slut")
         page.evaluate(drop, record)
         expect(page.locator(".place")).to_contain_text("Drag 1 av")
@@ -144,6 +129,6 @@ def test_a_record_is_dropped_on_the_page_on_a_phone_in_swedish(browser):
         page.get_by_role("dialog").get_by_role("button").click()
         page.evaluate(drop, record)
         expect(page.locator(".place")).to_contain_text("Drag 1 av")
-    with table_at(load) as address, opened(browser, f"{address}learn.html", 360, 740) as page:
+    with table_at(load) as address, opened(browser, f"{address}learn.html", 360, 740, has_rules=False) as page:
         expect(page.locator(".lesson .task")).to_have_text(lessons_in("sv")[0].task)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -232,7 +232,7 @@ function values(state, study, step) {
   if (!decision) return h("div", { class: "values" }, made, h("p", {}, t("study_waiting")));
   return h(
     "div",
-    { class: "values" },
+    { class: "values", tabindex: 0, role: "region", "aria-label": t("study_values") },
     made,
     h(
       "table",
