@@ -30,4 +30,4 @@ def luck_sentence(results: Sequence[MatchResult]) -> str:
     controls = sorted({result.adjusted.control for result in results if result.adjusted})
     if not controls:
         return "luck: not taken out, as more deals take less time with agents so quick; --luck on does it"
-    return f"luck: taken out by {'; '.join(controls)}; a deal is then worth as many deals with luck left in as the table says"
+    return f"luck: taken out by {'; '.join(controls)}; the table says how many deals with luck left in one is worth"
