@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -37,6 +38,7 @@ class Screen:
     def __init__(self, table: Table, console: Console, language: str = "en", four_colours: bool = False) -> None:
         symbols = shows(console, "♠")
         self.console = console
+        self.listed = MOST_LISTED  # how many choices are shown at once
         self.narrator = narrator = Narrator(table.game.rules, table.names, table.seat, language, symbols)
         self._look = TextStyle(
             narrator.names, table.seat, four_colours, symbols, self._label, narrator.title, narrator.place
@@ -45,11 +47,26 @@ class Screen:
     def _label(self, label: str, **parts: Any) -> str:
         return self.narrator.say(f"screen.{label}", **parts)
 
+    @property
+    def width(self) -> int:
+        """The columns that there are for lines."""
+        return self.console.width
+
     # ------------------------------------------------------------------ sentences
 
     def write(self, what: RenderableType, is_path: bool = False) -> None:
         """Write something; what has the path of a file in it is not broken into lines."""
         self.console.print(what, markup=False, highlight=False, emoji=False, soft_wrap=is_path)
+
+    def ask(self, prompt: str, read: Callable[[str], str]) -> str:
+        """Ask for a line."""
+        return read(prompt)
+
+    def wait(self) -> None:
+        """Be ready for somebody who waits."""
+
+    def close(self) -> None:
+        """Be ready for the last lines."""
 
     def tell(self, sentence: str, style: str = "") -> None:
         """Write a sentence, its cards in colour."""
@@ -70,15 +87,19 @@ class Screen:
 
     def rules(self, is_full: bool = False) -> None:
         """Write what the game is."""
-        tell, width = in_full if is_full else five_lines, self.console.width
-        self.write(tell(self.narrator, width))
+        tell = in_full if is_full else five_lines
+        self.write(tell(self.narrator, self.width))
 
     def position(self, game: Core) -> None:
         """Write the hands that may be seen and the table, and what must be announced."""
         self.write("")
-        self.write(text_of(game, self._look.bottom, self._look, max(self.console.width, NARROWEST)))
+        self.write(self.drawn(game, max(self.console.width, NARROWEST)))
         said = self.narrator.announcement(game)
         self.tell(f"\n{said}\n" if said else "", "bold")
+
+    def drawn(self, game: Core, width: int) -> RenderableType:
+        """Return the hands that may be seen and the table, in so many columns."""
+        return text_of(game, self._look.bottom, self._look, width)
 
     def play(self, before: Core, game: Core) -> None:
         """Write what the last play was and brought, and which deal it has ended."""
@@ -94,7 +115,7 @@ class Screen:
     def end(self, game: Core) -> None:
         """Write every point of a game that is over, and who won."""
         self.write("")
-        for line in self.narrator.sheet_lines(game, self.console.width):
+        for line in self.narrator.sheet_lines(game, self.width):
             self.tell(line)
         self.write("")
         self.tell(self.narrator.result(game), "bold")
@@ -103,35 +124,43 @@ class Screen:
 
     def choices(self, game: Core, choices: Choices, first: int) -> None:
         """Write some choices with their numbers, from the one after `first` on, and how many more there are."""
+        self.listed = MOST_LISTED
+        for line in self.choice_lines(game, choices, first, MOST_LISTED, self.width):
+            self.write(line)
+
+    def choice_lines(self, game: Core, choices: Choices, first: int, most: int, width: int) -> list[Text]:
+        """Return at most so many choices from the one after `first` on, a line each, and how many more there are."""
+        lines = []
         if choices.moves:
-            self._moves(game, choices, first)
+            lines = self._moves(game, choices.moves[first : first + most], first, width)
         else:
             for number, (card, count) in enumerate(zip(choices.cards, choices.counts, strict=True), 1):
                 key, name = "choose.count" if count else "choose.count.too_many", self.narrator.card(card)
-                self.write(Text(f"{number:4}  ") + self.inked(self.narrator.say(key, count, card=name)))
-        left = len(choices) - first - MOST_LISTED
+                lines.append(Text(f"{number:4}  ") + self.inked(self.narrator.say(key, count, card=name)))
+        left = len(choices.moves) - first - most
         if left > 0:
-            self.write(_INDENT + self.narrator.say("choose.more", left))
+            lines.append(Text(_INDENT + self.narrator.say("choose.more", left)))
         if not len(choices):
-            self.write(_INDENT + self.narrator.say("choose.too_many"))
+            lines.append(Text(_INDENT + self.narrator.say("choose.too_many")))
+        return lines
 
-    def _moves(self, game: Core, choices: Choices, first: int) -> None:
-        """Write moves by groups, each with the points that it brings at once."""
-        listed = choices.moves[first : first + MOST_LISTED]
-        told = [self.narrator.choice(game, move) for move in listed]
+    def _moves(self, game: Core, moves: Sequence[Move], first: int, width: int) -> list[Text]:
+        """Return moves by groups, each with the points that it brings at once."""
+        told = [self.narrator.choice(game, move) for move in moves]
         titles = {group: self.narrator.say(f"group.{group}") for group in GROUPS}
-        most = self.console.width - len(_INDENT) - _POINTS
+        most = width - len(_INDENT) - _POINTS
         wide = min(max(map(len, [*(words for words, _ in told), *titles.values()])), most)
-        group = ""
-        for number, (move, (words, points)) in enumerate(zip(listed, told, strict=True), first + 1):
+        group, lines = "", []
+        for number, (move, (words, points)) in enumerate(zip(moves, told, strict=True), first + 1):
             if group_of(move) != group:
                 head = "" if group else self.narrator.say("group.points").rjust(_POINTS)
                 group = group_of(move)
                 title = Text(titles[group].ljust(wide + len(_INDENT)), "bold")
                 title.append(head, "dim")
                 title.rstrip()
-                self.write(title)
-            self.write(Text(f"{number:4}  ") + self.inked(words.ljust(wide) + points.rjust(_POINTS)))
+                lines.append(title)
+            lines.append(Text(f"{number:4}  ") + self.inked(words.ljust(wide) + points.rjust(_POINTS)))
+        return lines
 
     # ------------------------------------------------------------------ advice
 
@@ -144,8 +173,14 @@ class Screen:
             move, _ = self.narrator.choice(game, Move.parse(value.move))
             rows.append((f"  {move}", plus_minus(value.margin, "+"), f"{value.sets_up:.0%}"))
         wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for move, margin, sweeps in rows:
-            self.tell(f"{move:{wide[0]}}  {margin:>{wide[1]}}  {sweeps:>{wide[2]}}")
+        if sum(wide) + 4 > self.width:
+            self.tell(rows[0][0])
+            for move, margin, sweeps in rows[1:]:
+                self.tell(move)
+                self.tell(f"    {rows[0][1]} {margin}, {rows[0][2]} {sweeps}")
+        else:
+            for move, margin, sweeps in rows:
+                self.tell(f"{move:{wide[0]}}  {margin:>{wide[1]}}  {sweeps:>{wide[2]}}")
         self.say("hint.legend")
         if values.preferred:
             self.say("hint.prefers", agent=agent)

@@ -36,17 +36,8 @@ class Table:
     """
 
     def __init__(self, game: Game, seat: int, opponents: Sequence[str], seed: int = 0) -> None:
-        players = game.rules.players
-        if not is_whole(seat, 0, players - 1):
-            raise ValueError(f"your seat is 0 to {players - 1}, not {shown(seat)}")
-        if len(opponents) not in (1, players - 1):
-            raise ValueError(
-                f"{players - 1} other players are needed, named one by one or all by one name, not {len(opponents)}"
-            )
+        self.players = players_at(game.rules, seat, opponents)
         self.game, self.seat, self._seed = game, seat, seed
-        self.players = [PERSON] * players
-        for step in range(1, players):
-            self.players[(seat + step) % players] = opponents[step - 1 if len(opponents) > 1 else 0]
         self._agents = {at: seated(spec, game.rules, seed + at) for at, spec in enumerate(self.players) if at != seat}
         self._helper: Agent | None = None
         self._valued: tuple[bytes, Values] | None = None  # a record, and the values of the moves after it
@@ -124,6 +115,28 @@ def named_in(game: Game) -> tuple[int, list[str]] | None:
         return None
     seat = players.index(PERSON)
     return seat, [*players[seat + 1 :], *players[:seat]]
+
+
+def players_at(rules: Rules, seat: int, opponents: Sequence[str]) -> list[str]:
+    """Return who sits where; raise ValueError for a wrong seat or a wrong number of opponents."""
+    count = rules.players
+    if not is_whole(seat, 0, count - 1):
+        raise ValueError(f"your seat is 0 to {count - 1}, not {shown(seat)}")
+    if len(opponents) not in (1, count - 1):
+        raise ValueError(
+            f"{count - 1} other players are needed, named one by one or all by one name, not {len(opponents)}"
+        )
+    players = [PERSON] * count
+    for step in range(1, count):
+        players[(seat + step) % count] = opponents[step - 1 if len(opponents) > 1 else 0]
+    return players
+
+
+def check_players(rules: Rules, seat: int, opponents: Sequence[str]) -> None:
+    """Raise ValueError if a person and these agents can't play a game; agents of one's own are not made for that."""
+    for spec in players_at(rules, seat, opponents):
+        if spec != PERSON and not agents.is_own(spec):
+            seated(spec, rules, 0)
 
 
 def seated(spec: str, rules: Rules, seed: int) -> Agent:

@@ -1,4 +1,4 @@
-"""The table in a terminal: line by line, so that it works over any connection, with and without colour."""
+"""The table in a terminal: on a screen that stays in place, or line by line, which works everywhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from rich.console import Console
 from krypenv.game.moves import Move
 from krypenv.inputs.words import one_line, short_name
 from krypenv.runtime.jit import compilations
-from krypenv.ui.choices import MOST_LISTED, Wrong, choices_of, parse_choice, reason
+from krypenv.ui.ahead import HINT, OTHERS, REMARK, Ahead
+from krypenv.ui.board import Board, make_room, stays_in_place
+from krypenv.ui.choices import Wrong, choices_of, parse_choice, reason
 from krypenv.ui.saving import Saver, reason_of
 from krypenv.ui.screen import Screen
 from krypenv.ui.table import Table
@@ -40,6 +42,8 @@ class Terminal:
         read: how to ask for a line; it raises EOFError where the input has ended.
         remark: what there is to say about a game that is over, in a sentence; nothing, if there is nothing.
         language: one of `krypenv.ui.narrator.words.LANGUAGES`.
+        ahead: the process that compiles what the game needs, if there is one.
+        is_welcome: whether the person has just read the rules.
     """
 
     def __init__(
@@ -52,10 +56,13 @@ class Terminal:
         read: Callable[[str], str] = input,
         remark: Callable[[Table], str] | None = None,
         language: str = "en",
+        ahead: Ahead | None = None,
+        is_welcome: bool = False,
     ) -> None:
         self._table, self._helper, self._console, self._read = table, helper, console, read
-        self._remark, self._saver = remark, Saver(table, path)
-        self._screen = Screen(table, console, language, four_colours)
+        self._remark, self._saver, self._ahead, self._is_welcome = remark, Saver(table, path), ahead, is_welcome
+        self._is_in_place = stays_in_place(console)
+        self._screen = (Board if self._is_in_place else Screen)(table, console, language, four_colours)
         self._say = self._screen.say
         self._text = self._screen.narrator.say
         self._commands = {self._text(f"word.{command}"): command for command in COMMANDS} | {HELP: HELP}
@@ -82,17 +89,23 @@ class Terminal:
 
     def _say_where(self, key: str) -> None:
         path = self._saver.path
+        self._screen.close()
         with contextlib.suppress(OSError, SystemExit):  # the terminal may be gone; rich then ends the process
             self._screen.write("")
             self._say(key, is_path=True, path=path, command=f"krypenv play --load {shlex.quote(str(path))}")
 
     def _play(self) -> None:
+        if self._is_in_place and not self._is_welcome:
+            make_room(self._console)
         if self._table.game.moves or self._table.game.game_number > 1:
             self._say("begin")
         else:
-            self._screen.rules()
+            if self._is_in_place or not self._is_welcome:
+                self._screen.rules()
             self._screen.write("")
             self._say("begin.rules")
+            if self._is_in_place:
+                self._ask(self._text("ask.deal"))
         while True:
             self._play_game()
             if self._table.game.session_over:
@@ -118,7 +131,7 @@ class Terminal:
     def _add(self, remark: Callable[[Table], str]) -> None:
         """Write what there is to say about the game; a person need not wait for it."""
         with contextlib.suppress(KeyboardInterrupt):
-            with self._waiting("wait.luck"):
+            with self._waiting(REMARK):
                 said = remark(self._table)
             if said:
                 self._screen.tell(said)
@@ -128,7 +141,7 @@ class Terminal:
         if self._table.is_yours or self._table.game.is_over:
             return False
         before = self._table.game.copy()
-        with self._waiting("wait.others"):
+        with self._waiting(OTHERS):
             is_played = next(self._table.play_others(), None) is not None
         self._screen.play(before, self._table.game)
         return is_played
@@ -148,11 +161,11 @@ class Terminal:
             name = self._screen.narrator.card(card) if card else ""
             line = self._ask(self._text("ask.takes", card=name) if card else self._text("ask.play"))
             word, _, rest = line.partition(" ")
-            command = self._command(word)
+            command = self._command(word) if line else "table"
             if command == "undo" and self._undo():
                 return
             if command in ("more", "back", "table"):
-                card, first = (card, first + MOST_LISTED) if command == "more" else ("", 0)
+                card, first = (card, first + self._screen.listed) if command == "more" else ("", 0)
                 is_listed = False
             try:
                 if command == "why":
@@ -207,7 +220,7 @@ class Terminal:
     def _hint(self) -> None:
         name = short_name(self._helper)
         try:
-            with self._waiting("wait.hint", agent=name):
+            with self._waiting(HINT, agent=name):
                 values = self._table.values(self._helper)
                 move = self._table.hint(self._helper) if values is None else None
         except ValueError as error:  # no such agent, or none for these rules
@@ -220,10 +233,16 @@ class Terminal:
             self._say("hint.alone", agent=name, move=said)
 
     @contextlib.contextmanager
-    def _waiting(self, key: str, **parts: Any) -> Iterator[None]:
-        """Say what the person waits for while the block runs, in terminals that can; also that code is compiled."""
-        status = self._console.status(self._text(key, **parts), spinner="line")
-        with status, compilations(lambda: status.update(self._text("wait.compiling"))):
+    def _waiting(self, part: str, **parts: Any) -> Iterator[None]:
+        """Say what the person waits for while the block runs, in terminals that can; also that code is compiled.
+
+        The block begins when the process that compiles ahead is done with this part.
+        """
+        self._screen.wait()
+        with told_to_wait(self._console, self._text(f"wait.{part}", **parts), self._text("wait.compiling")) as is_slow:
+            if self._ahead and not self._ahead.is_done(part):
+                is_slow()
+                self._ahead.wait(part)
             yield
 
     # ------------------------------------------------------------------ saving
@@ -267,11 +286,23 @@ class Terminal:
     def _ask(self, prompt: str) -> str:
         """Return a line that a person types, without spaces around it; raise Leave where there is no more."""
         try:
-            return self._read(prompt).strip()
+            return self._screen.ask(prompt, self._read).strip()
         except UnicodeDecodeError:
             return "\N{REPLACEMENT CHARACTER}"
         except (EOFError, RuntimeError):  # Python raises the second where there is no input at all
             raise Leave from None
+
+
+@contextlib.contextmanager
+def told_to_wait(console: Console, what: str, compiling: str) -> Iterator[Callable[[], None]]:
+    """Say what a person waits for while the block runs; where code is compiled, or the block calls, say that."""
+    status = console.status(what, spinner="line")
+
+    def is_slow() -> None:
+        status.update(compiling)
+
+    with status, compilations(is_slow):
+        yield is_slow
 
 
 @contextlib.contextmanager

@@ -62,18 +62,23 @@ def some_lines(table, seed):
             yield typed(choices.choice(game.legal_moves()))
 
 
-PROMPT = re.compile(r"(You play|takes|next game|a new game): \Z")
+PROMPT = re.compile(r"(You play|takes|next game|a new game|deals the cards): \Z")
 
 
-def krypenv_in_a_terminal(arguments, lines, columns=80, **environment):
+def krypenv_in_a_terminal(arguments, lines, columns=80, rows=0, **environment):
     """Run `krypenv` in a pseudo-terminal, type a line at each prompt, and return its exit code and what it showed.
+
+    Where Enter deals the cards, Enter is typed.
 
     What is typed may also be bytes, without an Enter; a signal, which is sent; or rows and columns, a new size of the
     window, after which the next line is typed; or a function of the process and the file of the terminal. After the
-    last one the input is closed (Ctrl-D).
+    last one the input is closed (Ctrl-D). With `rows` the window has a size, otherwise only a width is told.
     """
     own, other = pty.openpty()
     env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm-256color", **environment}
+    if rows:
+        fcntl.ioctl(own, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        env |= {"COLUMNS": "", "LINES": ""}
     env = {key: value for key, value in env.items() if value}
     process = subprocess.Popen(
         [sys.executable, "-m", "krypenv", *arguments], stdin=other, stdout=other, stderr=other, env=env,
@@ -92,6 +97,10 @@ def krypenv_in_a_terminal(arguments, lines, columns=80, **environment):
             except OSError:  # the other side was closed
                 break
             if PROMPT.search(ANSI.sub("", shown[-4000:].decode(errors="ignore"))):
+                if "deals the cards" in shown[-40:].decode(errors="ignore"):
+                    os.write(own, b"\n")
+                    shown += b"\n"
+                    continue
                 line = left.pop(0) if left else b"\x04"
                 while isinstance(line, tuple):
                     fcntl.ioctl(own, termios.TIOCSWINSZ, struct.pack("HHHH", *line, 0, 0))

@@ -340,7 +340,7 @@ def test_a_killed_game_lacks_at_most_a_move(seed):
 
     rules = rng.choice(("krypkasino", "kasino-sweden", "mini-low"))
     words = ["play", "--rules", rules, "--seed", str(seed), "--against", "random"]
-    code, shown = krypenv_in_a_terminal(words, ["1"] * typed + [kill])
+    code, shown = krypenv_in_a_terminal(words, ["1"] * typed + [kill], NO_COLOR="1")
     assert code == -signal.SIGKILL, shown
     before = saved()
     assert not [path for path in Path().iterdir() if path.suffix == ".krk" and path.name != "game.krk"]

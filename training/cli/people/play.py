@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from krypenv.one_game import Game
+    from krypenv.rules import Rules
+    from krypenv.ui.ahead import Ahead
     from krypenv.ui.narrator.words import Words
     from krypenv.ui.table import Table
 
@@ -51,7 +54,7 @@ class PlaySettings(Command):
         None, "file to save the game to [default: the file of --load, or game.krk or game-2.krk and so on]", "FILE"
     )
     four_colours: bool = an_output(False, "write clubs green and diamonds blue")
-    no_colour: bool = an_output(False, "write without colour, as with NO_COLOR=1")
+    no_colour: bool = an_output(False, "write line by line and without colour, as with NO_COLOR=1")
     language: str | None = a_language()
 
     def __post_init__(self) -> None:
@@ -76,7 +79,7 @@ def run(settings: PlaySettings) -> None:
     from krypenv.agents import typed
     from krypenv.one_game import Game
     from krypenv.ui.narrator.words import check_language, language_of
-    from krypenv.ui.table import Table, named_in
+    from krypenv.ui.table import Table, check_players, named_in
     from krypenv.ui.terminal import Terminal
 
     it, load, seat, save = settings, settings.load, settings.seat, settings.save
@@ -89,6 +92,8 @@ def run(settings: PlaySettings) -> None:
         elif not load:
             load = _unfinished(console, language, held, not (it.has_deal or it.against or seat is not None or save))
         opponents = list(map(typed, it.against or ["champion"]))
+        remark = partial(_luck_in, language)
+        begin_ahead = partial(_begin_ahead, console, held, typed(it.hint), remark)
         if load:
             game = Game.replay(read_text(load))
             named = named_in(game)
@@ -99,8 +104,12 @@ def run(settings: PlaySettings) -> None:
                 raise ValueError(f"the game of {load} is over; krypenv show prints it")
             if game.is_over:
                 game = game.next_game()
+            ahead = begin_ahead(game.rules, opponents)
         else:
-            game = Game(it.game.of_agents([]), it.seed)
+            rules = it.game.of_agents([])
+            check_players(rules, seat or 0, opponents)
+            ahead = begin_ahead(rules, opponents)
+            game = Game(rules, it.seed) if ahead is None else _welcomed(console, language, rules, it.seed)
         of_agents = secrets.randbits(32) if it.seed is None else it.seed
         table = Table(game, 0 if seat is None else seat, opponents, of_agents)
         if save and not (load and is_same(save, load)):
@@ -108,8 +117,45 @@ def run(settings: PlaySettings) -> None:
             path = save
         else:
             path = Path(load) if load and load != "-" else own_name(table.record(), held)
-        remark = partial(_luck_in, language)
-        Terminal(table, path, typed(it.hint), console, it.four_colours, remark=remark, language=language).run()
+        Terminal(
+            table, path, typed(it.hint), console, it.four_colours,
+            remark=remark, language=language, ahead=ahead, is_welcome=ahead is not None and not load,
+        ).run()  # fmt: skip
+
+
+def _begin_ahead(
+    console: Console,
+    held: contextlib.ExitStack,
+    helper: str,
+    remark: Callable[[Table], str],
+    rules: Rules,
+    opponents: list[str],
+) -> Ahead | None:
+    """Begin to compile what a person will need, who first reads; nothing where nobody reads."""
+    from krypenv.ui.ahead import Ahead
+    from krypenv.ui.board import is_for_people
+
+    if not is_for_people(console):
+        return None
+    ahead = Ahead(rules, opponents, helper, remark)
+    held.callback(ahead.close)
+    return ahead
+
+
+def _welcomed(console: Console, language: str, rules: Rules, seed: int | None) -> Game:
+    """Return a new game, and write its rules before it is made, for that may compile."""
+    from krypenv.one_game import Game
+    from krypenv.ui.board import make_room, stays_in_place
+    from krypenv.ui.narrator.narrator import Narrator
+    from krypenv.ui.rulebook import five_lines, shows
+    from krypenv.ui.terminal import told_to_wait
+
+    if stays_in_place(console):
+        make_room(console)
+    words = Narrator(rules, language=language, symbols=shows(console, "♠"))
+    console.print(five_lines(words, console.width), "", sep="\n", **_PLAIN)
+    with told_to_wait(console, words.say("wait.dealing"), words.say("wait.compiling")):
+        return Game(rules, seed)
 
 
 def _luck_in(language: str, table: Table) -> str:

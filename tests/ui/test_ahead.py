@@ -1,0 +1,106 @@
+"""Compiling ahead: another process makes what a game needs, in the order in which it is needed, and holds up nobody."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from krypenv import Game, Rules
+from krypenv.ui.ahead import HINT, OTHERS, REMARK, Ahead
+from krypenv.ui.table import Table
+from krypenv.ui.terminal import Terminal
+
+MINI = Rules.preset("mini-low")
+
+
+def fail(table):
+    raise RuntimeError(table)
+
+
+@pytest.mark.parametrize(
+    ("opponents", "helper", "remark"),
+    [
+        (["greedy"], "tactician", None),
+        (["oracle-deck", "none/such"], "nobody", fail),
+        (["no_module:Agent"], "x:Y", fail),
+    ],
+)
+def test_it_is_soon_done_with_every_part_also_with_agents_that_fail(opponents, helper, remark, capfd):
+    ahead = Ahead(MINI, opponents, helper, remark)
+    for part in (OTHERS, HINT, REMARK):
+        ahead.wait(part)
+        assert ahead.is_done(part)
+    ahead.close()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_nobody_waits_for_a_process_that_was_ended():
+    ahead = Ahead(MINI, ["greedy"], "greedy")
+    ahead._process.kill()
+    ahead.wait(REMARK)
+    assert ahead.is_done(OTHERS)
+    ahead.close()
+
+
+def test_it_ends_when_it_is_closed():
+    ahead = Ahead(Rules.preset(), ["champion"], "champion")
+    ahead.close()
+    assert not ahead._process.is_alive()
+    assert ahead.is_done(HINT)
+
+
+def test_a_person_is_told_what_they_wait_for(tmp_path):
+    class Slow:
+        def __init__(self):
+            self.waits = []
+
+        def is_done(self, part):
+            return part in self.waits
+
+        def wait(self, part):
+            self.waits.append(part)
+
+    out, ahead, lines = io.StringIO(), Slow(), iter(["1", "hint", "q"])
+    console = Console(file=out, width=80, force_terminal=True, _environ={"TERM": "xterm"})
+    table = Table(Game(MINI, seed=3), 0, ["random"])
+    Terminal(table, tmp_path / "game.krk", "greedy", console, read=lambda _: next(lines), ahead=ahead).run()
+    assert ahead.waits == [OTHERS, HINT]
+    assert "Compiling, once" in out.getvalue()
+
+
+@pytest.mark.slow  # it compiles
+def test_what_was_compiled_ahead_is_not_compiled_again(tmp_path):
+    program = """
+from krypenv import Game, Rules
+from krypenv.runtime.jit import compilations
+from krypenv.ui.ahead import HINT, REMARK, Ahead
+from krypenv.ui.choices import choices_of
+from krypenv.ui.table import Table
+
+if __name__ == "__main__":
+    rules = Rules.preset("mini-low")
+    ahead = Ahead(rules, ["greedy"], "tactician")
+    ahead.wait(REMARK)
+    compiled = []
+    with compilations(lambda: compiled.append(1)):
+        table = Table(Game(rules, seed=1), 0, ["greedy"])
+        table.hint("tactician")
+        while not table.game.is_over:
+            table.game.push(choices_of(table.game).moves[0])
+            list(table.play_others())
+    print("compiled", len(compiled))
+"""
+    path = tmp_path / "program.py"
+    path.write_text(program, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, path], env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.stdout == "compiled 0\n", done.stderr
+    assert any(Path(tmp_path / "cache").rglob("*.nbi"))
