@@ -14,8 +14,9 @@ from krypenv.ui.narrator.narrator import Narrator
 
 MOST_LISTED = 12  # choices shown at once
 _MOST_MOVES = 1000  # that are listed at all
-_CARDS = re.compile(rf"(?:{CARD_PATTERN}[\sxX,+]*)+#{{0,2}}")
-_CARD = re.compile(CARD_PATTERN)
+_TOKEN = re.compile(
+    rf"(?P<card>{CARD_PATTERN})|\[\s*(?P<build>[0-9]{{1,2}})\s*\]|=\s*(?P<made>[0-9]{{1,2}})|(?P<none>-)|[\sxX,+:#]+"
+)  # of a move as people write it
 
 
 class Choices(NamedTuple):
@@ -82,17 +83,17 @@ def _in_order(moves: Sequence[Move]) -> tuple[Move, ...]:
 def parse_choice(text: str, choices: Choices, game: Game, narrator: Narrator) -> Move | str:
     """Return the move that a text means, or the card, if its capture must be chosen next.
 
-    A text is the number of a choice, a card, or a card and those that it takes, as in "8s 6d 2h" or "8Sx6D2H". Where a
-    card has been chosen, table cards that are named are those that it takes, and "-" takes none. Raises Wrong, with
-    what the narrator says, for anything else.
+    A text is the number of a choice, a card, or a card and those that it takes, as in "8s 6d 2h", "8Sx6D2H" or "8♠
+    takes 6♦+2♥"; "8s -" takes none. Where a card has been chosen, table cards that are named are those that it takes,
+    and "-" takes none. Raises Wrong, with what the narrator says, for anything else.
     """
-    words = _packed(text)
+    words = text.strip()
     if words.isascii() and words.isdigit():
         number = int(words) if len(words) < 10 else 0
         if not 1 <= number <= len(choices):
             raise Wrong(narrator.say("choose.number", len(choices), number=number))
         return choices.moves[number - 1] if choices.moves else choices.cards[number - 1]
-    move = Move(choices.card) if choices.card and words == "-" else _named(words, choices.card, game, narrator)
+    move = _named(words, choices, game, narrator)
     if isinstance(move, Move):
         return _legal(game, move, narrator)
     moves = moves_with(game, move)
@@ -103,34 +104,44 @@ def parse_choice(text: str, choices: Choices, game: Game, narrator: Narrator) ->
 
 def reason(text: str, choices: Choices, game: Game, narrator: Narrator) -> str:
     """Return what a move would do that a text means, or why it can't be made; of a card that has several, which."""
-    words = _packed(text)
-    if words.isascii() and words.isdigit():
-        choice = parse_choice(words, choices, game, narrator)
-    elif words:
-        choice = _named(words, "", game, narrator)
-    else:
+    words = text.strip()
+    if not words:
         raise Wrong(narrator.say("choose.why"))
+    is_number = words.isascii() and words.isdigit()
+    choice = (parse_choice if is_number else _named)(words, choices, game, narrator)
     return narrator.why(game, choice) if isinstance(choice, Move) else narrator.why_card(game, choice)
 
 
-def _packed(text: str) -> str:
-    return "".join(text.split()) if set(text) & set("=[") else text.strip()
-
-
-def _named(words: str, chosen: str, game: Game, narrator: Narrator) -> Move | str:
+def _named(words: str, choices: Choices, game: Game, narrator: Narrator) -> Move | str:
     """Return the move whose cards are named, or the card if it is named alone; a card may have been chosen before."""
-    if set(words) & set("=["):
-        try:
-            return Move.parse(words)
-        except ValueError:
-            raise Wrong(narrator.say("choose.written")) from None
-    if not _CARDS.fullmatch(words):
-        raise Wrong(narrator.say("choose.how"))
-    names = [card_name(parse_card(name)) for name in _CARD.findall(words)]
-    is_whole = "x" in words.lower() or (names[0] in game.hand(game.turn) and names[0] not in game.table)
-    if chosen and not is_whole:
-        names.insert(0, chosen)
-    return Move(names[0], tuple(sorted(names[1:], key=parse_card))) if len(names) > 1 else names[0]
+    plain = words
+    for key, sign in (("choose.play", " "), ("choose.take", "x")):
+        plain = re.sub(rf"\b(?:{narrator.say(key).replace(' ', '|')})\b", sign, plain, flags=re.IGNORECASE)
+    plain = plain.strip().lower()
+    tokens = list(_TOKEN.finditer(plain))
+    cards = [card_name(parse_card(each["card"])) for each in tokens if each["card"]]
+    builds = [int(each["build"]) for each in tokens if each["build"]]
+    made = [int(each["made"]) for each in tokens if each["made"]]
+    is_more = bool(builds or made or any(each["none"] for each in tokens))
+    is_read = sum(len(each[0]) for each in tokens) == len(plain) and len(made) < 2
+    names_taken = plain.startswith("x")  # those that a card takes which has been chosen
+    if not is_read or not (cards or is_more) or not (choices.card or (cards and not names_taken)):
+        return _as_shown(words, choices, game, narrator)
+    begins = bool(cards) and cards[0] in game.hand(game.turn)  # with the card that is played, unless the table has it
+    begins = begins and (cards[0] not in game.table or bool(builds or made))
+    is_whole = not names_taken and bool(cards) and ("x" in plain or begins)
+    card = choices.card if choices.card and not is_whole else cards.pop(0)
+    if not (cards or is_more):
+        return card
+    return Move(card, tuple(sorted(cards, key=parse_card)), 0, made[0] if made else None, tuple(sorted(builds)))
+
+
+def _as_shown(words: str, choices: Choices, game: Game, narrator: Narrator) -> Move:
+    """Return the move that is typed as the list of choices shows it; raise Wrong if there is none."""
+    for move in choices.moves:
+        if words.lower() == narrator.choice(game, move)[0].lower():
+            return move
+    raise Wrong(narrator.say("choose.written" if set(words) & set("=[") else "choose.how"))
 
 
 def _legal(game: Game, move: Move, narrator: Narrator) -> Move:

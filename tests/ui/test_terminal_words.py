@@ -16,7 +16,7 @@ from support.terminals import sitting, some_lines, typed
 from krypenv import Game, Rules
 from krypenv.advice.estimates import plus_minus
 from krypenv.game.moves import Move
-from krypenv.ui.choices import choices_of
+from krypenv.ui.choices import choices_of, parse_choice
 from krypenv.ui.narrator.choice import group_of
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.words import CATALOGUES
@@ -134,10 +134,50 @@ def test_a_whole_move_is_understood_everywhere(before):
         "rules: kasino-sweden; table: AS 2S 3S 4S 5S 2H 3H 4H AH; hand 0: AC 9C TC; hand 1: 5C 6C 7C; "
         "captured 1: rest; stock: -"
     )
-    for words in ("10c x 2s 3s 5s", "tc 2s+3s+5s", "TCx2S3S5S", "10♣ 2♠, 3♠, 5♠"):
+    for words in ("10c x 2s 3s 5s", "tc 2s+3s+5s", "TCx2S3S5S", "10♣ 2♠, 3♠, 5♠", "10♣ takes 2♠+3♠+5♠",
+                  "play 10c, take 2s and 3s and 5s", "10c: 2s 3s 5s"):  # fmt: skip
         table = Table(game.copy(), 0, ["random"])
+        assert "10♣ would take 2♠+3♠+5♠." in shown(table, [*before, f"why {words}"])
+        assert not table.game.moves
         shown(table, [*before, words])
         assert str(table.game.moves[0]) == "TCx2S3S5S", "also where the nine was chosen"
+    for words in ("10c -", "10c takes -"):
+        table = Table(game.copy(), 0, ["random"])
+        shown(table, [*before, words])
+        assert str(table.game.moves[0]) == "TC", "it need not take"
+
+
+def test_where_a_card_is_chosen_its_table_cards_are_enough_also_to_ask_why():
+    game = Game.from_position(
+        "rules: kasino-sweden; table: AS 2S 3S 4S 5S 2H 3H 4H AH; hand 0: AC 9C TC; hand 1: 5C 6C 7C; "
+        "captured 1: rest; stock: -"
+    )
+    said = shown(Table(game, 0, ["random"]), ["9c", "why 5s 4h", "why take 4s and 5h", "why -", "why 5s"])
+    assert said.count("9♣ would take 4♥+5♠.") == 1
+    assert "5♥ is not on the table." in said
+    assert "9♣ would stay on the table." in said
+    assert "9♣ can't take 5♠: it doesn't make 9." in said
+    assert not game.moves
+
+
+@pytest.mark.parametrize("language", ["en", "sv"])
+@pytest.mark.parametrize("text", ["krypkasino players=2", "howto players=3", "mulle-glimne players=2"])
+def test_a_choice_can_be_typed_as_it_is_shown(text, language):
+    for seed in range(8):
+        game, chooser = Game(Rules.parse(text), seed=seed), random.Random(seed)
+        for _ in range(3 * seed):
+            game.push(chooser.choice(game.legal_moves()))
+        choices, narrator = choices_of(game), Narrator(game.rules, seat=game.turn, language=language)
+        for move in choices.moves:
+            assert parse_choice(narrator.choice(game, move)[0], choices, game, narrator) == move
+
+
+@pytest.mark.parametrize("words", ["4s+5d=9", "4S5D=9", "4s 5d = 9", "4♠ + 5♦ =9", "4♠ builds 9 with 5♦"])
+def test_a_build_is_understood_however_it_is_spaced(words):
+    table = at(BUILDS)
+    assert "That would build 9: 4♠ 5♦." in shown(table, [f"why {words}"])
+    shown(table, [words])
+    assert str(table.game.moves[0]) == "4S+5D=9"
 
 
 # ---------------------------------------------------------------------- reasons
