@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 NARROWEST = 40  # columns
 _PAPER = "on grey93"
 _LABEL, _WIDEST = 13, 6  # columns of what stands before cards, and of a card
-_NARROW = 28  # columns, at least, for what a seat has
 _TWO_COLOURS = {CLUBS: "grey7", DIAMONDS: "red3", HEARTS: "red3", SPADES: "grey7"}
 _FOUR_COLOURS = {CLUBS: "dark_green", DIAMONDS: "blue3", HEARTS: "red3", SPADES: "grey7"}
 LABELS = {  # what is written beside cards
@@ -144,6 +143,9 @@ def text_of(game: Core, render_seat: int | str | None, look: TextStyle, width: i
     head = Text(look.say("head", title=title, place=look.place(game), stock=game.stock_size), style="bold")
     lines: list[RenderableType] = [head, Text()]
     longest = max(len(_name(game, seat, look)) for seat in range(players))
+    beside = longest + len(f"  {_size(10, look)}  ")  # columns of what stands before the counts
+    if width - beside < max(len(_counts(game, seat, look)) for seat in range(players)):
+        beside = 0
     for seat in [(look.bottom + step) % players for step in range(1, players + 1)]:
         if seat == look.bottom:
             lines += [Text(), look.rows(f"  {look.say('table')}", game.table, width)]
@@ -152,7 +154,7 @@ def text_of(game: Core, render_seat: int | str | None, look: TextStyle, width: i
                 lines.append(look.rows(f"  {look.say('build', value=value)}", cards, width - len(said)) + Text(said))
             lines += [look.rows(f"  {look.say('aside')}", game.set_aside, width)] if game.set_aside else []
             lines += [Text()]
-        lines.append(_seat(game, seat, look, longest, width))
+        lines.append(_seat(game, seat, look, longest if beside else 0))
         if seat in seats and game.hand(seat):
             lines.append(look.rows("", game.hand(seat), width))
     return Group(*lines)
@@ -169,25 +171,29 @@ def _name(game: Core, seat: int, look: TextStyle) -> Text:
     return Text.assemble((name, "bold" if is_next else ""), f" ({', '.join(roles)})" if roles else "")
 
 
-def _seat(game: Core, seat: int, look: TextStyle, longest: int, width: int) -> Table:
-    """Return a seat's name, the size of its hand, and what it has, below them where there is no room beside them."""
-    from rich.table import Table
-    from rich.text import Text
-
-    held, by_name = len(game.hand(seat)), seat_counts(game, seat)
-    name, size = _name(game, seat, look), _size(held, look)
+def _counts(game: Core, seat: int, look: TextStyle) -> str:
+    """Return what is counted for a seat, as in "score 3, points 3, sweeps 0"."""
+    by_name = seat_counts(game, seat)
     told = [look.say(_COUNTS.get(what, what), count=by_name[what]) for what in ("score", *list(by_name)[:-1])]
     if "for mulles" in by_name:  # as in "mulles 1 for 13"
         told[-2:] = [" ".join(told[-2:])]
-    counts = ", ".join(told)
+    return ", ".join(told)
+
+
+def _seat(game: Core, seat: int, look: TextStyle, longest: int) -> Table:
+    """Return a seat's name, the size of its hand, and what it has: beside names of so many columns, or below for 0."""
+    from rich.table import Table
+    from rich.text import Text
+
+    name, size = _name(game, seat, look), _size(len(game.hand(seat)), look)
     grid = Table.grid(padding=(0, 2, 0, 0))
-    if width - longest - len(f"  {_size(10, look)}  ") < _NARROW:
+    if not longest:
         grid.add_row(name + Text(f"  {size}"))
-        grid.add_row(Text(f"    {counts}"))
+        grid.add_row(Text(f"    {_counts(game, seat, look)}"))
         return grid
     for of_column in (longest, len(_size(10, look)), None):
         grid.add_column(width=of_column)
-    grid.add_row(name, size, counts)
+    grid.add_row(name, size, _counts(game, seat, look))
     return grid
 
 

@@ -196,8 +196,7 @@ class Board(Screen):
         if game.is_over:
             return [*news, *said]
         table = self._lines([self.drawn(game, width)], width)
-        announced = self.narrator.announcement(game)
-        aloud = self._lines([self.inked(announced, "bold")] if announced else [], width)
+        aloud = self._lines([self.announced(game)], width) if self.announced(game) else []
         empty = self._lines([blank], width)
         for is_roomy, most in [(True, MOST_LISTED), *((False, count) for count in range(MOST_LISTED, _FEWEST - 1, -1))]:
             between = empty if is_roomy else []

@@ -17,6 +17,7 @@ from krypenv.pictures.text import NARROWEST, TextStyle, text_of
 from krypenv.ui.choices import MOST_LISTED, Choices
 from krypenv.ui.narrator.choice import GROUPS, group_of
 from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.narrator.words import starting
 from krypenv.ui.rulebook import five_lines, in_full, shows
 from krypenv.ui.table import Table
 
@@ -41,7 +42,13 @@ class Screen:
         self.listed = MOST_LISTED  # how many choices are shown at once
         self.narrator = narrator = Narrator(table.game.rules, table.names, table.seat, language, symbols)
         self._look = TextStyle(
-            narrator.names, table.seat, four_colours, symbols, self._label, narrator.title, narrator.place
+            [*map(starting, narrator.names)],
+            table.seat,
+            four_colours,
+            symbols,
+            self._label,
+            narrator.title,
+            narrator.place,
         )
 
     def _label(self, label: str, **parts: Any) -> str:
@@ -94,8 +101,13 @@ class Screen:
         """Write the hands that may be seen and the table, and what must be announced."""
         self.write("")
         self.write(self.drawn(game, max(self.console.width, NARROWEST)))
+        said = self.announced(game)
+        self.write(Text("\n") + said + Text("\n") if said else "")
+
+    def announced(self, game: Core) -> Text:
+        """Return what must be announced and what that means; empty if nothing."""
         said = self.narrator.announcement(game)
-        self.tell(f"\n{said}\n" if said else "", "bold")
+        return self.inked(said, "bold") + Text(f" {self.narrator.say('board.sweep')}", "dim") if said else Text()
 
     def drawn(self, game: Core, width: int) -> RenderableType:
         """Return the hands that may be seen and the table, in so many columns."""

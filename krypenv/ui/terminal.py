@@ -86,6 +86,8 @@ class Terminal:
             else:
                 self._saver.keep()
                 self._say_where("saved")
+                path = shlex.quote(str(self._saver.path))
+                self._say("saved.over", is_path=True, path=path)
 
     def _say_where(self, key: str) -> None:
         path = self._saver.path

@@ -147,8 +147,9 @@ def test_whole_games(text, tmp_path):
     assert game.scores() == table.game.scores()
     assert (game.game_number > 1) == (rules.games != 1)
     lines = out.getvalue().splitlines()
-    assert max(map(len, lines[:-1])) <= 80, "the path in the last line is not broken"
-    assert lines[-1].startswith("The game is saved in ")
+    assert max(map(len, lines[:-2])) <= 80, "the path in the last lines is not broken"
+    assert lines[-2].startswith("The game is saved in ")
+    assert lines[-1].startswith("krypenv analyze game.krk shows ")
     assert game.tags[f"Seat{rules.players - 1}"] == PERSON
 
 
@@ -174,7 +175,7 @@ def test_a_remark_may_be_skipped_or_empty(error):
     table = Table(Game(Rules.preset("mini-low"), seed=3), 1, ["random"], seed=1)
     terminal, out = sitting(table, some_lines(table, 1), remark=remark)
     terminal.run()
-    assert re.search(r"(wins?|share the win) with .*\n\nThe game is saved in game.krk\.\n$", out.getvalue())
+    assert re.search(r"(wins?|share the win) with .*\n\nThe game is saved in game.krk\.\nkrypenv analyze .*\n$", out.getvalue())
 
 
 @pytest.mark.parametrize(
