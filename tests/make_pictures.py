@@ -12,6 +12,8 @@ from krypenv.pictures import draw_game, gif_of, png_of
 from krypenv.pictures.drawing import Pixels
 from krypenv.training.research.ablation.drawing import draw
 from krypenv.training.research.ablation.presets import draw_presets
+from krypenv.training.research.lab.studying import FIGURE, RESULT, picture
+from krypenv.training.research.studies import advice, creep, partners
 
 GOLDEN = Path(__file__).with_name("pictures")
 PAGES_OF = Path(__file__).parent.parent / "docs"
@@ -43,6 +45,7 @@ PAGES = {  # of each environment: rules, seed and the number of moves
     "kasino": ("kasino-finland players=3", 21, 13),
     "mulle": ("mulle players=2", 9, 31),
 }
+STUDIES = {"advice": advice, "creep": creep, "partners": partners}  # drawn from their stored figures
 README = ("krypkasino players=3", 35, 26)
 README_WIDTH = 480
 
@@ -86,6 +89,13 @@ def draw_trained(path: Path) -> None:
     draw_presets(path, stored["matches"])
 
 
+def draw_study(name: str) -> bytes:
+    """Return the figure of a study whose results are stored, as PNG."""
+    module = STUDIES[name.partition("-")[0]]
+    stored = json.loads((PAGES_OF / "results" / "studies" / name / RESULT).read_text(encoding="utf-8"))
+    return picture(module.STUDY, module.draw_of(stored["figures"]))
+
+
 def main() -> None:
     """Draw all pictures."""
     for name in POSITIONS:
@@ -97,6 +107,9 @@ def main() -> None:
     write_whole(DOCS / "game.gif", gif_of(pictures))
     draw_ablation(PAGES_OF / "ablation.png")
     draw_trained(PAGES_OF / "presets.png")
+    for folder in sorted((PAGES_OF / "results" / "studies").iterdir()):
+        if folder.name.partition("-")[0] in STUDIES:
+            write_whole(folder / FIGURE, draw_study(folder.name))
 
 
 if __name__ == "__main__":

@@ -175,7 +175,9 @@ def test_a_remark_may_be_skipped_or_empty(error):
     table = Table(Game(Rules.preset("mini-low"), seed=3), 1, ["random"], seed=1)
     terminal, out = sitting(table, some_lines(table, 1), remark=remark)
     terminal.run()
-    assert re.search(r"(wins?|share the win) with .*\n\nThe game is saved in game.krk\.\nkrypenv analyze .*\n$", out.getvalue())
+    assert re.search(
+        r"(wins?|share the win) with .*\n\nThe game is saved in game.krk\.\nkrypenv analyze .*\n$", out.getvalue()
+    )
 
 
 @pytest.mark.parametrize(
@@ -257,7 +259,7 @@ def test_a_game_is_saved_when_the_input_ends_and_goes_on_later(tmp_path):
     assert len(saved.moves) >= 4
     done = krypenv("play", "--load", "game.krk", columns=80, typed="1\n")
     assert done.exit_code == 0, done.output
-    assert "greedy" in done.stdout, "the same opponent plays on"
+    assert "Greedy" in done.stdout, "the same opponent plays on"
     later = Game.replay((tmp_path / "game.krk").read_text(encoding="utf-8"))
     assert later.moves[: len(saved.moves)] == saved.moves
     assert len(later.moves) > len(saved.moves)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patches import Patch
 from scipy.stats import ttest_1samp
 
 from krypenv.training.evaluation.matches.margins import (
@@ -49,21 +51,46 @@ def figures_of(intervals: Mapping[str, Interval]) -> dict[str, dict[str, float]]
     }
 
 
-def bars(intervals: Mapping[str, Interval], label: str) -> Callable[[Axes], None]:
-    """Return what draws a horizontal bar with its interval for each name."""
+def intervals_in(figures: Mapping[str, Any]) -> dict[str, Interval]:
+    """Return the intervals in plain JSON values; the inverse of `figures_of`."""
+    return {
+        name: (each["mean"], each["low"], each["high"])
+        for name, each in figures.items()
+        if isinstance(each, dict) and each.keys() == {"mean", "low", "high"}
+    }
+
+
+class Kind(NamedTuple):
+    """A kind of bar, told apart by a mark before its name and by its colour."""
+
+    words: str
+    mark: str
+    colour: str
+
+
+def bars(
+    intervals: Mapping[str, Interval], label: str, kinds: Mapping[str, Kind] | None = None
+) -> Callable[[Axes], None]:
+    """Return what draws a horizontal bar with its interval for each name, by its kind if it has one."""
 
     def draw(axes: Axes) -> None:
         finite = {name: each for name, each in intervals.items() if np.isfinite(each).all()}
+        of_names = kinds or {}
         if finite:
             means = np.array(list(finite.values()))
             errors = [means[:, 0] - means[:, 1], means[:, 2] - means[:, 0]]
             axes.barh(
-                [textwrap.fill(name, WIDEST_LABEL) for name in finite],
+                [textwrap.fill(f"{of_names[name].mark} {name}" if name in of_names else name, WIDEST_LABEL)
+                 for name in finite],
                 means[:, 0],
                 xerr=errors,
                 capsize=4,
-                color="#6b8fb5",
-            )
+                color=[of_names[name].colour if name in of_names else "#6b8fb5" for name in finite],
+            )  # fmt: skip
+        seen = list(dict.fromkeys(of_names[name] for name in finite if name in of_names))
+        if seen:
+            patches = [Patch(color=kind.colour, label=f"{kind.mark} {kind.words}") for kind in seen]
+            axes.figure.legend(handles=patches, loc="outside lower center", ncols=len(seen), fontsize=9)
         axes.axvline(0, color="black", linewidth=0.8)
         axes.invert_yaxis()
         axes.tick_params(axis="y", labelsize=9)

@@ -127,7 +127,7 @@ def run_study(
         if answer.raw:
             figures["raw"] = _plain(answer.raw)
         write_json(folder / RESULT, figures)
-        write_whole(folder / FIGURE, picture(study, answer))
+        write_whole(folder / FIGURE, picture(study, answer.draw))
     return answer
 
 
@@ -151,12 +151,12 @@ def _plain(answer: Answer) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def picture(study: Study, answer: Answer) -> bytes:
+def picture(study: Study, draw: Callable[[Axes], None]) -> bytes:
     """Return the figure of an answer as PNG."""
     figure = Figure(figsize=(8, 4.5), dpi=110, layout="constrained")
     axes = figure.subplots()
-    answer.draw(axes)
+    draw(axes)
     if axes.patches or len(study.sets) > 1:  # rows: as high as their labels need
-        figure.set_figheight(max(4.5, 0.4 * len(axes.get_yticks())))
+        figure.set_figheight(max(4.5, 0.45 * len(axes.get_yticks())))
     figure.suptitle(study.question, fontsize=11)
     return png_of(figure, dpi=110)

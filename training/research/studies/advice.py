@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from krypenv.cards import ACE, DIAMONDS, KING, NUM_KINDS, NUM_RANKS, SPADES, TEN, card_of
 from krypenv.observation import LAYOUT
@@ -27,7 +28,7 @@ from krypenv.training.research.lab.habits import (
     values_of,
     with_habit,
 )
-from krypenv.training.research.lab.intervals import LEVEL, bars, cells, figures_of, p_value
+from krypenv.training.research.lab.intervals import LEVEL, Kind, bars, cells, figures_of, intervals_in, p_value
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 from krypenv.training.research.studies import creep, example, last, memory, setups, shed
 
@@ -117,6 +118,11 @@ HABITS: dict[str, Habit] = {
 UNCHANGED, EXAMPLE = "plays as it likes", "example"
 APART = "not told apart"
 WORDS = ("confirmed", "refuted", APART)
+KINDS = {  # of bars, also without colour
+    "confirmed": Kind("confirmed", "✓", "#2f7d5b"),
+    "refuted": Kind("refuted", "✗", "#b5482f"),
+    APART: Kind(APART, "?", "#b9bec6"),
+}
 
 
 @dataclass(frozen=True)
@@ -262,8 +268,15 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
             )
             for each in found
         ],
-        figures, bars(opposite, "points a game by which following it is better than its opposite"),
+        figures, draw_of(figures),
     )  # fmt: skip
+
+
+def draw_of(figures: Mapping[str, Any]) -> Callable[[Axes], None]:
+    """Return what draws by how much each piece of advice is better than its opposite, by its verdict."""
+    found = intervals_in(figures)
+    kinds = {name: KINDS[_word(each, figures["p values"][name], *WORDS[:2])] for name, each in found.items()}
+    return bars(found, "points a game by which following it is better than its opposite", kinds)
 
 
 def _told(p_value: float) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import interval
@@ -23,7 +24,7 @@ from krypenv.training.research.lab.habits import (
     values_of,
     with_habit,
 )
-from krypenv.training.research.lab.intervals import cells, figures_of, points
+from krypenv.training.research.lab.intervals import cells, figures_of, intervals_in, points
 from krypenv.training.research.lab.strong_positions import (
     CARD,
     PICTURE,
@@ -36,6 +37,7 @@ from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
 LIMITS = (0, 1, 2, 3, 4, 6)  # points
 COSTS = (0, 1, 2, 3)  # points of a capture; the last stands for more, too
+COLUMNS = 3  # of panels
 WIDEST = 15  # points; cases with wider intervals are not drawn, but for the first
 Case = Callable[[Position, TriedPlay], bool]  # of a position and its best capture
 CASES: dict[str, Case] = {
@@ -106,29 +108,47 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         worth = "; ".join(f"for {_points(cost)}, {each}" for cost, each in zip(by_price, told, strict=True))
         sentence += f" Where both are possible, the margin of capturing over creeping is, {worth}."
 
-    def draw(axes: Axes) -> None:
-        for at, (name, found) in enumerate(cases.items()):
-            means = [(cost, *interval(each)) for cost, each in found.items() if len(each) > 1]
-            cost, mean, low, high = np.array(means).reshape(-1, 4).T
-            if len(means) and (at == 0 or (high - low < WIDEST).all()):
-                axes.errorbar(cost + 0.04 * at, mean, yerr=[mean - low, high - mean], fmt="o-", capsize=3, label=name)
-        axes.axhline(0, color="black", linewidth=0.8)
-        axes.set_xticks(COSTS, [*map(str, COSTS[:-1]), f"{COSTS[-1]} or more"])
-        axes.set_xlabel("points that the best capture takes")
-        axes.set_ylabel("points by which it is better than to creep")
-        if axes.get_legend_handles_labels()[0]:
-            axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.15), ncol=3)
-
     rows = [(f"habit: {name}", "", *cells(each)) for name, each in habits.items()]
     for name, by_cost in cases.items():
         rows += [
             (f"capture rather than creep, for {_points(cost)}: {name}", f"{len(each):,}", *cells(interval(each)))
             for cost, each in by_cost.items()
         ]
-    return Answer(
-        sentence, ("what", "positions", "margin", "95% interval"), rows,
-        figures_of({**habits, **prices}), draw,
-    )  # fmt: skip
+    figures = figures_of({**habits, **prices})
+    return Answer(sentence, ("what", "positions", "margin", "95% interval"), rows, figures, draw_of(figures))
+
+
+def draw_of(figures: Mapping[str, Any]) -> Callable[[Axes], None]:
+    """Return what draws by how much capturing is better than creeping, by its price: a panel for each case."""
+    found = intervals_in(figures)
+    panels = {
+        name: [(cost, *found[_price(cost, name)]) for cost in COSTS if _price(cost, name) in found] for name in CASES
+    }
+    drawn = {
+        name: np.array(each)
+        for at, (name, each) in enumerate(panels.items())
+        if each and (at == 0 or all(high - low < WIDEST for *_, low, high in each))
+    }
+
+    def draw(axes: Axes) -> None:
+        figure = axes.get_figure()
+        assert isinstance(figure, Figure)
+        axes.remove()
+        rows = -(-len(drawn) // COLUMNS) or 1
+        grid = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False)
+        for panel, (name, each) in zip(grid.flat, drawn.items(), strict=False):
+            cost, mean, low, high = each.T
+            panel.errorbar(cost, mean, yerr=[mean - low, high - mean], fmt="o-", capsize=4, color="#2f5d8a")
+            panel.axhline(0, color="black", linewidth=0.8)
+            panel.set_title(name, fontsize=11)
+            panel.tick_params(labelbottom=True)
+            panel.set_xticks(COSTS, [*map(str, COSTS[:-1]), f"{COSTS[-1]}+"])
+        for panel in list(grid.flat)[len(drawn) :]:
+            panel.remove()
+        figure.supxlabel("points that the best capture takes", fontsize=11)
+        figure.supylabel("points by which it is better than to creep", fontsize=11)
+
+    return draw
 
 
 def _price(cost: int, name: str) -> str:

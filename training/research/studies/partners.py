@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from matplotlib.axes import Axes
 
 from krypenv import agents
 from krypenv.agents import Agent
@@ -17,10 +19,20 @@ from krypenv.training.evaluation.matches.margins import interval
 from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, instead, match_tasks, strong_agent, watch
 from krypenv.training.research.lab.comparison import LABEL
 from krypenv.training.research.lab.habits import Int8Array
-from krypenv.training.research.lab.intervals import amounts, bars, cells, figures_of, points
+from krypenv.training.research.lab.intervals import amounts, bars, cells, figures_of, intervals_in, points
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
-STRANGERS = ("search(worlds=10, plies=2)", "tactician(shed=True)", "greedy")
+STRANGERS = {  # and what pictures call them
+    "search(worlds=10, plies=2)": "the small search",
+    "tactician(shed=True)": "the tactician",
+    "greedy": "greedy",
+}
+PAIRS = {  # what is measured, and how pictures say it
+    "one {}": "the agent and {}",
+    "two of {}": "two of {}",
+    "one less half of two, {}": "the agent and {}, without half of what two of them lose",
+    "each for itself, {}": "{} with nobody for a partner",
+}
 
 
 class ByPlace:
@@ -100,7 +112,19 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     rows = [(name, *cells(each)) for name, each in margins.items()]
     rows += [(f"sweeps a game {name}", *amounts(each)) for name, each in sweeps.items()]
     figures = figures_of({**margins, **{f"sweeps {name}": each for name, each in sweeps.items()}})
-    return Answer(sentence, ("what", "margin", "95% interval"), rows, figures, bars(margins, LABEL))
+    return Answer(sentence, ("what", "margin", "95% interval"), rows, figures, draw_of(figures))
+
+
+def draw_of(figures: Mapping[str, Any]) -> Callable[[Axes], None]:
+    """Return what draws the margins of all pairs, named in words."""
+    found = intervals_in(figures)
+    told = {
+        say.format(words): found[key.format(name)]
+        for name, words in STRANGERS.items()
+        for key, say in PAIRS.items()
+        if key.format(name) in found
+    }
+    return bars(told, LABEL)
 
 
 STUDY = Study(

@@ -1,0 +1,72 @@
+"""Figures of studies: what they show of the stored figures, in words, and told apart without colour."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from make_pictures import PAGES_OF, STUDIES, draw_study
+from matplotlib.figure import Figure
+
+from krypenv.training.research.studies import advice, creep
+
+PRICES = ("0 points", "1 point", "2 points", "3 points or more")
+
+
+def stored(name):
+    return json.loads((PAGES_OF / "results" / "studies" / name / "result.json").read_text(encoding="utf-8"))
+
+
+def drawn(name):
+    """The figure of a stored study."""
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    STUDIES[name.partition("-")[0]].draw_of(stored(name)["figures"])(figure.subplots())
+    return figure
+
+
+def labels(figure):
+    [axes] = figure.axes
+    return [" ".join(label.get_text().split()) for label in axes.get_yticklabels()]
+
+
+@pytest.mark.parametrize("name", ["advice-2", "advice-4", "advice-howto"])
+def test_advice_is_marked_by_the_verdict_of_its_table(name):
+    figure, table = drawn(name), stored(name)["rows"]
+    wanted = []
+    for what, _, verdict, _ in table:
+        kind = advice.KINDS[verdict.partition("\n")[0]]
+        wanted.append(f"{kind.mark} {what.partition(': ')[2]}")
+    assert labels(figure) == wanted
+    colours = {bar.get_facecolor() for bar in figure.axes[0].patches}
+    assert len(colours) == len({row[2].partition("\n")[0] for row in table})
+    [legend] = figure.legends
+    assert {text.get_text() for text in legend.get_texts()} == {
+        f"{advice.KINDS[row[2].partition(chr(10))[0]].mark} {row[2].partition(chr(10))[0]}" for row in table
+    }
+
+
+def test_pairs_are_called_by_words():
+    told = labels(drawn("partners-4"))
+    assert len(told) == len(set(told)) == 12
+    assert not any(set(label) & set("(=_") for label in told)
+    assert {"the agent and greedy", "two of the tactician"} <= set(told)
+
+
+@pytest.mark.parametrize("name", ["creep-2", "creep-4", "creep-champion"])
+def test_each_case_of_creeping_has_a_panel_on_the_same_scale(name):
+    figure, figures = drawn(name), stored(name)["figures"]
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles[0] == "in general"
+    assert len(titles) >= 2
+    assert set(titles) <= set(creep.CASES)
+    assert len({axes.get_ylim() for axes in figure.axes}) == 1
+    for axes in figure.axes:
+        line = axes.lines[0]
+        prices = [PRICES[cost] for cost in line.get_xdata().astype(int).tolist()]
+        means = [figures[f"{price}: {axes.get_title()}"]["mean"] for price in prices]
+        assert line.get_ydata().tolist() == means
+
+
+@pytest.mark.parametrize("name", ["advice-2", "creep-2", "partners-4"])
+def test_a_figure_is_drawn_from_what_is_stored(name):
+    assert draw_study(name).startswith(b"\x89PNG")
