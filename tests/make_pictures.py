@@ -10,10 +10,13 @@ from krypenv import Game, Rules, agents
 from krypenv.inputs.files import write_whole
 from krypenv.pictures import draw_game, gif_of, png_of
 from krypenv.pictures.drawing import Pixels
+from krypenv.training.cli.people.show import with_before
 from krypenv.training.research.ablation.drawing import draw
 from krypenv.training.research.ablation.presets import draw_presets
 from krypenv.training.research.lab.studying import FIGURE, RESULT, picture
 from krypenv.training.research.studies import advice, creep, partners
+from krypenv.ui.captions import said_of
+from krypenv.ui.narrator.narrator import Narrator
 
 GOLDEN = Path(__file__).with_name("pictures")
 PAGES_OF = Path(__file__).parent.parent / "docs"
@@ -77,6 +80,13 @@ def played(text: str, seed: int, moves: int) -> Iterator[Game]:
         yield game
 
 
+def moving(text: str, seed: int, moves: int) -> Iterator[Pixels]:
+    """Yield the pictures of a game with captions, all hands open."""
+    narrator = Narrator(Rules.parse(text))
+    for game, before in with_before(played(text, seed, moves)):
+        yield draw_game(game, "all", README_WIDTH, said=said_of(game, narrator, before, all_open=True))
+
+
 def draw_ablation(path: Path) -> None:
     """Draw the ablation whose figures are stored."""
     stored = json.loads((PAGES_OF / "results" / "ablation.json").read_text(encoding="utf-8"))
@@ -102,9 +112,9 @@ def main() -> None:
         write_whole(GOLDEN / f"{name}.png", png_of(golden_picture(name)))
     for name, (text, seed, moves) in PAGES.items():
         *_, game = played(text, seed, moves)
-        write_whole(DOCS / f"{name}.png", png_of(draw_game(game, width=720)))
-    pictures = (draw_game(game, "all", README_WIDTH) for game in played(*README))
-    write_whole(DOCS / "game.gif", gif_of(pictures))
+        said = said_of(game, Narrator(game.rules))
+        write_whole(DOCS / f"{name}.png", png_of(draw_game(game, width=720, said=said)))
+    write_whole(DOCS / "game.gif", gif_of(moving(*README), 1.5))
     draw_ablation(PAGES_OF / "ablation.png")
     draw_trained(PAGES_OF / "presets.png")
     for folder in sorted((PAGES_OF / "results" / "studies").iterdir()):

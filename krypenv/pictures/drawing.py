@@ -13,7 +13,7 @@ from krypenv.game.display import TURN, seats_shown
 from krypenv.pictures.canvas import Canvas, pygame
 from krypenv.pictures.card_faces import card_back, card_face
 from krypenv.pictures.places import Rect
-from krypenv.pictures.scene import HEIGHT, WIDTH, Thing, lay_out
+from krypenv.pictures.scene import HEIGHT, WIDTH, Said, Thing, lay_out
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -30,6 +30,7 @@ def draw_game(
     bottom: int = 0,
     names: Sequence[str] | None = None,
     four_colours: bool = False,
+    said: Said = Said(),  # noqa: B008 - it can't be changed
 ) -> Pixels:
     """Return a picture of a game, (0.75 `width`, `width`, 3) uint8. No window is opened.
 
@@ -40,10 +41,11 @@ def draw_game(
         bottom: the seat at the bottom; the others follow from left to right, as they sit clockwise (R5).
         names: what the seats are called.
         four_colours: draw clubs green and diamonds blue.
+        said: title, caption and score in words, as `krypenv.ui.captions.said_of` has them.
 
     Raises ValueError for a wrong `render_seat`, and ModuleNotFoundError without pygame-ce.
     """
-    surface = draw_things(lay_out(game, seats_shown(game, render_seat), bottom, names), width, four_colours)
+    surface = draw_things(lay_out(game, seats_shown(game, render_seat), bottom, names, said), width, four_colours)
     return np.ascontiguousarray(pygame().surfarray.array3d(surface).swapaxes(0, 1))
 
 

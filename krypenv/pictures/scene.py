@@ -39,20 +39,35 @@ _CARD, _HAND_CARD, _SEAT_CARD, _ASIDE_CARD, _BUILD_CARD, _LAST_CARD = (
     35,
 )  # widest cards of each place
 _BUILDS = 108  # height of the builds
+_SHEET = Rect(28, 214, 904, 240)
+_SHEET_LABEL, _SHEET_CELL, _ROW = 400, 150, 28  # columns and rows of the sheet, at most
+_LONGEST = 76  # characters of a caption in one line
 
 
 class Thing(NamedTuple):
     """Something in a picture."""
 
     kind: str  # "card", "back", "text", "panel", "felt", "ribbon" or "pile" (the frame and label of cards in it)
-    place: str  # "table", "hand 0", "stock", "aside", "last", "ribbon", "seat 0" or "head"
+    place: str  # "table", "hand 0", "stock", "aside", "last", "ribbon", "seat 0", "sheet" or "head"
     rect: Rect
     text: str = ""  # the name of a card, or what is written
     style: str = ""  # "marked" for a card taken or a seat that is to act; of a text "left", "right" or "title"
 
 
+class Said(NamedTuple):
+    """What is written in a picture in words that come from elsewhere."""
+
+    title: str = ""  # what the game is called; by default its rules in short
+    caption: str = ""  # what was played, in place of the cards of the last play
+    sheet: Sequence[Sequence[str]] = ()  # the score of a game that is over: rows of a label and a cell for each seat
+
+
 def lay_out(
-    game: Core, seats: Collection[int], bottom: int = 0, names: Sequence[str] | None = None
+    game: Core,
+    seats: Collection[int],
+    bottom: int = 0,
+    names: Sequence[str] | None = None,
+    said: Said = Said(),  # noqa: B008 - it can't be changed
 ) -> tuple[Thing, ...]:
     """Return what a picture of a game shows, from the back to the front.
 
@@ -61,12 +76,13 @@ def lay_out(
         seats: the seats whose hands are shown; the others lie face down.
         bottom: the seat at the bottom; the others follow from left to right, as they sit clockwise (R5).
         names: what the seats are called.
+        said: title, caption and score in words.
     """
     players = game.rules.players
     called = [f"Seat {seat}" for seat in range(players)] if names is None else list(names)
     things = [
-        Thing("text", "head", Rect(_EDGE + 4, 8, 560, 26), str(game.rules), "left"),
-        Thing("text", "head", Rect(WIDTH - 364 - _EDGE, 8, 360, 26), format_place(game), "right"),
+        Thing("text", "head", Rect(_EDGE + 4, 8, 640, 26), said.title or str(game.rules), "left"),
+        Thing("text", "head", Rect(WIDTH - 284 - _EDGE, 8, 280, 26), format_place(game), "right"),
         Thing("felt", "table", _FELT),
     ]
     others = [(bottom + step) % players for step in range(1, players)]
@@ -78,7 +94,9 @@ def lay_out(
         things += _seat(game, seat, called[seat], panel, head, cards, _SEAT_CARD, seat in seats)
     head, cards = _BOTTOM.inside(12).split_columns(_OWN_COUNTS)
     things += _seat(game, bottom, called[bottom], _BOTTOM, head, cards, _HAND_CARD, bottom in seats)
-    return (*things, *_table(game), *_words(game, called))
+    sheet = said.sheet if game.is_over else ()
+    table = _sheet(sheet) if sheet else _table(game)
+    return (*things, *table, *_words(game, called, bool(sheet), said.caption))
 
 
 def _seat(
@@ -147,16 +165,50 @@ def _stock(size: int) -> list[Thing]:
     return [Thing("text", "stock", head, f"stock {size}"), *(Thing("back", "stock", back) for back in backs)]
 
 
-def _words(game: Core, called: Sequence[str]) -> list[Thing]:
-    """Return the last play with its cards, and what must be announced, or how the game ended."""
+def _sheet(rows: Sequence[Sequence[str]]) -> list[Thing]:
+    """Return the score of a game, row by row, in the middle of the table."""
+    height = min(_SHEET.h / len(rows), _ROW)
+    top = _SHEET.y + (_SHEET.h - height * len(rows)) / 2
+    things = []
+    for number, (label, *cells) in enumerate(rows):
+        width = min((_SHEET.w - _SHEET_LABEL) / len(cells), _SHEET_CELL)
+        first = Rect(_SHEET.x + (_SHEET.w - _SHEET_LABEL - width * len(cells)) / 2, top + number * height, 0, height)
+        weight = " bold" if number in (0, len(rows) - 1) else ""
+        things.append(Thing("text", "sheet", first._replace(w=_SHEET_LABEL), label, f"left{weight}"))
+        for at, cell in enumerate(cells):
+            place = first._replace(x=first.x + _SHEET_LABEL + at * width + _GAP, w=width - _GAP)
+            things.append(Thing("text", "sheet", place, cell, f"right{weight}"))
+    return things
+
+
+def _words(game: Core, called: Sequence[str], has_sheet: bool, caption: str) -> list[Thing]:
+    """Return the last play with its cards or in words, and what must be announced, or how the game ended."""
     said = format_announcement(game)
     words = format_result(game) if game.is_over else f"“{said}”" if said else ""
     width = min(_RIBBON.w, 11.5 * len(words) + 50)
-    height = _TABLE.y + _TABLE.h / 2 - _RIBBON.h if game.is_over else _RIBBON.y
+    height = _TABLE.y + _TABLE.h / 2 - _RIBBON.h if game.is_over and not has_sheet else _RIBBON.y
     place = Rect(_RIBBON.x + (_RIBBON.w - width) / 2, height, width, _RIBBON.h)
     ribbon = [Thing("ribbon", "ribbon", place, words)] if words else []
+    if caption:
+        lines = _split(caption)
+        height = _LAST.h / 2
+        top = _LAST.y + (_LAST.h - height * len(lines)) / 2
+        return [
+            *ribbon,
+            *(Thing("text", "last", Rect(_LAST.x, top + at * height, _LAST.w, height), line)
+              for at, line in enumerate(lines)),
+        ]  # fmt: skip
     play = last_play(game)
     return ribbon if play is None else [*ribbon, *_play(play, called[play.seat])]
+
+
+def _split(caption: str) -> list[str]:
+    """Return a caption in one line, or in two of nearly the same length."""
+    if len(caption) <= _LONGEST:
+        return [caption]
+    words = caption.split()
+    ways = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words))]
+    return list(min(ways, key=lambda way: max(map(len, way)))) if ways else [caption]
 
 
 def _play(play: LastPlay, name: str) -> list[Thing]:

@@ -3,6 +3,7 @@
 table     a game with its players: moves, undo, saving
 choices   what a person may choose, and what is meant by what they type
 view      what one seat may see of a game, as plain values
+captions  what pictures of a game say in words
 rulebook  what a game is, as rich prints it
 screen    what a person in a terminal reads
 board     the same on a screen that stays in place

@@ -21,6 +21,8 @@ from krypenv.training.cli.options import command_of
 from krypenv.training.runs import panels
 from krypenv.training.runs.options import Command, Part, part, setting
 from krypenv.training.runs.tables import write_json
+from krypenv.ui.captions import said_of
+from krypenv.ui.narrator.narrator import Narrator
 
 
 def test_help_begins_with_what_people_do():
@@ -201,12 +203,15 @@ def test_show_draws_a_record(tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
     assert done.stdout == "wrote a.png\nwrote a.gif\n"
     assert Image.open("a.gif").n_frames == len(game.moves) + 1
-    assert np.array_equal(np.asarray(Image.open("a.png")), draw_game(game, None, 200))
+    narrator = Narrator(game.rules)
+    assert np.array_equal(np.asarray(Image.open("a.png")), draw_game(game, None, 200, said=said_of(game, narrator)))
     for _ in range(5):
         game.pop()
     done = krypenv("show", "game.krk", "--png", "b.png", "--at", 4, "--width", 200, "--hands", 1, "--four-colours")
     assert done.exit_code == 0, done.output
-    assert np.array_equal(np.asarray(Image.open("b.png")), draw_game(game, 1, 200, four_colours=True))
+    assert np.array_equal(
+        np.asarray(Image.open("b.png")), draw_game(game, 1, 200, four_colours=True, said=said_of(game, narrator))
+    )
 
 
 @pytest.mark.parametrize(

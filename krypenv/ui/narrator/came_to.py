@@ -17,6 +17,7 @@ from krypenv.ui.narrator.words import Words, signed, starting
 
 _MAJORITIES = {"most_spades": "most_spades_points", "most_cards": "most_cards_points", "spades_above": "spades_above"}
 _NONE: dict[str, Any] = {"most_spades_points": 0, "most_cards_points": 0, "spades_above": None}
+Row = tuple[str, list[str]]  # a label, and a cell for each seat
 _GAP = 2  # columns between two of a sheet
 
 
@@ -90,13 +91,25 @@ def _with_only(rules: Rules, field: str) -> Rules:
     return dataclasses.replace(rules, **{**_NONE, field: getattr(rules, field)})
 
 
-def lines_of(words: Words, sheet: Sheet, width: int) -> list[str]:
-    """Return a sheet as lines of so many columns: a table, or where it has no room the entries of each seat."""
+def rows_of(words: Words, sheet: Sheet) -> list[list[str]]:
+    """Return a sheet as rows of a label and a cell for each seat; the first one has their names."""
+    names, rows, ends = _parts_of(words, sheet)
+    return [["", *names], *([label, *cells] for label, cells in rows + ends)]
+
+
+def _parts_of(words: Words, sheet: Sheet) -> tuple[list[str], list[Row], list[Row]]:
+    """Return the names of the seats, the entries and the sums below them."""
     names = [starting(words.names[seat]) for seat in range(words.rules.players)]
     rows = [(each.label, [signed(points) if points else "" for points in each.points]) for each in sheet.entries]
     ends = [(words.say("sheet.score"), [str(score) for score in sheet.scores])]
     ends += [(words.say("sheet.side"), [str(score) for score in sheet.sides])] if sheet.sides else []
     ends += [(words.say("sheet.total"), [str(total) for total in sheet.totals])] if sheet.totals else []
+    return names, rows, ends
+
+
+def lines_of(words: Words, sheet: Sheet, width: int) -> list[str]:
+    """Return a sheet as lines of so many columns: a table, or where it has no room the entries of each seat."""
+    names, rows, ends = _parts_of(words, sheet)
     first = max(len(label) for label, _ in rows + ends)
     widths = [max(len(cell) for cell in cells) for cells in zip(names, *(row for _, row in rows + ends), strict=True)]
     if first + sum(each + _GAP for each in widths) > width:

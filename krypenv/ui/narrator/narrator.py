@@ -27,6 +27,11 @@ class Narrator(Words):
         """What the game is called."""
         return what.title_of(self)
 
+    @property
+    def table_title(self) -> str:
+        """What the game is called, and for how many players."""
+        return what.table_title_of(self)
+
     def lines(self) -> list[tuple[str, str]]:
         """Return what the game is in five lines, each with its heading."""
         return [(part.heading, part.line) for part in what.sections(self)]

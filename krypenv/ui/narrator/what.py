@@ -36,6 +36,15 @@ def title_of(words: Words) -> str:
     return words.say(key) if words.has(key) else words.say("title.small", name=words.rules.name)
 
 
+def table_title_of(words: Words) -> str:
+    """Return what the game is called, and for how many players and teams."""
+    rules = words.rules
+    return words.say(
+        "title.teams" if rules.teams else "title.players",
+        title=title_of(words), players=words.number(rules.players), teams=words.number(rules.num_teams),
+    )  # fmt: skip
+
+
 Told = tuple[list[str], list[str]]  # sentences of the line, and more of them
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -55,16 +56,21 @@ def run(settings: ShowSettings) -> None:
         raise ValueError(f"the game has {len(game.moves)} moves, so --at is 0 to {len(game.moves)}, not {at}")
 
     from krypenv.pictures import draw_game, gif_of, png_of
+    from krypenv.ui.captions import said_of
+    from krypenv.ui.narrator.narrator import Narrator
 
-    def draw(position: Any) -> Any:
-        return draw_game(position, open_hands, settings.width, four_colours=settings.four_colours)
+    narrator = Narrator(game.rules)
+
+    def draw(position: Any, before: Any = None) -> Any:
+        said = said_of(position, narrator, before, open_hands == "all")
+        return draw_game(position, open_hands, settings.width, four_colours=settings.four_colours, said=said)
 
     if png:
         *_, position = positions(game, at)
         write_whole(png, png_of(draw(position)))
         typer.echo(f"wrote {png}")
     if gif:
-        write_whole(gif, gif_of(map(draw, positions(game, at)), settings.seconds))
+        write_whole(gif, gif_of(starmap(draw, with_before(positions(game, at))), settings.seconds))
         typer.echo(f"wrote {gif}")
 
 
@@ -75,6 +81,14 @@ def positions(game: Any, last: int | None = None) -> Iterator[Any]:
     for move in game.moves[:last]:
         twin.push(move)
         yield twin
+
+
+def with_before(games: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield each position of a game, and a copy of the one before it, None for the first."""
+    before = None
+    for game in games:
+        yield game, before
+        before = game.copy()
 
 
 def _render_seat(word: str) -> int | str | None:
