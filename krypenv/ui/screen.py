@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console, RenderableType
+from rich.table import Table as Grid
 from rich.text import Text
 
 from krypenv.advice.estimates import plus_minus
@@ -131,6 +132,15 @@ class Screen:
             self.tell(line)
         self.write("")
         self.tell(self.narrator.result(game), "bold")
+
+    def help(self, commands: Mapping[str, str]) -> None:
+        """Write what may be typed; `commands` has each command by its word."""
+        self.say("help")
+        grid = Grid.grid(padding=(0, 2, 0, 0))
+        for word, command in commands.items():
+            grid.add_row(Text(word, "bold"), self.inked(self.narrator.say(f"help.{command}")))
+        self.write(grid)
+        self.say("help.end")
 
     # ------------------------------------------------------------------ choices
 

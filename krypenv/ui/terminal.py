@@ -210,7 +210,7 @@ class Terminal:
         elif command == "rules":
             self._screen.rules(is_full=bool(rest) and self._text("word.full").startswith(rest.lower()))
         elif command == HELP:
-            self._say("help")
+            self._screen.help(self._commands)
         elif command == "save":
             self._save(rest)
         elif command == "quit":

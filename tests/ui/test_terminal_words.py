@@ -254,7 +254,17 @@ def test_a_command_begins_with_a_letter_of_its_own_in_every_language():
     for texts in CATALOGUES.values():
         words = [texts[f"word.{command}"] for command in COMMANDS]
         assert len({word[0] for word in words}) == len(words)
-        assert all(word in texts["help"] for word in words)
+
+
+@pytest.mark.parametrize(("language", "width"), [("en", 80), ("en", 40), ("sv", 40)])
+def test_help_tells_every_word_also_on_a_narrow_screen(language, width):
+    said = shown(Table(Game(Rules.preset(), seed=1), 0, ["random"]), ["?"], language=language, width=width)
+    texts = CATALOGUES[language]
+    assert flat(texts["help"]) in flat(said)
+    for command in COMMANDS:
+        word, first = texts[f"word.{command}"], texts[f"help.{command}"].split()[0]
+        assert re.search(rf"^{word} +{re.escape(first)}", said, re.MULTILINE)
+    assert max(map(len, said.splitlines()[:-1])) <= width
 
 
 def test_the_words_of_the_person_s_language_are_understood():

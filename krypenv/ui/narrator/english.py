@@ -277,17 +277,20 @@ TEXTS = {
     "word.save": "save",
     "word.quit": "quit",
     "word.full": "full",
-    "help": """\
-Type the number of a choice, or name cards: 8s plays the eight of spades, and
-8s 6d 2h takes two cards with it; 4s+5d=9 builds nine, 9sx[9] takes that build.
-Or type a word; its first letter is enough.
-hint   advice from an agent       undo   take back your last move
-more   show more choices          back   choose another card
-rules  the rules; rules full      why    why 8s: what playing it would do,
-table  show the table again              or why you can't
-save   save the game; save FILE   quit   save the game and leave
-       a copy of it               ?      show this
-The game is also saved after each of your moves.""",
+    "help": "Type the number of a choice, or name cards: 8s plays the eight of spades, and 8s 6d 2h takes two cards "
+    "with it; 4s+5d=9 builds nine, 9sx[9] takes that build. The suits are c clubs, d diamonds, h hearts, s spades; A "
+    "is an ace, K a king, Q a queen, J a jack. Or type a word; its first letter is enough.",
+    "help.hint": "advice from an agent",
+    "help.undo": "take back your last move",
+    "help.more": "show more choices",
+    "help.back": "choose another card",
+    "help.rules": "the rules; all of them: rules full",
+    "help.why": "what a card would do, or why you can't play it: why 8s",
+    "help.table": "show the table again; Enter does it too",
+    "help.save": "save the game; a copy of it: save FILE",
+    "help.quit": "save the game and leave",
+    "help.?": "show this",
+    "help.end": "The game is also saved after each of your moves.",
     "begin": "Type ? to see what you can type.",
     "begin.rules": "rules full tells all of the rules; ? shows what else you can type.",
     "ask.play": "You play: ",

@@ -290,18 +290,20 @@ TEXTS = {
     "word.save": "spara",
     "word.quit": "lämna",
     "word.full": "alla",
-    "help": """\
-Skriv numret på ett val, eller nämn kort: 8s spelar spader åtta, och 8s 6d 2h
-tar två kort med den; 4s+5d=9 bygger nio, 9sx[9] tar det bygget. Färgerna är
-s spader, h hjärter, d ruter, c klöver; A ess, K kung, Q dam, J knekt.
-Eller skriv ett ord; första bokstaven räcker.
-tips    råd från en agent          ångra   ta tillbaka ditt senaste drag
-mer     visa fler val              annat   välj ett annat kort
-regler  reglerna; regler alla      varför  varför 8s: vad det draget skulle
-bord    visa bordet igen                   göra, eller varför det inte går
-spara   spara spelet; spara FIL    lämna   spara spelet och lämna bordet
-        en kopia av det            ?       visa det här
-Spelet sparas också efter vart och ett av dina drag.""",
+    "help": "Skriv numret på ett val, eller nämn kort: 8s spelar spader åtta, och 8s 6d 2h tar två kort med den; "
+    "4s+5d=9 bygger nio, 9sx[9] tar det bygget. Färgerna är c klöver, d ruter, h hjärter, s spader; A är ess, K kung, "
+    "Q dam, J knekt. Eller skriv ett ord; första bokstaven räcker.",
+    "help.hint": "råd från en agent",
+    "help.undo": "ta tillbaka ditt senaste drag",
+    "help.more": "visa fler val",
+    "help.back": "välj ett annat kort",
+    "help.rules": "reglerna; alla: regler alla",
+    "help.why": "vad ett kort skulle göra, eller varför det inte går: varför 8s",
+    "help.table": "visa bordet igen; det gör Enter också",
+    "help.save": "spara spelet; en kopia av det: spara FIL",
+    "help.quit": "spara spelet och lämna bordet",
+    "help.?": "visa det här",
+    "help.end": "Spelet sparas också efter vart och ett av dina drag.",
     "begin": "Skriv ? så får du se vad du kan skriva.",
     "begin.rules": "regler alla berättar alla regler; ? visar vad du annars kan skriva.",
     "ask.play": "Du spelar: ",
