@@ -57,7 +57,7 @@ def test_each_case_of_creeping_has_a_panel_on_the_same_scale(name):
     figure, figures = drawn(name), stored(name)["figures"]
     titles = [axes.get_title() for axes in figure.axes]
     assert titles[0] == "in general"
-    assert len(titles) >= 2
+    assert (len(titles) > 1) == (name != "creep-champion"), "its other cases have too few positions"
     assert set(titles) <= set(creep.CASES)
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
     for axes in figure.axes:

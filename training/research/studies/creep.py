@@ -134,8 +134,8 @@ def draw_of(figures: Mapping[str, Any]) -> Callable[[Axes], None]:
         figure = axes.get_figure()
         assert isinstance(figure, Figure)
         axes.remove()
-        rows = -(-len(drawn) // COLUMNS) or 1
-        grid = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False)
+        columns = max(min(len(drawn), COLUMNS), 1)
+        grid = figure.subplots(max(-(-len(drawn) // columns), 1), columns, sharex=True, sharey=True, squeeze=False)
         for panel, (name, each) in zip(grid.flat, drawn.items(), strict=False):
             cost, mean, low, high = each.T
             panel.errorbar(cost, mean, yerr=[mean - low, high - mean], fmt="o-", capsize=4, color="#2f5d8a")
