@@ -1,4 +1,4 @@
-"""The rulebook as data: a frozen `Rules`, with a preset for each description; the ids are those of docs/rules.md."""
+"""The rulebook as data: a frozen `Rules`, with a preset for each description; the ids are those of docs/rulings.md."""
 
 from __future__ import annotations
 

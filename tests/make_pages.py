@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from command_page import command_page
 from result_tables import PAGES, RESULTS, with_tables
+from study_tables import study_pages
 
 from krypenv import agents, features, observation, whole_state
 from krypenv.families.variants import KASINO, MULLE, Family
@@ -39,7 +40,7 @@ BUILD_ACTIONS = (
     "| 122 + v | {builders}: take the build of value v: capture it or, after 105 + w, raise it to w |\n"
 )
 BUILDING = (
-    "\nIn {builders}, and in other rules with `building=True`, cards can be laid together as [builds](rules.md). "
+    "\nIn {builders}, and in other rules with `building=True`, cards can be laid together as [builds](rulings.md). "
     "`105 + v` follows right after the card is played; then its cards are taken like those of a capture. A build is "
     "taken after the loose cards and ends the play. A build may be begun only if it can be completed and its promise "
     "kept. `stop` is illegal where it would break a promise.\n"
@@ -214,7 +215,7 @@ def pages() -> dict[Path, str]:
     made = {DOCS / name: page_of(game) for name, game in GAMES.items()}
     results = {path: with_tables(path.read_text(encoding="utf-8")) for path in map(RESULTS.joinpath, PAGES)}
     commands = {DOCS / "commands.md": command_page()}
-    return {main: main_page(main.read_text(encoding="utf-8")), **made, **results, **commands}
+    return {main: main_page(main.read_text(encoding="utf-8")), **made, **results, **commands, **study_pages()}
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ def test_commands_of_the_pages() -> None:
 
 @pytest.mark.parametrize("name", Rules.presets())
 def test_presets_of_the_rules(name: str) -> None:
-    assert f"'{name}'" in page("rules.md")
+    assert f"'{name}'" in page("rulings.md")
 
 
 def test_the_champion_s_places_are_those_of_the_board() -> None:

@@ -38,7 +38,7 @@ from krypenv.training.research.studies.registry import STUDIES, study_of
 
 STORED = sorted((ROOT / "docs" / "results" / "studies").iterdir())
 SCORES = sorted((ROOT / "docs" / "results" / "scores").glob("*.json"))
-PAGE = (ROOT / "docs" / "strategy.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "results" / "strategy.md").read_text(encoding="utf-8")
 IN_LUCK = (*LADDER, SKILL, TRAINED, HIDDEN, FIRST, OTHER, OTHER_RANDOM)
 MISERE = (ROOT / "docs" / "misere.md").read_text(encoding="utf-8")
 EVALUATION = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")

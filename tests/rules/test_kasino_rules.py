@@ -1,4 +1,4 @@
-"""Every ruling of docs/rules.md on Kasino, Överspader and Mulle by themselves, played; each test bears its id."""
+"""Every ruling of docs/rulings.md on Kasino, Överspader and Mulle by themselves, played; each test bears its id."""
 
 import numpy as np
 import pytest

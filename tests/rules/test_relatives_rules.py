@@ -1,4 +1,4 @@
-"""Every ruling of docs/rules.md on what the relatives have in common, played; each test bears its id."""
+"""Every ruling of docs/rulings.md on what the relatives have in common, played; each test bears its id."""
 
 import pytest
 from support.relatives import SPADES, finish, lay, mask, play, scores

@@ -1,4 +1,4 @@
-"""Every ruling of docs/rules.md, played through the face of `Game`; each test bears its id."""
+"""Every ruling of docs/rulings.md, played through the face of `Game`; each test bears its id."""
 
 import numpy as np
 import pytest

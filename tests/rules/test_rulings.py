@@ -1,4 +1,4 @@
-"""Every ruling of docs/rules.md is named by a test that bears its id."""
+"""Every ruling of docs/rulings.md is named by a test that bears its id."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ID = re.compile(r"\|\s*\**([RVHKSOFMGB]\d+)\b")
 
 
 def test_every_ruling_has_a_test_that_bears_its_id() -> None:
-    rulings = set(ID.findall((DOCS / "rules.md").read_text(encoding="utf-8")))
+    rulings = set(ID.findall((DOCS / "rulings.md").read_text(encoding="utf-8")))
     assert len(rulings) == 17 + 3 + 5 + 7 + 4 + 1 + 7 + 3 + 3 + 6
     named = {
         word.upper()

@@ -1,4 +1,4 @@
-"""A slow reference of the rules, by brute force from docs/rules.md, that shares no code with the package.
+"""A slow reference of the rules, by brute force from docs/rulings.md, that shares no code with the package.
 
 Cards are kinds 0..51 (suit * 13 + rank - 1, suits clubs, diamonds, hearts, spades), seats are 0..n-1 clockwise, and
 every card list but the stock is sorted. The rules come as any object with the fields of `Rules`. Captures are

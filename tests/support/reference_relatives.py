@@ -1,4 +1,4 @@
-"""The slow reference of the relatives of Krypkasino, and of all that `Rules` combine with them; from docs/rules.md.
+"""The slow reference of the relatives of Krypkasino, and of all that `Rules` combine with them; from docs/rulings.md.
 
 Captures are found by brute force over all sets of table cards, so tables of up to about 14 cards are quick. Whoever
 looks at neither actions nor moves may `trail` onto larger ones.

@@ -1,0 +1,275 @@
+"""What pages show of the stored answers of studies, made from `docs/results/studies/*/result.json`: `make pages`.
+
+What lies between `<!-- generated: KIND NAME ... -->` and `<!-- end -->` in a page is made by the function of that kind.
+`answers` is all of some answers to a question, `figure` and `sentences` are parts of that; `misere` and `small` are
+the tables of the pages on misère and on small games, and `minis` the decks of these.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from krypenv import Rules
+from krypenv.training.evaluation.matches.margins import format_margin
+from krypenv.training.research.lab.rulesets import (
+    COUNTED,
+    FIRST,
+    HIDDEN,
+    LADDER,
+    LOOKED_AT,
+    LUCK,
+    OTHER,
+    OTHER_RANDOM,
+    SKILL,
+    TRAINED,
+)
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = ("results/strategy.md", "rulings.md", "studies.md", "misere.md", "exact.md")
+PLACE = re.compile(r"<!-- generated: (\w+) ([^>\n]+) -->\n.*?<!-- end -->\n", re.DOTALL)
+PLAYERS = {2: "Two players", 3: "Three players", 4: "Four players", 5: "Five players", 6: "Six players"}
+INTERVAL = "95% interval"
+
+
+def with_studies(page: str, folder: str) -> str:
+    """Return a page with its generated parts made anew; `folder` is the path from the page to that of results."""
+
+    def made(place: re.Match[str]) -> str:
+        kind, names = place[1], place[2].split()
+        return f"<!-- generated: {kind} {place[2]} -->\n\n{KINDS[kind](names, folder)}\n<!-- end -->\n"
+
+    return PLACE.sub(made, page)
+
+
+def study_pages() -> dict[Path, str]:
+    """Return the pages that show stored answers, with these made anew, by file."""
+    return {
+        path: with_studies(path.read_text(encoding="utf-8"), "" if path.parent.name == "results" else "results/")
+        for path in map(DOCS.joinpath, PAGES)
+    }
+
+
+def stored(name: str) -> dict[str, Any]:
+    """Return the stored result of a study."""
+    return json.loads((DOCS / "results" / "studies" / name / "result.json").read_text(encoding="utf-8"))
+
+
+def setup_of(result: dict[str, Any]) -> str:
+    """Return who played by which rules."""
+    rules = Rules.parse(result["rules"])
+    teams = " in two pairs" if rules.teams else ""
+    family = "" if result["rules"].startswith("krypkasino ") else f", `{result['rules'].split()[0]}`"
+    seed = f", seed {result['seed']}" if result["seed"] else ""
+    return f"{PLAYERS[rules.players]}{teams}{family}, `{result['agent']}`{seed}"
+
+
+def figure(names: Sequence[str], folder: str) -> str:
+    """Return the figure of an answer."""
+    return f"![{stored(names[0])['question']}]({folder}studies/{names[0]}/figure.png)\n"
+
+
+def sentences(names: Sequence[str], folder: str) -> str:
+    """Return the sentences of some answers to a question, and their commands."""
+    results = [stored(name) for name in names]
+    told = "\n".join(f"- **{setup_of(each)}.** {each['answer']}" for each in results)
+    if len(results) == 1:
+        told = results[0]["answer"]
+    commands = "\n".join(each["command"] for each in results)
+    return f"{told}\n\n<!-- not run -->\n```bash\n{commands}\n```\n"
+
+
+def answers(names: Sequence[str], folder: str) -> str:
+    """Return some answers to a question: the figure of the first, the sentences, the commands, and the rows."""
+    results = [stored(name) for name in names]
+    return "\n".join([figure(names, folder), sentences(names, folder), rows_of(results)])
+
+
+def rows_of(results: Sequence[dict[str, Any]]) -> str:
+    """Return the rows of some answers: side by side if each is a figure with its interval, else a table each."""
+    if all(each["columns"][-1] == INTERVAL for each in results):
+        return side_by_side(results)
+    tables = [table_of(each["columns"], ([lines(cell) for cell in row] for row in each["rows"])) for each in results]
+    if len(results) == 1:
+        return tables[0]
+    return "\n".join(f"{setup_of(each)}:\n\n{made}" for each, made in zip(results, tables, strict=True))
+
+
+def side_by_side(results: Sequence[dict[str, Any]]) -> str:
+    """Return one table of some answers, a column each, with the interval under each figure."""
+    columns = [{what: figure_of(cells, each["columns"]) for what, *cells in each["rows"]} for each in results]
+    order = list(max(columns, key=len))
+    order += [what for column in columns for what in column if what not in order]
+    head = (results[0]["columns"][0], *(map(setup_of, results) if len(results) > 1 else [f"figure, {INTERVAL}"]))
+    return table_of(head, ([what, *(column.get(what, "-") for column in columns)] for what in order))
+
+
+def figure_of(cells: Sequence[str], columns: Sequence[str]) -> str:
+    """Return a figure, its interval, and how many positions it rests on if the answer says so."""
+    *more, figure, interval = cells
+    positions = [f"{each} {name}" for each, name in zip(more, columns[1:], strict=False) if each]
+    return "<br>".join([figure, interval, *positions])
+
+
+def lines(cell: str) -> str:
+    """Return a cell whose lines stand below each other in a page."""
+    return cell.replace("\n", "<br>")
+
+
+def table_of(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of Markdown."""
+    made = [f"| {' | '.join(cells)} |\n" for cells in (head, *rows)]
+    return "".join([made[0], f"|{'---|' * len(head)}\n", *made[1:]])
+
+
+def half_width(figure: dict[str, float]) -> float:
+    """Return half of an interval."""
+    return (figure["high"] - figure["low"]) / 2
+
+
+def spread_cell(figures: dict[str, Any], name: str, form: str) -> str:
+    """Return a figure and half of its interval, or "-" if there is none."""
+    if name not in figures:
+        return "-"
+    return f"{figures[name]['mean']:{form}} ±{half_width(figures[name]):{form.replace('+', '')}}"
+
+
+def misere(names: Sequence[str], folder: str) -> str:
+    """Return a table of the page on misère: `points`, `margins`, or those with `search` in both seats."""
+    figures = stored("misere-2")["figures"]
+    return {"points": misere_points, "margins": misere_margins, "search": misere_search}[names[0]](figures)
+
+
+def misere_points(figures: dict[str, Any]) -> str:
+    """Return what there is to choose and where points come from, by rule set."""
+
+    def row(label: str, each: dict[str, Any]) -> list[str]:
+        more = "over " if each["plays beyond the list"]["mean"] else ""
+        points = [f"{each[name]['mean']:.2f}" for name in COUNTED[:-1]]
+        moves = more + spread_cell(each, LOOKED_AT[0], ",.0f" if more else ".2f")
+        return [label, moves, spread_cell(each, LOOKED_AT[1], ".1%"), *points, spread_cell(each, LUCK, ".2f")]
+
+    head = (
+        "rules",
+        "legal moves",
+        "plays with a choice",
+        "cards",
+        "sweeps",
+        "majorities, last capture",
+        "SD of a game",
+    )
+    return table_of(head, (row(label, each) for label, each in figures.items()))
+
+
+def misere_margins(figures: dict[str, Any]) -> str:
+    """Return what players are worth in standard deviations of a game, by rule set."""
+    names = (*LADDER, SKILL, TRAINED, HIDDEN, FIRST, OTHER, OTHER_RANDOM)
+    played = {label: each for label, each in figures.items() if SKILL in each}
+    rows = ([label, *(spread_cell(each, name, "+.2f") for name in names)] for label, each in played.items())
+    return table_of(("rules", *names), rows)
+
+
+def misere_search(figures: dict[str, Any]) -> str:
+    """Return the unit, the first seat's lead and the value of the other hand, with two players side by side."""
+    result = json.loads((DOCS / "results" / "misere-search" / "result.json").read_text(encoding="utf-8"))
+    labels = {each["rules"]: label for label, each in figures.items()}
+    head = [f"{what}, `{who}`" for what in ("SD", "first seat", "oracle") for who in ("tactician", "search")]
+    rows = []
+    for rules, found in result["figures"].items():
+        both = (figures[labels[rules]], found)
+        shown = ((LUCK, ".2f"), (FIRST, "+.2f"), (HIDDEN, "+.2f"))
+        rows.append([labels[rules], *(spread_cell(each, name, form) for name, form in shown for each in both)])
+    return table_of(("rules", *head), rows)
+
+
+def small(names: Sequence[str], folder: str) -> str:
+    """Return a table of the page on small games, by its name."""
+    return SMALL[names[0]](stored("small-2")["figures"])
+
+
+def small_agents(figures: dict[str, Any]) -> str:
+    """Return the exploitability of every agent in every small game."""
+    games = list(figures["exploitability"])
+    rows = (
+        [f"`{agent}`", *(f"{figures['exploitability'][game][agent]:.2f}" for game in games)]
+        for agent in figures["exploitability"][games[0]]
+    )
+    return table_of(("agent", *(f"`{game}`" for game in games)), rows)
+
+
+def small_bounds(figures: dict[str, Any]) -> str:
+    """Return the lower bounds beside the true figures, and the shares that they find."""
+
+    def row(agent: str, found: dict[str, float]) -> list[str]:
+        true = figures["exploitability"]["mini-hidden"][agent]
+        bound = format_margin(found["margin"], found["low"], found["high"])
+        return [f"`{agent}`", f"{true:.2f}", bound, f"{max(found['margin'], 0) / true:.0%}"]
+
+    head = ("agent", "exploitability", "lower bound, 95% interval", "share found")
+    return table_of(head, (row(*each) for each in figures["bounds"].items()))
+
+
+def small_learning(figures: dict[str, Any]) -> str:
+    """Return what PPO comes down to, run by run."""
+    rows = (
+        [f"{frames:,}", *(" and ".join(f"{run:.2f}" for run in each) for each in runs)]
+        for frames, *runs in zip(figures["frames"], *figures["ppo"].values(), strict=True)
+    )
+    return table_of(("training decisions, at least", *figures["ppo"]), rows)
+
+
+def small_beliefs(figures: dict[str, Any]) -> str:
+    """Return what a search with open hands loses to an equilibrium, with uniform and with exact beliefs."""
+    rows = ([f"`{game}`", *(f"{found[key]:.3f}" for key in BELIEFS)] for game, found in figures["beliefs"].items())
+    return table_of(("game", *(f"lost with {key} beliefs" for key in BELIEFS)), rows)
+
+
+def small_trained(figures: dict[str, Any]) -> str:
+    """Return the exploitability of what is trained."""
+    return table_of(("what is trained", "exploitability"), ([k, f"{v:.2f}"] for k, v in figures["trained"].items()))
+
+
+def minis(names: Sequence[str], folder: str) -> str:
+    """Return the decks and deals of the small games."""
+    head = ("preset", "ranks", "suits", "packs", "cards", "points on cards", "first hands, table", "later hands")
+    return table_of(head, (mini(name) for name in Rules.presets() if name.startswith("mini-")))
+
+
+def mini(name: str) -> list[str]:
+    """Return the deck and the deals of a small game."""
+    rules = Rules.preset(name)
+    ranks, suits = [RANKS[rank] for rank in rules.ranks], "".join(SUITS[suit] for suit in rules.suits)
+    in_a_row = rules.ranks[-1] - rules.ranks[0] == len(ranks) - 1
+    hand, layout = (sum(batch) for batch in zip(*rules.first_deal, strict=True))
+    later = sum(batch for batch, _ in rules.later_deal)
+    numbers = (
+        rules.packs,
+        len(rules.ranks) * len(rules.suits) * rules.packs,
+        rules.total_points - rules.last_capture_points,
+        f"{hand}, {layout}",
+        later,
+    )
+    return [f"`{name}`", f"{ranks[0]} to {ranks[-1]}" if in_a_row else " ".join(ranks), suits, *map(str, numbers)]
+
+
+BELIEFS = ("uniform", "exact")
+SUITS = "♣♦♥♠"
+RANKS = {1: "A", 11: "J", 12: "Q", 13: "K"} | {rank: str(rank) for rank in range(2, 11)}
+SMALL: dict[str, Callable[[dict[str, Any]], str]] = {
+    "agents": small_agents,
+    "bounds": small_bounds,
+    "learning": small_learning,
+    "beliefs": small_beliefs,
+    "trained": small_trained,
+}
+KINDS: dict[str, Callable[[Sequence[str], str], str]] = {
+    "answers": answers,
+    "figure": figure,
+    "sentences": sentences,
+    "misere": misere,
+    "minis": minis,
+    "small": small,
+}
