@@ -2,7 +2,7 @@
 
 What lies between `<!-- generated: KIND NAME ... -->` and `<!-- end -->` in a page is made by the function of that kind.
 `answers` is all of some answers to a question, `figure` and `sentences` are parts of that; `misere` and `small` are
-the tables of the pages on misère and on small games, and `minis` the decks of these.
+the tables of the pages on misère and on small games, `minis` the decks of these, and `studies` the list of all studies.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from krypenv.training.research.lab.rulesets import (
     SKILL,
     TRAINED,
 )
+from krypenv.training.research.lab.studying import Study
+from krypenv.training.research.studies.registry import STUDIES
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = ("results/strategy.md", "rulings.md", "studies.md", "misere.md", "exact.md")
@@ -86,6 +88,18 @@ def answers(names: Sequence[str], folder: str) -> str:
     """Return some answers to a question: the figure of the first, the sentences, the commands, and the rows."""
     results = [stored(name) for name in names]
     return "\n".join([figure(names, folder), sentences(names, folder), rows_of(results)])
+
+
+def studies(names: Sequence[str], folder: str) -> str:
+    """Return every study with its question, for how many players it is, and how many deals it plays."""
+
+    def row(name: str, study: Study) -> list[str]:
+        question = study.question.replace("Example M:", "Example M of the rulebook:")
+        players = study.players if study.rules is None else (study.rules.players,)
+        many = f"{players[0]} to {players[-1]}" if len(players) > 2 else ", ".join(map(str, players))
+        return [f"`{name}`", question, many + (", two teams" if study.teams else ""), f"{study.deals:,}"]
+
+    return table_of(("study", "question", "players", "deals"), (row(*each) for each in STUDIES.items()))
 
 
 def rows_of(results: Sequence[dict[str, Any]]) -> str:
@@ -272,4 +286,5 @@ KINDS: dict[str, Callable[[Sequence[str], str], str]] = {
     "misere": misere,
     "minis": minis,
     "small": small,
+    "studies": studies,
 }
