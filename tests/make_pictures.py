@@ -6,6 +6,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from relatives_picture import PICTURE as RELATIVES
+from relatives_picture import draw_relatives
+
 from krypenv import Game, Rules, agents
 from krypenv.inputs.files import write_whole
 from krypenv.pictures import draw_game, gif_of, png_of
@@ -115,6 +118,7 @@ def main() -> None:
         said = said_of(game, Narrator(game.rules))
         write_whole(DOCS / f"{name}.png", png_of(draw_game(game, width=720, said=said)))
     write_whole(DOCS / "game.gif", gif_of(moving(*README), 1.5))
+    draw_relatives(RELATIVES)
     draw_ablation(PAGES_OF / "ablation.png")
     draw_trained(PAGES_OF / "presets.png")
     for folder in sorted((PAGES_OF / "results" / "studies").iterdir()):

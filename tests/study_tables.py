@@ -1,4 +1,4 @@
-"""What pages show of the stored answers of studies, made from `docs/results/studies/*/result.json`: `make pages`.
+"""What pages show of the stored answers of studies, and of the relatives' arenas: `make pages`.
 
 What lies between `<!-- generated: KIND NAME ... -->` and `<!-- end -->` in a page is made by the function of that kind.
 `answers` is all of some answers to a question, `figure` and `sentences` are parts of that; `misere` and `small` are
@@ -13,8 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from result_tables import RESULTS, tables_of
+
 from krypenv import Rules
 from krypenv.training.evaluation.matches.margins import format_margin
+from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
 from krypenv.training.research.lab.rulesets import (
     COUNTED,
     FIRST,
@@ -31,7 +34,7 @@ from krypenv.training.research.lab.studying import Study
 from krypenv.training.research.studies.registry import STUDIES
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGES = ("results/strategy.md", "rulings.md", "studies.md", "misere.md", "exact.md")
+PAGES = ("results/strategy.md", "results/relatives.md", "rulings.md", "studies.md", "misere.md", "exact.md")
 PLACE = re.compile(r"<!-- generated: (\w+) ([^>\n]+) -->\n.*?<!-- end -->\n", re.DOTALL)
 PLAYERS = {2: "Two players", 3: "Three players", 4: "Four players", 5: "Five players", 6: "Six players"}
 INTERVAL = "95% interval"
@@ -137,6 +140,46 @@ def table_of(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table of Markdown."""
     made = [f"| {' | '.join(cells)} |\n" for cells in (head, *rows)]
     return "".join([made[0], f"|{'---|' * len(head)}\n", *made[1:]])
+
+
+def arena(names: Sequence[str], folder: str) -> str:
+    """Return how large an arena was, its command, and its tables."""
+    found = json.loads((RESULTS / f"{names[0]}.json").read_text(encoding="utf-8"))
+    run, standings = found["arena"], found["standings"]
+    adjusted = ", with luck taken out" if "adjusted" in standings else ""
+    size = (
+        f"{standings['deals']} duplicate deals of the list `test`, {standings['games']:,} games in all. Each margin "
+        f"between two agents is known to {standings['widest']:.1f} points{adjusted}."
+    )
+    command = run["command"] if "command" in run else run["about"]["command"]
+    made = tables_of(names[0]) if adjusted else f"\n{as_played(standings)}\nAll figures: [JSON]({names[0]}.json).\n"
+    return f"{size}\n\n<!-- not run -->\n```bash\n{command}\n```\n{made}"
+
+
+def as_played(standings: dict[str, Any]) -> str:
+    """Return the agents of an arena in which luck was not measured, and their margins over each other."""
+    payoffs, agents = standings["payoffs"], standings["agents"]
+    head = ("agent", "margin as played", "games won", "OpenSkill mu", "Nash", "ms a decision")
+    rows = [
+        (
+            f"`{each['agent']}`",
+            format_margin(each["margin"], each["low"], each["high"]),
+            f"{each['win_rate']:.1%}",
+            f"{each['mu']:.1f}",
+            f"{each['nash_weight']:.0%}",
+            format_milliseconds(each["milliseconds"]),
+        )
+        for each in agents
+    ]
+    names = [each["agent"] for each in agents]
+    at = [payoffs["names"].index(name) for name in names]
+    between = []
+    for place, row in enumerate(at[1:], 1):
+        halves = [(payoffs["high"][one][row] - payoffs["low"][one][row]) / 2 for one in at[:place]]
+        cells = [f"{payoffs['margin'][one][row]:+.1f} ± {half:.1f}" for one, half in zip(at, halves, strict=False)]
+        between.append((f"`{names[place]}`", *cells, *[""] * (len(at) - 1 - place)))
+    columns = ("margin of the column over the row", *(f"`{name}`" for name in names[:-1]))
+    return f"{table_of(head, rows)}\n{table_of(columns, between)}"
 
 
 def half_width(figure: dict[str, float]) -> float:
@@ -281,6 +324,7 @@ SMALL: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 KINDS: dict[str, Callable[[Sequence[str], str], str]] = {
     "answers": answers,
+    "arena": arena,
     "figure": figure,
     "sentences": sentences,
     "misere": misere,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from relatives_picture import ARENAS, PICTURE, draw_relatives
 from support.places import ROOT
 
 from krypenv import Rules, agents
@@ -80,8 +82,6 @@ class TestStudies:
 
     def test_no_answer_rests_on_an_interval_with_zero_without_saying_so(self, folder: Path) -> None:
         """As often as the sentence has an interval around zero, it says that it is not told apart."""
-        import re
-
         answer = json.loads((folder / "result.json").read_text())["answer"]
         around = [
             bounds
@@ -194,6 +194,14 @@ def test_the_rows_of_small_games_are_those_of_the_page() -> None:
     assert len(rows) == 8 + 11 + 4 + 6 + 7 + 4
     for row in rows:
         assert any(line.startswith(row.removesuffix(" |")) for line in EXACT.splitlines()), row
+
+
+def test_the_arenas_of_the_relatives_are_those_of_the_page_and_of_its_picture(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "results" / "relatives.md").read_text(encoding="utf-8")
+    assert re.findall(r"^<!-- generated: arena (\S+) -->$", page, re.MULTILINE) == list(ARENAS)
+    draw_relatives(tmp_path / "relatives.png")
+    for path in (tmp_path / "relatives.png", PICTURE):
+        assert "; ".join(ARENAS.values()).encode("latin-1") in path.read_bytes()
 
 
 class TestScores:
