@@ -38,6 +38,8 @@ PAGES = ("results/strategy.md", "results/relatives.md", "rulings.md", "studies.m
 PLACE = re.compile(r"<!-- generated: (\w+) ([^>\n]+) -->\n.*?<!-- end -->\n", re.DOTALL)
 PLAYERS = {2: "Two players", 3: "Three players", 4: "Four players", 5: "Five players", 6: "Six players"}
 INTERVAL = "95% interval"
+CODE = re.compile(r"`(.+?)`")
+LONG = 16  # lines of a table that is folded if it has more
 
 
 def with_studies(page: str, folder: str) -> str:
@@ -106,13 +108,24 @@ def studies(names: Sequence[str], folder: str) -> str:
 
 
 def rows_of(results: Sequence[dict[str, Any]]) -> str:
-    """Return the rows of some answers: side by side if each is a figure with its interval, else a table each."""
+    """Return the rows of some answers: side by side if each is a figure with its interval, else a table each.
+
+    Long tables, and those of further answers, are folded.
+    """
     if all(each["columns"][-1] == INTERVAL for each in results):
-        return side_by_side(results)
+        made = side_by_side(results)
+        return folded("All rows", made) if made.count("\n") > LONG else made
     tables = [table_of(each["columns"], ([lines(cell) for cell in row] for row in each["rows"])) for each in results]
     if len(results) == 1:
         return tables[0]
-    return "\n".join(f"{setup_of(each)}:\n\n{made}" for each, made in zip(results, tables, strict=True))
+    first, *others = zip(map(setup_of, results), tables, strict=True)
+    return "\n".join([f"{first[0]}:\n\n{first[1]}", *(folded(*each) for each in others)])
+
+
+def folded(title: str, text: str) -> str:
+    """Return a text that opens at a click; the title is of Markdown, with code in backticks."""
+    shown = CODE.sub(r"<code>\1</code>", title)
+    return f"<details>\n<summary>{shown}</summary>\n\n{text}\n</details>\n"
 
 
 def side_by_side(results: Sequence[dict[str, Any]]) -> str:
