@@ -14,7 +14,7 @@ MADE = {"kasino.md", "mulle.md", "commands.md", "board.md"}  # as a whole
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 PART = re.compile(r"^<!-- (?:generated: [^\n]*|peers) -->$.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
 TARGET = re.compile(r"\]\([^)]*\)")
-WORD = re.compile(r"[^\W\d_][\w'’-]*")
+WORD = re.compile(r"[^\W\d_][\w'-]*")
 
 
 def words(text: str) -> int:
