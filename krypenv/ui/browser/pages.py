@@ -14,7 +14,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from krypenv.inputs.words import one_line
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pace import Pace
-from krypenv.ui.browser.requests import Request, parse_request
+from krypenv.ui.browser.requests import OF_PACE, Request, parse_request
 from krypenv.ui.browser.sockets import NOT_READ, Gone, Refused, received, welcome
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
 
@@ -187,7 +187,7 @@ class Pages:
             request = parse_request(text)
         except ValueError as error:
             return page.tell(say=NOT_READ.format(error))
-        if request.do in ("pace", "pause", "step"):
+        if request.do in OF_PACE:
             return self._change_pace(page, hosted, request)
         before, is_here = hosted.stamp, request.do == "stand_in" and request.seat in self._here()
         reason = hosted.say("is_here") if is_here else hosted.do(page.seat, request)

@@ -9,6 +9,7 @@ from krypenv.inputs.files import parse_json
 
 LONGEST = 2000  # characters of a message
 WORDS = ("play", "undo", "hint", "next", "new", "again", "go", "stand_in", "pace", "pause", "step")
+OF_PACE = ("pace", "pause", "step")  # what does not concern the game
 WITH = {"play": "move", "stand_in": "seat", "pace": "pace", "pause": "on"}  # what else a message has
 PACES = {"slow": 2.5, "normal": 1.0, "fast": 0.25}  # how fast agents play: what their pause is multiplied by
 _OF_A_GAME = schema.a_record(
