@@ -286,7 +286,7 @@ def test_there_is_no_challenge_where_the_others_can_not_play_once_more(players):
 @pytest.mark.parametrize("agent", ["process(command='touch {made}')", "os:system", "oracle-hand", "nobody"])
 def test_what_a_record_calls_a_player_is_neither_run_nor_imported(tmp_path, agent):
     made = tmp_path / "made"
-    game = played(players=(PERSON, agent.format(made=made)))
+    game = played("mini-double", players=(PERSON, agent.format(made=made)))
     with studying() as client, visit(client) as one:
         one.open(game.record())
         one.send(do="challenge")

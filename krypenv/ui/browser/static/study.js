@@ -28,6 +28,7 @@ const state = {
 /** @type {WebSocket} */
 let socket;
 let isDrawn = true;
+let isPressed = false; // the mouse, or a finger
 
 // ---------------------------------------------------------------------- the connection
 
@@ -91,13 +92,25 @@ function hear(message) {
 
 /** Draw the page soon, once for all that has come until then. */
 function draw() {
-  if (!isDrawn) return;
+  if (!isDrawn || isPressed) return;
   isDrawn = false;
   requestAnimationFrame(() => {
     isDrawn = true;
-    drawStudy(state);
+    if (!isPressed) drawStudy(state);
   });
 }
+
+// A button that was replaced while it is pressed would hear of no click: what comes meanwhile is drawn afterwards.
+document.addEventListener("pointerdown", () => {
+  isPressed = true;
+});
+for (const name of ["pointerup", "pointercancel"])
+  document.addEventListener(name, () =>
+    setTimeout(() => {
+      isPressed = false;
+      draw();
+    }),
+  );
 
 // ---------------------------------------------------------------------- steps
 
