@@ -75,6 +75,14 @@ def test_a_lesson_is_no_table(what):
         assert one.read()["say"] == "That is not part of a lesson."
 
 
+def test_a_page_keeps_the_pace_that_was_chosen_at_the_table():
+    with serving(hosted) as client, learning(client) as one:
+        one.ask("pace", pace="fast")
+        told = one.read()
+        assert told["pace"] == "fast"
+        assert "say" not in told
+
+
 @pytest.mark.parametrize("message", ["{", "[]", '{"do": "lesson"}', '{"do": "lesson", "lesson": -1}', "7" * 5000])
 def test_a_malformed_message_gets_one_sentence(message):
     with serving(hosted) as client, learning(client) as one:

@@ -107,6 +107,8 @@ class Learner(Pages):
                 request = parse_request(text)
             except ValueError as error:
                 return page.tell(say=NOT_READ.format(error))
+            if request.do == "pace":
+                return self._change_pace(page, hosted, request)
             if request.do not in ("play", "undo", "go"):
                 return page.tell(say=say(self._language, "lesson_no"))
             reason = exercise.do(page.seat, request)
