@@ -7,6 +7,7 @@ import re
 import signal
 import struct
 import termios
+import time
 
 import pytest
 from support.commands import krypenv
@@ -83,6 +84,7 @@ def test_the_second_column_counts_the_piles_and_tells_the_game_from_its_record(t
 
 def sized(rows, columns):
     def change(_, own):
+        time.sleep(0.3)  # until the process reads: what comes just before is noticed with the next key
         fcntl.ioctl(own, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     return change

@@ -237,18 +237,16 @@ class _Visit:
 
     async def _value_moves(self, subject: _Subject) -> None:
         """Value all moves, the one that the page shows first, and measure luck at last; tell each as it comes."""
-        from krypenv.agents import typed
         from krypenv.ui.study.steps import decision_of, told_side
 
         analyst, work = self._all.analyst, self._all.thinker.work
-        agent = typed(analyst.agent)
         before, moves = await asyncio.to_thread(_positions, subject.game)
         left = list(range(len(moves)))
         while left:
             at = next((each for each in left if each >= self._at), left[0])
             left.remove(at)
             if at not in subject.found:
-                subject.found[at] = await work(analyst.examine, before[at], moves[at], agent)
+                subject.found[at] = await work(analyst.examine, before[at], moves[at], analyst.agent)
             await self._tell(type="decision", **decision_of(before[at], subject.words, subject.found[at]))
         seat = subject.seat or 0
         name, whom = told_side(subject.words, seat)
@@ -256,7 +254,6 @@ class _Visit:
         await self._tell(type="luck", side=subject.words.rules.team_of(seat), **luck)
 
     async def _play_again(self, subject: _Subject) -> None:
-        from krypenv.agents import typed
         from krypenv.ui.study.challenge import can_challenge, compared, play_again
 
         if subject.seat is None or not can_challenge(subject.seat, subject.players):
@@ -267,7 +264,7 @@ class _Visit:
         async def tell(made: int) -> None:
             await self._tell(type="playing", made=made, of=of)
 
-        other = await play_again(subject.game, subject.seat, subject.players, typed(analyst.agent), decide, tell)
+        other = await play_again(subject.game, subject.seat, subject.players, analyst.agent, decide, tell)
         found = await asyncio.to_thread(compared, subject.game, other, subject.seat, subject.words)
         await self._tell(type="challenge", by=analyst.name, record=other.record(), **found)
 
