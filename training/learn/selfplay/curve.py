@@ -1,7 +1,9 @@
-"""The learning curve of a run, as a picture."""
+"""The learning curve of a run, as data and as a picture."""
 
 from __future__ import annotations
 
+import json
+import math
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +12,7 @@ from matplotlib.figure import Figure
 
 from krypenv.rules import Rules
 from krypenv.training.runs.figures import save_figure
+from krypenv.training.runs.tables import write_json
 
 NARROW, WIDE = 25, 80  # letters of a name that has others beside it, and of a line of the legend
 SHORT = 120.0  # seconds of a run whose curve has its time in seconds
@@ -21,7 +24,32 @@ class CurvePoint:
 
     seconds: float
     frames: int
-    margins: dict[str, list[float]]  # opponent -> margin, low, high, in points a game
+    margins: dict[str, list[float]]  # opponent -> margin, low, high, in points a game; luck taken out where it pays
+
+
+def write_curve(folder: Path, curve: list[CurvePoint], rules: Rules) -> None:
+    """Write a run's learning curve as curve.json, and as a picture, curve.png.
+
+    In the file the bounds of a single deal's margin, which are infinite, are null.
+    """
+    points = [
+        {"seconds": point.seconds, "frames": point.frames}
+        | {
+            "margins": {
+                name: [each if math.isfinite(each) else None for each in margin]
+                for name, margin in point.margins.items()
+            }
+        }
+        for point in curve
+    ]
+    write_json(folder / "curve.json", {"rules": str(rules), "points": points})
+    draw_curve(folder / "curve.png", curve, rules)
+
+
+def read_curve(path: Path) -> tuple[list[CurvePoint], Rules]:
+    """Return the points and the rules of a curve.json that `write_curve` wrote."""
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    return [CurvePoint(**point) for point in kept["points"]], Rules.parse(kept["rules"])
 
 
 def draw_curve(path: Path, curve: list[CurvePoint], rules: Rules) -> None:

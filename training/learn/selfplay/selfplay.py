@@ -36,7 +36,7 @@ from krypenv.training.learn.selfplay.checkpoint import (
     read_checkpoint,
     save_checkpoint,
 )
-from krypenv.training.learn.selfplay.curve import CurvePoint, draw_curve
+from krypenv.training.learn.selfplay.curve import CurvePoint, write_curve
 from krypenv.training.learn.selfplay.league import OpponentPool, seed_of
 from krypenv.training.learn.selfplay.metagame import Metagame
 from krypenv.training.learn.selfplay.rehearsal import rehearse
@@ -207,8 +207,9 @@ class TrainingRun:
         for opponent in self.settings.evaluation.against:
             player = agents.make_known(opponent, self.rules, seed + 1)
             result = duplicate_match(learner, player, self.rules, deals, seed=seed)
-            point.margins[opponent] = [result.margin, result.low, result.high]
-            self.model.logger.record(f"margin/{opponent}", result.margin)
+            margin = result.adjusted or result
+            point.margins[opponent] = [margin.margin, margin.low, margin.high]
+            self.model.logger.record(f"margin/{opponent}", margin.margin)
         self.model.logger.dump(self.model.num_timesteps)
         self.curve.append(point)
 
@@ -277,7 +278,7 @@ class TrainingRun:
             commit=_commit(),
             created=datetime.now().astimezone().isoformat(timespec="seconds"),
         )
-        draw_curve(self.folder / "curve.png", self.curve, self.rules)
+        write_curve(self.folder, self.curve, self.rules)
         self.pool.metagame.write(self.folder)
 
 
