@@ -6,13 +6,14 @@ knows: the one card that is new since then is the one that the opponent has play
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import TAKE
+from krypenv.cards import NUM_KINDS, TAKE
 from krypenv.observation import LAYOUT, SIZE
 
 MOST_STEPS = 8  # steps of a deal that are remembered: the last ones
@@ -20,6 +21,7 @@ MOST_ACTIONS = 16  # actions of one play: a card, and the cards that it takes
 MOST_DECISIONS = 100_000  # decisions that are remembered, about
 _HAND, _SEEN, _HAND_SIZE = LAYOUT["hand"], LAYOUT["seen"], LAYOUT["hand_size"].start
 _DEALS_LEFT = LAYOUT["deals_left"].start
+_MARKS = np.random.default_rng(0).integers(1 << 40, size=NUM_KINDS)  # of the kinds: a set of cards has their sum
 _SAME = [LAYOUT["games_left"].start, *range(*LAYOUT["dealer"].indices(SIZE))]  # what does not change in a game
 
 Int8Array = npt.NDArray[np.int8]
@@ -66,7 +68,7 @@ class Recall:
 
     def __init__(self, size: int = SIZE) -> None:
         self._size = size
-        self._decisions: dict[bytes, list[_Decision]] = {}
+        self._decisions: dict[bytes, dict[int, list[_Decision]]] = {}  # by hand and deal, and by the cards seen
         self._count = 0
 
     def recall(self, observations: Int8Array) -> Memory:
@@ -89,7 +91,8 @@ class Recall:
                 hand = seen[_HAND].copy()
                 hand[action] -= 1
                 decision = _Decision(seen.copy(), [int(action)], self._steps(seen))
-                self._decisions.setdefault(_key(seen, hand, int(seen[_DEALS_LEFT])), []).append(decision)
+                alike = self._decisions.setdefault(_key(seen, hand, int(seen[_DEALS_LEFT])), {})
+                alike.setdefault(int(seen[_SEEN] @ _MARKS), []).append(decision)
                 self._count += 1
             else:
                 for decision in self._find(seen, seen[_HAND], int(seen[_DEALS_LEFT]), seen[_SEEN], 0):
@@ -114,8 +117,13 @@ class Recall:
 
     def _find(self, seen: Int8Array, hand: Int8Array, deals_left: int, known: Int8Array, new: int) -> list[_Decision]:
         """Return the decisions of a deal that left this hand, and after which `new` more cards have been seen."""
+        alike = self._decisions.get(_key(seen, hand, deals_left))
+        if not alike:
+            return []
+        mark = int(known @ _MARKS)
+        marks = mark - _MARKS[known > 0] if new else [mark]
         found = []
-        for decision in self._decisions.get(_key(seen, hand, deals_left), ()):
+        for decision in itertools.chain.from_iterable(alike.get(int(each), ()) for each in marks):
             more = known.astype(np.int64) - decision.seen[_SEEN]
             if len(decision.actions) < MOST_ACTIONS and more.min() >= 0 and more.sum() == new:
                 found.append(decision)
