@@ -201,9 +201,9 @@ class TestFigures:
         figures = {name: dict.fromkeys((SKILL, HIDDEN, FIRST, OTHER), (at, at - 0.5, at + 0.5)) for name, at in
                    (("a", 1.0), ("b", 3.0), ("c", 2.0))}  # fmt: skip
         told = sentence_of({**figures, "d": {}}, "tactician")
-        assert told.startswith("In the luck of a game with tactician in every seat, ")
-        assert told.count("+1.00 (+0.50 to +1.50) in a to +3.00 (+2.50 to +3.50) in b") == 4
-        assert told.endswith("Nobody needs to take a card, and best play takes none: d.")
+        assert told.startswith("In standard deviations of a game with tactician in every seat, ")
+        assert told.count("+1.00 (+0.50 to +1.50; a) to +3.00 (+2.50 to +3.50; b)") == 4
+        assert told.endswith("Best play takes no card in d.")
 
 
 class TestCommand:

@@ -37,7 +37,9 @@ COMMANDS = {
         "people", "Play against agents, or with other people, in the browser.", "krypenv table --people 2 --players 4"
     ),
     "rules": Entry(
-        "people", "Tell what a game is, in five lines or in full.", "krypenv rules mulle --players 4 --teams 2 --full"
+        "people",
+        "Print the rules of a game, in five lines or in full.",
+        "krypenv rules mulle --players 4 --teams 2 --full",
     ),
     "show": Entry(
         "people",
@@ -119,7 +121,7 @@ app = typer.Typer(
     cls=Root,
     no_args_is_help=True,
     add_completion=False,
-    help="Krypkasino: train agents, evaluate them, analyze games, measure speed.",
+    help="Krypkasino: train agents, evaluate them, analyse games, measure speed.",
     epilog="Example: krypenv evaluate tactician --against greedy",
 )
 

@@ -1,6 +1,6 @@
 """The coefficients of luck, fitted to games and stored: `python -m krypenv.training.research.coefficients`.
 
-The games are of deals that nothing else is measured on. The coefficients minimise the variance of the margins of
+The games are of deals that nothing else is measured on. The coefficients minimize the variance of the margins of
 duplicate deals by least squares. The default, for rules that were not fitted, is one coefficient of `tactician` alone,
 fitted to the same games of all rules at once: it leaves the least share of the variance of margins, in the mean over
 the rules.

@@ -29,7 +29,7 @@ class GameRules(Part):
     players: int | None = setting(None, "number of players [default: 2]", decides=False)
     teams: int | None = setting(None, "number of teams [default: none, everyone plays alone]", decides=False)
     rule: tuple[str, ...] = setting(
-        (), "a field of the rules to change, as in forced_sweep=False", metavar="KEY=VALUE", decides=False
+        (), "change a field of the rules, as in forced_sweep=False", metavar="KEY=VALUE", decides=False
     )
 
     @property
@@ -149,7 +149,7 @@ def luck_setting() -> Any:
     """Return the field that says in which matches luck is taken out of the margins."""
     return setting(
         "auto",
-        "take out of margins what the cards brought; auto: where an agent takes long for its decisions",
+        "take luck out of the margins by a control variate; auto: if an agent takes long to decide",
         panel=panels.LENGTH,
         metavar="auto|on|off",
     )
@@ -162,15 +162,14 @@ def some_threads() -> Any:
 
 def a_language() -> Any:
     """Return the field for the language of what people read at a table."""
-    return an_output(None, "language of what is written [default: that of the locale, or en]", "en|sv")
+    return an_output(None, "language of the texts [default: that of the locale, or en]", "en|sv")
 
 
 def a_models_folder() -> Any:
     """Return the field for a folder of models."""
     return setting(
         None,
-        "runs of krypenv train, for a comparison of rules: each model plays the rules that it was trained for "
-        "[default: none]",
+        "runs of krypenv train: each model plays in the rule set that it was trained for [default: none]",
         panel=panels.AGENTS,
         metavar="FOLDER",
     )

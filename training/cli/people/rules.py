@@ -21,7 +21,7 @@ class RulesSettings(Command):
 
 
 def run(settings: RulesSettings) -> None:
-    """Tell what a game is: in five lines, or with --full in full, with examples."""
+    """Print the rules of a game: five lines, or with --full all of them, with examples."""
     from rich.console import Console
 
     from krypenv.ui.narrator.narrator import Narrator

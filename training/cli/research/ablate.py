@@ -10,7 +10,7 @@ from krypenv.training.research.ablation.settings import AblationSettings
 def run(settings: AblationSettings) -> None:
     """Train without each part in turn, over several seeds, and print what each part is worth, with intervals.
 
-    With --preset it trains whole presets instead, and prints what each reaches and whether more training brings a gain.
+    With --preset it trains whole presets instead, and prints what each reaches and whether more training is better.
     """
     check_folder(settings.out)
     ablating.ablate(settings)

@@ -36,9 +36,7 @@ class SolveSettings(Command):
         is_argument=True,
     )
     game: GameRules = part(GameRules(), rules=None, players=None, teams=None)
-    list: bool = setting(
-        False, "solve every preset that is made for it, and print how large they are", panel=panels.RULES
-    )
+    list: bool = setting(False, "solve all small presets, and print their sizes and values", panel=panels.RULES)
     gap: float = setting(1e-4, "exploitability to reach", limits.GAP, panels.LENGTH, metavar="POINTS")
     iterations: int = setting(20_000, "iterations for a deal, at most", limits.ITERATIONS, panels.LENGTH)
     threads: int = setting(0, "threads; 0 for one per processor", limits.THREADS_OR_ALL, panels.LENGTH, decides=False)
@@ -67,7 +65,7 @@ def run(settings: SolveSettings) -> None:
     """Compute an equilibrium of a small game for two players.
 
     The strategy in DIR is an agent: its folder can be named wherever an agent is. Values are margins of the first seat,
-    in points a game. If it is killed, the same command with --out goes on where it was.
+    in points a game. If it is killed, the same command with --out resumes it.
     """
     from krypenv.agents.solved import is_strategy
     from krypenv.training.research.exact.growing import SOLVED

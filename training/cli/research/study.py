@@ -35,7 +35,7 @@ def study_luck() -> Any:
     """Return the field that says in which matches of a study luck is taken out; usually off, as in stored answers."""
     return setting(
         "off",
-        "take out of the margins of matches what the cards brought; auto: where an agent takes long for its decisions",
+        "take luck out of the margins of matches by a control variate; auto: if an agent takes long to decide",
         panel=LENGTH,
         metavar="auto|on|off",
     )
@@ -56,7 +56,7 @@ class StudySettings(Command):
     )
     game: GameRules = rules_of_agents()
     agent: str | None = setting(
-        None, "whose play is studied [default: the package's network, or a small search]", panel=AGENTS
+        None, "agent to study [default: the package's network, or a small search]", panel=AGENTS
     )
     deals: int | None = setting(None, "number of deals [default: the study's own]", limits.DEALS, LENGTH)
     seed: int = study_seed()
@@ -79,7 +79,7 @@ class ComparisonSettings(Command):
         is_required=True,
     )
     agent: str = setting(
-        "tactician", "who plays every seat where moves, points, luck and the lead are counted", panel=AGENTS
+        "tactician", "agent in every seat for counting moves, points, luck and the first seat's lead", panel=AGENTS
     )
     deals: int = setting(1000, "deals of each match", limits.DEALS, LENGTH)
     seed: int = study_seed()

@@ -42,7 +42,7 @@ class Demonstrating(Part):
 
     panel: ClassVar[str] = panels.DEMONSTRATIONS
     teacher: str = setting(KRYPKASINO.teacher, "agent to imitate; it plays every seat and values every legal action")
-    games: int = setting(4000, "games to demonstrate", limits.DEMONSTRATIONS._replace(low=1))
+    games: int = setting(4000, "games of the teacher to record", limits.DEMONSTRATIONS._replace(low=1))
     temperature: float = setting(
         1.5, "in points: the teacher samples actions from softmax(value / temperature)", limits.POINTS
     )

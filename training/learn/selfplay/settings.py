@@ -125,7 +125,7 @@ class Ppo(Part):
     kl_coef: float = hyperparameter(0.05, "weight of the KL divergence from the EMA policy", limits.WEIGHT)
     ema_decay: float = hyperparameter(0.98, "decay of the EMA policy in each update", limits.SHARE)
     vf_coef: float = hyperparameter(0.5, "weight of the value loss", limits.WEIGHT)
-    critic: bool = hyperparameter(True, "show the hidden hands to the training's value function")
+    critic: bool = hyperparameter(True, "let the critic see the hidden hands in training")
 
 
 @dataclass(frozen=True)
@@ -178,8 +178,8 @@ class Settings(Command):
     resume: str = an_output("", "folder of a run to resume, with its own settings")
     length: Length = part(
         Length(),
-        minutes="length in minutes, with the evaluations on the way; applies only when given, as presets set frames",
-        frames="length in decisions of the learner instead of minutes, so that the result does not depend on the clock",
+        minutes="length in minutes, with the evaluations on the way, in place of the preset's frames",
+        frames="length in decisions of the learner, reproducible whatever the clock",
     )
     seed: int = a_seed()
     device: str = setting("auto", "cpu, cuda, or auto: a GPU where there is one", panel=panels.LENGTH)

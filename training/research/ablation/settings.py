@@ -40,7 +40,7 @@ class AblationSettings(Command):
     out: str = an_output("runs/ablation", "folder of all runs; the same command resumes an unfinished ablation")
     preset: tuple[str, ...] = setting(
         (),
-        "train this preset of krypenv train as it is, and no variants; presets also play against each other",
+        "train this preset of krypenv train in place of the variants; presets also play each other",
         panel=panels.LENGTH,
         decides=False,
     )
@@ -52,7 +52,7 @@ class AblationSettings(Command):
     )
     games: int = setting(
         1000,
-        "games to demonstrate; all runs that begin with imitation share them",
+        "games of demonstrations, shared by all runs that begin with imitation",
         limits.DEMONSTRATIONS._replace(low=1),
         panels.DEMONSTRATIONS,
     )

@@ -38,7 +38,7 @@ class Work(NamedTuple):
     regret: np.ndarray  # (choices,) float64
     change: np.ndarray  # (choices,) float64: of the last iteration
     current: np.ndarray  # (choices,) float64: the strategies of this iteration
-    total: np.ndarray  # (choices,) float64: the average strategy, not yet normalised
+    total: np.ndarray  # (choices,) float64: the average strategy, not yet normalized
     places: np.ndarray  # (MOST_LENGTH + 2,) int64: for sorting
 
 
@@ -231,7 +231,7 @@ def average(forest: Forest, at: int, seat: int, first_choice: int, weight: float
 
 
 @kernel
-def normalise(forest: Forest, at: int, first_choice: int, work: Work, policy: np.ndarray) -> None:
+def normalize(forest: Forest, at: int, first_choice: int, work: Work, policy: np.ndarray) -> None:
     """Write the average strategies as probabilities; even ones where a seat never comes by its own plays."""
     for infoset in range(forest.starts[at, INFOSETS], forest.starts[at + 1, INFOSETS]):
         start, stop = forest.choice[infoset] - first_choice, forest.choice[infoset + 1] - first_choice
@@ -294,7 +294,7 @@ def solve_deal(
             match_regrets(forest, at, seat, first, True, work)
         done += 1
         if done % CHECK_EVERY == 0 or done == most:
-            normalise(forest, at, first, work, solution.policy)
+            normalize(forest, at, first, work, solution.policy)
             for each in range(count):
                 work.current[each] = work.change[each]
             policy = solution.policy[first : first + count]

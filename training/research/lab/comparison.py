@@ -55,4 +55,4 @@ def comparison_of_habits(
 def tell_all(margins: Samples) -> str:
     """Return a sentence with each margin."""
     each = [f"{margin} for '{label}'" for label, margin in zip(margins, points(*margins.values()), strict=True)]
-    return f"Margins over the same player unchanged: {', '.join(each)}."
+    return f"Margins over the same player without the habit: {', '.join(each)}."

@@ -1,7 +1,7 @@
 """Rule sets on the same footing: what there is to choose, where points come from, and what skill and hands are worth.
 
-Games with other packs and prices have other points, so whatever can be is told in luck: the standard deviation of a
-game's margin between two equal players.
+Games with other packs and prices have other points, so margins are in luck: the standard deviation of a game's margin
+between two equal players.
 """
 
 from __future__ import annotations
@@ -282,26 +282,22 @@ def _rows(name: str, show: Callable[[Interval], tuple[str, str]], figures: Figur
 
 
 def sentence_of(figures: Figures, agent: str) -> str:
-    """Return in words where each figure is smallest and largest, in the luck of a game between copies of an agent."""
+    """Return a sentence with the least and the largest of each figure, in standard deviations of a game."""
     played = {label: each for label, each in figures.items() if SKILL in each}
     idle = [label for label in figures if label not in played]
     parts = [
-        f"{words} {_extremes({label: each[name] for label, each in played.items()})}"
-        for name, words in (
-            (SKILL, f"In the luck of a game with {agent} in every seat, the steps from random to search add up to"),
-            (HIDDEN, "to see all hands is worth"),
-            (FIRST, f"to play first is worth to {agent}"),
-            (OTHER, "who plays for the other goal has a margin of"),
-        )
+        f"{name} {_extremes({label: each[name] for label, each in played.items()})}"
+        for name in (SKILL, HIDDEN, FIRST, OTHER)
         if played
     ]
-    told = "; ".join(parts) + "." if parts else ""
-    return f"{told} Nobody needs to take a card, and best play takes none: {'; '.join(idle)}.".strip() if idle else told
+    unit = f"In standard deviations of a game with {agent} in every seat, from the least to the most: "
+    told = f"{unit}{'; '.join(parts)}." if parts else ""
+    return f"{told} Best play takes no card in {'; '.join(idle)}.".strip() if idle else told
 
 
 def _extremes(found: Mapping[str, Interval]) -> str:
     least, most = (find(found, key=lambda label: found[label][0]) for find in (min, max))
-    told = [f"{format_margin(*found[label])} in {label}" for label in (least, most)]
+    told = [format_margin(*found[label], note=f"; {label}") for label in (least, most)]
     return told[0] if least == most else " to ".join(told)
 
 

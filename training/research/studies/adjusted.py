@@ -95,8 +95,8 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
             "worth": found.worth, "more time": more, "control": found.control,
         }  # fmt: skip
     sentence = (
-        f"With luck taken out, a deal is worth {min(worths):.1f} to {max(worths):.1f} deals: in {next(iter(MATCHES))}, "
-        f"{worths[0]:.1f}."
+        f"With luck taken out, a deal is worth {min(worths):.1f} to {max(worths):.1f} deals as played, in Krypkasino "
+        f"for two {worths[0]:.1f}."
     )
 
     def draw(axes: Axes) -> None:

@@ -257,7 +257,7 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         "tests": {each.advice.words: f"{each.advice.does}, less: {each.advice.rather}" for each in found},
     }
     return Answer(
-        f"Against the opposite, of {len(found)} pieces of advice {told}. Against free play, of {len(free)} habits "
+        f"Of {len(found)} pieces of advice, against their opposites: {told}. Of {len(free)} habits, against free play: "
         f"{against}.",
         ("what", "over its opposite", "verdict", "over free play"),
         [

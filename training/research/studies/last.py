@@ -145,7 +145,7 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     if "ignores the pile in the whole game" in margins:
         tested.append(margins["ignores the pile in the whole game"] - margins["does not solve the last deal"])
     seeking, *lost = points(*tested)
-    pile = "".join(f"; one that does not think of the cards set aside has a margin of {each}" for each in lost)
+    pile = "".join(f"; one that ignores the cards set aside has a margin of {each}" for each in lost)
     sentence = (
         f"The last capture takes in {costs['both'][0]:.1f} points, {costs['the pile'][0]:.1f} of them set aside; a "
         f"player that seeks it with its last two cards has a margin of {seeking} over one that avoids it{pile}."

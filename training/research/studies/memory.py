@@ -136,8 +136,8 @@ def sentence(margins: Samples) -> str:
     """Compare what is forgotten with full memory."""
     cards, earlier, reveals = points(*(margins[WHOLE] - margins[name] for name in (NOTHING, THIS_DEAL, NO_REVEALS)))
     return (
-        f"To remember the cards is worth {cards} to this network, to remember those of earlier deals "
-        f"{earlier}, and to use what forced sweeps reveal {reveals}."
+        f"Remembering the cards is worth {cards} to this network, remembering those of earlier deals {earlier}, and "
+        f"using what forced sweeps reveal {reveals}."
     )
 
 

@@ -106,8 +106,8 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     sweeps = {name: interval(by_deal(results, f"sweeps {name}", setup)) for name in ("in pairs", "alone")}
     told = ", ".join(f"{each} with {name}" for name, each in zip(lost, points(*lost.values()), strict=True))
     sentence = (
-        f"Beside the mean of the two pairs of one kind, a pair of the agent and a stranger has a margin of {told}; "
-        f"{sweeps['in pairs'][0]:.1f} sweeps a game are made in pairs, {sweeps['alone'][0]:.1f} each for itself."
+        f"Over the mean of the two pairs of one kind, a pair of the agent and a stranger has a margin of {told}. "
+        f"Pairs make {sweeps['in pairs'][0]:.1f} sweeps a game, single players {sweeps['alone'][0]:.1f}."
     )
     rows = [(name, *cells(each)) for name, each in margins.items()]
     rows += [(f"sweeps a game {name}", *amounts(each)) for name, each in sweeps.items()]

@@ -79,9 +79,9 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     (never,) = points(by_deal(results, "never sets up a sweep if it can", setup))
     sentence = (
         f"With {setup.agent} in every seat, the next play sweeps {landed[0]:.1%} ({landed[1]:.1%} to {landed[2]:.1%}) "
-        f"of the tables that are left with cards; {moved[0]:.1f} points a game ({moved[1]:.1f} to {moved[2]:.1f}) "
-        f"change hands by sweeps, where the cards have {setup.rules.total_points}; a player that never sets "
-        f"one up where it can help it has a margin of {never}."
+        f"of the tables that have cards. {moved[0]:.1f} points a game ({moved[1]:.1f} to {moved[2]:.1f}) change "
+        f"hands by sweeps; the cards hold {setup.rules.total_points}. A player that never sets up a sweep if it can "
+        f"avoid it has a margin of {never}."
     )
     rows = [
         (f"leave {name}", f"{found[:, at, 0].mean():.1f}", *map("\n".join, (percents(swept[name]), cells(worth[name]))))

@@ -198,16 +198,17 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     fused = {preset: each[SEARCHES[-1]] for preset, each in asked.items()}
     beliefs = {preset: results[f"beliefs {preset}"] for preset in asked}
     sentence = (
-        f"In {HIDDEN} a best response wins {here['tactician']:.2f} points a game from tactician, "
-        f"{here[SEARCHES[0]]:.2f} from search with 1 world, {here['search(worlds=30)']:.2f} with 30 and "
-        f"{here[SEARCHES[-1]]:.2f} with 300. With 300 it is exploited by more than a hundredth of a point in "
+        f"In {HIDDEN} the exploitability of tactician is {here['tactician']:.2f} points a game, that of search "
+        f"{here[SEARCHES[0]]:.2f} with 1 world, {here['search(worlds=30)']:.2f} with 30 and "
+        f"{here[SEARCHES[-1]]:.2f} with 300. With 300 it is above a hundredth of a point in "
         f"{sum(each > 0.01 for each in fused.values())} of {len(fused)} games. "
-        f"To an equilibrium a search with open hands loses {beliefs[HIDDEN]['uniform']:.2f} with uniform beliefs and "
-        f"{beliefs[HIDDEN]['exact']:.2f} with exact ones. "
-        f"PPO comes down to {last['PPO']:.2f} in {FRAMES[-1]:,} decisions, and to {last['PPO with history']:.2f} if it "
-        f"sees the plays of the deal; what krypenv train makes to {champion['network']:.2f}, and to "
-        f"{champion['with search']:.2f} with its search. The lower bounds of krypenv exploit find "
-        f"{min(shares.values(), default=0):.0%} to {max(shares.values(), default=0):.0%} of the true figures."
+        f"Against an equilibrium a search with open hands loses {beliefs[HIDDEN]['uniform']:.2f} with uniform beliefs "
+        f"and {beliefs[HIDDEN]['exact']:.2f} with exact ones. "
+        f"PPO reaches an exploitability of {last['PPO']:.2f} in {FRAMES[-1]:,} decisions, and of "
+        f"{last['PPO with history']:.2f} if it sees the plays of the deal; krypenv train reaches "
+        f"{champion['network']:.2f}, and {champion['with search']:.2f} with search. The lower bounds of krypenv "
+        f"exploit are {min(shares.values(), default=0):.0%} to {max(shares.values(), default=0):.0%} of the true "
+        "figures."
     )
     bars = dict(here)
     for name, runs in ppo.items():

@@ -99,10 +99,10 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     changed = "; ".join(f"{name}: {', '.join(each)}" for name, each in passed.items() if each)
     most, least = (find(figures, key=lambda name: figures[name]["sweeps"]) for find in (max, min))
     sentence = (
-        f"With {FIELD} in every seat, the points that sweeps move in a game go from {figures[least]['sweeps']:.0f} "
-        f"({least}) to {figures[most]['sweeps']:.0f} ({most}), and the spread of a game from "
+        f"With {FIELD} in every seat, sweeps move {figures[least]['sweeps']:.0f} ({least}) to "
+        f"{figures[most]['sweeps']:.0f} ({most}) points a game, and the standard deviation of a game is "
         f"{figures[least]['spread']:.0f} to {figures[most]['spread']:.0f}; "
-        + (f"agents change places ({changed})." if changed else "no agent passes another for certain.")
+        + (f"agents change places ({changed})." if changed else "no agent overtakes another significantly.")
     )
     return Answer(
         sentence, ("what", "sweeps", "spread", *(agent.partition("(")[0] for agent in LADDER), "games"), rows,
