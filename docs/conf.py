@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 
@@ -21,7 +23,9 @@ default_role = "code"  # docstrings write names in single backticks
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 suppress_warnings = ["ref.python"]  # words of docstrings that are the names of several things
 
+smartquotes_action = "qe"  # options keep their two hyphens
 myst_heading_anchors = 4  # headings can be linked to as on GitHub
+nb_render_markdown_format = "myst"  # tables in outputs
 nb_execution_mode = "off"  # notebooks are stored with their outputs, and tests run them
 
 autodoc_member_order = "bysource"
@@ -55,6 +59,7 @@ def setup(app: Sphinx) -> None:
     shutil.copytree(ROOT / "notebooks", ROOT / "docs" / "notebooks", dirs_exist_ok=True)
     app.connect("source-read", _lead_inside)
     app.connect("include-read", _lead_to_pages)
+    app.connect("autodoc-process-docstring", _keep_lists)
 
 
 def _lead_inside(app: Sphinx, name: str, text: list[str]) -> None:
@@ -64,6 +69,12 @@ def _lead_inside(app: Sphinx, name: str, text: list[str]) -> None:
     text[0] = (
         text[0].replace("](../notebooks/", "](notebooks/").replace("](../../CONTRIBUTING.md", "](../contributing.md")
     )
+
+
+def _keep_lists(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Keep the lines of a module's list of its parts apart."""
+    if what == "module":
+        lines[:] = [re.sub(r"^(\w+) {2,}(?=\S)", r"| \1: ", line) for line in lines]
 
 
 def _lead_to_pages(app: Sphinx, path: Path, name: str, text: list[str]) -> None:

@@ -116,7 +116,7 @@ class Fields:
 
     @property
     def total_points(self) -> int:
-        """The points of all cards in the deck and of the last capture: what the scores of Krypkasino sum to (R14).
+        """The points of all cards in the deck and of the last capture, to which the scores of Krypkasino sum (R14).
 
         An `initial_match_bonus` comes on top if it is paid, and so do majorities (K5), mulles (M2) and sweeps that
         nobody pays for (K3).
@@ -133,7 +133,7 @@ class Fields:
 
     @property
     def num_teams(self) -> int:
-        """The number of sides: teams, or players if there are no teams."""
+        """The number of sides (teams, or players if there are no teams)."""
         return self.teams or self.players
 
     def team_of(self, seat: int) -> int:
@@ -142,7 +142,7 @@ class Fields:
 
     @property
     def num_actions(self) -> int:
-        """A, the number of actions: 105, or 139 where cards are built."""
+        """A, the number of actions (105, or 139 where cards are built)."""
         return NUM_BUILDING_ACTIONS if self.building else NUM_ACTIONS
 
     @property

@@ -148,7 +148,7 @@ class Core:
 
     @property
     def is_over(self) -> bool:
-        """Whether the game is over: all cards have been played, or it ended at once (F6)."""
+        """Whether the game is over, as all cards have been played, or it ended at once (F6)."""
         return bool(self._history.overs[self._history.at])
 
     @property
@@ -178,7 +178,7 @@ class Core:
 
     @property
     def builds(self) -> list[tuple[int, list[str], int, bool]]:
-        """The builds on the table by value: value, cards sorted by card kind, owner, whether it is multiple (B1)."""
+        """The builds on the table by value (B1), each as value, cards by kind, owner, whether it is multiple."""
         return [
             (value, card_names(cards.tolist()), owner, is_multiple)
             for value, cards, owner, is_multiple in self._history.builds()

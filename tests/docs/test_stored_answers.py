@@ -167,11 +167,11 @@ def test_the_rows_with_search_in_both_seats_are_those_of_the_page() -> None:
 
 
 def rows_of_small(result: dict[str, Any]) -> Iterator[str]:
-    """The rows of the tables of the page on exact solving: values, agents in all games, agents in one, bounds, PPO."""
+    """The rows of the tables of the page on exact solving: agents in all games, agents in one, bounds, PPO.
+
+    The values are held by `test_small_games` of `test_lists.py`.
+    """
     figures = result["figures"]
-    for game, found in figures["values"].items():
-        ahead = "first" if found["value"] > 0 else "second"
-        yield f"| `{game}` | {found['value']:+.4f} | the {ahead} seat |"
     games = list(figures["exploitability"])
     for agent in figures["exploitability"][games[0]]:
         cells = [f"{figures['exploitability'][game][agent]:.2f}" for game in games]
@@ -191,7 +191,7 @@ def rows_of_small(result: dict[str, Any]) -> Iterator[str]:
 def test_the_rows_of_small_games_are_those_of_the_page() -> None:
     result = json.loads((ROOT / "docs/results/studies/small-2/result.json").read_text())
     rows = list(rows_of_small(result))
-    assert len(rows) == 8 + 11 + 4 + 6 + 7 + 4
+    assert len(rows) == 11 + 4 + 6 + 7 + 4
     for row in rows:
         assert any(line.startswith(row.removesuffix(" |")) for line in EXACT.splitlines()), row
 

@@ -78,7 +78,7 @@ class PositionAnalysis(Decision):
 
     rules: str
     agent: str
-    open_hands: bool  #: the agent was shown all hands: cheating
+    open_hands: bool  #: the agent was shown all hands, which is cheating
     seed: int
 
 
@@ -122,7 +122,7 @@ class RecordAnalysis:
 
     rules: str
     agent: str
-    open_hands: bool  #: the agent was shown all hands: cheating
+    open_hands: bool  #: the agent was shown all hands, which is cheating
     seed: int
     marks: Marks
     is_over: bool

@@ -147,7 +147,7 @@ class ArenaSettings(Command):
 
     @property
     def num_games(self) -> int:
-        """The number of games: deals x seatings of all matches."""
+        """The number of games (deals x seatings of all matches)."""
         return self.deals * sum(map(len, self.matches))
 
 

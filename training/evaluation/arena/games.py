@@ -26,7 +26,9 @@ class Games:
     milliseconds: FloatArray  #: (A,) mean processor time per decision; nan if not measured
     forfeits: tuple[str, ...]  #: a sentence for each of the first few forfeits
     tie_breaks: IntArray | None = None  #: (G, S) what decides between equal scores, as `Engine.final_tie_breaks`
-    luck: FloatArray | None = None  #: (G, S) luck of each side, in points of margin over the others; None: not measured
+    luck: FloatArray | None = (
+        None  #: (G, S) luck of each side, in points of margin over the others; None if not measured
+    )
 
 
 def check_games(games: Games) -> None:

@@ -40,21 +40,21 @@ class Standing:
     mu: float  #: OpenSkill's mean
     sigma: float  #: OpenSkill's standard deviation
     nash_weight: float | None  #: weight in the Nash equilibrium of greatest entropy
-    nash_margin: float | None  #: margin over that equilibrium: zero for its members, at most zero for the others
+    nash_margin: float | None  #: margin over that equilibrium, zero for its members, at most zero for the others
     alpha_rank: float | None  #: share of time of alpha-rank's chain
     milliseconds: float  #: of processor time per decision; nan if not measured
     forfeits: int  #: games forfeited
 
     @property
     def ranking(self) -> Interval:
-        """The margin over the field by which it is ranked, and its interval: with luck taken out where measured."""
+        """The margin over the field by which it is ranked, and its interval, with luck taken out where measured."""
         if self.adjusted_margin is None or self.adjusted_low is None or self.adjusted_high is None:
             return self.margin, self.low, self.high
         return self.adjusted_margin, self.adjusted_low, self.adjusted_high
 
     @property
     def ordinal(self) -> float:
-        """A rating that the agent almost certainly exceeds by OpenSkill's model: mu - 3 sigma."""
+        """A rating that the agent almost certainly exceeds by OpenSkill's model, mu - 3 sigma."""
         return self.mu - 3 * self.sigma
 
 
@@ -74,7 +74,7 @@ class Standings:
 
     @property
     def ranking(self) -> Payoffs:
-        """The payoffs by which agents are ranked: with luck taken out where it was measured."""
+        """The payoffs by which agents are ranked, with luck taken out where it was measured."""
         return self.adjusted or self.payoffs
 
     @property

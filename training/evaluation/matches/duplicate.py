@@ -30,7 +30,7 @@ class Points:
     cards: float  #: of the cards captured
     sweeps_taken: float  #: for the side's own sweeps (R9)
     sweeps_set_up: float  #: deducted for sweeps of the next seat; zero or negative
-    bonus: float  #: all else: initial match (H5), last capture (V2, S3), majorities (K5, O1) and mulles (M2)
+    bonus: float  #: all else, which is initial match (H5), last capture (V2, S3), majorities (K5, O1) and mulles (M2)
 
     @property
     def score(self) -> float:
