@@ -1,4 +1,4 @@
-"""Kasino in Sweden and Finland, and Överspader, as a PettingZoo AEC environment: `kasino_v0.env()`."""
+"""Kasino in Sweden and Finland, Överspader and Laistokasino, as a PettingZoo AEC environment: `kasino_v0.env()`."""
 
 from __future__ import annotations
 

@@ -71,13 +71,15 @@ GAMES = {
         KASINO,
         "Kasino",
         "`kasino_v0` is Kasino, the Nordic capturing game: you take table cards whose values sum to that of the card "
-        "you play, and you want as many points as possible. Krypkasino is its misère sister.",
+        "you play, and you want as many points as possible. Its misère sisters are Krypkasino and the variant "
+        "`laistokasino`.",
         "Three play Kasino in Finland",
         {
             "sweden": "Kasino in Sweden: an ace is 1 or 14, in the hand and on the table",
             "overspader": "the same, but instead of a majority of spades each spade above the sixth counts a point",
             "finland": "Kasino in Finland: from the hand an ace is 14, the two of spades 15 and the ten of diamonds "
             "16; sweeps cancel, and some don't count",
+            "laistokasino": 'Kasino in Finland with `goal="low"`: the lowest score wins, and a card takes all that it can',
             "mini": "six cards for two players, for [exact research](openspiel.md#small-games)",
         },
         "players=4, teams=2",

@@ -44,6 +44,7 @@ POSITIONS = {  # a picture each: rules and the number of actions, each the first
     "kasino-sweden": ("kasino-sweden players=2", 12),
     "overspader": ("overspader players=4 teams=2", 25),
     "kasino-finland": ("kasino-finland players=3", 48),
+    "laistokasino": ("laistokasino players=3", 33),
     "mulle": ("mulle players=2", 16),
     "mulle-glimne": ("mulle-glimne players=2", 23),
 }

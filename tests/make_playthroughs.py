@@ -35,6 +35,8 @@ GAMES = {
     "overspader_3": "overspader players=3",
     "kasino_finland_2": "kasino-finland players=2",
     "kasino_finland_session_end": "kasino-finland players=2 games=0 threshold=16",
+    "laistokasino_2": "laistokasino players=2",
+    "laistokasino_session_end": "laistokasino players=2 games=0 threshold=16",
     "mulle_2": "mulle players=2",
     "mulle_3": "mulle players=3",
     "mulle_glimne_2": "mulle-glimne players=2",

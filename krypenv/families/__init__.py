@@ -2,7 +2,7 @@
 
 fields        the fields of the rules, and what follows from them
 krypkasino    its presets
-kasino        the presets of Kasino in Sweden and Finland, and of Överspader
+kasino        the presets of Kasino in Sweden and Finland, of Överspader and of Laistokasino
 mulle         the presets of Mulle
 presets       all presets
 variants      the environments and the variants that each plays

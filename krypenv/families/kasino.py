@@ -1,4 +1,4 @@
-"""Kasino in Sweden (S), Överspader (O) and Kasino in Finland (F): their presets, as the fields that differ."""
+"""Kasino in Sweden (S) and Finland (F), Överspader (O), Laistokasino (L): their presets, as the fields that differ."""
 
 from __future__ import annotations
 
@@ -35,6 +35,17 @@ _SWEDEN: dict[str, Any] = _ONE_PACK | {
     "last_capture_points": 1,  # S3
     "tie_break": "spades",  # S4
 }
+_FINLAND: dict[str, Any] = _ONE_PACK | {
+    "lillan_hand_value": 15,  # F1; an ace is 14 from the hand, as in Krypkasino
+    "storan_hand_value": 16,
+    "most_spades_points": 2,  # F3
+    "spades_tie": "two_share",
+    "sweeps_cancel": True,  # F4
+    "last_deal_sweeps": False,  # F5
+    "sweep_limit": 10,
+    "threshold_at_once": True,  # F6
+    "tie_break": "finnish",  # F7
+}
 
 PRESETS: dict[str, dict[str, Any]] = {
     "kasino-sweden": _SWEDEN | {"most_spades_points": 2},
@@ -48,16 +59,6 @@ PRESETS: dict[str, dict[str, Any]] = {
         "most_spades_points": 2,
     },
     "overspader": _SWEDEN | {"spades_above": 6},  # O1
-    "kasino-finland": _ONE_PACK
-    | {
-        "lillan_hand_value": 15,  # F1; an ace is 14 from the hand, as in Krypkasino
-        "storan_hand_value": 16,
-        "most_spades_points": 2,  # F3
-        "spades_tie": "two_share",
-        "sweeps_cancel": True,  # F4
-        "last_deal_sweeps": False,  # F5
-        "sweep_limit": 10,
-        "threshold_at_once": True,  # F6
-        "tie_break": "finnish",  # F7
-    },
+    "kasino-finland": _FINLAND,
+    "laistokasino": _FINLAND | {"goal": "low", "capture": "maximal"},  # L1, L2
 }

@@ -24,7 +24,13 @@ KRYPKASINO = Family("krypkasino_v0", "Krypkasino-v0", {name: name for name in kr
 KASINO = Family(
     "kasino_v0",
     "Kasino-v0",
-    {"sweden": "kasino-sweden", "overspader": "overspader", "finland": "kasino-finland", "mini": "mini-kasino"},
+    {
+        "sweden": "kasino-sweden",
+        "overspader": "overspader",
+        "finland": "kasino-finland",
+        "laistokasino": "laistokasino",
+        "mini": "mini-kasino",
+    },
 )
 MULLE = Family("mulle_v0", "Mulle-v0", {"sassersson": "mulle", "glimne": "mulle-glimne", "mini": "mini-mulle"})
 FAMILIES = (KRYPKASINO, KASINO, MULLE)

@@ -13,7 +13,7 @@ from krypenv.families import krypkasino
 from krypenv.observation import extra_blocks
 from krypenv.training import Settings
 
-RELATIVES = ["kasino-sweden", "overspader", "kasino-finland", "mulle"]
+RELATIVES = ["kasino-sweden", "overspader", "kasino-finland", "laistokasino", "mulle"]
 every_relative = pytest.mark.parametrize("name", RELATIVES)
 KNOWS = (
     r"^[\w -]+ knows only games like Krypkasino, and [\w-]+ with \d players has .*; krypenv compare takes all games$"

@@ -18,6 +18,8 @@ RELATIVES = [  # games and sessions of Kasino and Mulle, in which high or low sc
     "kasino-finland players=3",
     "kasino-finland players=4 teams=2 games=2",
     "kasino-finland games=0 threshold=16",
+    "laistokasino",
+    "laistokasino players=3 games=0 threshold=16",
     "mulle",
     "mulle players=4 teams=2",
     "mulle players=3",

@@ -38,6 +38,9 @@ KASINO = {
     "finland of 3 to 16": {"variant": "finland", "players": 3, "games": 0, "threshold": 16},
     "finland, teams": {"variant": "finland", "players": 4, "teams": 2, "games": 2, "dense": True},
     "finland, forced sweeps": {"variant": "finland", "forced_sweep": True},
+    "laistokasino": {"variant": "laistokasino", "reward": "points", "dense": True},
+    "laistokasino of 3 to 16": {"variant": "laistokasino", "players": 3, "games": 0, "threshold": 16, "reward": "win"},
+    "laistokasino, teams": {"variant": "laistokasino", "players": 4, "teams": 2},
 }
 
 

@@ -63,6 +63,7 @@ FIELDS = {  # of rules
     "overspader": {"variant": "overspader", "players": 4, "teams": 2, "games": 2},
     "finland": {"variant": "kasino-finland", "players": 3},
     "finland to 16": {"variant": "kasino-finland", "games": 0, "threshold": 16},
+    "laistokasino": {"variant": "laistokasino"},
     "mulle": {"variant": "mulle", "players": 4},
     "glimne": {"variant": "mulle-glimne"},
 }

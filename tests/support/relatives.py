@@ -8,7 +8,7 @@ from krypenv import Engine, Game, Rules
 from krypenv.cards import NO_CARD, STOP, TAKE, parse_card
 from krypenv.state import allocate
 
-PRESETS = ("kasino-sweden", "overspader", "kasino-finland", "mulle")
+PRESETS = ("kasino-sweden", "overspader", "kasino-finland", "laistokasino", "mulle")
 SEATINGS = ("players=2", "players=3", "players=4", "players=4 teams=2")
 RELATIVES = {f"{name} {seats}": Rules.parse(f"{name} {seats}") for name in PRESETS for seats in SEATINGS}
 
@@ -64,6 +64,9 @@ SESSIONS = {
         "kasino-finland players=2 threshold=3",
         "kasino-finland players=2 games=0 threshold=8 tie_break=play_on",
         "kasino-finland players=3 games=0 threshold=5 tie_break=play_on goal=low",
+        "laistokasino players=2 games=0 threshold=16",
+        "laistokasino players=3 games=0 threshold=16",
+        "laistokasino players=4 teams=2 games=0 threshold=16",
         "mulle players=2 games=2 tie_break=finnish",
         "mulle players=4 teams=2 games=0 threshold=40",
     )

@@ -44,6 +44,7 @@ TEXTS = {
     "title.kasino-sweden": "Kasino as in Sweden",
     "title.overspader": "Överspader",
     "title.kasino-finland": "Kasino as in Finland",
+    "title.laistokasino": "Laistokasino",
     "title.mulle": "Mulle",
     "title.mulle-glimne": "Mulle with building",
     "title.small": "The small game {name}",

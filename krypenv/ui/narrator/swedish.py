@@ -42,6 +42,7 @@ TEXTS = {
     "title.kasino-sweden": "Kasino som i Sverige",
     "title.overspader": "Överspader",
     "title.kasino-finland": "Kasino som i Finland",
+    "title.laistokasino": "Laistokasino",
     "title.mulle": "Mulle",
     "title.mulle-glimne": "Mulle med byggen",
     "title.small": "Det lilla spelet {name}",
