@@ -79,7 +79,8 @@ GAMES = {
             "overspader": "the same, but instead of a majority of spades each spade above the sixth counts a point",
             "finland": "Kasino in Finland: from the hand an ace is 14, the two of spades 15 and the ten of diamonds "
             "16; sweeps cancel, and some don't count",
-            "laistokasino": 'Kasino in Finland with `goal="low"`: the lowest score wins, and a card takes all that it can',
+            "laistokasino": 'Kasino in Finland with `goal="low"`: the lowest score wins, and a card must take all that '
+            "it can",
             "mini": "six cards for two players, for [exact research](openspiel.md#small-games)",
         },
         "players=4, teams=2",

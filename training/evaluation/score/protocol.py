@@ -86,6 +86,8 @@ TABLES: dict[str, OfficialTable] = {
         OfficialTable("mulle", "mulle players=2", _RELATIVES),
         OfficialTable("glimne", "mulle-glimne players=2", _RELATIVES),
         OfficialTable("glimne-pairs", "mulle-glimne players=4 teams=2", _RELATIVES),
+        # A table that is added comes last: the random numbers of the others stay what they were.
+        OfficialTable("laistokasino", "laistokasino players=2", _TWO_SIDES),
     )
 }
 
