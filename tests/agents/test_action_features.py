@@ -9,7 +9,7 @@ import pytest
 from support import builds, built_moves, maximal_moves, optional_moves
 from support.games import RULES, full_deck, lay, small_first, stacked
 from support.reference import Reference, rank
-from support.relatives import BUILDING, GLIMNE, MIXTURES, RELATIVES
+from support.relatives import BUILDING, GLIMNE, MIXTURES, OPTIONAL, RELATIVES
 
 from krypenv import Engine, Game, Rules
 from krypenv.agents.moves.cuts import JUDGED_CAPTURES
@@ -65,7 +65,7 @@ def test_where_captures_are_maximal_features_are_those_of_the_reference(rules: R
             engine.step([action])
 
 
-@pytest.mark.parametrize("rules", [*RELATIVES.values(), MIXTURES["kasino-sweden players=2 goal=low"]], ids=str)
+@pytest.mark.parametrize("rules", [*OPTIONAL.values(), MIXTURES["kasino-sweden players=2 goal=low"]], ids=str)
 def test_where_captures_are_optional_features_are_those_of_a_best_move(rules: Rules) -> None:
     replies, acts, unlisted, is_listed = 0, Counter[int](), 0, columns_of(rules)["listed"]
     for game in optional_moves.positions(rules, 14, seed=4):

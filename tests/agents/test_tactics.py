@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.builds import at
 from support.positions import played
-from support.relatives import RELATIVES
+from support.relatives import OPTIONAL
 
 from krypenv import Engine, Game, Move, Rules, agents
 from krypenv.agents.neural.action_features import columns_of, gather_action_features
@@ -68,7 +68,7 @@ def test_tactician_sheds_the_highest_card_where_all_creep_alike() -> None:
 # ---------------------------------------------------------------------- Kasino and Mulle
 
 
-@pytest.mark.parametrize("rules", RELATIVES.values(), ids=str)
+@pytest.mark.parametrize("rules", OPTIONAL.values(), ids=str)
 def test_the_tactician_plays_an_action_of_the_best_worth(rules: Rules) -> None:
     engine, tactician = Engine(rules, 32, seed=7), agents.make("tactician", rules)
     listed, worth = (columns_of(rules)[name].start for name in ("listed", "worth"))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.games import RULES
-from support.relatives import RELATIVES
+from support.relatives import OPTIONAL
 
 from krypenv import Engine, Game, IllegalMove, Rules, krypkasino_v0
 from krypenv.cards import STOP, TAKE, parse_card
@@ -177,10 +177,10 @@ def test_decks_are_shuffled_uniformly() -> None:
         assert ((counts - expected) ** 2 / expected).sum() < 45  # chi-square, 9 degrees of freedom: p = 0.000001
 
 
-@pytest.mark.parametrize("text", RELATIVES)
+@pytest.mark.parametrize("text", OPTIONAL)
 def test_k4_who_always_stops_scores_nothing(text: str) -> None:
     """Whole games in which nobody takes anything: all share the win."""
-    rules = RELATIVES[text]
+    rules = OPTIONAL[text]
     engine = Engine(rules, 16, seed=3, reward="win")
     ended, largest = np.zeros(16, bool), np.zeros(16, int)
     while not ended.all():

@@ -11,6 +11,7 @@ from krypenv.state import allocate
 PRESETS = ("kasino-sweden", "overspader", "kasino-finland", "laistokasino", "mulle")
 SEATINGS = ("players=2", "players=3", "players=4", "players=4 teams=2")
 RELATIVES = {f"{name} {seats}": Rules.parse(f"{name} {seats}") for name in PRESETS for seats in SEATINGS}
+OPTIONAL = {text: rules for text, rules in RELATIVES.items() if rules.capture == "optional"}
 
 MIXTURES = {  # of fields that no preset has together
     text: Rules.parse(text)
