@@ -20,7 +20,7 @@ from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.learned import load_agent, trained_rules
 from krypenv.agents.neural.model_file import refuse_zip
 from krypenv.agents.oracle import OracleDeck, OracleHand
-from krypenv.agents.own import PROGRAM, Typed, is_own, make_own, refuse_import, typed
+from krypenv.agents.own import PROGRAM, SB3, Typed, is_own, load_sb3, make_own, refuse_import, typed
 from krypenv.agents.programs.player import Program
 from krypenv.agents.scripted import Greedy, Random, Tactician
 from krypenv.agents.search.ismcts import Ismcts
@@ -66,6 +66,8 @@ _AGENTS: dict[str, Callable[..., Agent]] = {
     "oracle-deck": OracleDeck,
 }
 
+_OWN: dict[str, Callable[..., Agent]] = {PROGRAM: Program, SB3: load_sb3}  # of one's own, only as a person types them
+
 
 def names() -> list[str]:
     """Return the names of the agents that need no model. (A path to a model's folder names an agent too.)"""
@@ -73,12 +75,12 @@ def names() -> list[str]:
 
 
 def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
-    """Return the agent that a string names: a name with its options, a model's folder, `module:Class`, or a program.
+    """Return the agent that a string names: a name with its options, a model's folder, or one of your own.
 
     All randomness of the agent comes from `seed`. `module:Class` is imported and called as
-    `Class(rules, seed, **options)`, and `process(command='...')` starts a program; use `make_known` for strings that
-    come from files. Raises ValueError for an unknown name or option, and for a folder, module, class or program that
-    does not exist.
+    `Class(rules, seed, **options)`, `process(command='...')` starts a program, and `sb3(path='...')` unpickles a model:
+    use `make_known` for strings that come from files. Raises ValueError for an unknown name or option, and for a
+    folder, file, module, class or program that does not exist.
 
     >>> make("tactician(shed=True)", Rules.preset("krypkasino")).name
     'tactician(shed=True)'
@@ -106,14 +108,14 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
     if is_own(name):
         if not isinstance(spec, Typed):
             refuse_import(spec)
-        if name == PROGRAM:
-            check_options(name, Program, options)
-            return Program(rules, seed, **options)
-        return make_own(spec, rules, seed)
+        if name not in _OWN:
+            return make_own(spec, rules, seed)
+        check_options(name, _OWN[name], options)
+        return _OWN[name](rules, seed, **options)
     if name not in _AGENTS:
         raise ValueError(
             f"unknown agent {shown(name)}{did_you_mean(name, _AGENTS)}; the agents are {', '.join(_AGENTS)}, "
-            "and a path to a model's folder, module:Class and process(command='...') are agents too"
+            "and a path to a model's folder, module:Class, process(command='...') and sb3(path='...') are agents too"
         )
     check_options(name, _AGENTS[name], options)
     return _AGENTS[name](rules, seed, **options)

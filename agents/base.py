@@ -133,7 +133,7 @@ def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
                 return name.rstrip(), _parse_options(rest[:-1])
     raise ValueError(
         f"{shown(spec)} names no agent; write a name, with options as in tactician(shed=True), a model's folder, or "
-        "module:Class or process(command='...') for an agent of your own"
+        "module:Class, process(command='...') or sb3(path='...') for an agent of your own"
     )
 
 

@@ -1,6 +1,7 @@
-"""Custom agents, `module:Class` and `process(command='...')`: made if a person typed them, never because a file does.
+"""Custom agents, `module:Class`, `process(command='...')` and `sb3(path='...')`, which can run any code.
 
-A class is imported here; a program is started in `krypenv.agents.programs`.
+They are made if a person typed them, never because a file does. A class is imported here; a program is started in
+`krypenv.agents.programs`, and a model of Stable-Baselines3 loaded in `krypenv.adapters.sb3`.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from functools import partial
 from typing import Any, NoReturn
 
 from krypenv.agents.base import WORDS, Agent, check_known, format_spec, parse_spec
-from krypenv.inputs.words import describe_error, did_you_mean, one_line, shown
+from krypenv.inputs.words import describe_error, did_you_mean, one_line, shown, to_install
 from krypenv.rules import Rules
 
 PROGRAM = "process"  # what names another program that plays
-_OWN = re.compile(rf"\s*(?:{WORDS}:{WORDS}|{PROGRAM})\s*(?:\(.*)?", re.DOTALL)
+SB3 = "sb3"  # and a model that Stable-Baselines3 has saved
+_OWN = re.compile(rf"\s*(?:{WORDS}:{WORDS}|{PROGRAM}|{SB3})\s*(?:\(.*)?", re.DOTALL)
 
 
 class Typed(str):
@@ -30,12 +32,12 @@ class Typed(str):
 
 
 def typed(spec: str) -> str:
-    """Mark the string of an agent as typed by a person, so that a class may be imported or a program started."""
+    """Mark the string of an agent as typed by a person, so that a class may be imported, say."""
     return Typed(spec) if isinstance(spec, str) else spec
 
 
 def is_own(spec: object) -> bool:
-    """Return whether a string names an agent as `module:Class` or as a program, with or without options."""
+    """Return whether a string names `module:Class`, a program or a pickled model, with or without options."""
     return isinstance(spec, str) and bool(_OWN.fullmatch(spec))
 
 
@@ -63,6 +65,18 @@ def make_own(spec: Typed, rules: Rules, seed: int) -> Agent:
         if not _tried(name, partial(hasattr, agent, key), "is no agent"):
             _tried(name, partial(setattr, agent, key, value), f"has no {key} and takes none")
     return agent
+
+
+def load_sb3(rules: Rules, seed: int = 0, *, path: str = "") -> Agent:
+    """Return the MaskablePPO model in a file as an agent, which plays the most probable action."""
+    if not path:
+        raise ValueError("sb3 plays with a model that MaskablePPO has saved: name its file, as in sb3(path='mine.zip')")
+    try:
+        from krypenv.adapters.sb3 import load_policy
+    except ModuleNotFoundError as error:
+        needed = f"{SB3} needs {error.name}, which is not installed; {to_install('train')}"
+        raise ModuleNotFoundError(needed, name=error.name) from None
+    return load_policy(path, rules, format_spec(SB3, {"path": path}))
 
 
 def _import_class(name: str) -> Any:

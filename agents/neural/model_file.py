@@ -155,8 +155,7 @@ def refuse_zip(name: str) -> None:
     if path == name or os.path.isfile(path):
         raise ModelError(
             f"{shown(path)} is a model of Stable-Baselines3, and not read: it holds a pickle, which can run any code; "
-            "if it is yours, load it in a class Mine of a module mine.py, and name the agent mine:Mine "
-            "(docs/sb3.md, your model on the command line)"
+            f"if it is yours, name the agent sb3(path={shown(path)})"
         )
 
 

@@ -1,6 +1,18 @@
-"""The games of one learner in the forms that other libraries expect. They translate; the rules are in the engine.
+"""The games of one learner in the forms that other libraries expect, and policies as agents; the engine has the rules.
 
 gym     one seat's game as a Gymnasium environment: `KrypkasinoEnv`, `KasinoEnv` and `MulleEnv`
 vector  many games as one Gymnasium environment
+policy  a function from observations and masks as an agent: `PolicyFunction`
 sb3     for Stable-Baselines3 and sb3-contrib: `KrypkasinoVecEnv` and `PolicyAgent`
 """
+
+from typing import TYPE_CHECKING
+
+from krypenv.runtime.lazy import importer
+
+if TYPE_CHECKING:
+    from krypenv.adapters.policy import PolicyFunction
+else:
+    __getattr__ = importer(__name__, {"policy": ("PolicyFunction",)})
+
+__all__ = ["PolicyFunction"]

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import inspect
+import os
 import time
+import warnings
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
+from sb3_contrib import MaskablePPO
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
+from krypenv.adapters.policy import PolicyFunction
 from krypenv.adapters.vector import observation_space
 from krypenv.arguments import check_seed, check_seeds
 from krypenv.envs.learner import LearnerGames
 from krypenv.envs.opponents import RANDOM, Opponents
-from krypenv.features import append_features, width_of
-from krypenv.inputs.words import shown
-from krypenv.kernels.decision_checks import check_decisions
+from krypenv.features import width_of
+from krypenv.inputs.words import describe_error, shown
 from krypenv.rules import Rules, check_rules
-from krypenv.runtime.threads import Lock, in_turn
 
 Indices = int | Iterable[int] | None
 
@@ -160,10 +163,10 @@ class KrypkasinoVecEnv(VecEnv):
         return list(self._get_indices(indices))
 
 
-class PolicyAgent:
+class PolicyAgent(PolicyFunction):
     """A MaskablePPO model as an agent: for `duplicate_match`, `evaluate`, the arena, and as an opponent.
 
-    The model's observation space shows whether it was trained with features; missing ones are added.
+    The model's observation space shows whether it was trained with features, which are added.
 
     Args:
         model: a loaded model, as `MaskablePPO.load(path)` returns it. SB3's files contain pickles, which can run any
@@ -180,20 +183,39 @@ class PolicyAgent:
     """
 
     def __init__(self, model: Any, rules: Rules, name: str = "policy", deterministic: bool = True) -> None:
-        self.model, self.rules, self.name, self.deterministic = model, check_rules(rules), name, deterministic
-        self._width, self.lock = _width_of(model, rules), Lock()
+        features = _width_of(model, check_rules(rules)) > rules.observation_size
+        super().__init__(self._predict, rules, name, features)
+        self.model, self.deterministic = model, deterministic
 
-    @in_turn
-    def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
-        """Return an action for each row, (B,) int64, from (B, N) int8, with or without features, and (B, 105) int8."""
-        observations, action_masks = check_decisions(self.rules, observations, action_masks)
-        if len(observations) == 0:
-            return np.zeros(0, np.int64)
-        if observations.shape[1] < self._width:
-            observations = append_features(self.rules, observations, action_masks)
-        seen = observations[:, : self._width]
-        actions, _ = self.model.predict(seen, action_masks=action_masks, deterministic=self.deterministic)
-        return np.asarray(actions, np.int64)
+    def _predict(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> Any:
+        return self.model.predict(observations, action_masks=masks, deterministic=self.deterministic)[0]
+
+
+def load_policy(path: str, rules: Rules, name: str) -> PolicyAgent:
+    """Return the MaskablePPO model in a file, with or without its .zip, as an agent for some rules.
+
+    The file holds pickles, so loading it runs whatever it says: it must be the user's own. Raises ValueError, with one
+    sentence, if the file is missing or damaged, or holds a model that can't play by these rules.
+    """
+    file = Path(path if os.path.isfile(path) else f"{path}.zip")
+    if not file.is_file():
+        raise ValueError(f"there is no file {shown(path)} with a model of Stable-Baselines3")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what can't be read: it is missing then, which is an error
+            model = MaskablePPO.load(file, device="cpu")
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:  # unpickling may raise anything
+        raise ValueError(
+            f"{shown(str(file))} can't be read as a model that MaskablePPO has saved: it {describe_error(error)}"
+        ) from None
+    try:
+        agent = PolicyAgent(model, rules, name)
+    except ValueError as error:
+        raise ValueError(f"{shown(str(file))} can't play {rules}: {error}") from None
+    agent.files = [file]
+    return agent
 
 
 def _width_of(model: Any, rules: Rules) -> int:

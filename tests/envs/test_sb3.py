@@ -1,6 +1,14 @@
 """The native vector environment of Stable-Baselines3, and its models as agents."""
 
+import base64
+import hashlib
+import json
+import os
+import pickle
+import re
+import sys
 import warnings
+import zipfile
 from pathlib import Path
 
 import gymnasium as gym
@@ -14,15 +22,18 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
-from support.places import DOCS
+from support.commands import krypenv
 from typer.testing import CliRunner
 
-from krypenv import Engine, IllegalMove, Rules, agents
+from krypenv import Engine, Game, IllegalMove, Rules, adapters, agents
 from krypenv.adapters.gym import KasinoEnv, KrypkasinoEnv, MulleEnv
 from krypenv.adapters.sb3 import KrypkasinoVecEnv, PolicyAgent
 from krypenv.families.variants import KASINO
 from krypenv.training import duplicate_match
 from krypenv.training.cli.commands import app
+from krypenv.training.evaluation.score.identity import identity_of
+from krypenv.training.evaluation.score.protocol import TABLES
+from krypenv.training.learn.selfplay.settings import Settings
 
 SMALL = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "policy_kwargs": {"net_arch": [16]}, "device": "cpu"}
 
@@ -211,24 +222,18 @@ class TestPolicyAgent:
         env = KrypkasinoVecEnv(self.RULES, 8, opponents=agent)
         env.step(first_legal(env))
 
-    def test_its_file_is_not_read_and_a_class_around_it_is_an_agent(self, tmp_path, monkeypatch):
+    def test_its_file_alone_is_not_read(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
-        monkeypatch.syspath_prepend(tmp_path)
         self.model(True).save("krypkasino.zip")
         names = ("krypkasino.zip", "krypkasino", "./krypkasino.zip", str(tmp_path / "KRYPKASINO.ZIP"))
         for name in (*names, f"guided(model={names[0]!r})", f"learned(model={names[1]!r})"):
             with pytest.raises(ValueError, match=r"(?i)krypkasino\.zip.? is a model of Stable") as error:
                 agents.make(name, self.RULES)
             assert "is a model of Stable-Baselines3, and not read: it holds a pickle" in str(error.value)
-            assert "name the agent mine:Mine" in str(error.value)
+            assert re.search(r"(?i)name the agent sb3\(path='.*krypkasino.zip'\)$", str(error.value))
         done = CliRunner().invoke(app, ["evaluate", "krypkasino.zip", "--against", "greedy", "--deals", "2"])
         assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
         assert done.stderr.startswith("krypenv: 'krypkasino.zip' is a model of Stable-Baselines3")
-        page = (DOCS / "sb3.md").read_text(encoding="utf-8")
-        (recipe,) = [each for each in page.split("```python\n") if each.startswith("# mine.py\n")]
-        Path("mine_of_sb3.py").write_text(recipe.partition("```")[0])
-        mine = agents.make("mine_of_sb3:Mine", self.RULES)
-        assert duplicate_match(mine, "greedy", self.RULES, deals=2).agent == "mine:Mine"
 
     @pytest.mark.parametrize("features", [False, True])
     def test_it_plays_a_relative_and_no_other_game(self, features):
@@ -285,3 +290,100 @@ class TestPolicyAgent:
             assert "\n" not in str(refused.value)
         with pytest.raises(ValueError, match="was made for other rules"):
             duplicate_match(PolicyAgent(self.model(False), self.RULES), "greedy", Rules.preset("mini-high"), deals=1)
+
+
+class TestNamedModel:
+    """`sb3(path='...')` is a saved model, and is loaded only if a person typed it."""
+
+    RULES = Rules.preset("mini-low")
+
+    @pytest.fixture
+    def folder(self, tmp_path, monkeypatch):
+        """A directory to work in, with a model in mine.zip."""
+        monkeypatch.chdir(tmp_path)
+        MaskablePPO("MlpPolicy", KrypkasinoVecEnv(self.RULES, 4, features=True), seed=3, **SMALL).save("mine")
+        return tmp_path
+
+    @pytest.fixture
+    def evil(self, folder):
+        """The string of a model that leaves a file where it is loaded."""
+
+        class Trap:
+            def __reduce__(self):
+                return os.mkdir, ("loaded",)
+
+        with zipfile.ZipFile("mine.zip") as good, zipfile.ZipFile("evil.zip", "w") as bad:
+            for name in good.namelist():
+                data = good.read(name)
+                if name == "data":
+                    facts = json.loads(data)
+                    facts["policy_class"][":serialized:"] = base64.b64encode(pickle.dumps(Trap())).decode()
+                    data = json.dumps(facts).encode()
+                bad.writestr(name, data)
+        return "sb3(path='evil.zip')"
+
+    @pytest.mark.parametrize("path", ["mine.zip", "mine"])
+    def test_it_plays_as_the_model_does(self, folder, path):
+        agent = agents.make(f"sb3(path='{path}')", self.RULES)
+        model = PolicyAgent(MaskablePPO.load(folder / "mine.zip", device="cpu"), self.RULES)
+        engine = Engine(self.RULES, 64, seed=1)
+        for _ in range(10):
+            actions = agent.act(engine.observation, engine.action_mask)
+            np.testing.assert_array_equal(actions, model.act(engine.observation, engine.action_mask))
+            engine.step(actions)
+        assert agent.name == f"sb3(path='{path}')"
+        assert duplicate_match(agent.name, "greedy", self.RULES, deals=2).agent == agent.name
+
+    def test_it_is_a_name_on_the_command_line_and_its_file_identifies_its_score(self, folder):
+        done = krypenv("arena", "sb3(path='mine')", "greedy", "--rules", "mini-low", "--deals", 2, "--out", "arena")
+        assert done.exit_code == 0, done.output
+        digest = hashlib.sha256((folder / "mine.zip").read_bytes()).hexdigest()
+        identity = identity_of(agents.typed("sb3(path='mine')"), [TABLES["two"]])  # what is seen is as large there
+        assert (identity["name"], identity["files_sha256"]) == ("sb3(path='mine')", [digest])
+
+    def test_nothing_is_loaded_because_a_file_names_it(self, folder, evil):
+        for spec in (evil, evil.replace("sb3", " sb3 "), "sb3", "sb3()"):
+            with pytest.raises(ValueError, match="is named in a file, and nothing that a file names is imported"):
+                agents.make_known(spec, self.RULES)
+        game = Game(self.RULES, seed=1)
+        game.tags |= {"Seat0": "person", "Seat1": evil}
+        Path("game.krk").write_text(game.record())
+        done = krypenv("play", "--load", "game.krk", typed="1\n" * 40)
+        assert (done.exit_code, "nothing that a file names is imported or started" in done.stderr) == (2, True)
+        kept = Settings.from_json({**json.loads(json.dumps(Settings.of().flat())), "opponents": ["greedy", evil]})
+        with pytest.raises(ValueError, match="name it again"):
+            kept.with_own_of(Settings.of(resume="runs/x"))
+        assert not Path("loaded").exists()
+        with pytest.raises(ValueError, match="can't be read"):
+            agents.make(evil, self.RULES)  # typed, it is
+        assert Path("loaded").exists()
+
+    def test_what_is_wrong_with_a_file_is_told_in_one_sentence(self, folder):
+        data = Path("mine.zip").read_bytes()
+        Path("torn.zip").write_bytes(data[: len(data) // 2])
+        Path("text.zip").write_text("hello")
+        zipfile.ZipFile("other.zip", "w").writestr("a", "b")
+        PPO("MlpPolicy", KrypkasinoVecEnv(self.RULES, 4), **SMALL).save("ppo")
+        for spec, reason in (
+            ("sb3(path='torn')", "'torn.zip' can't be read as a model that MaskablePPO has saved: it raised"),
+            ("sb3(path='text.zip')", "'text.zip' can't be read as a model"),
+            ("sb3(path='other')", "'other.zip' can't be read as a model"),
+            ("sb3(path='ppo')", "'ppo.zip' can't be read as a model that MaskablePPO has saved: it .*must subclass"),
+            ("sb3(path='none')", "there is no file 'none' with a model of Stable-Baselines3"),
+            ("sb3(path='.')", "there is no file '.' with a model"),
+            ("sb3", r"name its file, as in sb3\(path='mine.zip'\)"),
+            ("sb3(pat='mine')", r"sb3 has no option 'pat' \(did you mean 'path'\?\)"),
+            ("sb3(path=3)", "path is of type str"),
+        ):
+            with pytest.raises(ValueError, match=reason) as refused:
+                agents.make(spec, self.RULES)
+            assert "\n" not in str(refused.value)
+        with pytest.raises(ValueError, match=r"'mine.zip' can't play kasino-finland.*not the 451 entries"):
+            agents.make("sb3(path='mine')", Rules.preset("kasino-finland"))
+
+    def test_a_missing_library_names_its_extra(self, folder, monkeypatch):
+        monkeypatch.setitem(sys.modules, "sb3_contrib", None)
+        monkeypatch.delitem(sys.modules, "krypenv.adapters.sb3")
+        monkeypatch.delattr(adapters, "sb3", raising=False)
+        with pytest.raises(ImportError, match=r"sb3 needs sb3_contrib, which is not installed; .*\[train\]"):
+            agents.make("sb3(path='mine')", self.RULES)

@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from krypenv.adapters import PolicyFunction
 from krypenv.agents.own import is_own
 from krypenv.agents.programs.player import Program
 from krypenv.inputs.schema import a_list, a_record, line
@@ -27,7 +28,8 @@ def identity_of(agent: AgentSource, tables: Sequence[OfficialTable]) -> dict[str
     """Return what makes an agent what it is at some tables, as plain values.
 
     That is its name with all options, the SHA-256 of the weights that it plays with, that of the file of its class or
-    maker where it is not the package's, or of the files that a program's command names, and the version of krypenv.
+    maker where it is not the package's, or of the files that a program's command names or a policy is loaded from, and
+    the version of krypenv.
     """
     made = [make_agent(agent, table.rules, 0) for table in tables]
     cards = [card for table, its in zip(tables, made, strict=True) for card in cards_of(agent, its)]
@@ -53,9 +55,9 @@ def training_minutes(source: AgentSource, table: OfficialTable) -> float | None:
 def _files_of(source: AgentSource, made: Any) -> list[str]:
     """Return the SHA-256 of the file that an agent's class or maker is written in, unless it is the package's.
 
-    Of a program they are those of the files that its command names.
+    Of a program they are those of the files that its command names, of a saved policy its file.
     """
-    if isinstance(made, Program):
+    if isinstance(made, (Program, PolicyFunction)) and made.files:
         return [hashlib.sha256(path.read_bytes()).hexdigest() for path in made.files]
     makers = [source[1]] if isinstance(source, (tuple, list)) else [type(made)]
     found = []

@@ -46,7 +46,7 @@ class ScoreSettings(Command):
     command: ClassVar[str] = "score"
     agent: AgentSource = setting(
         "",
-        "the agent to score: a name, a model's folder, module:Class, or process(command='...')",
+        "the agent to score: a name, a model's folder, module:Class, process(command='...') or sb3(path='...')",
         panel=panels.AGENTS,
         is_argument=True,
     )

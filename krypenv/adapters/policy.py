@@ -1,0 +1,110 @@
+"""A policy of any toolbox as an agent: a function from observations and masks to actions, logits or values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.cards import action_name
+from krypenv.features import append_features
+from krypenv.inputs.words import one_line, shown
+from krypenv.kernels.decision_checks import check_decisions
+from krypenv.rules import Rules, check_rules
+from krypenv.runtime.threads import Lock, in_turn
+
+Function = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8]], Any]
+
+
+class PolicyFunction:
+    """A function as an agent: for `duplicate_match`, `evaluate`, the arena, a score, and as an opponent.
+
+    Args:
+        fn: called as `fn(observations, masks)` with B decisions, (B, N) and (B, A) int8, which it may change. It
+            returns their actions, (B,) whole numbers, or logits or values of all actions, (B, A): of these the best
+            legal one is played. The result is an array of numpy or a tensor of torch, on any device.
+        rules: the rules that it plays by.
+        name: its name in tables.
+        features: whether the observations end with the features block, as in environments with `features=True`.
+
+    Attributes:
+        files: those that the policy was loaded from, if any, by which a score identifies it.
+
+    `act` raises ValueError for a result of another shape, for an action that is masked, and for a legal action whose
+    logit or value is not finite.
+
+    >>> rules = Rules.preset("krypkasino", players=2)
+    >>> low = PolicyFunction(lambda observations, masks: -np.arange(105) + 0 * masks, rules, "low", features=False)
+    >>> print(duplicate_match(low, "random", rules, deals=1000))  # doctest: +SKIP
+    """
+
+    def __init__(self, fn: Function, rules: Rules, name: str = "policy", features: bool = True) -> None:
+        if not callable(fn):
+            raise ValueError(f"a policy is a function of observations and masks, not {shown(fn)}")
+        if not isinstance(name, str):
+            raise ValueError(f"the name of a policy is a string, not {shown(name)}")
+        self.fn, self.rules, self.name, self.features = fn, check_rules(rules), name, features
+        self.files: list[Path] = []
+        self.lock = Lock()
+
+    @in_turn
+    def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+        """Return an action for each row, (B,) int64, from (B, N or more) and (B, A) int8; see `krypenv.agents.Agent`.
+
+        What follows the observation is not read: the features are computed anew.
+        """
+        observations, masks = check_decisions(self.rules, observations, action_masks)
+        if len(masks) == 0:
+            return np.zeros(0, np.int64)
+        seen = observations[:, : self.rules.observation_size]
+        seen = append_features(self.rules, seen, masks) if self.features else seen.copy()
+        found = _as_array(self.fn(seen, masks.copy()))
+        count, actions = masks.shape
+        if found.shape == masks.shape and found.dtype.kind in "iuf":
+            return self._best(found, masks)
+        if found.shape == (count,) and found.dtype.kind in "iu":
+            return self._legal(found, masks)
+        raise ValueError(
+            f"the policy returned {one_line(str(found.dtype), 80)} of shape {found.shape} for {count} decisions, "
+            f"and not actions, whole numbers ({count},), or logits or values, ({count}, {actions})"
+        )
+
+    def _best(self, values: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+        """Return the best legal actions, (B,); raise ValueError if the value of a legal one is not finite."""
+        rows, actions = np.nonzero((masks == 1) & ~np.isfinite(values))
+        if len(rows):
+            row, action = int(rows[0]), int(actions[0])
+            raise ValueError(
+                f"the policy returned {values[row, action]} for {action_name(action)} in decision {row}, "
+                "and the logit or value of a legal action is a finite number"
+            )
+        best: npt.NDArray[np.int64] = np.where(masks == 1, values, -np.inf).argmax(axis=1)
+        return best
+
+    def _legal(self, actions: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+        """Return actions as int64, (B,); raise ValueError if one of them is masked, or none at all."""
+        known = (actions >= 0) & (actions < masks.shape[1])
+        chosen = np.where(known, actions, 0).astype(np.int64)
+        wrong = np.flatnonzero(~(known & (masks[np.arange(len(masks)), chosen] == 1)))
+        if len(wrong):
+            row = int(wrong[0])
+            name = f" ({action_name(int(chosen[row]))})" if known[row] else ""
+            raise ValueError(
+                f"the policy chose action {actions[row]}{name} in decision {row}, which its mask forbids; "
+                f"legal there is {', '.join(map(str, np.flatnonzero(masks[row])))}"
+            )
+        return chosen
+
+
+def _as_array(result: Any) -> npt.NDArray[Any]:
+    """Return a result of numpy or torch as an array; what is neither becomes one of dtype object."""
+    if callable(getattr(result, "detach", None)):  # numpy takes no tensor with gradients, elsewhere, or of bfloat16
+        result = result.detach().cpu()
+        result = result.double() if result.is_floating_point() else result
+    try:
+        return np.asarray(result)
+    except ValueError:  # rows of different lengths
+        return np.array(None)
