@@ -4,6 +4,7 @@ runs        long work that can be stopped, resumed and distributed; the options 
 learn       how agents are trained
 evaluation  how strong agents are
 research    questions about the game and about agents
+examples    training in one file, to read and to change
 cli         the command `krypenv`
 """
 

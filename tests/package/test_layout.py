@@ -68,7 +68,7 @@ FLOORS = [
     {"krypenv.doctor"},
     {"krypenv.training.cli.speed"},
     {"krypenv.training.cli"},
-    {"krypenv.training.cli.people"},
+    {"krypenv.training.cli.people", "krypenv.training.examples"},
     {"krypenv.training.cli.research", "krypenv.training.cli.upkeep"},
     {"krypenv.__main__"},
 ]

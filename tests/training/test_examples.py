@@ -1,0 +1,158 @@
+"""PPO in one file: its advantages are those of each seat's own stream, it learns, and what it learned plays."""
+
+import hashlib
+
+import numpy as np
+import pytest
+import torch
+from support.commands import krypenv
+from typer.testing import CliRunner
+
+from krypenv import Engine, Rules, agents
+from krypenv.adapters import PolicyFunction
+from krypenv.training import duplicate_match
+from krypenv.training.evaluation.score.identity import identity_of
+from krypenv.training.evaluation.score.protocol import TABLES
+from krypenv.training.examples.ppo import METRICS, Policy, PPOAgent, PPOSettings, advantages_of, app, train
+
+SHORT = {"rules": "mini-low", "frames": 2048, "games": 32, "steps": 32, "units": 16, "batch": 256, "deals": 2}
+PROGRAM = "python -m krypenv.training.examples.ppo"
+NAME = "krypenv.training.examples.ppo:PPOAgent"
+
+
+def own_stream(settings, values, seats, earned, ended, last_seat, last_value, game, seat):
+    """The advantages of one seat in one game, by the definition: a stream of its decisions alone, cut at the end."""
+    found, stream = {}, []  # of the stream: the step, its reward, the value that follows
+
+    def close(follows):
+        if stream:
+            stream[-1] = (*stream[-1][:2], follows)
+
+    def settle():
+        advantage = 0.0
+        for step, reward, follows in reversed(stream):
+            advantage = (
+                reward
+                + settings.gamma * follows
+                - values[step, game]
+                + (settings.gamma * settings.gae_lambda * advantage)
+            )
+            found[step] = advantage
+        stream.clear()
+
+    for step in range(len(values)):
+        if seats[step, game] == seat:
+            close(values[step, game])
+            stream.append((step, 0.0, None))
+        if stream:
+            at, reward, follows = stream[-1]
+            stream[-1] = at, reward + earned[step, game, seat], follows
+        if ended[step, game]:
+            close(0.0)
+            settle()
+    if stream and last_seat[game] == seat:
+        close(last_value[game])
+    if stream and stream[-1][2] is None:
+        stream.pop()  # what follows is not known
+        # the decision before it is followed by one whose value is known, and whose advantage is not
+    settle()
+    return found
+
+
+def test_advantages_are_those_of_each_seats_own_stream():
+    rng = np.random.default_rng(1)
+    steps, games, players = 60, 5, 3
+    settings = PPOSettings.of(gamma=0.9, gae_lambda=0.7)
+    values, last_value = rng.normal(size=(steps, games)).astype("f"), rng.normal(size=games).astype("f")
+    seats, last_seat = rng.integers(players, size=(steps, games)), rng.integers(players, size=games)
+    earned, ended = rng.normal(size=(steps, games, players)).astype("f"), rng.random((steps, games)) < 0.1
+    given = settings, values, seats, earned, ended, last_seat, last_value
+    advantages, known = advantages_of(*given)
+    expected, is_known = np.zeros((steps, games)), np.zeros((steps, games), bool)
+    for game in range(games):
+        for seat in range(players):
+            for step, advantage in own_stream(*given, game, seat).items():
+                expected[step, game], is_known[step, game] = advantage, True
+    np.testing.assert_array_equal(known, is_known)
+    np.testing.assert_allclose(advantages, expected, atol=1e-5)
+    assert 0 < (~known).sum() <= games * players  # the last decision of a seat, at most
+
+
+def test_it_learns_to_beat_random_play():
+    rules = Rules.preset("mini-low")
+    settings = PPOSettings.of(rules="mini-low", frames=50_000, games=128, steps=32, units=64, batch=512)
+    policy, history = train(settings)
+    match = duplicate_match(PolicyFunction(policy.choose, rules, "mine"), "random", rules, deals=300)
+    assert match.low > 0, str(match)
+    assert history[-1]["entropy"] < history[0]["entropy"]
+    assert all(step.keys() == METRICS.keys() and np.isfinite(list(step.values())).all() for step in history)
+
+
+@pytest.mark.parametrize("rules", ["krypkasino players=3", "kasino-finland players=4 teams=2", "mulle-glimne"])
+def test_it_takes_all_games_and_a_run_by_frames_repeats(rules):
+    settings = PPOSettings.of(**SHORT | {"rules": rules, "frames": 1024})
+    (one, _), (two, _) = train(settings), train(settings)
+    for name, weights in one.state_dict().items():
+        assert torch.equal(weights, two.state_dict()[name])
+
+
+def run(*words):
+    return CliRunner(env={"COLUMNS": "160", "NO_COLOR": "1"}).invoke(app, list(map(str, words)), prog_name=PROGRAM)
+
+
+def options(**changed):
+    return [word for key, value in (SHORT | changed).items() for word in (f"--{key}", value)]
+
+
+def test_the_command_line_trains_and_the_file_names_an_agent(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run(*options(), "--out", "mine.safetensors")
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines[: len(METRICS)]] == list(METRICS)
+    assert lines[len(METRICS)].split() == list(METRICS)
+    assert "wrote mine.safetensors" in lines
+    assert all(name in done.stdout for name in ("greedy", "tactician"))
+    spec = f"{NAME}(path='mine.safetensors')"
+    done = krypenv("evaluate", spec, "--against", "random", "--rules", "mini-low", "--deals", 2)
+    assert done.exit_code == 0, done.output
+    digest = hashlib.sha256((tmp_path / "mine.safetensors").read_bytes()).hexdigest()
+    # all games for two with one deck of suits see as much, so the weights fit this table too
+    assert identity_of(agents.typed(spec), [TABLES["two"]])["files_sha256"] == [digest]
+    rules = Rules.preset("mini-low")
+    engine = Engine(rules, 32, seed=1)
+    agent, full = PPOAgent(rules, path="mine.safetensors"), Engine(rules, 32, seed=1, features=True)
+    logits = agent.fn(full.observation, full.action_mask).numpy()
+    expected = np.where(engine.action_mask, logits, -np.inf).argmax(axis=1)
+    np.testing.assert_array_equal(agent.act(engine.observation, engine.action_mask), expected)
+
+
+def test_what_is_wrong_is_told_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("hello")
+    (tmp_path / "folder").mkdir()
+    for words, reason in (
+        (options(rules="mini-lo"), "mini-lo"),
+        (options(steps=2), "steps is at least 16"),
+        (options(deals="x"), f"see {PROGRAM} --help"),
+        ([*options(), "--out", "folder"], "folder"),
+        (["--frame", 3], "--frames"),
+    ):
+        done = run(*words)
+        assert (done.exit_code, done.stdout) == (2, ""), words
+        assert reason in done.stderr
+        assert done.stderr.count("\n") == 1
+    for path, reason in (("text", "'text' holds no weights for krypkasino"), ("none", "none")):
+        with pytest.raises((ValueError, OSError), match=reason) as refused:
+            agents.make(f"{NAME}(path='{path}')", Rules())
+        assert "\n" not in str(refused.value)
+
+
+def test_weights_of_another_game_are_refused(tmp_path):
+    path = tmp_path / "mine.safetensors"
+    from safetensors.torch import save_file
+
+    save_file(Policy(Rules.preset("kasino-finland"), 8).state_dict(), path)
+    with pytest.raises(ValueError, match="holds no weights for krypkasino") as refused:
+        PPOAgent(Rules(), path=str(path))
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,251 @@
+"""PPO in one file, in plain torch: self-play over the batch engine, with masks and a stream for each seat.
+
+`python -m krypenv.training.examples.ppo --seconds 75` trains, saves the weights and plays them against two agents. It
+reads from top to bottom, after CleanRL's ppo.py (Huang et al. 2022): copy it, and change what you like.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import safetensors.torch
+import torch
+import typer
+from torch import Tensor, nn
+
+from krypenv import Engine, Rules
+from krypenv.adapters import PolicyFunction
+from krypenv.features import width_of
+from krypenv.inputs.files import read_file, write_whole
+from krypenv.inputs.words import one_line, shown
+from krypenv.training.cli.errors import OneSentence
+from krypenv.training.cli.options import command_of
+from krypenv.training.cli.outputs import check_files
+from krypenv.training.evaluation.matches import evaluate, format_table
+from krypenv.training.runs import limits
+from krypenv.training.runs.options import Command, an_output, setting
+
+Array = npt.NDArray[Any]
+Metrics = dict[str, float]
+METRICS = {  # what is printed after an update
+    "decisions": "decisions so far, of all seats",
+    "speed": "decisions a second, of this update",
+    "entropy": "of the policy over the legal actions, in nats: falls as it makes up its mind",
+    "kl": "approximate divergence of the new policy from the one that played; above 0.05 the rate is too high",
+    "clipped": "share of decisions whose probability ratio was clipped",
+    "explained": "share of the variance of returns that the values explain; 1 is perfect, 0 no better than their mean",
+    "sweeps": "sweeps a game: each costs whoever is swept five points, so a better player sets up fewer",
+}
+
+
+@dataclass(frozen=True)
+class PPOSettings(Command):
+    """What can be set; each field is an option of the command line."""
+
+    rules: str = setting("krypkasino players=2", "the rules: a preset, and fields that differ")
+    seconds: float = setting(75.0, "length of the training", limits.PAUSE)
+    frames: int = setting(0, "its length in decisions instead, whose result repeats; 0 for seconds", limits.FRAMES)
+    seed: int = setting(0, "seed of deals, weights and batches", limits.SMALL_SEED)
+    threads: int = setting(1, "torch threads", limits.THREADS)
+    games: int = setting(256, "games that are played at once", limits.GAMES)
+    steps: int = setting(
+        64, "decisions in each game between updates", limits.STEPS._replace(low=16)
+    )  # some seat acts twice
+    epochs: int = setting(2, "passes over the decisions of an update", limits.PASSES)
+    batch: int = setting(1024, "decisions in a minibatch", limits.BATCH)
+    rate: float = setting(1e-3, "learning rate of Adam; falls to zero", limits.RATE)
+    gamma: float = setting(0.95, "discount from one decision of a seat to its next", limits.SHARE)
+    gae_lambda: float = setting(0.8, "decay of generalized advantage estimation", limits.SHARE)
+    clip: float = setting(0.2, "bound of the probability ratio", limits.SHARE)
+    entropy: float = setting(0.01, "weight of the entropy bonus", limits.WEIGHT)
+    value: float = setting(0.5, "weight of the value loss", limits.WEIGHT)
+    units: int = setting(256, "units of each hidden layer", limits.UNITS)
+    deals: int = setting(1000, "duplicate deals of each match at the end; 0 for no match", limits.ROWS)
+    out: Path = an_output(Path("runs/ppo.safetensors"), "file of the weights", "FILE")
+
+
+class Policy(nn.Module):
+    """Logits of all actions, (B, A), and a state value, (B,), from (B, N) int8 observations with features."""
+
+    scale: Tensor
+
+    def __init__(self, rules: Rules, units: int) -> None:
+        super().__init__()
+        inputs, actions = width_of(rules, features=True), rules.num_actions
+        self.register_buffer("scale", torch.ones(inputs))  # of the entries
+        self.body = nn.Sequential(nn.Linear(inputs, units), nn.ReLU(), nn.Linear(units, units), nn.ReLU())
+        self.actor, self.critic = nn.Linear(units, actions), nn.Linear(units, 1)
+        for head in (self.actor, self.critic):
+            nn.init.normal_(head.weight, std=0.01)
+            nn.init.zeros_(head.bias)
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Return logits and values."""
+        hidden = self.body(observations.float() * self.scale)
+        return self.actor(hidden), self.critic(hidden).squeeze(1)
+
+    @torch.no_grad()
+    def choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> Tensor:
+        """Return the logits, as `PolicyFunction` wants them: it takes the best legal action."""
+        return self(torch.from_numpy(observations))[0]
+
+
+def masked(logits: Tensor, masks: Tensor) -> Tensor:
+    """Return the log probabilities of a policy that takes legal actions only."""
+    return torch.log_softmax(torch.where(masks == 1, logits, -1e9), 1)
+
+
+class PPOAgent(PolicyFunction):
+    """The policy in a file of weights as an agent: `krypenv.training.examples.ppo:PPOAgent(path='...')` is its name."""
+
+    def __init__(self, rules: Rules, seed: int = 0, *, path: str = "runs/ppo.safetensors") -> None:
+        data = read_file(Path(path))
+        try:
+            weights = safetensors.torch.load(data)
+            policy = Policy(rules, len(weights["actor.weight"][0]))
+            policy.load_state_dict(weights)
+        except (KeyError, IndexError, TypeError, RuntimeError, safetensors.SafetensorError) as error:
+            raise ValueError(f"{shown(path)} holds no weights for {rules}: {one_line(str(error))}") from None
+        super().__init__(policy.choose, rules, "ppo")
+        self.files = [Path(path)]
+
+
+def train(settings: PPOSettings, tell: Callable[[Metrics], None] | None = None) -> tuple[Policy, list[Metrics]]:
+    """Return a trained policy, and the metrics of each update, which `tell` is called with."""
+    torch.manual_seed(settings.seed)
+    torch.set_num_threads(settings.threads)
+    rng = np.random.default_rng(settings.seed)
+    rules = Rules.parse(settings.rules)
+    engine = Engine(rules, settings.games, settings.seed, features=True, reward="centred", dense=True)
+    policy = Policy(rules, settings.units)
+    policy.scale[:] = scale_of(engine.copy())  # which compiles the engine before the clock starts, too
+    optimizer = torch.optim.Adam(policy.parameters(), settings.rate, eps=1e-5)
+
+    steps, games = size = settings.steps, settings.games
+    observations = np.zeros((*size, engine.observation.shape[1]), np.int8)
+    masks = np.zeros((*size, rules.num_actions), np.int8)
+    actions, seats = np.zeros((2, *size), np.int64)
+    values, log_probs = np.zeros((2, *size), np.float32)
+    earned = np.zeros((*size, rules.players), np.float32)  # what every seat earned in a step, whoever acted
+    ended = np.zeros(size, bool)
+    history: list[Metrics] = []
+    begun, decisions = time.perf_counter(), 0
+
+    def progress() -> float:
+        return decisions / settings.frames if settings.frames else (time.perf_counter() - begun) / settings.seconds
+
+    while (done := progress()) < 1:
+        optimizer.param_groups[0]["lr"] = settings.rate * (1 - done)
+        started, sweeps = time.perf_counter(), 0
+
+        # Play: in each game some seat acts, and all seats may earn.
+        for t in range(steps):
+            observations[t], masks[t], seats[t] = engine.observation, engine.action_mask, engine.seat
+            with torch.no_grad():
+                logits, value = policy(torch.from_numpy(observations[t]))
+                log_prob = masked(logits, torch.from_numpy(masks[t]))
+                action = (log_prob - torch.empty_like(log_prob).exponential_().log()).argmax(1)  # a sample
+            values[t], actions[t], log_probs[t] = value, action, log_prob[range(games), action]
+            engine.step(actions[t])
+            earned[t], ended[t] = engine.rewards, engine.finished
+            sweeps += int(engine.final_sweeps[engine.finished].sum())
+        with torch.no_grad():
+            last_value = policy(torch.from_numpy(engine.observation))[1].numpy()
+        decisions += steps * games
+
+        # Advantages: a decision is followed by the same seat's next one in that game, and earns all until then.
+        advantages, known = advantages_of(settings, values, seats, earned / 10, ended, engine.seat, last_value)
+        returns = advantages + values
+
+        # Learn from the decisions whose successor is known.
+        rows = np.flatnonzero(known)
+        flat = [
+            torch.from_numpy(each.reshape(steps * games, *each.shape[2:]))
+            for each in (observations, masks, actions, log_probs, advantages, returns)
+        ]
+        sums, count = np.zeros(3), 0
+        for _ in range(settings.epochs):
+            for chosen in np.array_split(rng.permutation(rows), max(1, len(rows) // settings.batch)):
+                seen, mask, action, old, advantage, target = (each[torch.from_numpy(chosen)] for each in flat)
+                logits, value = policy(seen)
+                log_prob = masked(logits, mask)
+                entropy = -(log_prob.exp() * log_prob).sum(1).mean()
+                log_ratio = log_prob.gather(1, action[:, None]).squeeze(1) - old
+                ratio = log_ratio.exp()
+                advantage = (advantage - advantage.mean()) / (advantage.std(unbiased=False) + 1e-8)
+                gain = torch.minimum(ratio * advantage, ratio.clamp(1 - settings.clip, 1 + settings.clip) * advantage)
+                loss = -gain.mean() - settings.entropy * entropy + settings.value * (value - target).square().mean()
+                optimizer.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(policy.parameters(), 0.5)
+                optimizer.step()
+                with torch.no_grad():
+                    far = (ratio - 1).abs() > settings.clip
+                    sums += [float(entropy), float((ratio - 1 - log_ratio).mean()), float(far.float().mean())]
+                    count += 1
+
+        speed = steps * games / (time.perf_counter() - started)
+        explained = 1 - advantages[known].var() / max(returns[known].var(), 1e-8)
+        figures = decisions, speed, *sums / count, explained, sweeps / max(1, ended.sum())
+        history.append(dict(zip(METRICS, map(float, figures), strict=True)))
+        if tell:
+            tell(history[-1])
+    return policy, history
+
+
+def advantages_of(
+    settings: PPOSettings, values: Array, seats: Array, earned: Array, ended: Array, last_seat: Array, last_value: Array
+) -> tuple[Array, Array]:
+    """Return the advantages of T steps of B games, (T, B) float32, and whether each is known, (T, B) bool."""
+    games = np.arange(len(last_seat))
+    reward, next_value, next_advantage = np.zeros((3, *earned.shape[1:]), np.float32)  # from a seat's next decision on
+    seen = np.zeros(earned.shape[1:], bool)  # whether that decision, or the end of the game, is in the buffer
+    next_value[games, last_seat], seen[games, last_seat] = last_value, True
+    advantages, known = np.zeros_like(values), np.zeros(values.shape, bool)
+    for t in reversed(range(len(values))):
+        over = ended[t]
+        reward[over], next_value[over], next_advantage[over], seen[over] = 0, 0, 0, True
+        reward += earned[t]
+        mine = games, seats[t]
+        delta = reward[mine] + settings.gamma * next_value[mine] - values[t]
+        known[t] = seen[mine]
+        advantages[t] = (delta + settings.gamma * settings.gae_lambda * next_advantage[mine]) * known[t]
+        reward[mine], next_value[mine], next_advantage[mine], seen[mine] = 0, values[t], advantages[t], True
+    return advantages, known
+
+
+def scale_of(engine: Engine, steps: int = 100) -> Tensor:
+    """Return one over the usual size of each entry of an observation, (N,), in random play."""
+    squares = np.zeros(engine.observation.shape[1], np.float32)
+    for _ in range(steps):
+        squares += np.square(engine.observation, dtype=np.float32).mean(axis=0) / steps
+        engine.step(engine.sample_actions())
+    return torch.from_numpy(1 / np.sqrt(squares + 0.1))
+
+
+def run(settings: PPOSettings) -> None:
+    """Train a policy by PPO and self-play, save its weights, and play it against greedy and tactician."""
+    check_files(settings.out)
+    rules = Rules.parse(settings.rules)
+    for name, text in METRICS.items():
+        typer.echo(f"{name:>10}  {text}")
+    typer.echo("".join(f"{name:>11}" for name in METRICS))
+    policy, _ = train(settings, lambda metrics: typer.echo("".join(f"{each:>11,.4g}" for each in metrics.values())))
+    write_whole(settings.out, safetensors.torch.save(policy.state_dict()))
+    typer.echo(f"wrote {settings.out}")
+    if settings.deals:
+        agent = PPOAgent(rules, path=str(settings.out))
+        typer.echo(format_table(evaluate(agent, ["greedy", "tactician"], rules, settings.deals, settings.seed)))
+
+
+app = typer.Typer(cls=OneSentence, add_completion=False)
+app.callback(invoke_without_command=True, subcommand_metavar="")(command_of(PPOSettings, run))
+
+if __name__ == "__main__":
+    app(prog_name="python -m krypenv.training.examples.ppo")
