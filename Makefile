@@ -6,7 +6,7 @@ LOWEST := .venv-lowest
 JAVASCRIPT := tests/javascript
 PAGE := krypenv/ui/browser/static
 EXTRAS ?= train,render,table,dev
-ALL_EXTRAS := train,render,table,dev,ray,metagame,openspiel,peers
+ALL_EXTRAS := train,render,table,dev,data,ray,metagame,openspiel,peers
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
