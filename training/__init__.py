@@ -5,6 +5,7 @@ learn       how agents are trained
 evaluation  how strong agents are
 research    questions about the game and about agents
 examples    training in one file, to read and to change
+data        data sets of decisions
 cli         the command `krypenv`
 """
 

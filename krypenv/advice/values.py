@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from krypenv.advice.estimates import Estimate
 from krypenv.advice.sweeps import sample_worlds, sweep_chances
@@ -56,14 +57,7 @@ def values_of(
         open_hands: show the agent all hands, which is cheating.
         played: a move that must not be left out.
     """
-    also = () if game.rules.capture == "maximal" or played is None else (played,)
-    if open_hands:
-        state = allocate(1)
-        state[0] = game.state
-        listed, margins = agent.examine_on(state, *also)
-    else:
-        listed, margins = agent.examine(game.observation(), game.action_mask(), *also)
-    moves = [_made(game, row) for row in listed]
+    moves, margins = margins_of(game, agent, open_hands, played)
     chances = sweep_chances(game, moves, sample_worlds(game, worlds, seed, open_hands), seed)
     means = margins.mean(axis=0)
     leanings = getattr(agent, "leanings", ())
@@ -77,6 +71,23 @@ def values_of(
         for at in order
     )
     return Values(values, preferred, len(margins))
+
+
+def margins_of(
+    game: Game, agent: Any, open_hands: bool = False, played: Move | None = None
+) -> tuple[list[Move], npt.NDArray[np.float64]]:
+    """Return the moves of the seat to act, as the agent lists them, and their margins in each world, (worlds, n).
+
+    The arguments are those of `values_of`.
+    """
+    also = () if game.rules.capture == "maximal" or played is None else (played,)
+    if open_hands:
+        state = allocate(1)
+        state[0] = game.state
+        listed, margins = agent.examine_on(state, *also)
+    else:
+        listed, margins = agent.examine(game.observation(), game.action_mask(), *also)
+    return [_made(game, row) for row in listed], margins
 
 
 def _made(game: Game, row: np.void) -> Move:

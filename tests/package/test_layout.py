@@ -54,7 +54,12 @@ FLOORS = [
     {"krypenv.training.evaluation.luck"},
     {"krypenv.training.evaluation.matches"},
     {"krypenv.training.evaluation.arena", "krypenv.training.evaluation.analysis"},
-    {"krypenv.training.evaluation.score", "krypenv.training.learn.ladder", "krypenv.training.learn.learner"},
+    {
+        "krypenv.training.data",
+        "krypenv.training.evaluation.score",
+        "krypenv.training.learn.ladder",
+        "krypenv.training.learn.learner",
+    },
     {"krypenv.training.learn.imitation"},
     {"krypenv.training.learn.selfplay"},
     {"krypenv.training.research.exact"},

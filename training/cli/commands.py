@@ -92,6 +92,11 @@ COMMANDS = {
         "Train a network to imitate a search: initial weights for self-play.",
         "krypenv imitate --games 4000 --out runs/imitation",
     ),
+    "data": Entry(
+        "research",
+        "Play games, and write every decision as a row: a data set for learning offline.",
+        "krypenv data champion --games 100000 --out runs/champion",
+    ),
     "ablate": Entry(
         "research", "Measure what each part of training is worth.", "krypenv ablate --seeds 3 --out runs/ablation"
     ),

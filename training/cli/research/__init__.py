@@ -5,5 +5,6 @@ compare  `krypenv compare`
 solve    `krypenv solve`
 exploit  `krypenv exploit`
 imitate  `krypenv imitate`
+data     `krypenv data`
 ablate   `krypenv ablate`
 """

@@ -170,7 +170,7 @@ def analyze_position(
     if game.is_over:
         raise ValueError("the game is over, so there is no move to analyse")
     limits.check("seed", seed, limits.SEED)
-    agent, worlds = _choose_agent(agent, game.rules, worlds, open_hands)
+    agent, worlds = choose_agent(agent, game.rules, worlds, open_hands)
     player = make_player(agent, game.rules, seed)
     decision = _decide(game, player, worlds, seed, open_hands)
     return PositionAnalysis(
@@ -200,7 +200,7 @@ def analyze_record(
     if seat is not None and seat not in players:
         raise ValueError(f"there is no seat {shown(seat)}; the seats are 0 to {game.rules.players - 1}")
     limits.check("seed", seed, limits.SEED)
-    agent, worlds = _choose_agent(agent, game.rules, worlds, open_hands)
+    agent, worlds = choose_agent(agent, game.rules, worlds, open_hands)
     twin, moves, plays, name = game.rewound(), game.moves, [], ""
     for number, move in enumerate(moves, start=1):
         if seat in (None, twin.turn):
@@ -234,14 +234,17 @@ def analyze_move(
     Raises ValueError as `analyze_position` does.
     """
     limits.check("seed", seed, limits.SEED)
-    agent, worlds = _choose_agent(agent, game.rules, None, False)
+    agent, worlds = choose_agent(agent, game.rules, None, False)
     return _record(game, move, make_player(agent, game.rules, seed), worlds, seed, False, marks)
 
 
-def _choose_agent(
+def choose_agent(
     agent: Agent | str | None, rules: Rules, worlds: int | None, open_hands: bool
 ) -> tuple[Agent | str, int]:
-    """Return an agent that can analyse, as a string with the number of worlds if it was one, and that number."""
+    """Return an agent that can analyse, as a string with the number of worlds if it was one, and that number.
+
+    Raises ValueError as `analyze_position` does.
+    """
     chosen = ("oracle-hand" if open_hands else "search") if agent is None else agent
     player = make_player(chosen, rules, 0)
     method = "examine_on" if open_hands else "examine"

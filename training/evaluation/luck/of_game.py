@@ -12,8 +12,9 @@ from krypenv.cards import NO_CARD
 from krypenv.engine import Engine
 from krypenv.game.core import Core
 from krypenv.kernels.scoring import leads, side_scores
+from krypenv.rules import Rules
 from krypenv.state import DEALS, allocate
-from krypenv.training.evaluation.luck.control import control_of, make_control
+from krypenv.training.evaluation.luck.control import Control, control_of, make_control
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.ui.narrator.luck import tell_luck
 
@@ -74,6 +75,11 @@ class GameLuck:
         }
 
 
+def control_of_game(rules: Rules, redeals: int = REDEALS) -> Control:
+    """Return by which rollouts the luck in a game of some rules is measured."""
+    return make_control(rules, control_of(rules).shares, redeals)
+
+
 def luck_of_game(game: Core, redeals: int = REDEALS) -> GameLuck:
     """Return the margin of each deal of a game and the luck in it; a deal that has not ended is left out.
 
@@ -97,7 +103,7 @@ def luck_of_game(game: Core, redeals: int = REDEALS) -> GameLuck:
             margins.append(_margins(twin))
     skipped = 0 if was_dealt else 1
     begun, gained = begun[skipped:-1], np.diff(margins, axis=0)[skipped:]
-    control = make_control(rules, control_of(rules).shares, redeals)
+    control = control_of_game(rules, redeals)
     luck = np.zeros_like(gained)
     if begun:
         state = allocate(len(begun))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -55,6 +55,7 @@ def play_table(
     lineup: npt.ArrayLike,
     forfeits: bool = False,
     meter: Meter | None = None,
+    hear: Callable[[IntArray, IntArray], None] | None = None,
 ) -> Played:
     """Play every row of a fresh engine to the end of its session.
 
@@ -68,6 +69,7 @@ def play_table(
         lineup: (B, S) ints, the index of the agent on each side of each row (R16).
         forfeits: take rows at fault out of play and continue with the others; without it, a fault raises `Fault`.
         meter: measures luck; a forfeited row has that of its deals until then.
+        hear: is told the rows of each step, (M,), and their actions, before they are carried out.
     """
     sides = engine.rules.num_teams
     lineup = np.asarray(lineup)
@@ -97,6 +99,8 @@ def play_table(
                 seconds[index] += took
                 decisions[rows, index] += 1
             called[index] = True
+            if hear:
+                hear(rows, actions)
             engine.step(actions, rows)
             active[engine.finished] = False
             if meter:

@@ -1,0 +1,102 @@
+"""The card of a data set: its rules, agents, seed, version and command, its columns, and the digests of its files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from krypenv import observation
+from krypenv.inputs.files import read_json, write_whole
+from krypenv.inputs.schema import a_list, a_record, flag, line, matching, optional, sentence_of, text, whole
+from krypenv.inputs.words import shown
+from krypenv.rules import Rules
+from krypenv.training.data.columns import Column, columns_of
+
+CARD, KIND, FORMAT = "card.json", "data set", 1
+_sha256 = matching("[0-9a-f]{64}", "a SHA-256")
+_check = a_record(
+    {
+        "kind": text,
+        "format": whole(1),
+        "observation": whole(1),
+        "krypenv": line,
+        "command": line,
+        "rules": line,
+        "seed": whole(0, None),
+        "games": whole(1),
+        "rows": whole(1),
+        "agents": a_list(a_record({"name": line, "cheats": flag, "weights_sha256": a_list(_sha256)}, more=False), 1),
+        "seatings": a_list(a_list(whole(0)), 1),
+        "analysts": a_list(line),
+        "luck": optional(line),
+        "columns": a_list(a_record({"name": line, "type": line, "text": line}, more=False), 1),
+        "files": a_list(
+            a_record(
+                {
+                    "name": matching("games-[0-9]{5,}[.]parquet", "the name of a file"),
+                    "rows": whole(1),
+                    "sha256": _sha256,
+                },
+                more=False,
+            ),
+            1,
+        ),
+        "sha256": _sha256,
+    },
+    more=False,
+)
+
+
+def write_card(folder: Path, facts: Mapping[str, Any]) -> None:
+    """Write the card of a data set, with what every card holds and its own digest."""
+    card = {"kind": KIND, "format": FORMAT, "observation": observation.VERSION, **facts}
+    write_whole(folder / CARD, (json.dumps({**card, "sha256": _digest(card)}, indent=1) + "\n").encode())
+
+
+def told(columns: Iterable[Column]) -> list[dict[str, str]]:
+    """Return columns as a card tells them."""
+    return [{"name": each.name, "type": each.type, "text": each.text} for each in columns]
+
+
+def card_columns(card: Mapping[str, Any]) -> list[Column]:
+    """Return the columns that the rules and options of a card ask for."""
+    return columns_of(Rules.parse(card["rules"]), bool(card["analysts"]), card["luck"] is not None)
+
+
+def read_card(folder: Path) -> dict[str, Any]:
+    """Return the card of a data set.
+
+    Raises OSError if it can't be read, and ValueError with one sentence where there is none, or none of this version,
+    or it was changed.
+    """
+    path = folder / CARD
+    if not path.exists():
+        raise ValueError(f"{folder} holds no whole data set: it has no {CARD}, which krypenv data writes at the end")
+    card = read_json(path)
+    try:
+        _check_card(card)
+    except ValueError as error:
+        raise ValueError(f"{path} is no card of a data set: {sentence_of(error)}") from None
+    return dict(card)
+
+
+def _check_card(card: Any) -> None:
+    if isinstance(card, dict):
+        for key, known in (("kind", KIND), ("format", FORMAT), ("observation", observation.VERSION)):
+            if card.get(key) != known:
+                raise ValueError(f"its {key} is {shown(card.get(key))}, and this version of krypenv reads {known}")
+    _check(card, "")
+    if _digest({key: value for key, value in card.items() if key != "sha256"}) != card["sha256"]:
+        raise ValueError("it was changed, for it does not agree with its digest")
+    files = card["files"]
+    if card["columns"] != told(card_columns(card)):
+        raise ValueError("its columns are not those of this version of krypenv")
+    if sum(file["rows"] for file in files) != card["rows"] or len({file["name"] for file in files}) != len(files):
+        raise ValueError("its files are named twice, or have other rows than it says")
+
+
+def _digest(card: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(card, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

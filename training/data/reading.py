@@ -1,0 +1,117 @@
+"""A data set as arrays. Its files are checked by their digests before they are parsed, and nothing in them is run."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from krypenv.inputs.files import read_file
+from krypenv.inputs.words import did_you_mean, listed, shown
+from krypenv.rules import Rules
+from krypenv.training.data.card import card_columns, read_card
+from krypenv.training.data.columns import Column, arrow, as_arrays, schema_of
+
+Arrays = dict[str, np.ndarray]  # by column
+
+
+class DataSet:
+    """The rows of a data set, read file by file; from `load`.
+
+    Attributes:
+        card: what the data set is, as in its `card.json`.
+        rules: the rules of its games.
+    """
+
+    def __init__(self, folder: Path, card: dict[str, Any]) -> None:
+        self.folder, self.card, self.rules = folder, card, Rules.parse(card["rules"])
+        self._columns = card_columns(card)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return int(self.card["rows"])
+
+    def arrays(self, *columns: str) -> Arrays:
+        """Return all rows of some columns, by default of all.
+
+        Observations and masks are (rows, size) int8. Texts and lists are objects, and a null number is nan. Raises
+        ValueError for an unknown column, and for a file that is torn or was changed.
+        """
+        names = self._names(columns)
+        parts = [as_arrays(self.read_file(number, names)) for number in range(len(self.card["files"]))]
+        return {name: np.concatenate([part[name] for part in parts]) for name in names}
+
+    def batches(self, size: int, *columns: str, seed: int | None = None) -> Iterator[Arrays]:
+        """Yield the rows of some columns, by default of all, `size` at a time; the last ones of a file may be fewer.
+
+        With a seed, the files come in a random order, and so do the rows within each. Errors are those of `arrays`.
+        """
+        if size < 1:
+            raise ValueError(f"a batch has at least 1 row, not {shown(size)}")
+        names, count = self._names(columns), len(self.card["files"])
+        rng = None if seed is None else np.random.default_rng(seed)
+        for number in range(count) if rng is None else rng.permutation(count).tolist():
+            rows = as_arrays(self.read_file(number, names))
+            order = np.arange(len(rows[names[0]]))
+            if rng is not None:
+                rng.shuffle(order)
+            for begin in range(0, len(order), size):
+                yield {name: array[order[begin : begin + size]] for name, array in rows.items()}
+
+    def read_file(self, number: int, names: list[str]) -> Any:
+        """Return some columns of a file as a table of pyarrow; raises ValueError as `arrays` does."""
+        file = self.card["files"][number]
+        table = read_rows(self.folder / file["name"], self._columns, file["sha256"], names)
+        if table.num_rows != file["rows"]:
+            raise ValueError(
+                f"{self.folder / file['name']} has {table.num_rows} rows, and the card says {file['rows']}"
+            )
+        return table
+
+    def _names(self, columns: tuple[str, ...]) -> list[str]:
+        """Return the names of the columns that are asked for."""
+        names = [each.name for each in self._columns]
+        for name in columns:
+            if name not in names:
+                known = listed(names, 400)
+                raise ValueError(
+                    f"there is no column {shown(name)}{did_you_mean(name, names)}; the columns are {known}"
+                )
+        return list(columns) or names
+
+
+def load(folder: Path | str) -> DataSet:
+    """Return the data set in a folder, all of whose files agree with its card.
+
+    Raises ValueError with one sentence where there is no data set, or where a file is missing, torn, changed or not
+    named by the card, and where pyarrow is not installed; OSError for a file that can't be read.
+    """
+    arrow()
+    data = DataSet(Path(folder), read_card(Path(folder)))
+    there, named = {path.name for path in data.folder.glob("*.parquet")}, {each["name"] for each in data.card["files"]}
+    for name in sorted(there ^ named):
+        told = "is not there; the command on the card makes it anew" if name in named else "is not named by the card"
+        raise ValueError(f"{data.folder / name} {told}")
+    for number in range(len(named)):
+        data.read_file(number, ["game"])
+    return data
+
+
+def read_rows(path: Path, columns: list[Column], sha256: str, names: list[str]) -> Any:
+    """Return some columns of a file as a table of pyarrow.
+
+    Raises ValueError with its name if it does not agree with its digest, or has other columns.
+    """
+    pa, data = arrow(), read_file(path)
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise ValueError(f"{path} is torn or was changed; remove it, and the command on the card makes it anew")
+    try:
+        parquet = pa.parquet.ParquetFile(pa.BufferReader(data))
+        if parquet.schema_arrow.equals(schema_of(columns)):
+            return parquet.read(names, use_threads=False)
+    except (pa.ArrowException, OSError, ValueError):
+        pass
+    raise ValueError(f"{path} is no file of this data set: it is not Parquet, or has other columns")

@@ -1,0 +1,119 @@
+"""The rows of some games: played by agents, then replayed decision by decision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.advice.values import margins_of
+from krypenv.engine import Engine
+from krypenv.game.moves import Move
+from krypenv.one_game import Game
+from krypenv.rules import Rules
+from krypenv.training.data.columns import columns_of, encode_rows
+from krypenv.training.evaluation.arena.lineups import Seating
+from krypenv.training.evaluation.arena.shards import make_agent
+from krypenv.training.evaluation.luck.of_game import luck_of_game
+from krypenv.training.evaluation.matches.duplicate import make_player
+from krypenv.training.evaluation.matches.margins import leads_over_others
+from krypenv.training.evaluation.matches.mixed_table import by_side, play_table, want_history
+
+Rows = dict[str, list[Any]]  # by column
+
+
+@dataclass(frozen=True)
+class Games:
+    """All that determines the rows of n games, played one beside the other."""
+
+    rules: Rules
+    first: int  # number of the first game
+    seeds: npt.NDArray[np.uint64]  # (n,) of their deals
+    agents: tuple[str, ...]
+    names: tuple[str, ...]  # of the agents
+    seatings: tuple[Seating, ...]  # in turn
+    seed: int  # of the agents' random choices
+    analysts: tuple[str, ...] = ()  # who values the moves of each agent; without them, nobody does
+    luck: bool = False
+
+
+def play_rows(games: Games) -> bytes:
+    """Play some games with fresh agents, and return the file of their rows."""
+    rules, sides = games.rules, games.rules.num_teams
+    lineup = np.array(
+        [games.seatings[each % len(games.seatings)] for each in games.first + np.arange(len(games.seeds))]
+    )
+    made = [make_agent(source, rules, _agent_seed(games, number)) for number, source in enumerate(games.agents)]
+    actions: list[list[int]] = [[] for _ in games.seeds]
+
+    def hear(rows: npt.NDArray[np.int64], chosen: npt.NDArray[np.int64]) -> None:
+        for row, action in zip(rows.tolist(), chosen.tolist(), strict=True):
+            actions[row].append(action)
+
+    engine = Engine(rules, len(games.seeds), games.seeds, history=want_history(made))
+    scores = by_side(play_table(engine, made, lineup, hear=hear).scores, sides)
+    margins = leads_over_others(rules, scores)
+    columns = columns_of(rules, bool(games.analysts), games.luck)
+    rows: Rows = {column.name: [] for column in columns}
+    for row, its_actions in enumerate(actions):
+        begin = len(rows["ply"])
+        _replay(rows, games, int(games.seeds[row]), its_actions, lineup[row])
+        seats = np.array(rows["seat"][begin:]) % sides
+        rows["game"] += [games.first + row] * len(seats)
+        rows["score"] += scores[row, seats].tolist()
+        rows["margin"] += margins[row, seats].tolist()
+        rows["agent"] += [games.names[agent] for agent in lineup[row, seats]]
+    return encode_rows(rows, columns)
+
+
+def _agent_seed(games: Games, number: int) -> int:
+    return int(np.random.SeedSequence([games.seed, games.first, number]).generate_state(1)[0])
+
+
+def _replay(rows: Rows, games: Games, seed: int, actions: list[int], lineup: npt.NDArray[np.int64]) -> None:
+    """Add the decisions of one game, or of all games of a session, to some rows, without what its end tells."""
+    game = Game(games.rules, seed=seed)
+    before, begun = game, 0  # the game before the move that is being made, and how many actions it has so far
+    for ply, action in enumerate(actions):
+        if game.is_over:
+            game = game.next_game()
+        if begun == 0 and games.analysts:
+            before = game.copy()
+        for name, value in (
+            ("seed", seed), ("ply", ply), ("deal", game.deal_number), ("seat", game.turn), ("action", action),
+            ("observation", game.observation()), ("mask", game.action_mask()),
+        ):  # fmt: skip
+            rows[name].append(value)
+        game.act(action)
+        begun += 1
+        move = None if game.pending else game.last_move
+        if move:
+            rows["move"] += [str(move)] * begun
+            if games.analysts:
+                analyst = games.analysts[lineup[before.turn % games.rules.num_teams]]
+                _add_values(rows, before, move, analyst, games.seed, begun)
+            begun = 0
+        if game.is_over and games.luck:
+            _add_luck(rows, game)
+
+
+def _add_values(rows: Rows, game: Game, move: Move, analyst: str, seed: int, actions: int) -> None:
+    """Add what the open moves are worth to the first row of a move, as an analysis of the game has it."""
+    moves, margins = margins_of(game, make_player(analyst, game.rules, seed), played=move)
+    order = np.argsort(-margins.mean(axis=0), kind="stable").tolist()
+    names = [str(moves[at]) for at in order]
+    behind = margins[:, order[0]] - margins[:, order[names.index(str(move))]]
+    within = [None] * (actions - 1)
+    rows["moves"] += [names, *within]
+    rows["margins"] += [[float(margins[:, at].mean()) for at in order], *within]
+    rows["regret"] += [float(behind.mean()), *within]
+
+
+def _add_luck(rows: Rows, game: Game) -> None:
+    """Add the luck of each deal to the rows of a game that is over, the last ones."""
+    found, sides = luck_of_game(game), game.rules.num_teams
+    begin = len(rows["luck"])
+    for deal, seat in zip(rows["deal"][begin:], rows["seat"][begin:], strict=True):
+        rows["luck"].append(float(found.luck[found.deals.index(deal), seat % sides]))
