@@ -1,7 +1,7 @@
 """Write the pages of the environments: `make pages`. `tests/docs/test_pages.py` holds that they are up to date.
 
-The pages of Kasino and Mulle are made here as a whole. That of Krypkasino and those of results are written by hand,
-except for their tables.
+The pages of Kasino and Mulle are made here as a whole. Those of Krypkasino, of data sets and of results are written by
+hand, except for their tables.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from krypenv.families.variants import KASINO, MULLE, Family
 from krypenv.kernels.gains import MOST_LOOKS
 from krypenv.observation import HISTORY_COLUMNS, HISTORY_DESCRIPTIONS, LAYOUT
 from krypenv.rules import Rules
+from krypenv.training.data.columns import COLUMNS
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = Path(__file__).with_name("environment_page.md")  # with the places that differ in braces
@@ -212,13 +213,24 @@ def main_page(text: str) -> str:
     )
 
 
+def data_page(text: str) -> str:
+    """Return the page of data sets with its table made anew."""
+    rows = [
+        f"| `{each.name}`{f', with `--{each.option}`' if each.option else ''} | {each.type} | {each.text} |"
+        for each in COLUMNS
+    ]
+    table = "\n".join(["| column | type | what it holds |", "|---|---|---|", *rows])
+    return TABLE.sub(lambda found: f"<!-- generated: {found[1]} -->\n{table}\n<!-- end -->", text)
+
+
 def pages() -> dict[Path, str]:
     """Return the pages of all environments, and those of results with tables, by file."""
     main = DOCS / "environment.md"
     made = {DOCS / name: page_of(game) for name, game in GAMES.items()}
     results = {path: with_tables(path.read_text(encoding="utf-8")) for path in map(RESULTS.joinpath, PAGES)}
-    commands = {DOCS / "commands.md": command_page()}
-    return {main: main_page(main.read_text(encoding="utf-8")), **made, **results, **commands, **study_pages()}
+    commands, data = {DOCS / "commands.md": command_page()}, DOCS / "data.md"
+    by_hand = {main: main_page(main.read_text(encoding="utf-8")), data: data_page(data.read_text(encoding="utf-8"))}
+    return {**by_hand, **made, **results, **commands, **study_pages()}
 
 
 if __name__ == "__main__":

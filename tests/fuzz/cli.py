@@ -75,6 +75,11 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     ),
     "study teams": "study seat --players 4 --teams 2 --agent greedy --deals 2",
     "compare": ("compare mini-low mini-double --deals 2 --seed 1 --workers 1 --ray --ray-address x --out compare"),
+    "data": (
+        "data greedy --against random --rules mini-low --players 2 --rule games=1 --games 2 --seed 1 --values "
+        "--analyst search(worlds=2) --luck --workers 1 --ray --ray-address x --out data"
+    ),
+    "data teams": "data greedy --rules mini-double --players 4 --teams 2 --games 1 --out data",
     "card": "card model --arena arena --out card.md --exploit out.json --title x",
 }
 COMMANDS = {name: line.split() for name, line in LINES.items()}
@@ -104,6 +109,7 @@ def tiny_work() -> Iterator[None]:
     from krypenv.doctor import report as doctor
     from krypenv.training.cli.research import exploit as cli_exploit
     from krypenv.training.cli.speed import benchmark, beside
+    from krypenv.training.data import making as data
     from krypenv.training.evaluation.analysis import analysis
     from krypenv.training.evaluation.analysis import picture as analysis_picture
     from krypenv.training.evaluation.arena import arena
@@ -149,6 +155,10 @@ def tiny_work() -> Iterator[None]:
             player.worlds = 2
         return decide(game, player, 2, seed, open_hands, *rest)
 
+    def no_data(settings: Any, progress: Any) -> Any:
+        data._header(settings)
+        return mock.MagicMock(card={"files": []}, rules=settings.rules)
+
     figures = exploit.ExploitResult(
         "greedy", "mini-low", 0, (exploit.Exploiter("x", "y", "z", 1.0, 1.0, 0.5, 1.5),), 0, 1.0, 0.5, 1.5, "a", "b"
     )
@@ -161,6 +171,7 @@ def tiny_work() -> Iterator[None]:
             (analysis, "_decide", two_worlds),
             (score, "play_score", one_process),
             (study, "run_study", two_deals),
+            (data, "make_data", no_data),
             (study, "picture", lambda which, answer: b"no picture"),
             (pages, "Pages", Loaded),
             (Serving, "run", lambda *_: None),

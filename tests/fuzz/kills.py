@@ -27,6 +27,7 @@ from support.small_files import PLAN, files_of, scratch, tiny_protocol
 
 from fuzz.scores import SETUP, STUDY, each_task_once, points
 from krypenv import Rules
+from krypenv.training.data import DataSettings, make_data, making
 from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
 from krypenv.training.learn.imitation.demonstrations import make_demonstrations
 from krypenv.training.research.exact import resuming
@@ -200,6 +201,21 @@ def fuzz_demonstrations(seed: int, mutants: int) -> Tally:
         return fuzz(work, seed, mutants)
 
 
+def fuzz_data(seed: int, mutants: int) -> Tally:
+    """A data set."""
+
+    def settings(folder: Path, seed: int = 0) -> DataSettings:
+        return DataSettings.of(agent="random", rules="mini-low", games=5, seed=seed, out=folder)
+
+    work = Work(
+        lambda folder: make_data(settings(folder)),
+        lambda folder: make_data(settings(folder, 1)),
+        lambda folder: {name: data for name, data in meant(folder).items() if name.endswith(".parquet")},
+    )
+    with mock.patch.object(making, "CHUNK", 2), each_task_once():
+        return fuzz(work, seed, mutants)
+
+
 def fuzz_solve(seed: int, mutants: int) -> Tally:
     """A solve, which keeps solved deals stretch by stretch."""
     rules = Rules.preset("mini-last")
@@ -237,6 +253,7 @@ FUZZERS: dict[str, Fuzzer] = (
         "score": fuzz_score,
         "study": fuzz_study,
         "compare": fuzz_compare,
+        "data": fuzz_data,
         "demonstrations": fuzz_demonstrations,
         "exploit": fuzz_exploit,
         "solve": fuzz_solve,

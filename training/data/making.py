@@ -143,8 +143,9 @@ def _header(settings: DataSettings) -> Header:
         asked = [settings.analyst or source for source in settings.agents]
         analysts = [str(choose_agent(each, rules, None, False)[0]) for each in asked]
     identity: dict[str, Any] = settings.identity() | {
-        "against": [*settings.against], "rules": str(rules), "agents": agents, "seatings": [list(each) for each in settings.seatings],
-        "analysts": analysts, "control": str(control_of_game(rules)) if settings.luck else None, "chunk": CHUNK,
+        "against": [*settings.against], "rules": str(rules), "agents": agents,
+        "seatings": [list(each) for each in settings.seatings], "analysts": analysts,
+        "control": str(control_of_game(rules)) if settings.luck else None, "chunk": CHUNK,
     }  # fmt: skip
     return Header(KIND, identity, {"command": settings.line, "machine": machine()})
 
