@@ -76,7 +76,7 @@ ARENA: dict[str, Any] = {"agents": ("greedy", "random"), "out": "o"}
         ("score", {"check": Path("x.json"), "share": 0.5}),
         ("study", {"name": "creep", "deals": 3, "out": Path("o")}),
         ("compare", {"rules": ("howto", "krypkasino goal=high"), "models": Path("m")}),
-        ("data", {"agent": "greedy", "against": ("random",), "analyst": "search", "out": Path("o"), "workers": 2}),
+        ("data", {"agent": "greedy", "against": ("random",), "analyst": "search", "out": "o", "workers": 2}),
         ("solve", {"preset": "mini-sweep", "gap": 0.01, "rule": ("packs=1",)}),
         ("evaluate", {"agent": "greedy", "against": ("random", "tactician(shed=True)"), "deals_from": "test"}),
         ("analyze", {"source": "game.krk", "open": True, "mistake": 4.0, "annotate": Path("x.krk")}),
