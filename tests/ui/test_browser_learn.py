@@ -92,7 +92,7 @@ def test_a_malformed_message_gets_one_sentence(message):
 
 def test_the_guided_deal_has_a_sentence_before_each_decision():
     with serving(hosted) as client, learning(client) as one:
-        assert go(one, len(lessons_in("en")))["number"] == 10
+        assert go(one, len(lessons_in("en")))["number"] == 12
         decisions = 0
         while one.told["view"]["deal"]["number"] == 1:
             one.my_turn()
@@ -114,7 +114,7 @@ def test_the_guided_deal_has_a_sentence_before_each_decision():
 def test_a_number_too_high_is_the_guided_deal():
     with serving(hosted) as client, learning(client) as one:
         one.send(do="lesson", lesson=99)
-        one.read(lambda told: told["lesson"]["number"] == 10)
+        one.read(lambda told: told["lesson"]["number"] == 12)
         assert one.told["view"]["hand"] == Game(guided_game().rules, seed=guided_game().seed).hand(0)
 
 

@@ -35,8 +35,8 @@ def gained(game, *moves):
     return [after - before for after, before in zip(twin.scores(), game.scores(), strict=True)]
 
 
-def test_there_are_ten_lessons_and_the_same_in_every_language():
-    assert len(NAMES) == 10
+def test_there_are_twelve_lessons_and_the_same_in_every_language():
+    assert len(NAMES) == 12
     english = lessons_in("en")
     for language in LANGUAGES:
         for lesson, same in zip(lessons_in(language), english, strict=True):
@@ -126,6 +126,44 @@ def test_the_sweep_that_is_set_up_must_be_made_and_brings_ten():
     other = LESSONS["setup"].game()
     other.push("3C")
     assert not any(move.takes for move in other.legal_moves())
+
+
+def test_the_double_sweep_that_is_left_must_be_made_and_brings_twenty():
+    """R11: a lone card that its identical copy takes counts as two sweeps; any other card of its rank makes one."""
+    game = LESSONS["double"].game()
+    game.push("9Cx9H")
+    assert [str(move) for move in game.legal_moves()] == ["5Dx5D##"]
+    assert gained(LESSONS["double"].game(), "9Cx9H", "5Dx5D") == [-10, 10]
+    game.pop()
+    game.push("5Cx5D")
+    assert [str(move) for move in game.legal_moves()] == ["9Dx9H#"]
+    assert gained(LESSONS["double"].game(), "5Cx5D", "9Dx9H") == [-5, 5]
+
+
+def sweeps_of_the_last_card(move):
+    """Whether seat 0 must sweep with its last card after a move, for each card that the other player may play next."""
+    lesson, found = LESSONS["safe"], {}
+    for kind in (f"{rank}{suit}" for rank in "A23456789TJQK" for suit in "CDHS"):
+        position = re.sub("hand 1: [^;]+;", f"hand 1: {kind} KH;", lesson.position)
+        game = Game.from_position(position)
+        game.push(move)
+        for reply in (move for move in game.legal_moves() if move.card == kind):
+            twin = game.copy()
+            twin.push(reply)
+            found.setdefault(kind, []).append(any(each.sweep for each in twin.legal_moves()))
+    return found
+
+
+def test_nobody_can_sweep_the_safe_table_whatever_the_other_player_adds():
+    game = LESSONS["safe"].game()
+    game.push("TC")
+    assert game.sweep_ranks() == []
+    assert not any(any(sweeps) for sweeps in sweeps_of_the_last_card("TC").values())
+
+
+def test_the_other_table_is_made_one_that_must_be_swept():
+    assert [kind for kind, sweeps in sweeps_of_the_last_card("2C").items() if any(sweeps)] == ["3C", "3D", "3H", "3S"]
+    assert gained(LESSONS["safe"].game(), "2C", "3D", "TCx2C5H3D") == [5, -5]
 
 
 def last_capturers(game):

@@ -1,4 +1,4 @@
-"""The pages of who learns the game: ten positions, then a first deal with a guide; each page has a table of its own."""
+"""The pages of who learns: twelve positions, then a first deal with a guide; each page has a table of its own."""
 
 from __future__ import annotations
 

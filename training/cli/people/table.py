@@ -49,7 +49,7 @@ class TableSettings(Command):
     hint: str = setting("champion", "who gives hints", panel=AGENTS, metavar="AGENT")
     seed: int | None = setting(None, "seed of the deal [default: a random one]", limits.SEED, LENGTH)
     load: str | None = setting(None, "go on with the game of a text record", panel=GAME_RECORDS, metavar="FILE")
-    learn: bool = setting(False, "open the page that teaches the game: ten positions, and a first deal", panel=OUTPUT)
+    learn: bool = setting(False, "open the page that teaches the game: twelve positions, and a first deal", panel=OUTPUT)
     study: str | None = setting(
         None, "step through the record of a game that is over, instead of playing", panel=GAME_RECORDS, metavar="FILE"
     )
