@@ -81,6 +81,7 @@ ARENA: dict[str, Any] = {"agents": ("greedy", "random"), "out": "o"}
         ("evaluate", {"agent": "greedy", "against": ("random", "tactician(shed=True)"), "deals_from": "test"}),
         ("analyze", {"source": "game.krk", "open": True, "mistake": 4.0, "annotate": Path("x.krk")}),
         ("play", {"seat": 1, "against": ("greedy",), "no_colour": True}),
+        ("table", {"seat": (1,), "against": ("greedy",), "seed": 3, "language": "sv", "open": False}),
         ("rules", {"preset": "mulle", "players": 4, "teams": 2, "full": True, "language": "sv"}),
         ("show", {"record": "-", "gif": Path("x.gif"), "seconds": 0.5}),
         ("bench", {"only": ("engine*",), "first_use": True}),

@@ -6,6 +6,7 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from krypenv.rules import Rules
@@ -66,6 +67,26 @@ def rules_of_agents() -> Any:
     """Return the field for rules that are, unless they are given, those of the first model among the agents."""
     usual = "the rules of the first model named, or krypkasino"
     return part(GameRules(""), rules=f"preset of the rules [default: {usual}]")
+
+
+def a_language() -> Any:
+    """Return the field for the language of what people read at a table."""
+    return an_output(None, "language of the texts [default: that of the locale, or en]", "en|sv")
+
+
+@dataclass(frozen=True)
+class AtTable(Part):
+    """Who plays with a person at a table, and the file of the game."""
+
+    panel: ClassVar[str] = panels.AGENTS
+    against: tuple[str, ...] = setting(
+        (), "another player; repeatable, from your left on [default: champion at every other seat]", metavar="AGENT"
+    )
+    hint: str = setting("champion", "who gives hints", metavar="AGENT")
+    seed: int | None = setting(None, "seed of the deal [default: a random one]", limits.SEED, panels.LENGTH)
+    load: str | None = setting(None, "go on with the game of a text record", panel=panels.GAME_RECORDS, metavar="FILE")
+    save: Path | None = an_output(None, "file to save the game to", "FILE")
+    language: str | None = a_language()
 
 
 @dataclass(frozen=True)
@@ -158,11 +179,6 @@ def luck_setting() -> Any:
 def some_threads() -> Any:
     """Return the field for the number of torch threads."""
     return setting(1, "torch threads; one is fastest for this network", limits.THREADS, panels.LENGTH)
-
-
-def a_language() -> Any:
-    """Return the field for the language of what people read at a table."""
-    return an_output(None, "language of the texts [default: that of the locale, or en]", "en|sv")
 
 
 def a_models_folder() -> Any:

@@ -17,10 +17,9 @@ import typer
 from krypenv.inputs.words import printable
 from krypenv.training.cli.outputs import check_files, read_text
 from krypenv.training.cli.saved_games import alone, is_same, latest, own_name, take
-from krypenv.training.runs import limits
 from krypenv.training.runs.options import Command, an_output, part, setting
-from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH
-from krypenv.training.runs.parts import GameRules, a_language
+from krypenv.training.runs.panels import AGENTS
+from krypenv.training.runs.parts import AtTable, GameRules
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,32 +39,22 @@ class PlaySettings(Command):
 
     command: ClassVar[str] = "play"
     game: GameRules = part(GameRules(""), rules="preset of the rules [default: krypkasino]")
-    against: tuple[str, ...] = setting(
-        (),
-        "another player; repeatable, from your left on [default: champion at every other seat]",
-        panel=AGENTS,
-        metavar="AGENT",
+    table: AtTable = part(
+        AtTable(), save="file to save the game to [default: the file of --load, or game.krk or game-2.krk and so on]"
     )
     seat: int | None = setting(None, "your seat [default: 0, which leads the first deal]", panel=AGENTS)
-    hint: str = setting("champion", "who gives hints", panel=AGENTS, metavar="AGENT")
-    seed: int | None = setting(None, "seed of the deal [default: a random one]", limits.SEED, LENGTH)
-    load: str | None = setting(None, "go on with the game of a text record", panel=GAME_RECORDS, metavar="FILE")
-    save: Path | None = an_output(
-        None, "file to save the game to [default: the file of --load, or game.krk or game-2.krk and so on]", "FILE"
-    )
     four_colours: bool = an_output(False, "write clubs green and diamonds blue")
     no_colour: bool = an_output(False, "write line by line and without colour, as with NO_COLOR=1")
-    language: str | None = a_language()
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.load and self.has_deal:
+        if self.table.load and self.has_deal:
             raise ValueError("the record of --load has the rules and the deal; leave out their options")
 
     @property
     def has_deal(self) -> bool:
         """Whether the rules or the deal are given."""
-        return self.game.is_given or self.seed is not None
+        return self.game.is_given or self.table.seed is not None
 
 
 def run(settings: PlaySettings) -> None:
@@ -82,24 +71,24 @@ def run(settings: PlaySettings) -> None:
     from krypenv.ui.table import Table, check_players, named_in
     from krypenv.ui.terminal import Terminal
 
-    it, load, seat, save = settings, settings.load, settings.seat, settings.save
-    language = check_language(it.language or language_of())
+    it, at, load, seat, save = settings, settings.table, settings.table.load, settings.seat, settings.table.save
+    language = check_language(at.language or language_of())
     console = Console(no_color=True if it.no_colour else None)
     with contextlib.ExitStack() as held:
         if load and load != "-" and (not save or is_same(save, load)):
             check_files(load)
             held.enter_context(alone(Path(load)))
         elif not load:
-            load = _unfinished(console, language, held, not (it.has_deal or it.against or seat is not None or save))
-        opponents = list(map(typed, it.against or ["champion"]))
+            load = _unfinished(console, language, held, not (it.has_deal or at.against or seat is not None or save))
+        opponents = list(map(typed, at.against or ["champion"]))
         remark = partial(_luck_in, language)
-        begin_ahead = partial(_begin_ahead, console, held, typed(it.hint), remark)
+        begin_ahead = partial(_begin_ahead, console, held, typed(at.hint), remark)
         if load:
             game = Game.replay(read_text(load))
             named = named_in(game)
             if named:
                 seat = named[0] if seat is None else seat
-                opponents = opponents if it.against else named[1]
+                opponents = opponents if at.against else named[1]
             if game.session_over:
                 raise ValueError(f"the game of {load} is over; krypenv show prints it")
             if game.is_over:
@@ -109,8 +98,8 @@ def run(settings: PlaySettings) -> None:
             rules = it.game.of_agents([])
             check_players(rules, seat or 0, opponents)
             ahead = begin_ahead(rules, opponents)
-            game = Game(rules, it.seed) if ahead is None else _welcomed(console, language, rules, it.seed)
-        of_agents = secrets.randbits(32) if it.seed is None else it.seed
+            game = Game(rules, at.seed) if ahead is None else _welcomed(console, language, rules, at.seed)
+        of_agents = secrets.randbits(32) if at.seed is None else at.seed
         table = Table(game, 0 if seat is None else seat, opponents, of_agents)
         if save and not (load and is_same(save, load)):
             take(save, held)
@@ -118,7 +107,7 @@ def run(settings: PlaySettings) -> None:
         else:
             path = Path(load) if load and load != "-" else own_name(table.record(), held)
         Terminal(
-            table, path, typed(it.hint), console, it.four_colours,
+            table, path, typed(at.hint), console, it.four_colours,
             remark=remark, language=language, ahead=ahead, is_welcome=ahead is not None and not load,
         ).run()  # fmt: skip
 

@@ -18,9 +18,9 @@ from krypenv.runtime import stopping
 from krypenv.training.cli.outputs import check_files, read_text
 from krypenv.training.cli.saved_games import Taken, alone, is_same, latest, own_name, take
 from krypenv.training.runs import limits
-from krypenv.training.runs.options import Command, an_output, part, setting
-from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH, OUTPUT
-from krypenv.training.runs.parts import KRYPKASINO, GameRules, a_language
+from krypenv.training.runs.options import Command, part, setting
+from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, OUTPUT
+from krypenv.training.runs.parts import KRYPKASINO, AtTable, GameRules
 
 if TYPE_CHECKING:
     from krypenv.one_game import Game
@@ -38,34 +38,29 @@ class TableSettings(Command):
 
     command: ClassVar[str] = "table"
     game: GameRules = part(GameRules(""), rules="preset of the rules [default: krypkasino]")
-    against: tuple[str, ...] = setting(
-        (),
-        "another player; repeatable, from the first person's left on [default: champion at every other seat]",
-        panel=AGENTS,
-        metavar="AGENT",
+    table: AtTable = part(
+        AtTable(),
+        against="another player; repeatable, from the first person's left on [default: champion at every other seat]",
+        save="file to save the game to [default: the file of --load, or table.krk or table-2.krk and so on]",
     )
     people: int = setting(1, "how many people play; each gets a link; 0 to watch", limits.Bounds(0, 6), AGENTS)
     seat: tuple[int, ...] = setting((), "a person's seat; repeatable [default: from 0 on]", panel=AGENTS)
-    hint: str = setting("champion", "who gives hints", panel=AGENTS, metavar="AGENT")
-    seed: int | None = setting(None, "seed of the deal [default: a random one]", limits.SEED, LENGTH)
-    load: str | None = setting(None, "go on with the game of a text record", panel=GAME_RECORDS, metavar="FILE")
-    learn: bool = setting(False, "open the page that teaches the game: twelve positions, and a first deal", panel=OUTPUT)
+    learn: bool = setting(
+        False, "open the page that teaches the game: twelve positions, and a first deal", panel=OUTPUT
+    )
     study: str | None = setting(
         None, "step through the record of a game that is over, instead of playing", panel=GAME_RECORDS, metavar="FILE"
     )
-    save: Path | None = an_output(
-        None, "file to save the game to [default: the file of --load, or table.krk or table-2.krk and so on]", "FILE"
-    )
-    language: str | None = a_language()
     host: str = setting("127.0.0.1", "address to serve at; 0.0.0.0 lets others in, by their links", panel=OUTPUT)
     port: int = setting(8765, "port to serve at; 0 for any free one", limits.Bounds(0, 65535), OUTPUT)
     open: bool = setting(True, "open the page in the browser", panel=OUTPUT)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.load and self.is_new:
+        at = self.table
+        if at.load and self.is_new:
             raise ValueError("the record of --load has the rules, the deal and the seats; leave out their options")
-        if self.study and (self.load or self.is_new or self.save or self.against):
+        if self.study and (at.load or self.is_new or at.save or at.against):
             raise ValueError("the record of --study has the rules, the deal and the players; leave out their options")
         if self.seat and self.people not in (1, len(self.seat)):
             raise ValueError(f"--people {self.people} needs as many --seat, not {len(self.seat)}")
@@ -75,12 +70,12 @@ class TableSettings(Command):
         from krypenv.ui.browser.seats import players_at
 
         seats = seats or self.seat or range(self.people)
-        return players_at(rules.players, seats, self.against or ("champion",) * (len(seats) < rules.players))
+        return players_at(rules.players, seats, self.table.against or ("champion",) * (len(seats) < rules.players))
 
     @property
     def is_new(self) -> bool:
         """Whether something is given that a new game is needed for."""
-        return self.game.is_given or self.seed is not None or bool(self.seat) or self.people != 1
+        return self.game.is_given or self.table.seed is not None or bool(self.seat) or self.people != 1
 
 
 def run(settings: TableSettings) -> None:
@@ -100,8 +95,8 @@ def run(settings: TableSettings) -> None:
     it, is_local = settings, is_loopback(settings.host)
     if it.study:
         return _study(it, is_local)
-    players = [] if it.load else it.players(rules_of(it))
-    thinker = Thinker(secrets.randbits(32) if it.seed is None else it.seed)
+    players = [] if it.table.load else it.players(rules_of(it))
+    thinker = Thinker(secrets.randbits(32) if it.table.seed is None else it.table.seed)
     with bound(it.host, it.port) as listening, contextlib.ExitStack() as held:
         keys, files, serving = Keys.kept(_KEYS, is_local), _Files(it, players, held), Serving()
 
@@ -141,11 +136,11 @@ def _study(it: TableSettings, is_local: bool) -> None:
         game = read_record(read_text(str(it.study)))
     except StillPlayed:
         raise ValueError(f"the game of {it.study} is not over, so its hands stay closed; play it to its end") from None
-    thinker, keys = Thinker(it.seed or 0), Keys.new(is_local)
+    thinker, keys = Thinker(it.table.seed or 0), Keys.new(is_local)
     with bound(it.host, it.port) as listening:
         own = link(listening, it.host, "" if is_local else keys.watch, "study.html")
         typer.echo(f"The game is at {own} until you press Ctrl-C.")
-        studies = Studies(keys, thinker, _analyst(it), load=game.copy, language=it.language or language_of())
+        studies = Studies(keys, thinker, _analyst(it), load=game.copy, language=it.table.language or language_of())
         app = app_of(None, is_local, {"/study": studies.serve})
         with contextlib.suppress(KeyboardInterrupt), contextlib.closing(thinker):
             Serving().run(app, listening, own if it.open else "")
@@ -156,7 +151,7 @@ def _analyst(it: TableSettings) -> Analyst:
     from krypenv.training.evaluation.analysis.streamed import examine_move, measure_luck
     from krypenv.ui.study.studies import Analyst
 
-    return Analyst(it.hint, examine_move, measure_luck)
+    return Analyst(it.table.hint, examine_move, measure_luck)
 
 
 def rules_of(it: TableSettings) -> Rules:
@@ -184,20 +179,20 @@ class _Files:
         from krypenv.ui.browser.hosted import Hosted
         from krypenv.ui.narrator.words import language_of
 
-        it, players = self._it, self._players
-        found = self._loaded(it.load) if it.load else None if it.is_new or it.against or it.save else self._unfinished()
+        it, at, players = self._it, self._it.table, self._players
+        found = self._loaded(at.load) if at.load else None if it.is_new or at.against or at.save else self._unfinished()
         if found:
             game, players = found
             if game.is_over:
                 game = game.next_game()
             self.said = f"It goes on with the game of {printable(str(self.path))}."
         else:
-            game = Game(rules_of(it), it.seed)
-        marked = [typed(player) if player in it.against else player for player in players]
-        hosted = Hosted(game, marked, typed(it.hint), self.keep, it.language or language_of())
-        if it.save and not (self.path and is_same(it.save, self.path)):
-            take(it.save, self._held)
-            self.path = it.save
+            game = Game(rules_of(it), at.seed)
+        marked = [typed(player) if player in at.against else player for player in players]
+        hosted = Hosted(game, marked, typed(at.hint), self.keep, at.language or language_of())
+        if at.save and not (self.path and is_same(at.save, self.path)):
+            take(at.save, self._held)
+            self.path = at.save
         if self.path:
             write_whole(self.path, hosted.record())
         else:
@@ -222,9 +217,9 @@ class _Files:
         if game.session_over:
             raise ValueError(f"the game of {name} is over; krypenv show prints it")
         players = players_of(game)
-        if players is None or it.against:
+        if players is None or it.table.against:
             players = it.players(game.rules, people_of(players or []))
-        if name != "-" and (not it.save or is_same(it.save, name)):
+        if name != "-" and (not it.table.save or is_same(it.table.save, name)):
             check_files(name)
             self._held.enter_context(alone(Path(name)))
             self.path = Path(name)
