@@ -72,16 +72,6 @@ class Champion:
         """The method `examine` of who plays; a network alone has none."""
         return self.player.examine  # type: ignore[attr-defined]  # AttributeError where there is none
 
-    @property
-    def was_cut(self) -> bool:
-        """Whether the latest `examine` left out captures that might be better."""
-        return bool(getattr(self.player, "was_cut", False))
-
-    @property
-    def leanings(self) -> Any:
-        """Terms that the latest `examine` adds to margins; see `krypenv.agents.search.sampler.Examiner`."""
-        return self.player.leanings  # type: ignore[attr-defined]
-
 
 def _player(models: list[str], rules: Rules, seed: int, worlds: int, threads: int) -> Agent:
     options = dict[str, Any](worlds=worlds, threads=threads)

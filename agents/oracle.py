@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, check_seed
 from krypenv.agents.judgement.decision import has_choice
 from krypenv.agents.moves.making import next_action
 from krypenv.agents.moves.people import add_move
 from krypenv.agents.search.horizon import make_model
-from krypenv.agents.search.sampler import name_of
+from krypenv.agents.search.sampler import Examined, name_of
 from krypenv.agents.search.sampling import best_of, list_choices
 from krypenv.agents.search.search import SearchPlan, plan_of, value_moves
 from krypenv.agents.workspace import Workspace, make_workspace, with_room
@@ -97,8 +96,6 @@ class _Oracle:
 class OracleHand(_Oracle):
     """Sees all hands, and solves the deal as `search` solves a world."""
 
-    was_cut = False  # the latest `examine_on` left out captures that might be better
-
     def __init__(
         self,
         rules: Rules,
@@ -112,24 +109,24 @@ class OracleHand(_Oracle):
         super().__init__(rules, seed, plies, method, value, 0)
 
     @in_turn
-    def examine_on(self, state: State, also: Move | None = None) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
-        """Return the moves of one game and their margins: (n,) of `MOVE` and (1, n) float64.
+    def examine_on(self, state: State, also: Move | None = None) -> Examined:
+        """Return the moves of one game and their margins in this one world; see `Search.examine`.
 
-        `state` is (1,) of `GAME`, with a seat to act; see `Search.examine`.
+        `state` is (1,) of `GAME`, with a seat to act.
         """
         games = check_state(self.rules, state, 1)
         seed = np.uint64(self._rng.integers(0, 1 << 63))
 
-        def value() -> int:
+        def value() -> Examined:
             count = int(list_knowing(self._compiled, games, 0, self._workspace))
-            self.was_cut = bool(self._workspace.listing["is_cut"][0])
+            was_cut, moves = bool(self._workspace.listing["is_cut"][0]), self._workspace.listing["moves"][0]
             if also is not None:
-                count = add_move(self._workspace.listing["moves"][0], count, also)
+                count = add_move(moves, count, also)
             value_knowing(self._compiled, self._model, count, seed, self._plan, self._workspace)
-            return count
+            margins = self._workspace.tally["values"][:, :count].copy()
+            return Examined(moves[:count].copy(), margins, was_cut=was_cut)
 
-        count = with_room(self, value)
-        return self._workspace.listing["moves"][0, :count].copy(), self._workspace.tally["values"][:, :count].copy()
+        return with_room(self, value)
 
 
 class OracleDeck(_Oracle):

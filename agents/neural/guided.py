@@ -210,7 +210,7 @@ class Guided(Examiner):
     unit by which the action's logit is behind the best one. It is minus infinity for actions that were not tried, were
     pruned or are illegal, and 0 for the only action to try. In a solved position it is the plain margin.
     `action_values` and `examine` ignore the opponent's plays: all worlds have equal weight, whatever `proposals` is.
-    `examine` returns plain margins, and keeps the network's prior as `leanings`.
+    `examine` returns plain margins, with the network's prior as `leanings`.
 
     Args:
         model: the folder of a trained network; there is no default.
@@ -289,12 +289,14 @@ class Guided(Examiner):
         self._recall.note(job.observations, actions)
         return actions
 
-    def _value_worlds(self, job: Job, is_open: bool, margins: npt.NDArray[np.float64]) -> bool:
+    def _value_worlds(
+        self, job: Job, is_open: bool, margins: npt.NDArray[np.float64], leanings: npt.NDArray[np.float64]
+    ) -> bool:
         if is_open:
             return bool(search_worlds(job, self._plan.solver, self._workspace, margins))
-        agrees = super()._value_worlds(job, is_open, margins)
-        self.leanings = self._plan.prior * self._workspace.tally["behind"][0, : margins.shape[1]]
-        margins -= self.leanings
+        agrees = super()._value_worlds(job, is_open, margins, leanings)
+        leanings[:] = self._plan.prior * self._workspace.tally["behind"][0, : len(leanings)]
+        margins -= leanings
         return agrees
 
 

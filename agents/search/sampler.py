@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,15 @@ from krypenv.worlds.determinize import check_genuine
 
 BATCH = 5  # worlds between two looks at the clock
 MOST_SHARED = 20_000_000  # worlds that all threads keep at once, each in 16 to 56 bytes
+
+
+class Examined(NamedTuple):
+    """The n moves of one decision, and what they are worth to an agent."""
+
+    moves: np.ndarray  # (n,) of `MOVE`
+    margins: npt.NDArray[np.float64]  # (worlds, n), in points; one world if nothing is hidden
+    leanings: npt.NDArray[np.float64] | float = 0.0  # what else counts for the agent, in points for each move
+    was_cut: bool = False  # captures that might be better were left out
 
 
 def name_of(name: str, agent: Agent, options: dict[str, Any]) -> str:
@@ -130,45 +139,35 @@ class Sampler:
 
 
 class Examiner(Sampler):
-    """An agent that samples worlds and can show what its moves are worth in each of them.
-
-    Attributes:
-        was_cut: the latest `examine` left out captures that might be better.
-        leanings: what else counts for the agent in its latest `examine`, in points for each move, (n,) float64.
-    """
-
-    was_cut = False
-    leanings: npt.NDArray[np.float64] = np.zeros(0)
+    """An agent that samples worlds and can show what its moves are worth in each of them."""
 
     # The kernel that values all moves of the first row of a job in each world: it takes a `Job`, the agent's plan, a
     # thread's workspace, and the margins to write.
     _value: Any
 
     @in_turn
-    def examine(
-        self, observation: np.ndarray, action_mask: np.ndarray, also: Move | None = None
-    ) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
-        """Return the moves of one decision and their margins in each world: (n,) of `MOVE` and (worlds, n) float64.
+    def examine(self, observation: np.ndarray, action_mask: np.ndarray, also: Move | None = None) -> Examined:
+        """Return the moves of one decision and their margins in each world.
 
-        If nothing is hidden, there is one world. Where captures are optional, moves that are no better than others are
-        left out, and of very many captures all but the best; `was_cut` then says whether the latter happened. `also` is
-        a legal move that must not be left out.
+        Where captures are optional, moves that are no better than others are left out, and of very many captures all
+        but the best; `was_cut` then says whether the latter happened. `also` is a legal move that must not be left out.
         `observation` is (433 or more,) int8, `action_mask` (105,) int8.
         """
         job = self._ask(np.asarray(observation)[None], np.asarray(action_mask)[None])
         return with_room(self, lambda: self._examine(job, also))
 
-    def _examine(self, job: Job, also: Move | None) -> tuple[np.ndarray, npt.NDArray[np.float64]]:
+    def _examine(self, job: Job, also: Move | None) -> Examined:
         count, is_open = list_root(job, self._workspace)
-        self.was_cut = bool(self._workspace.listing["is_cut"][0])
+        was_cut = bool(self._workspace.listing["is_cut"][0])
         if also is not None:
             count = add_move(self._workspace.listing["moves"][0], count, also)
-        margins = np.empty((1 if is_open else self._worlds, count))
-        self.leanings = np.zeros(count)
-        if not self._value_worlds(job, is_open, margins):
+        margins, leanings = np.empty((1 if is_open else self._worlds, count)), np.zeros(count)
+        if not self._value_worlds(job, is_open, margins, leanings):
             raise ValueError("no deal of the unseen cards agrees with the observation")
-        return self._workspace.listing["moves"][0, :count].copy(), margins
+        return Examined(self._workspace.listing["moves"][0, :count].copy(), margins, leanings, was_cut)
 
-    def _value_worlds(self, job: Job, is_open: bool, margins: npt.NDArray[np.float64]) -> bool:
-        """Write the margins of the moves in each world; return whether the worlds agree with what is seen."""
+    def _value_worlds(
+        self, job: Job, is_open: bool, margins: npt.NDArray[np.float64], leanings: npt.NDArray[np.float64]
+    ) -> bool:
+        """Write the margins and leanings of the moves; return whether the worlds agree with what is seen."""
         return bool(self._value(job, self._plan, self._workspace, margins))

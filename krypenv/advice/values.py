@@ -11,6 +11,7 @@ import numpy.typing as npt
 from krypenv.advice.estimates import Estimate
 from krypenv.advice.sweeps import sample_worlds, sweep_chances
 from krypenv.agents.moves.people import as_move
+from krypenv.agents.search.sampler import Examined
 from krypenv.game.moves import Move
 from krypenv.one_game import Game
 from krypenv.state import allocate
@@ -37,6 +38,7 @@ class Values(NamedTuple):
     values: tuple[MoveValue, ...]
     preferred: int  # the place of the move that the agent would make: of the highest margin, or its leaning counts too
     worlds: int  # number of worlds behind each margin; 1 if nothing is hidden
+    was_cut: bool  # the agent left out some that might be better
 
 
 def gives_values(agent: Any) -> bool:
@@ -57,26 +59,26 @@ def values_of(
         open_hands: show the agent all hands, which is cheating.
         played: a move that must not be left out.
     """
-    moves, margins = margins_of(game, agent, open_hands, played)
+    moves, found = examined(game, agent, open_hands, played)
+    margins = found.margins
     chances = sweep_chances(game, moves, sample_worlds(game, worlds, seed, open_hands), seed)
     means = margins.mean(axis=0)
-    leanings = getattr(agent, "leanings", ())
     order = np.argsort(-means, kind="stable").tolist()
     behind = margins[:, order[:1]] - margins
-    preferred = order.index(int(np.argmax(means + leanings))) if len(leanings) else 0
+    preferred = order.index(int(np.argmax(means + found.leanings)))
     values = tuple(
         MoveValue(
             str(moves[at]), Estimate.of(margins[:, at]), Estimate.of(behind[:, at]), moves[at].sweep, *chances[at]
         )
         for at in order
     )
-    return Values(values, preferred, len(margins))
+    return Values(values, preferred, len(margins), found.was_cut)
 
 
-def margins_of(
+def examined(
     game: Game, agent: Any, open_hands: bool = False, played: Move | None = None
-) -> tuple[list[Move], npt.NDArray[np.float64]]:
-    """Return the moves of the seat to act, as the agent lists them, and their margins in each world, (worlds, n).
+) -> tuple[list[Move], Examined]:
+    """Return the moves of the seat to act, as the agent lists them, and what it finds: margins in each world, and more.
 
     The arguments are those of `values_of`.
     """
@@ -84,10 +86,10 @@ def margins_of(
     if open_hands:
         state = allocate(1)
         state[0] = game.state
-        listed, margins = agent.examine_on(state, *also)
+        found = Examined(*agent.examine_on(state, *also))
     else:
-        listed, margins = agent.examine(game.observation(), game.action_mask(), *also)
-    return [_made(game, row) for row in listed], margins
+        found = Examined(*agent.examine(game.observation(), game.action_mask(), *also))
+    return [_made(game, row) for row in found.moves], found
 
 
 def _made(game: Game, row: np.void) -> Move:

@@ -65,7 +65,7 @@ def test_examine_shows_the_margins_that_search_goes_by() -> None:
     engine = with_choices(MAIN)
     for row in range(engine.num_games):
         seen, mask = engine.observation[row], engine.action_mask[row]
-        moves, margins = agents.make("search(worlds=5)", MAIN, 7).examine(seen, mask)
+        moves, margins, *_ = agents.make("search(worlds=5)", MAIN, 7).examine(seen, mask)
         assert margins.shape == (5, len(moves))
         assert margins.std(axis=0).max() > 0
         best = moves[np.argmax(margins.sum(axis=0))]

@@ -182,7 +182,7 @@ def test_the_last_deal_of_two_is_played_exactly(text: str) -> None:
         seen, mask = game.observation(), game.action_mask()
         if mask.sum() < 2:
             continue
-        moves, margins = search.examine(seen, mask)
+        moves, margins, *_ = search.examine(seen, mask)
         assert len(margins) == 1
         real, found = values_of(reference), dict(zip(as_kinds(moves), margins[0], strict=True))
         assert found == pytest.approx({move: real[move] for move in found}, abs=1e-9)

@@ -214,7 +214,7 @@ def test_the_best_mean_is_played_and_worlds_end_when_one_move_is_left(text: str)
         plays = np.flatnonzero(mask)
         if len(plays) > 1 and plays[0] < TAKE:
             name = f"search(worlds={worlds}, plies=2)"
-            moves, margins = agents.make(name, rules, seed).examine(seen, mask)  # type: ignore[attr-defined]
+            moves, margins, *_ = agents.make(name, rules, seed).examine(seen, mask)  # type: ignore[attr-defined]
             totals, tried = raced(margins, RACE)
             fewer += tried < len(margins)
             agent = agents.make(name, rules, seed)

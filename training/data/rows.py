@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.advice.values import margins_of
+from krypenv.advice.values import examined
 from krypenv.engine import Engine
 from krypenv.game.moves import Move
 from krypenv.one_game import Game
@@ -101,7 +101,8 @@ def _replay(rows: Rows, games: Games, seed: int, actions: list[int], lineup: npt
 
 def _add_values(rows: Rows, game: Game, move: Move, analyst: str, seed: int, actions: int) -> None:
     """Add what the open moves are worth to the first row of a move, as an analysis of the game has it."""
-    moves, margins = margins_of(game, make_player(analyst, game.rules, seed), played=move)
+    moves, found = examined(game, make_player(analyst, game.rules, seed), played=move)
+    margins = found.margins
     order = np.argsort(-margins.mean(axis=0), kind="stable").tolist()
     names = [str(moves[at]) for at in order]
     behind = margins[:, order[0]] - margins[:, order[names.index(str(move))]]

@@ -285,7 +285,7 @@ def _decide(game: Game, player: Any, worlds: int, seed: int, open_hands: bool, p
         pending=game.pending,
         worlds=values.worlds,
         legal=_count_legal(game),
-        was_cut=bool(getattr(player, "was_cut", False)),
+        was_cut=values.was_cut,
         moves=values.values,
     )
 
