@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from krypenv.advice.estimates import Estimate
 from krypenv.advice.sweeps import sample_worlds, sweep_chances

@@ -45,7 +45,7 @@ class AnalysisSettings(Command):
     marks: Marks = part(Marks())
     json: Path | None = a_json_file()
     picture: Path | None = an_output(None, "draw the figures", "FILE.png")
-    annotate: Path | None = an_output(None, "write the record with the marks as comments", "FILE")
+    annotate: Path | None = an_output(None, "write the record with the analysis as comments", "FILE")
 
 
 def run(settings: AnalysisSettings) -> None:
@@ -54,8 +54,7 @@ def run(settings: AnalysisSettings) -> None:
 
     it, picture = settings, settings.picture
     text = read_source(it.source)
-    check_files(it.json, picture, source=it.source)
-    check_files(it.json, picture, it.annotate)
+    check_files(it.json, picture, it.annotate, source=it.source)
     if picture and picture.suffix.lower() != ".png":
         raise ValueError(f"a picture is a PNG file, so its name ends in .png, and {picture.name!r} does not")
     how = it.agent, it.worlds, it.seed, it.open

@@ -16,6 +16,7 @@ from krypenv.training.evaluation.analysis.analysis import (
     RecordedMove,
     SeatSummary,
 )
+from krypenv.training.evaluation.luck.of_game import FloatArray, GameLuck
 from krypenv.training.runs.tables import print_table
 
 MOVE_COLUMNS = ("move", "margin", "behind the best", "sweeps", "sets up", "risks")
@@ -118,9 +119,18 @@ def print_luck(analysis: RecordAnalysis) -> None:
 
 def _luck_rows(analysis: RecordAnalysis, side: int) -> list[tuple[str, ...]]:
     luck, name = analysis.luck, side_name(analysis, side)
-    figures = np.stack([luck.margins, luck.luck, luck.play])[:, :, side].T
+    figures = _luck_figures(luck)[:, :, side].T
     rows = [*zip(map(str, luck.deals), figures, strict=True), ("all", figures.sum(axis=0))]
-    return [(name, deal, *(f"{points.round(1) + 0.0:+.1f}" for points in row)) for deal, row in rows]
+    return [(name, deal, *map(_points, row)) for deal, row in rows]
+
+
+def _luck_figures(luck: GameLuck) -> FloatArray:
+    """Return margins, cards and play by deal and side, (3, D, S)."""
+    return np.stack([luck.margins, luck.luck, luck.play])
+
+
+def _points(points: np.float64) -> str:
+    return f"{points.round(1) + 0.0:+.1f}"  # no -0.0
 
 
 def told_sides(analysis: RecordAnalysis) -> list[int]:
@@ -146,18 +156,55 @@ def tell_sides(analysis: RecordAnalysis) -> list[str]:
 
 
 def annotate(game: Game, analysis: RecordAnalysis) -> str:
-    """Return the record of the game with a comment after each marked move, and the agent in the tag `Annotator`.
+    """Return the record of the game with the analysis as comments, and the agent in the tag `Annotator`.
 
-    The comment after the last move tells the luck. The record reads back as the same game.
+    A comment after each analysed move tells its mark, its regret with the 95% interval, and the best move; one before
+    each deal the luck of that deal, and the last one that of the game. Comments of the record are kept; one that says
+    the same already is not repeated. The record reads back as the same game.
     """
     twin = game.copy()
     twin.tags["Annotator"] = describe(analysis)
-    found = [
-        (play.number, f"{play.mark} {play.regret:.1f} behind {play.best.move}") for play in analysis.plays if play.mark
+    starts = _starts_of_deals(game)
+    borders = set(starts.values())  # where a comment stands under the title of the next deal
+    said = [
+        (play.number, f"move {play.number}: " * (play.number in borders) + tell_play(play)) for play in analysis.plays
     ]
-    if analysis.luck.deals:
-        found.append((len(game.moves), " ".join(tell_sides(analysis))))
-    for number, text in found:
-        before = twin.comments.get(number)
-        twin.comments[number] = f"{before}; {text}" if before else text
+    said += [(starts[deal], tell_deal(analysis, at)) for at, deal in enumerate(analysis.luck.deals)]
+    said += [(len(game.moves), " ".join(tell_sides(analysis)))] if analysis.luck.deals else []
+    for number, text in said:
+        before = twin.comments.get(number, "")
+        if f"; {text};" not in f"; {before};":
+            twin.comments[number] = f"{before}; {text}" if before else text
     return twin.record()
+
+
+def tell_play(play: RecordedMove) -> str:
+    """Return what a move was worth among the legal ones, as in ``?? 5.2 ± 1.1 behind 2C``."""
+    if not play.had_choice:
+        return "only move"
+    return (
+        f"{play.mark} {plus_minus(play.played.behind)} behind {play.best.move}".strip() if play.regret > TIE else "best"
+    )
+
+
+def tell_deal(analysis: RecordAnalysis, at: int) -> str:
+    """Return the luck in a deal, at its place in `analysis.luck`, side by side."""
+    luck = analysis.luck
+    figures = {
+        side_name(analysis, side): zip(("margin", "cards", "play"), _luck_figures(luck)[:, at, side], strict=True)
+        for side in told_sides(analysis)
+    }
+    told = (
+        f"{name}: {', '.join(f'{what} {_points(points)}' for what, points in row)}" for name, row in figures.items()
+    )
+    return f"deal {luck.deals[at]}, {'; '.join(told)}"
+
+
+def _starts_of_deals(game: Game) -> dict[int, int]:
+    """Return the number of moves before each deal."""
+    starts: dict[int, int] = {}
+    twin = game.rewound()
+    for number, move in enumerate(game.moves):
+        starts.setdefault(twin.deal_number, number)
+        twin.push(move)
+    return starts
