@@ -18,18 +18,7 @@ from result_tables import RESULTS, tables_of
 from krypenv import Rules
 from krypenv.training.evaluation.matches.margins import format_margin
 from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
-from krypenv.training.research.lab.rulesets import (
-    COUNTED,
-    FIRST,
-    HIDDEN,
-    LADDER,
-    LOOKED_AT,
-    LUCK,
-    OTHER,
-    OTHER_RANDOM,
-    SKILL,
-    TRAINED,
-)
+from krypenv.training.research.lab.rulesets import COUNTED, FIRST, HIDDEN, IN_LUCK, LOOKED_AT, LUCK, SKILL
 from krypenv.training.research.lab.studying import Study
 from krypenv.training.research.studies.registry import STUDIES
 
@@ -236,10 +225,9 @@ def misere_points(figures: dict[str, Any]) -> str:
 
 def misere_margins(figures: dict[str, Any]) -> str:
     """Return what players are worth in standard deviations of a game, by rule set."""
-    names = (*LADDER, SKILL, TRAINED, HIDDEN, FIRST, OTHER, OTHER_RANDOM)
     played = {label: each for label, each in figures.items() if SKILL in each}
-    rows = ([label, *(spread_cell(each, name, "+.2f") for name in names)] for label, each in played.items())
-    return table_of(("rules", *names), rows)
+    rows = ([label, *(spread_cell(each, name, "+.2f") for name in IN_LUCK)] for label, each in played.items())
+    return table_of(("rules", *IN_LUCK), rows)
 
 
 def misere_search(figures: dict[str, Any]) -> str:

@@ -22,18 +22,7 @@ from krypenv.training.evaluation.score.playing import check_chunk, tasks_of
 from krypenv.training.evaluation.score.protocol import DEALS, QUICK, TABLES
 from krypenv.training.evaluation.score.score_file import read_score
 from krypenv.training.research.lab.chunks import strong_agent
-from krypenv.training.research.lab.rulesets import (
-    COUNTED,
-    FIRST,
-    HIDDEN,
-    LADDER,
-    LOOKED_AT,
-    LUCK,
-    OTHER,
-    OTHER_RANDOM,
-    SKILL,
-    TRAINED,
-)
+from krypenv.training.research.lab.rulesets import COUNTED, FIRST, HIDDEN, IN_LUCK, LOOKED_AT, LUCK, SKILL
 from krypenv.training.research.lab.studying import Setup
 from krypenv.training.research.studies.adjusted import MATCHES
 from krypenv.training.research.studies.registry import STUDIES, study_of
@@ -41,7 +30,6 @@ from krypenv.training.research.studies.registry import STUDIES, study_of
 STORED = sorted((ROOT / "docs" / "results" / "studies").iterdir())
 SCORES = sorted((ROOT / "docs" / "results" / "scores").glob("*.json"))
 PAGE = (ROOT / "docs" / "results" / "strategy.md").read_text(encoding="utf-8")
-IN_LUCK = (*LADDER, SKILL, TRAINED, HIDDEN, FIRST, OTHER, OTHER_RANDOM)
 MISERE = (ROOT / "docs" / "misere.md").read_text(encoding="utf-8")
 EVALUATION = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
 OWN = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")

@@ -43,6 +43,7 @@ HIDDEN = "oracle over search"
 OTHER, OTHER_RANDOM = "other goal over own", "other goal over random"
 SKILL, LUCK = "search over random, by steps", "luck of a game"
 FIRST = "first seat over second"
+IN_LUCK = (*LADDER, SKILL, TRAINED, HIDDEN, FIRST, OTHER, OTHER_RANDOM)  # margins, told in the luck of a game
 MANY, FEW = 10, 10  # deals to count for each deal of a match, and deals of matches for each one looked at for moves
 FEWER, EVERY = 50, 8  # the same where nobody takes a card; one play of so many is looked at, for moves are many
 COUNTED = ("cards", "sweeps", "further", FIRST)
@@ -57,7 +58,7 @@ POINTS, SHARE = amounts, percents
 SHOWN: dict[str, Callable[[Interval], tuple[str, str]]] = {
     **{LOOKED_AT[0]: POINTS, LOOKED_AT[1]: SHARE},
     **dict.fromkeys((*COUNTED[:-1], LUCK), POINTS),
-    **dict.fromkeys((*LADDER, SKILL, TRAINED, HIDDEN, FIRST, OTHER, OTHER_RANDOM), cells),
+    **dict.fromkeys(IN_LUCK, cells),
 }
 
 
