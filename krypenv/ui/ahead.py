@@ -1,18 +1,21 @@
 """Compiling ahead: another process compiles what a game will need, while a person reads and thinks.
 
-Compiled kernels are kept on disk, where this process finds them.
+Compiled kernels are kept on disk, where this process finds them. Beside them, a mark says what is compiled already.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from krypenv.agents.base import Agent
     from krypenv.rules import Rules
     from krypenv.ui.table import Table
 
@@ -21,6 +24,8 @@ OTHERS, HINT, REMARK = "others", "hint", "remark"  # what is compiled: a decisio
 
 class Ahead:
     """A process that compiles what a game of a person against agents will need. It ends when this one does.
+
+    There is none if all of it was compiled before.
 
     Args:
         rules: the rules of the game.
@@ -32,10 +37,15 @@ class Ahead:
     def __init__(
         self, rules: Rules, opponents: Sequence[str], helper: str, remark: Callable[[Table], str] | None = None
     ) -> None:
+        self._left: set[str] = set()
+        self._process: multiprocessing.process.BaseProcess | None = None
+        mark = mark_of(rules, opponents, helper, remark is not None)
+        if mark and mark.exists():
+            return
         context = multiprocessing.get_context("spawn")
         self._reports, reports = context.Pipe(duplex=False)
         self._process = context.Process(
-            target=_compile, args=(reports, rules, list(opponents), helper, remark), daemon=True
+            target=_compile, args=(reports, rules, list(opponents), helper, remark, mark), daemon=True
         )
         self._process.start()
         reports.close()
@@ -60,16 +70,47 @@ class Ahead:
 
     def close(self) -> None:
         """End the process, whatever it does."""
-        self._process.kill()
-        self._process.join()
+        if self._process:
+            self._process.kill()
+            self._process.join()
         self._left.clear()
+
+
+def mark_of(rules: Rules, opponents: Sequence[str], helper: str, has_remark: bool) -> Path | None:
+    """Return the file whose presence says that these sources were compiled for this; None where nothing is kept."""
+    import numba
+    from llvmlite import binding
+
+    from krypenv.runtime.plain import cache_folder
+
+    facts = [numba.__version__, binding.get_host_cpu_name(), str(rules), *opponents, helper, str(has_remark)]
+    folder = cache_folder()
+    return folder and folder / f"ahead-{hashlib.sha256(chr(0).join(facts).encode()).hexdigest()[:16]}"
+
+
+def warm(agent: Agent, rules: Rules, *, helps: bool = False) -> None:
+    """Have an agent decide once in a new game, or value its moves if it `helps`, which compiles what that takes."""
+    from krypenv.advice.values import gives_values, values_of
+    from krypenv.one_game import Game
+    from krypenv.ui.table import SWEEP_WORLDS, decided
+
+    game = Game(rules, seed=0)
+    if helps and gives_values(agent):
+        values_of(game, agent, SWEEP_WORLDS, 0)
+    else:
+        decided(agent, game)
 
 
 # ---------------------------------------------------------------------- in the process
 
 
 def _compile(
-    reports: Connection, rules: Rules, opponents: list[str], helper: str, remark: Callable[[Table], str] | None
+    reports: Connection,
+    rules: Rules,
+    opponents: list[str],
+    helper: str,
+    remark: Callable[[Table], str] | None,
+    mark: Path | None,
 ) -> None:
     """Do once what the game will do, part by part, in the order in which it is needed; what fails there fails later."""
     from krypenv.game.stack import step_game
@@ -84,25 +125,32 @@ def _compile(
 
     from krypenv import agents
     from krypenv.one_game import Game
-    from krypenv.ui.table import Table, decided, seated
+    from krypenv.ui.table import Table, seated
+
+    failed = []
 
     @contextlib.contextmanager
     def part(name: str) -> Iterator[None]:
-        with contextlib.suppress(Exception):
+        try:
             yield
+        except Exception:
+            failed.append(name)
         reports.send(name)
 
     with contextlib.suppress(BrokenPipeError):
         with part(OTHERS):
             for spec in dict.fromkeys(opponents):
                 if agents.is_known(spec):
-                    decided(seated(spec, rules, 0), Game(rules, seed=0))
-        table = Table(Game(rules, seed=0), 0, ["random"])
+                    warm(seated(spec, rules, 0), rules)
         with part(HINT):
-            if agents.is_known(helper) and table.values(helper) is None:
-                table.hint(helper)
+            if agents.is_known(helper):
+                warm(seated(helper, rules, 0), rules, helps=True)
         with part(REMARK):
+            table = Table(Game(rules, seed=0), 0, ["random"])
             while not table.game.is_over:
                 table.game.act(table.game.legal_actions()[0])
             if remark:
                 remark(table)
+        if mark and not failed:
+            with contextlib.suppress(OSError):
+                mark.touch()

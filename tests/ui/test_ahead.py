@@ -6,17 +6,26 @@ import io
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from krypenv import Game, Rules
-from krypenv.ui.ahead import HINT, OTHERS, REMARK, Ahead
+from krypenv.runtime import plain
+from krypenv.ui.ahead import HINT, OTHERS, REMARK, Ahead, mark_of
 from krypenv.ui.table import Table
 from krypenv.ui.terminal import Terminal
 
 MINI = Rules.preset("mini-low")
+
+
+@pytest.fixture(autouse=True)
+def marks(tmp_path, monkeypatch):
+    """The folder of the marks that say what was compiled before."""
+    monkeypatch.setattr(plain, "cache_folder", lambda: tmp_path)
+    return tmp_path
 
 
 def fail(table):
@@ -45,6 +54,38 @@ def test_nobody_waits_for_a_process_that_was_ended():
     ahead._process.kill()
     ahead.wait(REMARK)
     assert ahead.is_done(OTHERS)
+    ahead.close()
+
+
+def test_what_was_compiled_before_takes_no_process(marks):
+    first = Ahead(MINI, ["greedy"], "tactician")
+    first.wait(REMARK)
+    first._process.join()
+    again = Ahead(MINI, ["greedy"], "tactician")
+    assert again._process is None
+    assert all(again.is_done(part) for part in (OTHERS, HINT, REMARK))
+    again.close()
+    assert list(marks.iterdir()) == [mark_of(MINI, ["greedy"], "tactician", False)]
+
+
+def test_what_else_is_needed_has_another_mark():
+    rules = [MINI, Rules.preset("mini-high")]
+    needed = product(rules, (["greedy"], ["random"], ["greedy", "random"]), ("greedy", "random"), (False, True))
+    assert len({mark_of(*each) for each in needed}) == 2 * 3 * 2 * 2
+
+
+def test_what_failed_or_was_ended_is_not_marked(marks):
+    ahead = Ahead(MINI, ["greedy"], "tactician", fail)
+    ahead.wait(REMARK)
+    ahead._process.join()
+    Ahead(MINI, ["greedy"], "tactician").close()
+    assert not list(marks.iterdir())
+
+
+def test_where_nothing_is_kept_there_is_a_process(monkeypatch):
+    monkeypatch.setattr(plain, "cache_folder", lambda: None)
+    ahead = Ahead(MINI, ["greedy"], "greedy")
+    assert ahead._process.is_alive()
     ahead.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -66,11 +67,11 @@ class Thinker:
 
     async def prepare_advice(self, spec: Spec, rules: Rules) -> None:
         """Have an agent value moves once, which compiles; what goes wrong is told to who asks for a hint."""
-        await self._call(_advise, spec, self._seed, None, rules)
+        await self._call(_prepare_advice, spec, rules, self._seed)
 
     async def advise(self, spec: Spec, seat: int, game: Game) -> Advice:
         """Return what an agent advises the seat to act; raises AgentFailed with the reason if it can't."""
-        is_done, said = await self._call(_advise, spec, self._seed + seat, game, game.rules)
+        is_done, said = await self._call(_advise, spec, self._seed + seat, game)
         if not is_done:
             raise AgentFailed(said)
         assert isinstance(said, Advice)
@@ -122,8 +123,7 @@ def _end_with_the_server() -> None:
 
 def _prepare(rules: Rules, specs: list[Spec], seed: int) -> str:
     """Return what is wrong with the agents, in a sentence; nothing if they can play."""
-    from krypenv.one_game import Game
-    from krypenv.ui.table import decided
+    from krypenv.ui.ahead import warm
 
     for spec in specs:
         try:
@@ -131,10 +131,18 @@ def _prepare(rules: Rules, specs: list[Spec], seed: int) -> str:
         except ValueError as error:
             return str(error)
         try:
-            decided(agent, Game(rules, seed=0))
+            warm(agent, rules)
         except Exception as error:
             return f"{spec} {describe_error(error)}"
     return ""
+
+
+def _prepare_advice(spec: Spec, rules: Rules, seed: int) -> None:
+    """Have an agent value moves once, if it can."""
+    from krypenv.ui.ahead import warm
+
+    with contextlib.suppress(Exception):
+        warm(_agent(spec, rules, seed), rules, helps=True)
 
 
 def _decide(spec: Spec, seed: int, game: Game) -> tuple[bool, str]:
@@ -148,14 +156,13 @@ def _decide(spec: Spec, seed: int, game: Game) -> tuple[bool, str]:
         return False, describe_error(error)
 
 
-def _advise(spec: Spec, seed: int, game: Game | None, rules: Rules) -> tuple[bool, Advice | str]:
-    """Return what an agent advises in a game, by default in a new one, or why it can't."""
+def _advise(spec: Spec, seed: int, game: Game) -> tuple[bool, Advice | str]:
+    """Return what an agent advises in a game, or why it can't."""
     from krypenv.advice.values import MOST_ADVISED, gives_values, values_of
-    from krypenv.one_game import Game
     from krypenv.ui.table import SWEEP_WORLDS, decided
 
     try:
-        agent, game = _agent(spec, rules, seed), game or Game(rules, seed=0)
+        agent = _agent(spec, game.rules, seed)
         if not gives_values(agent):
             return True, Advice((Advised(str(decided(agent, game))),))
         values = values_of(game, agent, SWEEP_WORLDS, seed)
