@@ -93,7 +93,7 @@ def draw_record(path: Path, analysis: RecordAnalysis) -> None:
     upper.axhline(0, color="black", linewidth=0.8)
     so_far = "\n(dotted: margin so far)" if sides == 2 else ""
     upper.set_ylabel(f"expected margin of the best move{so_far}", fontsize=9)
-    upper.legend(fontsize=8, ncols=3)
+    upper.legend(loc="lower left", fontsize=8, ncols=3)  # "best" warns where the machine is busy
     upper.grid(alpha=0.3)
     _draw_marks(upper, [play for play in analysis.plays if play.mark in SYMBOLS[1:]])
     course.suptitle(f"{analysis.rules}: {describe(analysis)}", fontsize=10, parse_math=False)
