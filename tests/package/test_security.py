@@ -24,7 +24,9 @@ def calls_of(path: Path) -> set[str]:
 def test_no_module_calls_what_runs_the_code_in_a_file():
     sources = [path for folder in ("krypenv", "agents", "training") for path in (ROOT / folder).rglob("*.py")]
     assert len(sources) > 200
-    assert {path.name: found for path in sources if (found := calls_of(path) & RUNS_CODE)} == {}
+    found = {path.relative_to(ROOT).as_posix(): calls_of(path) & RUNS_CODE for path in sources}
+    asked_for = {"krypenv/adapters/sb3.py": {"MaskablePPO.load"}}  # `sb3(path='...')`, if a person typed it
+    assert {path: calls for path, calls in found.items() if calls} == asked_for
 
 
 @pytest.mark.parametrize(("read", "most"), [(read_file, LARGEST), (read_json, LARGEST_JSON)])

@@ -40,7 +40,7 @@ METRICS = {  # what is printed after an update
     "kl": "approximate divergence of the new policy from the one that played; above 0.05 the rate is too high",
     "clipped": "share of decisions whose probability ratio was clipped",
     "explained": "share of the variance of returns that the values explain; 1 is perfect, 0 no better than their mean",
-    "sweeps": "sweeps a game: each costs whoever is swept five points, so a better player sets up fewer",
+    "sweeps": "sweeps in each game that ended, 0 if none did: whoever sets one up loses five points",
 }
 
 
@@ -189,7 +189,6 @@ def train(settings: PPOSettings, tell: Callable[[Metrics], None] | None = None) 
                     far = (ratio - 1).abs() > settings.clip
                     sums += [float(entropy), float((ratio - 1 - log_ratio).mean()), float(far.float().mean())]
                     count += 1
-
         speed = steps * games / (time.perf_counter() - started)
         explained = 1 - advantages[known].var() / max(returns[known].var(), 1e-8)
         figures = decisions, speed, *sums / count, explained, sweeps / max(1, ended.sum())
