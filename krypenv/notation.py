@@ -8,7 +8,7 @@ from typing import Any
 from krypenv.cards import parse_card
 from krypenv.inputs.words import check_text, shown
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class NotationError(ValueError):
@@ -19,16 +19,22 @@ class NotationError(ValueError):
         self.line = line
 
 
+def key_of(part: str) -> str:
+    """Return the key of an entry ``key: value``, in lower case and with single spaces."""
+    key = part.partition(":")[0]
+    return " ".join((key.lower() if key.isascii() else key).split())
+
+
 class Entries:
     """The entries ``key: value`` of a position's text, with their lines."""
 
     def __init__(self, text: str) -> None:
         self.entries: dict[str, tuple[int, str]] = {}  # key -> line and value
         self.last_line = 1
-        for line, words in enumerate(_LINE_END.split(check_text(text, "a position")), start=1):
+        for line, words in enumerate(LINE_END.split(check_text(text, "a position")), start=1):
             for part in words.partition("#")[0].split(";"):
-                key, colon, value = part.partition(":")
-                key = " ".join((key.lower() if key.isascii() else key).split())
+                _, colon, value = part.partition(":")
+                key = key_of(part)
                 if part.strip():
                     self.last_line = line
                     if not colon:

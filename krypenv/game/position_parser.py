@@ -31,6 +31,22 @@ def parse_position(text: str, kind: type[AnyGame]) -> AnyGame:
     return _Position(text).game(kind)
 
 
+def zones_of(rules: Rules) -> list[str]:
+    """Return the keys of a position that hold cards."""
+    seats, values = range(rules.players), range(1, MAX_BUILD + 1) if rules.building else ()
+    zones = [*(f"hand {seat}" for seat in seats), *(f"captured {seat}" for seat in seats)]
+    return [*zones, "table", "aside", "stock", "pending", *(f"build {value}" for value in values)]
+
+
+def keys_of(rules: Rules) -> list[str]:
+    """Return all keys of a position."""
+    others = ["rules", "deal", "dealer", "turn", "sweeps", "last-capturer", "took", "bonus", "game", "totals"]
+    others += ["counted", "mulles", "ended"] + (["mulle-scores"] if rules.mulle_by_value else [])
+    values = range(1, MAX_BUILD + 1) if rules.building else ()
+    others += [f"owner {value}" for value in values] + ["building"] * rules.building
+    return [*zones_of(rules), *others, *(f"cannot-hold {seat}" for seat in range(rules.players))]
+
+
 class _Position(Entries):
     """The entries of a position, and the checks that turn them into a game."""
 
@@ -47,14 +63,7 @@ class _Position(Entries):
             self.rules = rules = Rules.parse(self.value("rules"))
         except ValueError as error:
             raise self.fail("rules", error) from None
-        seats = range(rules.players)
-        zones = [*(f"hand {s}" for s in seats), *(f"captured {s}" for s in seats), "table", "aside", "stock", "pending"]
-        others = ["rules", "deal", "dealer", "turn", "sweeps", "last-capturer", "took", "bonus", "game", "totals"]
-        others += ["counted", "mulles", "ended"] + (["mulle-scores"] if rules.mulle_by_value else [])
-        values = range(1, MAX_BUILD + 1) if rules.building else ()
-        zones += [f"build {value}" for value in values]
-        others += [f"owner {value}" for value in values] + ["building"] * rules.building
-        known = [*zones, *others, *(f"cannot-hold {s}" for s in seats)]
+        seats, zones, known = range(rules.players), zones_of(rules), keys_of(rules)
         for key in self.entries:
             if key not in known:
                 raise self.fail(key, f"{shown(key)} is no key of a position; the keys are {', '.join(known)}")

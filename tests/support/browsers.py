@@ -16,6 +16,8 @@ from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.pages import Pages
 from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.browser.serving import bound
+from krypenv.ui.study.studies import Studies
+from support.studies import ANALYST
 from support.tables import KEYS, Here, Kept, sockets_of
 
 INSTALL = "chromium is missing; on Debian: apt-get install --no-install-recommends chromium"
@@ -37,10 +39,22 @@ def table_at(load, keys=KEYS, port=0, thinker=None, pause=0.0, studied=None):
     """The address of a table that is served in a thread."""
     thinker = thinker or Here()
     pages = Pages(load, keys, thinker, pause=pause)
-    sockets = sockets_of(pages, keys, thinker, studied)
+    with _served(app_of(pages, True, sockets_of(pages, keys, thinker, studied)), port) as address:
+        yield address
+
+
+@contextlib.contextmanager
+def study_at(load=None, port=0):
+    """The address of a page that studies games, without a table, served in a thread."""
+    studies = Studies(KEYS, Here(), ANALYST, load=load)
+    with _served(app_of(None, True, {"/study": studies.serve}), port) as address:
+        yield f"{address}study.html"
+
+
+@contextlib.contextmanager
+def _served(app, port=0):
     with bound("127.0.0.1", port) as listening:
-        config = uvicorn.Config(app_of(pages, True, sockets), log_level="error", ws="websockets-sansio",
-                                timeout_graceful_shutdown=1)  # fmt: skip
+        config = uvicorn.Config(app, log_level="error", ws="websockets-sansio", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()

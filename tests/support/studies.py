@@ -12,7 +12,7 @@ from krypenv import Game, Rules
 from krypenv.training.evaluation.analysis.streamed import examine_move, measure_luck
 from krypenv.ui.browser.app import app_of
 from krypenv.ui.study.studies import Analyst, Studies
-from support.tables import ADDRESS, KEYS, Here
+from support.tables import ADDRESS, KEYS, WAIT, Here, within
 
 ANALYST = Analyst("search(worlds=4)", examine_move, measure_luck)
 STUDY = "ws://127.0.0.1:8765/study"
@@ -39,7 +39,7 @@ class Visit:
     def read(self, kind):
         """Read messages until one of a kind, and return it."""
         while True:
-            told = self.socket.receive_json()
+            told = within(WAIT, self.socket.receive_json)
             if told["type"] == kind:
                 return told
             assert told["type"] not in ("say", "failed", "closed"), told["say"]
@@ -47,6 +47,11 @@ class Visit:
     def open(self, record=None):
         """Open a record, or the game that the page finds, and return it."""
         self.send(do="open", **({} if record is None else {"record": record}))
+        return self.read("study")
+
+    def open_line(self, position, moves):
+        """Open a position with moves that follow, and return it."""
+        self.send(do="open", record=position, moves=moves)
         return self.read("study")
 
     def refused(self, record=None):

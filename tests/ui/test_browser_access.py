@@ -12,6 +12,7 @@ from support.tables import KEYS, hosted
 from krypenv.ui.browser.seats import PERSON
 
 FOUR = "mini-double players=4 teams=2"
+LAST = "rules: mini-low; hand 0: 2S 3C; hand 1: 4C 5D; table: 6H; captured 1: rest"
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +126,28 @@ def test_nothing_serious_where_somebody_learns_or_studies(browser, way):
             page.locator("[data-focus=challenge]").click()
             page.locator(".challenge").wait_for()
             check(page)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_serious_where_a_position_is_set_up_and_played_on_from(browser, way):
+    load = lambda: hosted(language="sv" if way == "Swedish" else "en")  # noqa: E731
+    more = {**WAYS[way], "reduced_motion": "reduce", "has_rules": False}
+    with table_at(load, studied=ANALYST) as address, opened(browser, f"{address}study.html", **more) as page:
+        page.locator("[data-focus=edit]").click()
+        page.locator(".pack").wait_for()
+        check(page)
+        page.locator("[data-focus='place table']").click()
+        page.locator(".pack .chip").first.click()
+        page.locator(".said .alarm").wait_for()
+        check(page)
+        page.locator("[data-focus=preset]").select_option("mulle-glimne")
+        page.locator("[data-focus=build]").select_option("9")
+        page.locator("[data-place='build 9']").wait_for()
+        check(page)
+        page.locator("textarea").fill(LAST)
+        page.locator(".said b").wait_for()
+        check(page)
+        page.locator("[data-focus=study]").click()
+        page.locator(".values .link").first.click()
+        page.locator(".values .link").first.wait_for()
+        check(page)

@@ -9,6 +9,7 @@ from support.commands import krypenv
 from support.tables import ADDRESS, KEYS, Page, hosted, page, serving
 
 from krypenv import Game
+from krypenv.ui.browser.requests import MOST_CHARACTERS
 from krypenv.ui.study.guided import guided_game
 from krypenv.ui.study.lessons import lessons_in
 
@@ -88,6 +89,14 @@ def test_a_malformed_message_gets_one_sentence(message):
     with serving(hosted) as client, learning(client) as one:
         one.socket.send_text(message)
         assert one.read()["say"].startswith("The message was not understood: ")
+
+
+def test_a_message_that_is_too_long_is_refused_whatever_it_begins_with():
+    with serving(hosted) as client, learning(client) as one:
+        one.socket.send_text('{"do": "lesson", "lesson": 1}' + " " * MOST_CHARACTERS)
+        said = f"a message has at most {MOST_CHARACTERS:,} characters, not {MOST_CHARACTERS + 29:,}"
+        assert one.read()["say"] == f"The message was not understood: {said}."
+        assert one.told["lesson"]["number"] == 0
 
 
 def test_the_guided_deal_has_a_sentence_before_each_decision():

@@ -98,11 +98,11 @@ def test_a_game_is_studied_by_keys_and_saved_and_the_challenge_is_shown(browser,
         expect(place).to_contain_text(f"Move 1 of {len(other.moves)}")
         path.write_text("torn")
         page.locator("input[type=file]").set_input_files(path)
-        expect(page.locator(".alarm")).to_contain_text("The file can't be read: line 1: 'torn' is no move")
+        expect(page.locator(".alarm")).to_contain_text("The file can't be read: line 1: 'torn' is no entry")
         path.write_text("x" * 300_000)
         page.locator("input[type=file]").set_input_files(path)
         expect(page.locator(".alarm")).to_have_text(
-            "The file is too large: the record of a game has at most 65536 characters."
+            "The file is too large: a record or a position has at most 65536 characters."
         )
 
 

@@ -1,26 +1,21 @@
-"""The server of a table: who may come in, what a page may ask, two people, undo, failing agents, and what is saved."""
+"""The server of a table: games of one or two people, undo, hints, failing agents, what is saved, and its texts."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import re
-import stat
 import subprocess
 import sys
 
 import pytest
-from starlette.websockets import WebSocketDisconnect
 from support.decisions import CHOICE
-from support.tables import ADDRESS, KEYS, SOCKET, WAIT, Here, Kept, hosted, page, serving, within
+from support.tables import KEYS, Here, Kept, hosted, page, serving
 
 from krypenv import Game, Move, Rules
 from krypenv.ui.browser.app import STATIC
 from krypenv.ui.browser.hosted import Hosted, players_of
-from krypenv.ui.browser.keys import Keys
-from krypenv.ui.browser.requests import LONGEST, parse_request
 from krypenv.ui.browser.seats import PERSON
-from krypenv.ui.browser.serving import bound, is_loopback, link
 from krypenv.ui.browser.texts import CATALOGUES
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
 from krypenv.ui.narrator.narrator import Narrator
@@ -169,124 +164,6 @@ async def test_an_agent_that_can_not_advise_says_why():
         assert {each.move for each in advice.moves} <= set(map(str, game.legal_moves()))
     finally:
         thinker.close()
-
-
-# ---------------------------------------------------------------------- what is refused
-
-
-@pytest.mark.parametrize(
-    ("message", "reason"),
-    [
-        ("{", "is not JSON"),
-        ("[]", "an object"),
-        ("7" * 5000, f"at most {LONGEST} characters"),
-        ("[" * 1500, "not JSON|deep"),
-        ('{"do": "win", "game": 1, "moves": 0}', "one of play, undo"),
-        ('{"do": "play", "game": 1, "moves": 0}', "a message to play has a move"),
-        ('{"do": "pace", "game": 1, "moves": 0, "pace": "brisk"}', "one of slow, normal, fast"),
-        ('{"do": "stand_in", "game": 1, "moves": 0, "seat": 9}', "a whole number from 0 to 5"),
-        ('{"do": "pause", "game": 1, "moves": 0, "on": 1}', "true or false"),
-        ('{"do": "undo", "game": 1, "moves": 0, "move": "8S"}', "a message to undo has nothing else"),
-        ('{"do": "undo", "game": true, "moves": 0}', "a whole number"),
-        ('{"do": "undo", "moves": 0}', "game is missing"),
-        ('{"do": "undo", "game": 1, "moves": 0, "x": 1}', "'x' is not known"),
-        ('{"do": "play", "game": 1, "moves": 0, "move": 8}', "a text on one line"),
-        ("", "is not JSON"),
-    ],
-)
-def test_a_malformed_message_gets_one_sentence(message, reason):
-    with pytest.raises(ValueError, match=reason):
-        parse_request(message)
-    with serving(hosted) as client, page(client) as one:
-        before = one.my_turn()["view"]
-        one.socket.send_text(message)
-        told = one.read(lambda told: "say" in told)
-        assert told["say"].startswith("The message was not understood: ")
-        assert told["say"].endswith(".")
-        assert told["view"] == before
-        one.socket.send_bytes(b"\x00\xff")
-        assert "not understood" in one.read(lambda told: "say" in told)["say"]
-        one.play()
-
-
-def test_two_clicks_at_once_and_a_stale_page_change_nothing():
-    kept = Kept()
-    with serving(lambda: hosted(keep=kept)) as client, page(client) as one:
-        told = one.my_turn()
-        move = told["view"]["moves"][0]["move"]
-        one.ask("play", move=move)
-        one.ask("play", move=move)
-        stale = one.read(lambda told: "say" in told)
-        assert stale["say"] == "The table has moved on; this is how it stands now."
-        one.my_turn()
-        assert one.told["moves"] == 2
-        one.send(do="undo", game=1, moves=1)
-        assert "moved on" in one.read(lambda told: "say" in told)["say"]
-        assert one.told["moves"] == 2
-
-
-def test_an_illegal_move_is_answered_by_why_and_a_strangers_move_by_whose_turn_it_is():
-    with (
-        serving(lambda: hosted(players=TWO)) as client,
-        page(client, KEYS.seats[1]) as two,
-        page(client, KEYS.watch) as third,
-        page(client) as one,
-    ):
-        two.ask("play", move=two.told["view"]["hand"][0])
-        assert two.read(lambda told: "say" in told)["say"] == "It is not your turn: player 1 is to play."
-        third.ask("new")
-        assert third.read(lambda told: "say" in told)["say"] == "You only watch at this table."
-        one.ask("undo")
-        assert one.read(lambda told: "say" in told)["say"] == "Moves are not taken back between people."
-        one.ask("new")
-        assert one.read(lambda told: "say" in told)["say"].startswith("Play this game to its end first")
-        one.ask("play", move="KC")
-        assert "is not in your hand" in one.read(lambda told: "say" in told)["say"]
-        one.ask("play", move="king")
-        assert "is no move" in one.read(lambda told: "say" in told)["say"]
-        assert one.told["moves"] == 0
-
-
-def test_who_has_no_link_gets_no_seat():
-    closed = KEYS._replace(is_open=False)
-    with serving(hosted, closed) as client:
-        for key in ("", "guess", "é", KEYS.seats[1]):  # an agent sits at seat 1
-            with page(client, key) as one:
-                assert one.told == {"type": "closed", "say": one.told["say"]}
-                assert "leads to no seat" in one.told["say"]
-        with page(client, KEYS.seats[0]) as one:
-            assert one.told["view"]["seat"] == 0
-        with client.websocket_connect(SOCKET, headers={"origin": ADDRESS}) as socket:
-            socket.send_text('{"do": "undo", "game": 1, "moves": 0}')
-            assert within(WAIT, socket.receive_json)["type"] == "closed"
-
-
-def test_other_sites_and_other_addresses_are_refused():
-    with serving(hosted) as client:
-        for origin in ("http://evil.example", "http://127.0.0.1:1", "null", ""):
-            with pytest.raises(WebSocketDisconnect), client.websocket_connect(SOCKET, headers={"origin": origin}):
-                pass
-        assert client.get("/", headers={"host": "evil.example"}).status_code == 421
-        assert client.get("/", headers={"host": "localhost:8765"}).status_code == 200
-        rebound = {"host": "evil.example", "origin": "http://evil.example"}
-        with pytest.raises(WebSocketDisconnect), client.websocket_connect(SOCKET, headers=rebound):
-            pass
-    with serving(hosted, is_local=False) as client:
-        assert client.get("/", headers={"host": "table.example"}).status_code == 200
-
-
-def test_the_page_loads_nothing_from_elsewhere():
-    with serving(hosted) as client:
-        answer = client.get("/")
-        policy = answer.headers["content-security-policy"]
-        assert "default-src 'none'" in policy
-        assert "unsafe" not in policy
-        assert "http" not in policy
-        for path in STATIC.iterdir():
-            assert client.get(f"/{path.name}").headers["content-security-policy"] == policy
-            text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
-            assert not re.search(r"https?://|//[\w-]+\.\w|url\(|@import (?!{)|style=", text), path.name
-        assert client.get("/../app.py").status_code == 404
 
 
 # ---------------------------------------------------------------------- when something goes wrong
@@ -454,38 +331,3 @@ def test_the_server_loads_no_engine_before_it_serves():
 @pytest.fixture
 def anyio_backend():
     return "asyncio"
-
-
-# ---------------------------------------------------------------------- addresses and keys
-
-
-def test_a_busy_port_is_told_in_a_sentence():
-    with bound("127.0.0.1", 0) as first:
-        port = first.getsockname()[1]
-        with pytest.raises(ValueError, match=rf"port {port} is busy; give another one by --port"):
-            bound("127.0.0.1", port)
-        assert link(first, "127.0.0.1", "secret") == f"http://127.0.0.1:{port}/#secret"
-    with pytest.raises(ValueError, match="no address"):
-        bound("no such host", 0)
-
-
-def test_what_is_a_loopback_address():
-    assert [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "192.168.1.5", "x")] == [
-        True, True, True, False, False, False,
-    ]  # fmt: skip
-
-
-def test_keys_are_kept_for_their_owner_alone(tmp_path):
-    path = tmp_path / "links.json"
-    keys = Keys.kept(path, is_open=False)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert Keys.kept(path, is_open=False) == keys
-    assert len({*keys.seats, keys.watch}) == 7
-    assert keys.seat(keys.seats[2], [0, 2]) == 2
-    assert keys.seat(keys.watch, [0, 2]) is None
-    for key in ("", keys.seats[1], keys.watch[:-1]):
-        with pytest.raises(LookupError):
-            keys.seat(key, [0, 2])
-    path.write_text('{"seats": [], "watch": ""}')
-    with pytest.raises(ValueError, match=r"links.json holds no keys of a table: .*; remove it"):
-        Keys.kept(path, is_open=False)

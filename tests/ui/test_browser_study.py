@@ -66,7 +66,7 @@ def test_a_dropped_record_needs_no_table_and_no_names():
     with studying() as client, visit(client) as one:
         hello = one.read("hello")
         assert (hello["language"], hello["table"]) == ("en", False)
-        assert one.refused() == "Drop the record of a game on this page, or open its file."
+        assert one.refused() == "Drop a record or a position on this page, open its file, or set up a position."
         study = one.open(game.record())
     assert study["seat"] is None
     assert study["names"] == ["Seat 0", "Seat 1"]
@@ -76,8 +76,9 @@ def test_a_dropped_record_needs_no_table_and_no_names():
 @pytest.mark.parametrize(
     ("record", "reason"),
     [
-        ("", "The file can't be read: line 1: the record ends without"),
-        ("torn [Rules", "The file can't be read: line 1: 'torn' is no move"),
+        ("", "The file can't be read: line 1: there is no entry 'rules'"),
+        ("torn [Rules", "The file can't be read: line 1: 'torn [Rules' is no entry; an entry is 'key: value'"),
+        ("[torn", "The file can't be read: line 1: "),
         ('[Rules "mini-low"] [Seed "1"]\n1. KC *', "The file can't be read: line 2: "),
         ("x" * (LARGEST + 1), "The file can't be read: a record has at most 65,536 characters, not 65,537."),
         ('[Rules "mini-low"] [Seed "1"] *', CLOSED),

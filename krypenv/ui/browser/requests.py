@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from krypenv.inputs import schema
 from krypenv.inputs.files import parse_json
+from krypenv.inputs.words import shown
 
-LONGEST = 2000  # characters of a message
-WORDS = ("play", "undo", "hint", "next", "new", "again", "go", "stand_in", "pace", "pause", "step")
+MOST_CHARACTERS = 2000  # of a message, unless it holds a game
 OF_PACE = ("pace", "pause", "step")  # what does not concern the game
-WITH = {"play": "move", "stand_in": "seat", "pace": "pace", "pause": "on"}  # what else a message has
 PACES = {"slow": 2.5, "normal": 1.0, "fast": 0.25}  # how fast agents play: what their pause is multiplied by
-_OF_A_GAME = schema.a_record(
-    {
-        "do": schema.matching("|".join(WORDS), f"one of {', '.join(WORDS)}"),
-        "game": schema.whole(0),
-        "moves": schema.whole(0),
-    },
-    {
-        "move": schema.line,
-        "seat": schema.whole(0, 5),
-        "pace": schema.matching("|".join(PACES), f"one of {', '.join(PACES)}"),
-        "on": schema.flag,
-    },
-    more=False,
-)
-_SIT = schema.a_record({"do": schema.matching("sit", "'sit', in the first message"), "key": schema.line}, more=False)
+
+
+def a_message(needed: Mapping[str, schema.Check], others: Mapping[str, schema.Check] | None = None) -> schema.Check:
+    """Check for a message that has `do`, all that is needed, any of the others, and nothing else."""
+    return schema.a_record({"do": schema.line, **needed}, dict(others or {}), more=False)
+
+
+def _of_a_game(**more: schema.Check) -> schema.Check:
+    return a_message({"game": schema.whole(0), "moves": schema.whole(0), **more})
+
+
+REQUESTS: Mapping[str, schema.Check] = {
+    "play": _of_a_game(move=schema.line),
+    "stand_in": _of_a_game(seat=schema.whole(0, 5)),
+    "pace": _of_a_game(pace=schema.matching("|".join(PACES), f"one of {', '.join(PACES)}")),
+    "pause": _of_a_game(on=schema.flag),
+    **dict.fromkeys(("undo", "hint", "next", "new", "again", "go", "step"), _of_a_game()),
+}
+_A_MESSAGE = schema.a_record({"do": schema.line})
+_SIT = {"sit": a_message({"key": schema.line})}
 
 
 class Request(NamedTuple):
     """What a page asks for, and of which state of the table: a page that is behind changes nothing."""
 
-    do: str  # one of WORDS
+    do: str  # one of REQUESTS
     game: int  # which game of the table the page shows
     moves: int  # how many moves of it
     move: str = ""  # as records write it
@@ -42,26 +47,34 @@ class Request(NamedTuple):
 
 
 def parse_request(text: str) -> Request:
-    """Return what a message asks for; raise ValueError, with a sentence, for anything else."""
-    found = _parse(text, _OF_A_GAME)
-    more, needed = set(found) & set(WITH.values()), WITH.get(found["do"])
-    if more != ({needed} if needed else set()):
-        raise ValueError(f"a message to {found['do']} has {f'a {needed}' if needed else 'nothing else'}")
-    return Request(**found)
+    """Return what a page of a table asks for; raises ValueError, with a sentence, for anything else."""
+    return Request(**parse_message(text, REQUESTS))
 
 
 def parse_key(text: str) -> str:
-    """Return the key of the first message, with which a page takes its seat; raise ValueError for anything else."""
-    return str(_parse(text, _SIT)["key"])
+    """Return the key of the first message, with which a page takes its seat; raises ValueError for anything else."""
+    return str(parse_message(text, _SIT)["key"])
 
 
-def _parse(text: str, check: schema.Check) -> dict:
-    if len(text) > LONGEST:
-        raise ValueError(f"a message has at most {LONGEST} characters, not {len(text):,}")
+def parse_message(text: str, kinds: Mapping[str, schema.Check], longest: int = MOST_CHARACTERS) -> dict[str, Any]:
+    """Return a message of a page.
+
+    Args:
+        text: the message as it came.
+        kinds: the checks of the messages that are allowed, by their `do`.
+        longest: how many characters it may have.
+
+    Raises ValueError, with a sentence, for anything else.
+    """
+    if len(text) > longest:
+        raise ValueError(f"a message has at most {longest:,} characters, not {len(text):,}")
     try:
         found = parse_json(text)
     except ValueError as error:
         raise ValueError(f"a message {error}") from None
-    check(found, "")
+    _A_MESSAGE(found, "")
     assert isinstance(found, dict)
+    if found["do"] not in kinds:
+        raise ValueError(f"do is to be one of {', '.join(kinds)}, not {shown(found['do'])}")
+    kinds[found["do"]](found, "")
     return found

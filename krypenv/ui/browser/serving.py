@@ -13,7 +13,7 @@ from collections.abc import Callable
 import uvicorn
 from starlette.applications import Starlette
 
-LONGEST = 1 << 18  # bytes of a message: the record of a game, in any letters
+MOST_BYTES = 1 << 18  # of a message on a socket: a game in any letters
 SOON = 2  # seconds that pages have to close when the server stops
 
 
@@ -71,7 +71,7 @@ class Serving:
             log_level="error",
             access_log=False,
             ws="websockets-sansio",
-            ws_max_size=LONGEST,
+            ws_max_size=MOST_BYTES,
             timeout_graceful_shutdown=SOON,
             lifespan="on",
         )

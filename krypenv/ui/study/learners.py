@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from starlette.websockets import WebSocket
 
 from krypenv.inputs import schema
-from krypenv.inputs.files import parse_json
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Page, Pages
-from krypenv.ui.browser.requests import LONGEST, parse_request
+from krypenv.ui.browser.requests import REQUESTS, Request, a_message, parse_message
 from krypenv.ui.browser.sockets import NOT_READ, Refused, welcome
 from krypenv.ui.browser.texts import say
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST_LEARNERS = 20  # pages at once
 _FULL = "Too many pages learn at once; close one."
-_A_CHOICE = schema.a_record({"do": schema.matching("lesson", "lesson"), "lesson": schema.whole(0, 100)}, more=False)
+_KINDS = {**REQUESTS, "lesson": a_message({"lesson": schema.whole(0, 100)})}
 
 
 class Lessons:
@@ -98,15 +97,15 @@ class Learner(Pages):
 
     def _answer(self, page: Page, hosted: Hosted, text: str) -> None:
         exercise = self._exercise
-        chosen = _chosen(text)
-        if chosen is not None:
-            exercise.choose(chosen)
+        try:
+            found = parse_message(text, _KINDS)
+        except ValueError as error:
+            return page.tell(say=NOT_READ.format(error))
+        if found["do"] == "lesson":
+            exercise.choose(found["lesson"])
             self._failed = ""
         else:
-            try:
-                request = parse_request(text)
-            except ValueError as error:
-                return page.tell(say=NOT_READ.format(error))
+            request = Request(**found)
             if request.do == "pace":
                 return self._change_pace(page, hosted, request)
             if request.do not in ("play", "undo", "go"):
@@ -149,13 +148,3 @@ class _Lent(Thinker):
 
     def close(self) -> None:
         """Leave the agents to their owner."""
-
-
-def _chosen(text: str) -> int | None:
-    """Return which lesson a message asks for, None if it asks for something else."""
-    try:
-        found = parse_json(text[:LONGEST])
-        _A_CHOICE(found, "")
-    except ValueError:
-        return None
-    return int(found["lesson"])

@@ -12,9 +12,10 @@ from krypenv.kernels.scoring import leads, side_scores
 from krypenv.one_game import Game
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.words import starting
+from krypenv.ui.study.visits import LARGEST
+from krypenv.ui.view import MOST_MOVES
 
 PERSON = "person"
-LARGEST = 1 << 16  # characters of a record
 _TAG = "Seat{}"  # of a record: who sits there
 
 
@@ -34,6 +35,38 @@ def read_record(text: str) -> Game:
     if not game.is_over:
         raise StillPlayed("the game is not over")
     return game
+
+
+def read_study(text: str) -> Game:
+    """Return the game of a record, which begins with a tag, or of a position, which may be played on from.
+
+    Raises ValueError as `read_record` does, and for what is no position.
+    """
+    if len(text) <= LARGEST and not text.lstrip().startswith("["):
+        return Game.from_position(text)
+    return read_record(text)
+
+
+def at_step(game: Game, at: int) -> Game:
+    """Return a game as it was after some of its moves."""
+    twin = game.rewound()
+    for move in game.moves[:at]:
+        twin.push(move)
+    return twin
+
+
+def seen_in(game: Game) -> set[Any]:
+    """Return what everybody has seen of a game before each of its moves, and sees now: positions without the hands."""
+    twin, found = game.rewound(), set()
+    for move in (*game.moves, None):
+        seats = range(game.rules.players)
+        piles = tuple(tuple(sorted(twin.captured(seat))) for seat in seats)
+        sizes = tuple(len(twin.hand(seat)) for seat in seats)
+        builds = tuple((value, tuple(sorted(cards)), owner) for value, cards, owner, _ in twin.builds)
+        found.add((tuple(sorted(twin.table)), tuple(sorted(twin.set_aside)), builds, piles, sizes, twin.turn))
+        if move is not None:
+            twin.push(move)
+    return found
 
 
 def seats_in(game: Core) -> list[str]:
@@ -64,14 +97,14 @@ def margins_of(game: Core) -> list[float]:
     return found
 
 
-def study_of(game: Game, words: Narrator) -> dict[str, Any]:
+def study_of(game: Game, words: Narrator, is_line: bool = False) -> dict[str, Any]:
     """Return a whole game, as JSON has it: the position before each move and after the last, with all hands.
 
-    Raises StillPlayed for a game that is not over.
+    A line, from a position that somebody has set up, need not be over; it has the moves that may follow, or None if
+    they are too many. Raises StillPlayed for any other game that is not over.
     """
-    if not game.is_over:
+    if not is_line and not game.is_over:
         raise StillPlayed("the game is not over")
-    sheet = words.sheet(game)
     return {
         "title": words.title,
         "seat": words.seat,
@@ -80,15 +113,29 @@ def study_of(game: Game, words: Narrator) -> dict[str, Any]:
         "sides": [game.rules.team_of(seat) for seat in range(game.rules.players)],
         "deals": len(game.rules.deal_sizes()),
         "steps": _steps(game, words),
-        "sheet": {
-            "names": [starting(name) for name in words.names],
-            "entries": [{"label": entry.label, "points": list(entry.points)} for entry in sheet.entries],
-            "scores": list(sheet.scores),
-            "sides": list(sheet.sides),
-            "totals": list(sheet.totals),
-        },
-        "result": words.result(game),
+        "line": is_line,
+        "over": game.is_over,
+        "legal": _legal(game, words) if is_line and not game.is_over else [],
+        "result": words.result(game) if game.is_over else "",
     }
+
+
+def _legal(game: Game, words: Narrator) -> list[dict[str, str]] | None:
+    try:
+        moves = game.legal_moves(MOST_MOVES)
+    except ValueError:
+        return None
+    if len(moves) > MOST_MOVES:
+        return None
+    return [{"move": str(move), "text": words.choice(game, move)[0]} for move in moves]
+
+
+def any_move(game: Game) -> str:
+    """Return a legal move of a game that is not over; there may be too many to list them."""
+    twin, made = game.copy(), len(game.moves)
+    while len(twin.moves) == made:
+        twin.act(twin.legal_actions()[0])
+    return str(twin.moves[-1])
 
 
 def _steps(game: Game, words: Narrator) -> list[dict[str, Any]]:
@@ -132,22 +179,23 @@ def _step(game: Game, words: Narrator) -> dict[str, Any]:
     }
 
 
-def decision_of(game: Game, words: Narrator, analysis: dict[str, Any]) -> dict[str, Any]:
+def decision_of(game: Game, words: Narrator, analysis: dict[str, Any], played: str | None) -> dict[str, Any]:
     """Return a decision with the values of its moves, in words.
 
     Args:
         game: the game before the move was made.
         words: for whom it is told.
-        analysis: of the move that was made, as `RecordedMove.to_json` has it.
+        analysis: of a move, as `RecordedMove.to_json` has it; the move that was played is among its moves.
+        played: the move that was made; None if none was yet.
     """
-    played = analysis["played"]["move"]
     values = analysis["moves"]
+    regret = next((value["behind"]["mean"] for value in values if value["move"] == played), 0.0)
     return {
         "at": analysis["number"] - 1,
         "seat": analysis["seat"],
         "margin": values[0]["margin"]["mean"],
-        "regret": analysis["played"]["behind"]["mean"],
-        "mark": analysis["mark"],
+        "regret": regret,
+        "mark": analysis["mark"] if played == analysis["played"]["move"] else "",
         "moves": [_value(game, words, value, value["move"] == played) for value in values],
         "more": analysis["legal"] is None or analysis["legal"] > len(values),
     }

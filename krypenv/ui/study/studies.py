@@ -1,17 +1,15 @@
-"""Games that are over, for pages that step through them: the moves' values as they come, luck, and the challenge."""
+"""Games that are over, and positions that pages set up: the moves' values as they come, luck, and the challenge."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from krypenv.inputs import schema
-from krypenv.inputs.files import parse_json
 from krypenv.inputs.words import one_line, short_name
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
@@ -19,20 +17,17 @@ from krypenv.ui.browser.seats import names_of, people_of
 from krypenv.ui.browser.sockets import NOT_READ, Gone, Refused, received, welcome
 from krypenv.ui.browser.texts import CATALOGUES, say
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
+from krypenv.ui.study.visits import EDITING, parse_visit
 
 if TYPE_CHECKING:
     from krypenv.one_game import Game  # it loads the engine, for which no page is to wait
     from krypenv.ui.narrator.narrator import Narrator
+    from krypenv.ui.study.editor import Editor
 
 LONGEST_NAME = 40  # characters of what a record calls a player
 MOST_VISITS = 20  # pages that study at once
 MOST_KEPT = 8  # games whose analyses are kept
 _FULL = "Too many pages study games; close one."
-_A_REQUEST = schema.a_record(
-    {"do": schema.matching("open|look|challenge", "one of open, look, challenge")},
-    {"record": schema.text, "at": schema.whole(0, 100_000)},
-    more=False,
-)
 
 
 class Analyst(NamedTuple):
@@ -57,20 +52,21 @@ class _Subject(NamedTuple):
     seat: int | None  # for whom it is told
     words: Narrator
     found: dict[int, dict[str, Any]]  # the analyses of moves so far, by how many were made before each
+    is_line: bool = False  # whether it is played on from a position that somebody has set up
 
 
 class Studies:
     """All pages on which games are studied.
 
     A game that is still being played is opened to nobody: neither the table's own, nor a record that is not over, nor
-    one of the cards that are being played at the table.
+    one of the cards that are being played at the table, nor a position that everybody at the table has seen there.
 
     Args:
         keys: which key leads to which seat, where there is no table.
         thinker: where moves are valued.
         analyst: who values them.
         pages: the table, whose game may be studied once it is over; None if there is none.
-        load: reads the record that a page opens at first; None for the table's game.
+        load: reads the record or the position that a page opens at first; None for the table's game.
         language: of the texts where there is no table.
     """
 
@@ -107,7 +103,7 @@ class Studies:
             await visit.listen()
         finally:
             self._visits -= 1
-            visit.stop()
+            visit.close()
 
     def say(self, key: str, **parts: Any) -> str:
         """Return a text of the page."""
@@ -121,16 +117,20 @@ class Studies:
             "texts": CATALOGUES[self._language],
             "language": self._language,
             "table": self._pages is not None,
+            "empty": not self._pages and not self._load,
         }
 
     def subject(self, record: str | None, seat: int | None) -> _Subject:
-        """Return what a page may study: a record, or the game that it finds here; raises Refused for anything else."""
-        from krypenv.ui.study.steps import StillPlayed, person_of, read_record, seats_in
+        """Return what a page may study: a record, a position, or the game that it finds here.
+
+        Raises Refused for anything else.
+        """
+        from krypenv.ui.study.steps import StillPlayed, person_of, read_study, seats_in
 
         hosted = self._pages.hosted if self._pages else None
         try:
             if record is not None:
-                game = read_record(record)
+                game = read_study(record)
             elif self._load:
                 game = self._load()
             elif hosted and hosted.game.is_over:
@@ -141,8 +141,7 @@ class Studies:
             raise Refused(self.say("study_not_over")) from None
         except ValueError as error:
             raise Refused(self.say("study_not_read", reason=one_line(str(error)))) from None
-        if hosted and not hosted.game.is_over and hosted.game.deck == game.deck:
-            raise Refused(self.say("study_same_cards"))
+        self.check_closed(game)
         is_own = record is None and not self._load
         players = hosted.players if hosted and is_own else seats_in(game)
         if not is_own or seat not in people_of(players):
@@ -155,7 +154,50 @@ class Studies:
         names = names_of(players, CATALOGUES[self._language]["player"]) if players else ()
         names = [one_line(name, LONGEST_NAME) for name in names]
         words = Narrator(game.rules, names, seat, self._language)
+        if not game.is_over:
+            return _Subject(game, players, seat, words, {}, is_line=True)
         return _Subject(game, players, seat, words, self._kept(game.record()))
+
+    def check_closed(self, game: Game) -> None:
+        """Raise Refused for a game that is being played at the table, or for a position that was seen there.
+
+        A position is known by what everybody has seen, for an answer must not tell whose hand was guessed right.
+        """
+        hosted = self._pages.hosted if self._pages else None
+        if not hosted or hosted.game.is_over:
+            return
+        from krypenv.ui.study.steps import seen_in
+
+        own = hosted.game.copy()
+        if seen_in(own) & seen_in(game) if game.origin else own.deck == game.deck:
+            raise Refused(self.say("study_same_cards"))
+
+    def played_on(self, subject: _Subject, at: int, moves: Sequence[str]) -> _Subject:
+        """Return a line in which some moves follow after others; raises Refused for illegal ones."""
+        from krypenv.ui.study.steps import at_step
+
+        if not subject.is_line:
+            raise Refused(self.say("study_no_line"))
+        game = at_step(subject.game, at)
+        try:
+            for move in moves:
+                game.push(move)
+        except ValueError as error:
+            raise Refused(f"{one_line(str(error))}.") from None
+        self.check_closed(game)
+        return subject._replace(game=game, found={each: its for each, its in subject.found.items() if each <= at})
+
+    def editor(self, subject: _Subject | None) -> Editor:
+        """Return an editor whose position has no card yet, by the rules of what is studied, or of the table."""
+        from krypenv.rules import Rules
+        from krypenv.ui.study.boards import empty
+        from krypenv.ui.study.editor import Editor
+
+        hosted = self._pages.hosted if self._pages else None
+        game = subject.game if subject else hosted.game if hosted else None
+        editor = Editor(self._language)
+        editor.begin(empty(game.rules if game else Rules()))
+        return editor
 
     def _kept(self, record: str) -> dict[int, dict[str, Any]]:
         found = self._found.pop(record, {})
@@ -174,6 +216,8 @@ class _Visit:
         self._at = 0  # the decision that the page shows, which is valued first
         self._working: asyncio.Task[None] | None = None
         self._challenge: asyncio.Task[None] | None = None
+        self._editor: Editor | None = None
+        self._checking: asyncio.Task[None] | None = None
 
     async def listen(self) -> None:
         """Answer what the page asks for, until it is closed."""
@@ -189,10 +233,16 @@ class _Visit:
                 await self._tell(type="say", say=str(reason))
 
     def stop(self) -> None:
-        """Stop what is being worked out."""
+        """Stop what is being worked out for the game that is studied."""
         for task in (self._working, self._challenge):
             if task:
                 task.cancel()
+
+    def close(self) -> None:
+        """Stop all."""
+        self.stop()
+        if self._checking:
+            self._checking.cancel()
 
     async def _tell(self, **message: Any) -> None:
         try:
@@ -200,11 +250,16 @@ class _Visit:
         except (RuntimeError, OSError, WebSocketDisconnect):
             raise Gone from None
 
-    async def _do(self, do: str, record: str | None = None, at: int = 0) -> None:
-        if do == "open":
-            await self._open(record)
+    async def _do(self, do: str, **its: Any) -> None:
+        if do in EDITING:
+            await self._edit(do, **its)
+        elif do == "open":
+            await self._open(its.get("record"), its.get("moves", ()))
+        elif do == "move":
+            if self._subject:
+                await self._show(await asyncio.to_thread(self._all.played_on, self._subject, its["at"], [its["move"]]))
         elif do == "look":
-            self._at = at
+            self._at = its["at"]
         elif self._subject and not (self._challenge and not self._challenge.done()):
             self._challenge = self._start(self._play_again(self._subject))
 
@@ -221,37 +276,91 @@ class _Visit:
                 reason = self._all.say("agent_failed", who=name, reason=one_line(str(error)))
                 await self._tell(type="failed", say=reason)
 
-    async def _open(self, record: str | None) -> None:
+    async def _open(self, record: str | None, moves: Sequence[str]) -> None:
+        subject = await asyncio.to_thread(self._all.subject, record, self._seat)
+        if moves:
+            subject = await asyncio.to_thread(self._all.played_on, subject, 0, moves)
+        await self._show(subject)
+
+    async def _show(self, subject: _Subject) -> None:
         from krypenv.ui.study.challenge import can_challenge
         from krypenv.ui.study.steps import study_of, without_seed
 
-        subject = await asyncio.to_thread(self._all.subject, record, self._seat)
-        self.stop()
-        self._subject, self._at = subject, 0
         game, words = subject.game, subject.words
-        study = await asyncio.to_thread(study_of, game, words)
-        can = can_challenge(subject.seat, subject.players)
-        saved = without_seed(game).record()
-        await self._tell(type="study", by=self._all.analyst.name, record=saved, challenge=can, **study)
+        study = await asyncio.to_thread(study_of, game, words, subject.is_line)
+        self.stop()
+        self._subject, self._at = subject, len(game.moves) if subject.is_line else 0
+        told = {"record": without_seed(game).record(), "challenge": False}
+        if subject.is_line:
+            told |= {"record": game.rewound().position(), "moves": [str(move) for move in game.moves]}
+        else:
+            told |= {"challenge": can_challenge(subject.seat, subject.players)}
+        await self._tell(type="study", by=self._all.analyst.name, at=self._at, **told, **study)
         self._working = self._start(self._value_moves(subject))
 
     async def _value_moves(self, subject: _Subject) -> None:
         """Value all moves, the one that the page shows first, and measure luck at last; tell each as it comes."""
-        from krypenv.ui.study.steps import decision_of, told_side
+        from krypenv.ui.study.steps import any_move, decision_of, told_side
 
         analyst, work = self._all.analyst, self._all.thinker.work
         before, moves = await asyncio.to_thread(_positions, subject.game)
-        left = list(range(len(moves)))
+        left = list(range(len(before)))
         while left:
             at = next((each for each in left if each >= self._at), left[0])
             left.remove(at)
-            if at not in subject.found:
-                subject.found[at] = await work(analyst.examine, before[at], moves[at], analyst.agent)
-            await self._tell(type="decision", **decision_of(before[at], subject.words, subject.found[at]))
+            played, found = moves[at], subject.found.get(at)
+            if not found or (played and played not in [value["move"] for value in found["moves"]]):
+                move = played or any_move(before[at])
+                subject.found[at] = await work(analyst.examine, before[at], move, analyst.agent)
+            await self._tell(type="decision", **decision_of(before[at], subject.words, subject.found[at], played))
+        for at, played in enumerate(moves):  # a move that was chosen by its value has no mark yet
+            if played and subject.found[at]["played"]["move"] != played:
+                subject.found[at] = await work(analyst.examine, before[at], played, analyst.agent)
+                await self._tell(type="decision", **decision_of(before[at], subject.words, subject.found[at], played))
+        if subject.is_line:
+            return
         seat = subject.seat or 0
         name, whom = told_side(subject.words, seat)
         luck = await work(analyst.luck, subject.game, seat, name, whom, subject.words.language)
         await self._tell(type="luck", side=subject.words.rules.team_of(seat), **luck)
+
+    async def _edit(self, do: str, **its: Any) -> None:
+        """Change the position that the page sets up; tell it at once, and what is wrong with it when that is known."""
+        if do == "edit" and its.get("text", "").lstrip().startswith("["):
+            return await self._open(its["text"], ())
+        try:
+            editor = await asyncio.to_thread(self._edited, do, its)
+        except ValueError as error:
+            raise Refused(f"{one_line(str(error)).rstrip('.')}.") from None
+        await self._tell(type="draft", **editor.told())
+        if not self._checking or self._checking.done():
+            self._checking = self._start(self._check(editor))
+
+    def _edited(self, do: str, its: dict[str, Any]) -> Editor:
+        from krypenv.ui.study.steps import at_step
+
+        if self._editor is None:
+            self._editor = self._all.editor(self._subject)
+        editor = self._editor
+        if do == "back":
+            editor.back()
+        elif "text" in its:
+            editor.take(its["text"], is_typed=do == "type")
+        elif do != "edit":
+            editor.do({"do": do, **its})
+        elif "at" in its and self._subject:
+            self._all.check_closed(self._subject.game)
+            editor.begin(at_step(self._subject.game, its["at"]).position())
+        return editor
+
+    async def _check(self, editor: Editor) -> None:
+        """Tell what is wrong with the position that the page sets up, until nothing has changed meanwhile."""
+        number = None
+        while number != editor.number:
+            number = editor.number
+            checked = await asyncio.to_thread(editor.check)
+            if number == editor.number:
+                await self._tell(type="checked", **editor.told_check(number, checked))
 
     async def _play_again(self, subject: _Subject) -> None:
         from krypenv.ui.study.challenge import can_challenge, compared, play_again
@@ -269,21 +378,11 @@ class _Visit:
         await self._tell(type="challenge", by=analyst.name, record=other.record(), **found)
 
 
-def _positions(game: Game) -> tuple[list[Game], list[str]]:
-    """Return the game before each of its moves, and the moves."""
+def _positions(game: Game) -> tuple[list[Game], list[str | None]]:
+    """Return the game before each of its moves, and the moves; while it is not over, also as it is, without a move."""
     twin, found = game.rewound(), []
+    moves: list[str | None] = [str(move) for move in game.moves]
     for move in game.moves:
         found.append(twin.copy())
         twin.push(move)
-    return found, [str(move) for move in game.moves]
-
-
-def parse_visit(text: str) -> dict[str, Any]:
-    """Return what a message asks for; raise ValueError, with a sentence, for anything else."""
-    try:
-        found = parse_json(text)
-    except ValueError as error:
-        raise ValueError(f"a message {error}") from None
-    _A_REQUEST(found, "")
-    assert isinstance(found, dict)
-    return found
+    return (found, moves) if game.is_over else ([*found, twin], [*moves, None])

@@ -49,8 +49,9 @@ class TableSettings(Command):
         False, "open the page that teaches the game: twelve positions, and a first deal", panel=OUTPUT
     )
     study: str | None = setting(
-        None, "step through the record of a game that is over, instead of playing", panel=GAME_RECORDS, metavar="FILE"
+        None, "step through the record of a game that is over, or study a position", panel=GAME_RECORDS, metavar="FILE"
     )
+    edit: bool = setting(False, "set up a position and study it, instead of playing", panel=GAME_RECORDS)
     host: str = setting("127.0.0.1", "address to serve at; 0.0.0.0 lets others in, by their links", panel=OUTPUT)
     port: int = setting(8765, "port to serve at; 0 for any free one", limits.Bounds(0, 65535), OUTPUT)
     open: bool = setting(True, "open the page in the browser", panel=OUTPUT)
@@ -62,6 +63,8 @@ class TableSettings(Command):
             raise ValueError("the record of --load has the rules, the deal and the seats; leave out their options")
         if self.study and (at.load or self.is_new or at.save or at.against):
             raise ValueError("the record of --study has the rules, the deal and the players; leave out their options")
+        if self.edit and (self.study or at.load or self.is_new or at.save or at.against):
+            raise ValueError("--edit begins with an empty position; leave out the options of games and records")
         if self.seat and self.people not in (1, len(self.seat)):
             raise ValueError(f"--people {self.people} needs as many --seat, not {len(self.seat)}")
 
@@ -93,7 +96,7 @@ def run(settings: TableSettings) -> None:
     from krypenv.ui.study.studies import Studies
 
     it, is_local = settings, is_loopback(settings.host)
-    if it.study:
+    if it.study or it.edit:
         return _study(it, is_local)
     players = [] if it.table.load else it.players(rules_of(it))
     thinker = Thinker(secrets.randbits(32) if it.table.seed is None else it.table.seed)
@@ -123,24 +126,25 @@ def run(settings: TableSettings) -> None:
 
 
 def _study(it: TableSettings, is_local: bool) -> None:
-    """Serve the page on which a game is studied, without a table."""
+    """Serve the page on which a game or a position is studied, or a position is set up, without a table."""
     from krypenv.ui.browser.app import app_of
     from krypenv.ui.browser.keys import Keys
     from krypenv.ui.browser.serving import Serving, bound, link
     from krypenv.ui.browser.thinking import Thinker
     from krypenv.ui.narrator.words import language_of
-    from krypenv.ui.study.steps import StillPlayed, read_record
+    from krypenv.ui.study.steps import StillPlayed, read_study
     from krypenv.ui.study.studies import Studies
 
     try:
-        game = read_record(read_text(str(it.study)))
+        game = read_study(read_text(it.study)) if it.study else None
     except StillPlayed:
         raise ValueError(f"the game of {it.study} is not over, so its hands stay closed; play it to its end") from None
     thinker, keys = Thinker(it.table.seed or 0), Keys.new(is_local)
     with bound(it.host, it.port) as listening:
         own = link(listening, it.host, "" if is_local else keys.watch, "study.html")
-        typer.echo(f"The game is at {own} until you press Ctrl-C.")
-        studies = Studies(keys, thinker, _analyst(it), load=game.copy, language=it.table.language or language_of())
+        typer.echo(f"The {'game' if game else 'page'} is at {own} until you press Ctrl-C.")
+        load = game.copy if game else None
+        studies = Studies(keys, thinker, _analyst(it), load=load, language=it.table.language or language_of())
         app = app_of(None, is_local, {"/study": studies.serve})
         with contextlib.suppress(KeyboardInterrupt), contextlib.closing(thinker):
             Serving().run(app, listening, own if it.open else "")

@@ -1,16 +1,17 @@
-// Dragging a card of the hand onto the table. Clicks and keys do the same.
+// Dragging a card from one place to another. Clicks and keys do the same.
 
-/** @import { Acts, Target } from "./shapes.js" */
+/** @import { Target } from "./shapes.js" */
 
 const STEPS = 8; // pixels from which on a press is no click
 
 /**
- * Follow a pointer that was pressed on a card of the hand.
+ * Follow a pointer that was pressed on a card.
  * @param {PointerEvent} pressed
- * @param {Acts} acts
- * @param {number} place of the card in the hand
+ * @param {() => boolean} lift says whether it may be dragged
+ * @param {(x: number, y: number) => void} drop is told where it was laid
+ * @param {string} kind the class of what follows the pointer
  */
-export function dragging(pressed, acts, place) {
+export function dragging(pressed, lift, drop, kind = "card") {
   const card = pressed.currentTarget;
   if (pressed.button !== 0 || !pressed.isPrimary || !(card instanceof HTMLElement)) return;
   const { left, top, width } = card.getBoundingClientRect();
@@ -23,8 +24,8 @@ export function dragging(pressed, acts, place) {
     const [right, down] = [event.clientX - pressed.clientX, event.clientY - pressed.clientY];
     if (!ghost && Math.hypot(right, down) < STEPS) return;
     if (!ghost) {
-      if (!acts.lift(place)) return stop();
-      ghost = ghostOf(/** @type {HTMLElement} */ (card), width);
+      if (!lift()) return stop();
+      ghost = ghostOf(/** @type {HTMLElement} */ (card), width, kind);
     }
     ghost.style.transform = `translate(${left + right}px, ${top + down}px)`;
   }
@@ -35,7 +36,7 @@ export function dragging(pressed, acts, place) {
     stop();
     if (!isDragged) return;
     addEventListener("click", (click) => click.stopPropagation(), { capture: true, once: true, signal: soon() });
-    acts.drop(targetAt(event.clientX, event.clientY));
+    drop(event.clientX, event.clientY);
   }
 
   function stop() {
@@ -60,10 +61,11 @@ function soon() {
 /**
  * @param {HTMLElement} card
  * @param {number} width
+ * @param {string} kind
  */
-function ghostOf(card, width) {
+function ghostOf(card, width, kind) {
   const ghost = /** @type {HTMLElement} */ (card.cloneNode(true));
-  ghost.className = "card ghost";
+  ghost.className = `${kind} ghost`;
   ghost.removeAttribute("data-focus");
   ghost.setAttribute("aria-hidden", "true");
   ghost.style.width = `${width}px`;
@@ -72,12 +74,12 @@ function ghostOf(card, width) {
 }
 
 /**
- * Return what lies at a point.
+ * Return what lies on the table at a point.
  * @param {number} x
  * @param {number} y
  * @returns {Target}
  */
-function targetAt(x, y) {
+export function targetAt(x, y) {
   for (const element of document.elementsFromPoint(x, y)) {
     const [kind, which] = (element.closest("[data-focus]")?.getAttribute("data-focus") ?? "").split(" ");
     if (kind === "table") return { kind: "card", which: Number(which) };

@@ -3,7 +3,7 @@
 import { face, short, spoken } from "./cards.js";
 import { fitting, names, settled } from "./choosing.js";
 import { button, h, signed, t } from "./dom.js";
-import { dragging } from "./dragging.js";
+import { dragging, targetAt } from "./dragging.js";
 import { news } from "./felt.js";
 import { advice, thinkingOfHint } from "./hint.js";
 
@@ -48,7 +48,13 @@ function handCard({ told, chosen, acts }, card, place, isNew) {
       "aria-disabled": String(!isTurn || !isLegal),
       "aria-label": spoken(card),
       onclick: () => isTurn && acts.card(place),
-      onpointerdown: (/** @type {PointerEvent} */ event) => isTurn && dragging(event, acts, place),
+      onpointerdown: (/** @type {PointerEvent} */ event) =>
+        isTurn &&
+        dragging(
+          event,
+          () => acts.lift(place),
+          (x, y) => acts.drop(targetAt(x, y)),
+        ),
     },
     face(card),
   );

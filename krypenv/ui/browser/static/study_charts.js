@@ -37,7 +37,7 @@ export function curve(state, study) {
   const sides = [...new Set(study.sides)];
   const lines = sides.map((side) => {
     const own = decisions.filter((each) => study.sides[each.seat] === side).map((each) => [each.at, each.margin]);
-    if (state.decisions.size >= last) own.push([last, ends[study.sides.indexOf(side)] ?? 0]);
+    if (study.over && state.decisions.size >= last) own.push([last, ends[study.sides.indexOf(side)] ?? 0]);
     return s("polyline", {
       class: `side${side}`,
       points: own.map(([at, margin]) => `${x(at ?? 0).toFixed(1)},${y(margin ?? 0).toFixed(1)}`).join(" "),
@@ -90,7 +90,7 @@ export function curve(state, study) {
       { class: "small" },
       t("study_curve_note"),
       " ",
-      state.decisions.size >= last && !marks.length && t("study_no_mistakes"),
+      !study.line && state.decisions.size >= last && !marks.length && t("study_no_mistakes"),
     ),
   );
 }

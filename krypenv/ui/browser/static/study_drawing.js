@@ -2,9 +2,11 @@
 
 import { face, lying, short } from "./cards.js";
 import { h, t } from "./dom.js";
+import { editor } from "./editor.js";
 import { challengePart, curve, luckPart, points } from "./study_charts.js";
 
 /** @typedef {import("./study_types.js").Decision} Decision */
+/** @typedef {import("./study_types.js").Editing} Editing */
 /** @typedef {import("./study_types.js").State} State */
 /** @typedef {import("./study_types.js").Step} Step */
 /** @typedef {import("./study_types.js").Study} Study */
@@ -15,22 +17,34 @@ const heard = /** @type {HTMLElement} */ (document.getElementById("heard"));
 const MOST = 8; // values that are shown
 const MARKS = /** @type {Record<string, string>} */ ({ "?!": "study_mark1", "?": "study_mark2", "??": "study_mark3" });
 
-/** Draw the page. @param {State} state */
-export function drawStudy(state) {
+/** Draw the page. @param {State} state @param {Editing} editing */
+export function drawStudy(state, editing) {
   const { study } = state;
   const active = document.activeElement;
   const focus = active instanceof HTMLElement ? active.dataset.focus : undefined;
   if (!input.isConnected) document.body.append(input);
   page.removeAttribute("aria-busy");
-  page.replaceChildren(
-    head(state),
-    study
-      ? h("main", { class: "studying" }, board(state, study), figures(state, study), challengePart(state, study))
-      : empty(state),
-  );
-  document.title = `${t("study_title")}${study ? ` · ${study.title}` : ""}`;
+  const isWriting = active instanceof HTMLTextAreaElement && state.isEditing;
+  if (state.isEditing) drawEditor(state, editing);
+  else
+    page.replaceChildren(
+      head(state),
+      study
+        ? h("main", { class: "studying" }, board(state, study), figures(state, study), challengePart(state, study))
+        : empty(state),
+    );
+  const title = state.isEditing ? t("editor_title") : t("study_title");
+  document.title = `${title}${study && !state.isEditing ? ` · ${study.title}` : ""}`;
+  if (isWriting) return;
   const again = focus && document.querySelector(`[data-focus="${focus}"]`);
   if (again instanceof HTMLElement) again.focus();
+}
+
+/** Draw the editor around what a person may be writing in. @param {State} state @param {Editing} editing */
+function drawEditor(state, editing) {
+  const main = editor(editing);
+  if (main.parentElement === page) page.firstElementChild?.replaceWith(editorHead(state, editing));
+  else page.replaceChildren(editorHead(state, editing), main);
 }
 
 /** Draw why there is nothing to study. @param {string} reason */
@@ -58,17 +72,38 @@ function head(state) {
       "nav",
       {},
       study &&
+        !study.line &&
         h(
           "a",
           { class: "button", download: "krypenv.krk", href: recordLink(study.record), "data-focus": "save" },
           t("study_save"),
         ),
-      opener(state),
-      state.hasTable &&
-        h("a", { class: "button", href: `./${location.hash}`, "data-focus": "table" }, t("study_table")),
+      h("button", { "data-focus": "edit", onclick: state.edit }, t(study ? "study_edit" : "study_set_up")),
+      opener(state.read),
+      toTable(state),
     ),
   );
 }
+
+/** @param {State} state @param {Editing} editing */
+function editorHead(state, { leave, read }) {
+  return h(
+    "header",
+    {},
+    h("h1", {}, t("editor_title")),
+    h(
+      "nav",
+      {},
+      leave && h("button", { "data-focus": "leave", onclick: leave }, t("editor_leave")),
+      opener(read),
+      toTable(state),
+    ),
+  );
+}
+
+/** @param {State} state */
+const toTable = (state) =>
+  state.hasTable && h("a", { class: "button", href: `./${location.hash}`, "data-focus": "table" }, t("study_table"));
 
 /** @type {{ record: string, link: string }} */
 const saved = { record: "", link: "" };
@@ -84,11 +119,11 @@ function recordLink(record) {
 
 const input = h("input", { type: "file", class: "unseen", tabindex: -1, "aria-hidden": "true" }); // outlives each drawing
 
-/** @param {State} state */
-function opener(state) {
+/** @param {(file: File) => void} read */
+function opener(read) {
   input.onchange = () => {
     const file = input.files?.[0];
-    if (file) state.read(file);
+    if (file) read(file);
     input.value = ""; // so that the same file may be chosen again
   };
   return h("button", { "data-focus": "open", onclick: () => input.click(), title: t("study_drop") }, t("study_open"));
@@ -197,7 +232,8 @@ function lie(step) {
 function steps(state, study) {
   const last = study.steps.length - 1;
   const step = /** @type {Step} */ (study.steps[state.at]);
-  const place = state.at < last ? t("study_at", { number: state.at + 1, of: last }) : t("study_end");
+  const end = study.over ? t("study_end") : t("turn", { who: study.names[step.turn ?? 0] ?? "" });
+  const place = state.at < last ? t("study_at", { number: state.at + 1, of: last }) : end;
   /** @param {string} name @param {string} sign @param {() => void} what @param {boolean} isOff */
   const button = (name, sign, what, isOff) =>
     h(
@@ -225,11 +261,13 @@ function steps(state, study) {
 
 /** @param {State} state @param {Study} study @param {Step} step */
 function values(state, study, step) {
-  if (step.turn === null || !step.move) return null;
+  if (step.turn === null || (!step.move && !study.line)) return null;
   const who = study.names[step.turn] ?? "";
   const decision = state.decisions.get(state.at);
-  const made = h("p", { class: "made" }, h("b", {}, `${who}: ${step.move.text}`), " ", decision && verdict(decision));
-  if (!decision) return h("div", { class: "values" }, made, h("p", {}, t("study_waiting")));
+  const made =
+    step.move && h("p", { class: "made" }, h("b", {}, `${who}: ${step.move.text}`), " ", decision && verdict(decision));
+  const others = state.at === study.steps.length - 1 && legal(state, study, decision);
+  if (!decision) return h("div", { class: "values" }, made, h("p", {}, t("study_waiting")), others);
   return h(
     "div",
     { class: "values", tabindex: 0, role: "region", "aria-label": t("study_values") },
@@ -253,15 +291,32 @@ function values(state, study, step) {
       h(
         "tbody",
         {},
-        decision.moves.filter((value, at) => at < MOST || value.played).map((value) => valueRow(value, decision)),
+        decision.moves
+          .filter((value, at) => at < MOST || value.played)
+          .map((value) => valueRow(state, study, value, decision)),
       ),
     ),
+    others,
     h(
       "p",
       { class: "small" },
       t("study_values_note", { who: study.within[step.turn] ?? "", by: study.by }),
       " ",
       decision.more && t("study_more"),
+    ),
+  );
+}
+
+/** Return the moves that may be played on a line, but for those of the table. @param {State} state @param {Study} study @param {Decision | undefined} decision */
+function legal(state, study, decision) {
+  const listed = new Set(decision?.moves.slice(0, MOST).map((value) => value.move));
+  const moves = study.legal?.filter(({ move }) => !listed.has(move)) ?? [];
+  if (!study.line || !moves.length) return null;
+  return h(
+    "div",
+    { class: "choices" },
+    moves.map(({ move, text }) =>
+      h("button", { class: "move", "data-focus": `move ${move}`, onclick: () => state.play(move) }, text),
     ),
   );
 }
@@ -275,8 +330,8 @@ function verdict(decision) {
   return name ? [h("strong", { class: "verdict" }, `${t(name)} ${decision.mark}`), " ", said] : said;
 }
 
-/** @param {Value} value @param {Decision} decision */
-function valueRow(value, decision) {
+/** @param {State} state @param {Study} study @param {Value} value @param {Decision} decision */
+function valueRow(state, study, value, decision) {
   const margins = decision.moves.map((each) => each.margin);
   const [low, high] = [Math.min(...margins), Math.max(...margins)];
   const share = high > low ? (value.margin - low) / (high - low) : 1;
@@ -284,7 +339,24 @@ function valueRow(value, decision) {
   return h(
     "tr",
     { class: value.played ? "played" : "" },
-    h("th", { scope: "row" }, value.played && "▶ ", value.text, value.played && h("em", {}, ` ${t("study_played")}`)),
+    h(
+      "th",
+      { scope: "row" },
+      value.played && "▶ ",
+      study.line
+        ? h(
+            "button",
+            {
+              class: "link",
+              "data-focus": `move ${value.move}`,
+              title: t("study_play_on"),
+              onclick: () => (value.played ? state.go(state.at + 1) : state.play(value.move)),
+            },
+            value.text,
+          )
+        : value.text,
+      value.played && h("em", {}, ` ${t("study_played")}`),
+    ),
     h("td", {}, `${points(value.margin, 1)}${half}`),
     h(
       "td",
@@ -299,12 +371,13 @@ function valueRow(value, decision) {
 
 /** @param {State} state @param {Study} study */
 function figures(state, study) {
-  const of = study.steps.length - 1;
+  const of = study.steps.length - (study.over ? 1 : 0);
   return h(
     "aside",
     { class: "figures" },
     state.decisions.size < of && h("p", { class: "small" }, t("study_progress", { done: state.decisions.size, of })),
-    curve(state, study),
+    study.line && h("p", { class: "small" }, t("study_line")),
+    (study.over || study.steps.length > 3) && curve(state, study),
     luckPart(state, study),
   );
 }

@@ -1,0 +1,33 @@
+"""What a page that studies games may ask for: a game, the moves of a line, and changes of a position."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from krypenv.inputs import schema
+from krypenv.ui.browser.requests import a_message, parse_message
+
+LARGEST = 1 << 16  # characters of a record, or of a position
+LONGEST = 2 * LARGEST + 20_000  # characters of a message: a game in JSON, where a line break takes two, and its moves
+MOST_MOVES = 1000  # of a line
+_A_PLACE = schema.whole(0, 100_000)
+OPENING = {
+    "open": a_message({}, {"record": schema.text, "moves": schema.a_list(schema.line, 0, MOST_MOVES)}),
+    "look": a_message({"at": _A_PLACE}),
+    "move": a_message({"at": _A_PLACE, "move": schema.line}),
+    "challenge": a_message({}),
+}
+EDITING = {
+    "edit": a_message({}, {"at": _A_PLACE, "text": schema.text}),
+    "type": a_message({"text": schema.text}),
+    "put": a_message({"card": schema.line, "to": schema.line}, {"from": schema.line}),
+    "rest": a_message({"to": schema.line}),
+    "set": a_message({"key": schema.line, "value": schema.line}),
+    "number": a_message({"key": schema.line, "seat": schema.whole(0, 5), "number": schema.whole(0, 999)}),
+    **dict.fromkeys(("clear", "shuffle", "back"), a_message({})),
+}
+
+
+def parse_visit(text: str) -> dict[str, Any]:
+    """Return what a message asks for; raises ValueError, with a sentence, for anything else."""
+    return parse_message(text, {**OPENING, **EDITING}, LONGEST)
