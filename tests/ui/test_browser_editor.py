@@ -340,6 +340,12 @@ def test_a_move_of_a_line_that_was_not_the_best_is_marked_as_analyze_marks_it():
         assert marked[-1]["mark"] == analysis["mark"]
 
 
+def test_a_position_amid_a_deal_says_which_and_not_who_leads():
+    with studying() as client, visit(client) as one:
+        assert one.open(LAST)["steps"][0]["told"] == "Deal 4 of 4. This is the last deal. Seat 0 leads."
+        assert one.open(LAST.replace("2S 3C", "3C"))["steps"][0]["told"] == "Deal 4 of 4."
+
+
 def test_moves_are_played_on_lines_only_and_must_be_legal():
     game = played()
     with studying(game.copy) as client, visit(client) as one:

@@ -173,10 +173,17 @@ def _step(game: Game, words: Narrator) -> dict[str, Any]:
         "stock": game.stock_size,
         "scores": game.scores(),
         "margins": margins_of(game),
-        "told": "" if game.moves else words.deal(game),
+        "told": "" if game.moves else _beginning(game, words),
         "note": "" if game.moves else game.comments.get(0, ""),
         "move": None,
     }
+
+
+def _beginning(game: Game, words: Narrator) -> str:
+    """Return which deal begins, or in a position amid one which it is."""
+    dealt = sum(game.rules.deal_sizes()[game.deal_number - 1][0])
+    held = sum(len(game.hand(seat)) for seat in range(game.rules.players))
+    return words.deal(game) if held == dealt else f"{starting(words.place(game))}."
 
 
 def decision_of(game: Game, words: Narrator, analysis: dict[str, Any], played: str | None) -> dict[str, Any]:
