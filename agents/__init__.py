@@ -19,7 +19,7 @@ from krypenv.agents.champion import Champion
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.learned import load_agent, trained_rules
 from krypenv.agents.neural.model_file import refuse_zip
-from krypenv.agents.oracle import OracleDeck, OracleHand
+from krypenv.agents.oracle import OracleCards, OracleDeck, OracleHand
 from krypenv.agents.own import PROGRAM, SB3, Typed, is_own, load_sb3, make_own, refuse_import, typed
 from krypenv.agents.programs.player import Program
 from krypenv.agents.scripted import Greedy, Random, Tactician
@@ -62,6 +62,7 @@ _AGENTS: dict[str, Callable[..., Agent]] = {
     "learned": _make_learned,
     "guided": Guided,
     "champion": Champion,
+    "oracle-cards": OracleCards,
     "oracle-hand": OracleHand,
     "oracle-deck": OracleDeck,
 }

@@ -12,7 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.cards import NUM_KINDS
 from krypenv.inputs.words import did_you_mean, is_whole, one_line, shown
+from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 from krypenv.state import MAX_DECK, State
 
@@ -38,6 +40,7 @@ LIMITS: dict[str, tuple[float, float, str]] = {
     "plies": (0, MAX_PLIES, "the depth limit in plays (0 for the default)"),
     "deals": (1, MAX_DECK, "the deals to play out"),
     "explore": (0, 1_000_000, "the weight of the exploration term, in points"),
+    "oracle-cards.cards": (0, MAX_DECK, "the cards seen of each other hand"),
     "prior": (0, 1_000_000, "the points for each unit of a logit"),
     "proposals": (1, 1000, "the worlds sampled for each one played out"),
     "guided.temperature": (0.001, 1_000_000, "the divisor of logits"),
@@ -86,6 +89,37 @@ class Cheater(Agent, Protocol):
     def act_on(self, state: State, action_masks: np.ndarray) -> IntArray:
         """Return a legal action for each row, (B,) int64, from whole games, (B,) of `GAME`, and (B, 105) int8 masks."""
         ...
+
+
+class Believer(Agent, Protocol):
+    """An agent that finds some hidden hands likelier than others."""
+
+    believes: bool  # False if all weights are equal with the options and the rules that it has
+
+    def log_weights(self, observation: np.ndarray, hands: np.ndarray) -> npt.NDArray[np.float64]:
+        """Return the log of the weight of each combination of hidden hands, (W,) float64, up to a constant.
+
+        `observation` is (N,) int8, of the seat to act before its `act` is called, and `hands` (W, P - 1, 52) int8, the
+        cards of the other seats by place, from the next one on, all of which agree with it (`check_hands`).
+
+        A weight is by how much the agent finds a combination likelier than uniform deals do: it multiplies worlds that
+        `krypenv.determinize` samples, and the probability of a combination is its share of all weighted deals.
+        """
+        ...
+
+
+def check_hands(rules: Rules, observation: np.ndarray, hands: np.ndarray) -> npt.NDArray[np.int8]:
+    """Return hidden hands as `log_weights` takes them; raise ValueError unless they are dealt from the unseen cards."""
+    found = np.asarray(hands)
+    if found.dtype != np.int8 or found.shape[1:] != (rules.players - 1, NUM_KINDS):
+        raise ValueError(
+            f"hidden hands are int8 of shape (W, {rules.players - 1}, {NUM_KINDS}), not {shown(found.shape)}"
+        )
+    sizes = observation[LAYOUT["hand_size"]][1 : rules.players]
+    unseen = rules.deck_counts - observation[LAYOUT["seen"]]
+    if (found < 0).any() or (found.sum(axis=1) > unseen).any() or (found.sum(axis=2) != sizes).any():
+        raise ValueError("hidden hands are as many of the unseen cards as the other seats hold, and these are not")
+    return found
 
 
 def check_krypkasino(rules: Rules, who: str) -> None:

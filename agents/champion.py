@@ -72,6 +72,16 @@ class Champion:
         """The method `examine` of who plays; a network alone has none."""
         return self.player.examine  # type: ignore[attr-defined]  # AttributeError where there is none
 
+    @property
+    def believes(self) -> bool:
+        """Whether who plays weights hidden hands."""
+        return bool(getattr(self.player, "believes", False))
+
+    @property
+    def log_weights(self) -> Any:
+        """The method `log_weights` of who plays; see `krypenv.agents.base.Believer`."""
+        return self.player.log_weights  # type: ignore[attr-defined]  # AttributeError where there is none
+
 
 def _player(models: list[str], rules: Rules, seed: int, worlds: int, threads: int) -> Agent:
     options = dict[str, Any](worlds=worlds, threads=threads)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import IntArray, knows_krypkasino
+from krypenv.agents.base import IntArray, check_hands, knows_krypkasino
 from krypenv.agents.moves.making import carry_out, leads_to
-from krypenv.agents.neural.belief import BELIEF, log_likelihood, remember, resample_systematically
+from krypenv.agents.neural.belief import BELIEF, log_likelihood, remember, resample_systematically, weigh_hands
 from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_scratch, score_legal
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
 from krypenv.agents.neural.network import inputs_of
@@ -23,8 +23,9 @@ from krypenv.agents.search.search import RACE, SearchPlan, plan_of, search_row, 
 from krypenv.agents.workspace import Workspace
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
-from krypenv.runtime.jit import handle, kernel, kernel_with, records
+from krypenv.runtime.jit import for_kernels, handle, kernel, kernel_with, records
 from krypenv.runtime.threads import in_turn
+from krypenv.worlds.determinize import determinize
 
 # An action is not tried if its logit is more than this behind the best one: at 1/500 of its probability.
 LEAST_LOGIT = -6.2
@@ -288,6 +289,26 @@ class Guided(Examiner):
         actions = self._answer(job, self._plan._replace(memory=self._recall.recall(job.observations)))
         self._recall.note(job.observations, actions)
         return actions
+
+    @property
+    def believes(self) -> bool:
+        """Whether worlds are weighted by the opponent's plays."""
+        return self._recall is not None
+
+    @in_turn
+    def log_weights(self, observation: np.ndarray, hands: np.ndarray) -> npt.NDArray[np.float64]:
+        """Return the log of the weight of each of the opponent's hands, (W,); see `krypenv.agents.base.Believer`."""
+        seen = np.asarray(observation)[None]
+        determinize(seen, 0, self.rules)  # raises ValueError for an impossible observation
+        hands = for_kernels(check_hands(self.rules, seen[0], hands))
+        logs = np.zeros(len(hands))
+        if self._recall:
+            plan = self._plan
+            weigh_hands(
+                self._compiled, plan.weights, plan.temperature, for_kernels(seen[0]), self._recall.recall(seen), hands,
+                plan.beliefs, plan.network_scratches, self._workspace, logs,
+            )  # fmt: skip
+        return logs
 
     def _value_worlds(
         self, job: Job, is_open: bool, margins: npt.NDArray[np.float64], leanings: npt.NDArray[np.float64]

@@ -45,6 +45,7 @@ def deal_hidden(
 ) -> bool:
     """Deal the unseen cards to the other hands and the stock; return whether there is a deal that is consistent.
 
+    Cards that the other hands hold already count as seen, and are not among the cards that they still need.
     Unless `whole` is set, the stock is left in no particular order, which is faster.
     Scratch, (104,) int64 each: `pool` holds the unseen cards, and `owner` the seat of each, NO_SEAT for the stock.
     """
@@ -153,7 +154,7 @@ def _swap(pool: np.ndarray, at: int, other: int) -> None:
 
 @kernel
 def _promised_by(compiled: np.record, game: np.record, owner: np.ndarray, hidden: int, seat: int) -> int:
-    """Return the hand values that a seat with a hidden hand must hold, as bits (B5).
+    """Return the hand values that the hidden cards of a seat must have, as bits (B5), beside those that are known.
 
     Who has begun a play must hold a card for the build that it makes, and may have played the one for its own build.
     """
@@ -167,6 +168,9 @@ def _promised_by(compiled: np.record, game: np.record, owner: np.ndarray, hidden
         values &= ~(np.int64(1) << hand_value_of(compiled, game.pending))
         if game.build_value != 0:
             values |= np.int64(1) << game.build_value
+    for kind in range(NUM_KINDS):
+        if game.hands[seat, kind] > 0:
+            values &= ~(np.int64(1) << hand_value_of(compiled, kind))
     return values
 
 

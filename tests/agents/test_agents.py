@@ -19,7 +19,7 @@ from krypenv.observation import SIZE
 MAIN = RULES["krypkasino players=2"]
 SCRIPTED = ["random", "greedy", "tactician", "tactician(shed=True)"]
 SAMPLERS = ["search(worlds=12)", "rollout(worlds=6)", "ismcts(worlds=30)"]
-ORACLES = ["oracle-hand", "oracle-deck"]
+ORACLES = ["oracle-cards", "oracle-hand", "oracle-deck"]
 every_honest = pytest.mark.parametrize("spec", [*SCRIPTED, *SAMPLERS])
 
 
@@ -39,7 +39,7 @@ class Last:
 @pytest.mark.parametrize(
     ("spec", "name"),
     [
-        *((spec, spec) for spec in (*SCRIPTED, "search", "oracle-hand", "oracle-hand(plies=4)")),
+        *((spec, spec) for spec in (*SCRIPTED, "search", "oracle-hand", "oracle-hand(plies=4)", "oracle-cards")),
         (" tactician( shed = False ) ", "tactician"),
         ("search(worlds=30, ms=0)", "search"),
         ("search(worlds=100, threads=2)", "search(worlds=100)"),
@@ -50,6 +50,7 @@ class Last:
         ("rollout(deals=2, worlds=5)", "rollout(worlds=5, deals=2)"),
         ("ismcts(guided=False, explore=3)", "ismcts(explore=3, guided=False)"),
         ("oracle-deck(deals=1, value='margin')", "oracle-deck(value='margin', deals=1)"),
+        ("oracle-cards(worlds=5, cards=2)", "oracle-cards(cards=2, worlds=5)"),
     ],
 )
 def test_a_name_makes_the_agent_again(spec, name):
@@ -86,6 +87,9 @@ def test_names_and_options():
         ("search(plies=-1)", "plies, .* from 0 to 32, not -1"),
         ("search(plies=1000)", "plies, .* from 0 to 32, not 1000"),
         ("oracle-hand(plies=33)", "plies, .* from 0 to 32, not 33"),
+        ("oracle-cards(cards=-1)", "cards, the cards seen of each other hand, is from 0 to 104, not -1"),
+        ("oracle-cards(cards=105)", "cards, .* from 0 to 104, not 105"),
+        ("oracle-cards(cards='all')", "cards is of type int"),
         ("search(method='x')", "method is paranoid or max_n, not 'x'"),
         ("oracle-deck(method='x')", "method is paranoid or max_n, not 'x'"),
         ("search(value='x')", "value is .* not 'x'"),
@@ -152,7 +156,12 @@ SEARCHERS = [
     "ismcts(worlds=6)",
     "ismcts(worlds=6, guided=False, explore=0)",
 ]
-CHEATERS = ["oracle-hand", "oracle-deck(deals=1)", "oracle-deck(deals=99, method='paranoid')"]
+CHEATERS = [
+    "oracle-cards(cards=2, worlds=2)",
+    "oracle-hand",
+    "oracle-deck(deals=1)",
+    "oracle-deck(deals=99, method='paranoid')",
+]
 
 
 def krypkasinos() -> dict[str, Rules]:
@@ -194,7 +203,7 @@ OTHERS = {**RELATIVES, **GLIMNE, **{text: rules for text, rules in BUILDING.item
     "spec",
     [
         "random", "greedy", "tactician", "search(worlds=2)", "rollout(worlds=1)", "ismcts(worlds=2)",
-        "champion(worlds=1)", f"{__name__}:Last",
+        "champion(worlds=1)", "oracle-cards(worlds=2)", f"{__name__}:Last",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("rules", OTHERS.values(), ids=OTHERS)

@@ -40,7 +40,7 @@ SPECS = (
     "learned(model='nowhere', temperature=0.5, solver=False)",
     "guided(model='no where', prior=0.5, temperature=2, deals=3)",
     "guided(proposals=2)", "champion(worlds=0)", "oracle-hand(plies=3)", "runs/missing/model",
-    "oracle-deck(deals=3, value='sweep')",
+    "oracle-deck(deals=3, value='sweep')", "oracle-cards(cards=2)",
 )  # fmt: skip
 WORDS_OF_RULES = [field.name for field in dataclasses.fields(Rules)] + Rules.presets()
 

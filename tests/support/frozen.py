@@ -17,7 +17,8 @@ from krypenv.training.evaluation.matches.mixed_table import play_table, want_his
 
 AGENTS = (
     "greedy", "tactician", "tactician(shed=True)", "search(worlds=3)", "search(worlds=2, plies=1)",
-    "rollout(worlds=2)", "ismcts(worlds=12)", "champion(worlds=0)", "champion(worlds=3)", "oracle-hand", "oracle-deck",
+    "rollout(worlds=2)", "ismcts(worlds=12)", "champion(worlds=0)", "champion(worlds=3)", "oracle-cards(worlds=3)",
+    "oracle-hand", "oracle-deck",
 )  # fmt: skip
 FEATURES = "features"
 DECISIONS = 2000  # with a choice, of each agent under each rule set, at least

@@ -272,7 +272,7 @@ def test_a_session_is_measured_to_its_end():
         ("random", False), ("greedy", False), ("tactician(shed=True)", False), ("champion(worlds=0)", False),
         ("search(worlds=4)", False), ("search", True), ("search(worlds=30)", True), ("champion", True),
         ("rollout(worlds=10)", True), ("ismcts(ms=2)", True), ("mine:Agent", True), ("module.of:Mine(depth=2)", True),
-        ("an agent of mine", True), ("oracle-hand", False),
+        ("an agent of mine", True), ("oracle-hand", False), ("oracle-cards(cards=2)", True),
     ],
 )  # fmt: skip
 def test_slow_agents_are_told_by_their_names(name, slow):
@@ -301,6 +301,7 @@ def test_a_network_in_training_is_quick_whatever_its_name():
 def test_who_sees_the_deck_has_no_luck():
     players = [agents.make(name, MAIN) for name in ("oracle-deck", "search")]
     assert control_for("auto", players, MAIN) is None
+    assert control_for("auto", [agents.make("oracle-cards", MAIN)], MAIN) == control_of(MAIN)
     with pytest.raises(ValueError, match="oracle-deck: it sees which cards come"):
         control_for("on", players, MAIN)
     with pytest.raises(ValueError, match="luck is auto, on or off, not 'maybe'"):

@@ -30,7 +30,7 @@ PLAYERS = ("tactician", "network")  # whose rollouts there are
 REDEALS = 16
 MANY_WORLDS = 10  # with this many for a decision, an agent takes longer than the rollouts
 _QUICK = ("random", "greedy", "tactician", "learned", "learner", "oracle-hand")
-_SAMPLERS = ("rollout", "ismcts", "search", "guided", "champion")
+_SAMPLERS = ("rollout", "ismcts", "search", "guided", "champion", "oracle-cards")
 
 
 @dataclass(frozen=True)
@@ -117,5 +117,5 @@ def is_slow(name: str) -> bool:
 
 
 def sees_what_comes(agent: Agent) -> bool:
-    """Return whether an agent knows the order of the deck, or may: a cheater that is not `oracle-hand`."""
-    return bool(getattr(agent, "cheats", False)) and not agent.name.startswith("oracle-hand")
+    """Return whether an agent knows the order of the deck, or may: a cheater that is not one of those who see hands."""
+    return bool(getattr(agent, "cheats", False)) and not agent.name.startswith(("oracle-hand", "oracle-cards"))
