@@ -44,7 +44,7 @@ def test_help_begins_with_what_people_do():
             "arena",
             "score",
         ],
-        "Research": ["study", "compare", "solve", "exploit", "imitate", "data", "ablate"],
+        "Research": ["study", "compare", "belief", "solve", "exploit", "imitate", "data", "ablate"],
         "Upkeep": ["bench", "doctor", "card"],
     }
     assert list(COMMANDS) == [name for names in panels_of.values() for name in names]

@@ -2,6 +2,7 @@
 
 studies       the studies
 lab           what studies share
+belief        what agents know about hidden hands
 exact         small games solved exactly
 exploit       how much an agent loses to one that knows it
 ablation      what each part of training is worth

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from krypenv.agents.own import typed
-from krypenv.training.cli.research.study import ComparisonSettings, answer_study
+from krypenv.training.cli.research.study import ComparisonSettings, answer_study, setup_of
 from krypenv.training.research.lab.rulesets import rule_sets, sets_of
 
 
@@ -16,4 +16,5 @@ def run(settings: ComparisonSettings) -> None:
     agent = typed(settings.agent)
     study = rule_sets("compare", "How do these rules differ?", sets_of(settings.rules), agent=agent)
     assert study.rules
-    answer_study(study, study.rules, agent, settings, settings.out)
+    setup = setup_of(study, study.rules, agent, settings)
+    answer_study(study, setup, settings.line, settings.place.executor, settings.out)

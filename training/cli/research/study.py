@@ -19,7 +19,7 @@ from krypenv.training.research.lab.chunks import strong_agent
 from krypenv.training.research.lab.rulesets import find_models
 from krypenv.training.research.lab.studying import FIGURE, RESULT, Setup, Study
 from krypenv.training.research.studies.registry import study_of
-from krypenv.training.runs import limits
+from krypenv.training.runs import Executor, limits
 from krypenv.training.runs.options import Command, an_output, part, setting
 from krypenv.training.runs.panels import AGENTS, LENGTH, RULES, STUDY
 from krypenv.training.runs.parts import GameRules, Place, a_models_folder, a_seed, rules_of_agents
@@ -48,8 +48,8 @@ class StudySettings(Command):
     command: ClassVar[str] = "study"
     name: str = setting(
         "",
-        "the study: adjusted, advice, creep, example, last, luck, memory, misere, partners, seat, setups, shed, small "
-        "or variants",
+        "the study: adjusted, advice, creep, example, last, luck, memory, misere, partners, seat, setups, shed, sight, "
+        "small or variants",
         panel=STUDY,
         is_argument=True,
         is_required=True,
@@ -105,25 +105,28 @@ def run(settings: StudySettings) -> None:
         game = GameRules(game.rules, players, study.teams if game.teams is None else game.teams, game.rule)
     rules = study.rules or game.of_agents([it.agent])
     agent = study.agent or (strong_agent(rules) if it.agent is None else typed(it.agent))
-    answer_study(study, rules, agent, it, it.out or Path("runs/studies") / f"{it.name}-{rules.players}")
+    out = it.out or Path("runs/studies") / f"{it.name}-{rules.players}"
+    answer_study(study, setup_of(study, rules, agent, it), it.line, it.place.executor, out)
 
 
-def answer_study(
-    study: Study, rules: Rules, agent: str, settings: StudySettings | ComparisonSettings, out: Path
-) -> None:
-    """Check what a study is asked for, run it, and print its answer."""
+def setup_of(study: Study, rules: Rules, agent: str, settings: StudySettings | ComparisonSettings) -> Setup:
+    """Return what a study is run with."""
     it, deals = settings, study.deals if settings.deals is None else settings.deals
     if it.models and not study.sets:
         raise ValueError(f"the study {study.name} compares no rules, so it has no use for --models")
     models = find_models(it.models, study.sets) if it.models else ()
-    setup = Setup(rules, agent, deals, it.seed, models, it.luck)
+    return Setup(rules, agent, deals, it.seed, models, it.luck)
+
+
+def answer_study(study: Study, setup: Setup, command: str, executor: Executor, out: Path) -> None:
+    """Check what a study is asked for, run it, and print its answer."""
     study.check(setup)
     check_folder(out)
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(study.name)
         answer = studying.run_study(
-            study, setup, out, it.line, it.place.executor,
+            study, setup, out, command, executor,
             lambda done, tasks: bar.update(task, completed=done, total=tasks),
         )  # fmt: skip
     about = f"{len(study.sets)} rule sets" if study.sets else f"{setup.rules}, {setup.agent}"

@@ -76,6 +76,7 @@ class Study:
     needs: Callable[[Agent], Any] = lambda agent: None  # raises ValueError for an agent that can't be studied
     sets: Mapping[str, str] = field(default_factory=dict)  # rules by label, of a study that compares rule sets
     agent: str = ""  # whose play is studied, where the study says it
+    any_rules: bool = False  # whether it takes games that are not like Krypkasino
 
     @property
     def rules(self) -> Rules | None:
@@ -88,7 +89,7 @@ class Study:
             raise ValueError(f"the study {self.name} has its own rules and agents; give neither")
         if setup.models and not self.sets:
             raise ValueError(f"the study {self.name} has no use for trained models; those that compare rules have")
-        if not self.sets:
+        if not (self.sets or self.any_rules):
             check_krypkasino(setup.rules, f"the study {self.name}")
         if setup.rules.players not in self.players:
             players = ", ".join(map(str, self.players))
