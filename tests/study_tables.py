@@ -1,8 +1,9 @@
 """What pages show of the stored answers of studies, and of the relatives' arenas: `make pages`.
 
 What lies between `<!-- generated: KIND NAME ... -->` and `<!-- end -->` in a page is made by the function of that kind.
-`answers` is all of some answers to a question, `figure` and `sentences` are parts of that; `misere` and `small` are
-the tables of the pages on misère and on small games, `minis` the decks of these, and `studies` the list of all studies.
+`answers` is all of some answers to a question, `figure` and `sentences` are parts of that; `belief` is the measurement
+of its page; `misere` and `small` are the tables of the pages on misère and on small games, `minis` the decks of these,
+and `studies` the list of all studies.
 """
 
 from __future__ import annotations
@@ -23,7 +24,15 @@ from krypenv.training.research.lab.studying import Study
 from krypenv.training.research.studies.registry import STUDIES
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGES = ("results/strategy.md", "results/relatives.md", "rulings.md", "studies.md", "misere.md", "exact.md")
+PAGES = (
+    "results/strategy.md",
+    "results/relatives.md",
+    "rulings.md",
+    "studies.md",
+    "misere.md",
+    "exact.md",
+    "belief.md",
+)
 PLACE = re.compile(r"<!-- generated: (\w+) ([^>\n]+) -->\n.*?<!-- end -->\n", re.DOTALL)
 PLAYERS = {2: "Two players", 3: "Three players", 4: "Four players", 5: "Five players", 6: "Six players"}
 INTERVAL = "95% interval"
@@ -196,6 +205,13 @@ def spread_cell(figures: dict[str, Any], name: str, form: str) -> str:
     return f"{figures[name]['mean']:{form}} ±{half_width(figures[name]):{form.replace('+', '')}}"
 
 
+def belief(names: Sequence[str], folder: str) -> str:
+    """Return what the champion's belief gains: the figure, the sentence, the command and the rows."""
+    result = json.loads((RESULTS / "belief" / "result.json").read_text(encoding="utf-8"))
+    shown = f"![{result['question']}]({folder}belief/figure.png)\n\n{result['answer']}\n"
+    return f"{shown}\n<!-- not run -->\n```bash\n{result['command']}\n```\n\n{rows_of([result])}"
+
+
 def misere(names: Sequence[str], folder: str) -> str:
     """Return a table of the page on misère: `points`, `margins`, or those with `search` in both seats."""
     figures = stored("misere-2")["figures"]
@@ -326,6 +342,7 @@ SMALL: dict[str, Callable[[dict[str, Any]], str]] = {
 KINDS: dict[str, Callable[[Sequence[str], str], str]] = {
     "answers": answers,
     "arena": arena,
+    "belief": belief,
     "figure": figure,
     "sentences": sentences,
     "misere": misere,

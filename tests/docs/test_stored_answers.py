@@ -34,11 +34,13 @@ MISERE = (ROOT / "docs" / "misere.md").read_text(encoding="utf-8")
 EVALUATION = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
 OWN = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
 EXACT = (ROOT / "docs" / "exact.md").read_text(encoding="utf-8")
+BELIEF = (ROOT / "docs" / "belief.md").read_text(encoding="utf-8")
 PAGES = {
     "misere": MISERE,
     "small": EXACT,
     "kings": OWN,
     "adjusted": EVALUATION,
+    "sight": BELIEF,
 }  # of studies that have one of their own
 
 
@@ -98,6 +100,16 @@ def test_the_rows_of_matches_without_luck_are_those_of_the_page() -> None:
     for match, raw, adjusted, _, worth, time, luck in rows:
         margins = [f"{margin.replace(', ', ' (')})" for margin in (raw, adjusted, luck)]
         assert f"| {' | '.join([match, *margins, worth, time])} |" in EVALUATION
+
+
+def test_the_page_on_belief_shows_what_was_measured() -> None:
+    result = json.loads((ROOT / "docs/results/belief/result.json").read_text())
+    assert result["answer"] in BELIEF
+    assert f"\n{result['command']}\n" in BELIEF
+    for row in result["rows"]:
+        assert f"| {' | '.join(row)} |" in BELIEF
+    champion = agents.make(result["agent"], Rules.parse(result["rules"]))
+    assert result["weights_sha256"] == weights_of(result["agent"], champion)
 
 
 def test_the_champion_s_lead_over_its_network_is_that_of_the_scores() -> None:

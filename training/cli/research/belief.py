@@ -23,9 +23,7 @@ class BeliefSettings(Command):
     """The settings of `krypenv belief`."""
 
     command: ClassVar[str] = "belief"
-    agent: str = setting(
-        "champion", "whose belief is measured, as in champion", panel=AGENTS, is_argument=True, is_required=True
-    )
+    agent: str = setting("champion", "whose belief is measured, as in champion", is_argument=True, is_required=True)
     against: tuple[str, ...] = setting(
         ("tactician", "search", "champion"), "who plays all other seats; each opponent is measured apart", panel=AGENTS
     )
