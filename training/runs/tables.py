@@ -15,7 +15,7 @@ from rich.table import Table
 from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import printable
 
-NAME_COLUMNS = ("agent", "against", "points a game", "what", "move", "played", "best", "training")
+NAME_COLUMNS = ("agent", "against", "points a game", "what", "budget", "move", "played", "best", "training")
 NARROWEST = 12  # characters of a heading that is never folded, and of names that are
 INTERVAL = "95% interval"  # a column that goes below the figure before it where the table is too wide
 
