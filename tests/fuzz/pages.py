@@ -157,7 +157,7 @@ def fuzz_editor(seed: int, mutants: int) -> Tally:
             editor.begin(empty(rules) if rng.random() < 0.3 else Game(rules, seed=rng.randrange(1 << 32)).position())
         message = some_change(editor, rng)
         text = json.dumps(mutate_json(message, rng) if rng.random() < 0.1 else message)
-        request = attempt(partial(parse_visit, text), Tally(), text)
+        request = attempt(partial(parse_visit, text), tally, text)
         if request is REFUSED or request["do"] not in EDITING:
             continue
         before = editor.text
