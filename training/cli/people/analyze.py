@@ -41,7 +41,7 @@ class AnalysisSettings(Command):
         None, "worlds to sample for each decision [default: the agent's own, or 200]", limits.WORLDS, LENGTH
     )
     seed: int = a_seed("seed; the same seed gives the same figures", limits.SEED)
-    seat: int | None = setting(None, "analyze the moves of this seat only [default: all seats]", panel=GAME_RECORDS)
+    seat: int | None = setting(None, "analyse the moves of this seat only [default: all seats]", panel=GAME_RECORDS)
     marks: Marks = part(Marks())
     json: Path | None = a_json_file()
     picture: Path | None = an_output(None, "draw the figures", "FILE.png")
