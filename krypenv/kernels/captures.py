@@ -93,9 +93,10 @@ def find_sweep_values(compiled: np.record, ranks: int, total: int, scratch: np.r
     left = compiled.divisors[total] & compiled.group_values[present]
     found = 0
     if total < NUM_VALUES and left >> total & 1:  # the whole table is one group, if all its ranks can be in groups
-        left ^= 1 << total
+        whole = 1 << np.int64(total)
+        left ^= whole
         if present & ~compiled.group_ranks[total] == 0:
-            found = 1 << total
+            found = whole
     while left != 0:
         bit = left & -left
         left ^= bit

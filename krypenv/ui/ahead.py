@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import multiprocessing
+import platform
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
@@ -79,11 +80,10 @@ class Ahead:
 def mark_of(rules: Rules, opponents: Sequence[str], helper: str, has_remark: bool) -> Path | None:
     """Return the file whose presence says that these sources were compiled for this; None where nothing is kept."""
     import numba
-    from llvmlite import binding
 
     from krypenv.runtime.plain import cache_folder
 
-    facts = [numba.__version__, binding.get_host_cpu_name(), str(rules), *opponents, helper, str(has_remark)]
+    facts = [numba.__version__, platform.machine(), platform.node(), str(rules), *opponents, helper, str(has_remark)]
     folder = cache_folder()
     return folder and folder / f"ahead-{hashlib.sha256(chr(0).join(facts).encode()).hexdigest()[:16]}"
 

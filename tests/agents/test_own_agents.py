@@ -293,6 +293,8 @@ def test_only_what_is_typed_is_made_by_make():
         "playing.py",  # ScoreSettings, and the agent that check_score is given
         "study.py",  # the command's agent
         "compare.py",  # likewise
+        "belief.py",  # likewise, and its opponents
+        "making.py",  # DataSettings, of the command's line
         "lines.py",  # names that stand in it
         "first_use.py",  # likewise
     }

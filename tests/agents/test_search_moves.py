@@ -105,7 +105,7 @@ def test_b2_a_move_is_made_by_its_staged_actions_and_goes_on_in_the_middle(text:
                 twin.act(action)
                 is_made = twin.pending is None
             assert plain(twin.moves[-1]) == move
-    assert staged["all"] > 20
+    assert staged["all"] > (20 if rules.capture == "optional" else 3)  # else few plays leave a choice
     assert not rules.building or min(staged["build"], staged["take a build"]) > 10
 
 

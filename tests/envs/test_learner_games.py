@@ -84,6 +84,9 @@ def test_centred_rewards_sum_to_nothing_and_points_to_all_there_are(fields):
             members = rules.players // rules.num_teams
             if reward == "centred":
                 np.testing.assert_allclose(sums, 0, atol=1e-9)
+            elif rules.most_cards_points:  # what there is to share depends on ties
+                totals = batch.engine.final_scores[batch.done].sum(axis=1)
+                np.testing.assert_allclose(sums, (members if rules.goal == "high" else -members) * totals)
             elif rules.initial_match_bonus == 0 and rules.goal == "low":
                 assert (sums == -members * rules.games * rules.total_points).all()
             elif rules.goal == "high":

@@ -9,6 +9,7 @@ from typing import ClassVar
 import typer
 
 from krypenv import agents
+from krypenv.training.cli.outputs import check_folder
 from krypenv.training.cli.research.study import answer_study, study_seed
 from krypenv.training.research.belief.measuring import belief_study, has_belief
 from krypenv.training.research.lab.studying import Setup
@@ -46,6 +47,7 @@ def run(settings: BeliefSettings) -> None:
     for each in (player, *others):
         if getattr(each, "cheats", False):
             raise ValueError(f"{each.name} sees what is hidden; a belief is measured among agents that don't")
+    check_folder(it.out)
     if not has_belief(player):
         typer.echo(f"{player.name} weights no hidden hands in '{rules}', so it gains 0 nats by definition.")
         return
