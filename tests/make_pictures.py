@@ -14,7 +14,6 @@ from krypenv.inputs.files import write_whole
 from krypenv.pictures import draw_game, gif_of, png_of
 from krypenv.pictures.drawing import Pixels
 from krypenv.training.cli.people.show import with_before
-from krypenv.training.learn.selfplay.curve import draw_curve, read_curve
 from krypenv.training.research.ablation.drawing import draw
 from krypenv.training.research.ablation.presets import draw_presets
 from krypenv.training.research.lab.studying import FIGURE, RESULT, picture
@@ -123,7 +122,6 @@ def main() -> None:
     draw_relatives(RELATIVES)
     draw_ablation(PAGES_OF / "ablation.png")
     draw_trained(PAGES_OF / "presets.png")
-    draw_curve(PAGES_OF / "training_curve.png", *read_curve(PAGES_OF / "results" / "curve.json"))
     for folder in sorted((PAGES_OF / "results" / "studies").iterdir()):
         if folder.name.partition("-")[0] in STUDIES:
             write_whole(folder / FIGURE, draw_study(folder.name))
