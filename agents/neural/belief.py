@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.agents.judgement.decision import look_around, read_public
+from krypenv.agents.judgement.decision import read_public
 from krypenv.agents.neural.inference import Weights, score_legal
 from krypenv.agents.neural.recall import MOST_ACTIONS, MOST_STEPS, Memory
 from krypenv.agents.scripted import list_bits
 from krypenv.agents.search.sampling import complete
-from krypenv.agents.workspace import Workspace
 from krypenv.cards import NUM_KINDS
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act, allow_plays
 from krypenv.runtime.jit import kernel
 from krypenv.state import GAME, is_legal
-from krypenv.worlds.hidden import give
 
 # The opponent need not play like the network: assume a uniformly random legal card with this probability.
 MIX = 0.05
@@ -110,31 +108,6 @@ def log_likelihood(
                 own = weight
         total += np.log((1 - MIX) * own / total_weight + MIX / count)
     return total
-
-
-@kernel
-def weigh_hands(
-    compiled: np.ndarray,
-    weights: Weights,
-    temperature: float,
-    seen: np.ndarray,
-    memory: Memory,
-    hands: np.ndarray,
-    beliefs: np.ndarray,
-    network_scratches: np.ndarray,
-    workspace: Workspace,
-    out: np.ndarray,
-) -> None:
-    """Write the log likelihood of the opponent's plays with each of its hands, (W, 1, 52) int8, to `out`, (W,)."""
-    rules, belief = compiled[0], beliefs[0]
-    worlds, scratch = workspace.worlds[0], workspace.listing[0].scratch
-    remember(rules, memory, 0, belief, worlds, scratch)
-    look_around(rules, seen, worlds, scratch)
-    for at in range(len(out)):
-        worlds.game = worlds.root
-        for kind in range(NUM_KINDS):
-            give(worlds.game, 1 - worlds.root.seat, kind, np.int64(hands[at, 0, kind]))
-        out[at] = log_likelihood(rules, weights, temperature, worlds.game, belief, network_scratches[0], scratch)
 
 
 @kernel

@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, check_hands, knows_krypkasino
+from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.moves.making import carry_out, leads_to
-from krypenv.agents.neural.belief import BELIEF, log_likelihood, remember, resample_systematically, weigh_hands
+from krypenv.agents.neural.belief import BELIEF, log_likelihood, remember, resample_systematically
 from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_scratch, score_legal
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
 from krypenv.agents.neural.network import inputs_of
@@ -21,11 +22,13 @@ from krypenv.agents.search.sampler import BATCH, Examiner, check_memory, name_of
 from krypenv.agents.search.sampling import Job, decide_row, decide_rows, next_world, value_worlds
 from krypenv.agents.search.search import RACE, SearchPlan, plan_of, search_row, search_worlds
 from krypenv.agents.workspace import Workspace
+from krypenv.cards import NUM_KINDS
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, kernel_with, records
 from krypenv.runtime.threads import in_turn
 from krypenv.worlds.determinize import determinize
+from krypenv.worlds.hidden import give
 
 # An action is not tried if its logit is more than this behind the best one: at 1/500 of its probability.
 LEAST_LOGIT = -6.2
@@ -166,6 +169,22 @@ def weigh_proposals(job: Job, plan: GuidedPlan, row: int, part: int, worlds: np.
 
 
 @kernel
+def weigh_hands(
+    compiled: np.ndarray, plan: GuidedPlan, seen: np.ndarray, hands: np.ndarray, workspace: Workspace, out: np.ndarray
+) -> None:
+    """Write the log likelihood of the opponent's plays with each of its hands, (W, 1, 52) int8, to `out`, (W,)."""
+    rules, belief, worlds, scratch = compiled[0], plan.beliefs[0], workspace.worlds[0], workspace.listing[0].scratch
+    remember(rules, plan.memory, 0, belief, worlds, scratch)
+    look_around(rules, seen, worlds, scratch)
+    game, opponent, network_scratch = worlds.game, 1 - worlds.root.seat, plan.network_scratches[0]
+    for at in range(len(out)):
+        worlds.game = worlds.root
+        for kind in range(NUM_KINDS):
+            give(game, opponent, kind, np.int64(hands[at, 0, kind]))
+        out[at] = log_likelihood(rules, plan.weights, plan.temperature, game, belief, network_scratch, scratch)
+
+
+@kernel
 def draw_proposal(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Workspace) -> int:
     """Draw the next world that counts into `worlds.game`; return how often it counts, 0 after the last."""
     worlds, belief, shares = workspace.worlds[0], plan.beliefs[part], plan.shares[part]
@@ -303,11 +322,8 @@ class Guided(Examiner):
         hands = for_kernels(check_hands(self.rules, seen[0], hands))
         logs = np.zeros(len(hands))
         if self._recall:
-            plan = self._plan
-            weigh_hands(
-                self._compiled, plan.weights, plan.temperature, for_kernels(seen[0]), self._recall.recall(seen), hands,
-                plan.beliefs, plan.network_scratches, self._workspace, logs,
-            )  # fmt: skip
+            plan = self._plan._replace(memory=self._recall.recall(seen))
+            weigh_hands(self._compiled, plan, for_kernels(seen[0]), hands, self._workspace, logs)
         return logs
 
     def _value_worlds(
