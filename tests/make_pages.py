@@ -6,33 +6,21 @@ hand, except for their tables.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from command_page import command_page
-from result_tables import PAGES, RESULTS, with_tables
-from study_tables import study_pages
+from generated import DOCS, HEAD, pages_with_parts, rows_of, spans_of
 
 from krypenv import agents, features, observation, whole_state
 from krypenv.families.variants import KASINO, MULLE, Family
 from krypenv.kernels.gains import MOST_LOOKS
-from krypenv.observation import HISTORY_COLUMNS, HISTORY_DESCRIPTIONS, LAYOUT
+from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
-from krypenv.training.data.columns import COLUMNS
 
-DOCS = Path(__file__).parent.parent / "docs"
 PAGE = Path(__file__).with_name("environment_page.md")  # with the places that differ in braces
 Key = TypeVar("Key", bound=Hashable)
-HEAD = "| Index | Name | Description |\n|---|---|---|\n"
-TABLE = re.compile(r"<!-- generated: (\w+) -->\n(?:.*\n)*?<!-- end -->")
-TABLES = {  # by their names in the page of Krypkasino
-    "observation": (LAYOUT, observation.DESCRIPTIONS),
-    "features": (features.COLUMNS, features.DESCRIPTIONS),
-    "history": (HISTORY_COLUMNS, HISTORY_DESCRIPTIONS),
-    "state": (whole_state.LAYOUT, whole_state.DESCRIPTIONS),
-}
 
 
 # What is said of actions and features where cards are built.
@@ -111,16 +99,6 @@ GAMES = {
         "In `sassersson` the side with more spades in the last game wins; in `glimne` there is no tie break.",
     ),
 }
-
-
-def spans_of(layout: Mapping[str, slice]) -> dict[str, str]:
-    """Return the first and the last index of each block, as a table shows them."""
-    return {name: f"{part.start}–{part.stop - 1}".removesuffix(f"–{part.start}") for name, part in layout.items()}
-
-
-def rows_of(layout: Mapping[str, slice], descriptions: Mapping[str, str]) -> str:
-    """Return the rows of a table of blocks."""
-    return "\n".join(f"| {span} | `{name}` | {descriptions[name]} |" for name, span in spans_of(layout).items())
 
 
 def further(layout: Mapping[str, slice], main: Mapping[str, slice]) -> dict[str, slice]:
@@ -206,31 +184,10 @@ def page_of(game: Game) -> str:
     )  # fmt: skip
 
 
-def main_page(text: str) -> str:
-    """Return the page of Krypkasino's environment with its tables made anew."""
-    return TABLE.sub(
-        lambda found: f"<!-- generated: {found[1]} -->\n{HEAD}{rows_of(*TABLES[found[1]])}\n<!-- end -->", text
-    )
-
-
-def data_page(text: str) -> str:
-    """Return the page of data sets with its table made anew."""
-    rows = [
-        f"| `{each.name}`{f', with `--{each.option}`' if each.option else ''} | {each.type} | {each.text} |"
-        for each in COLUMNS
-    ]
-    table = "\n".join(["| column | type | what it holds |", "|---|---|---|", *rows])
-    return TABLE.sub(lambda found: f"<!-- generated: {found[1]} -->\n{table}\n<!-- end -->", text)
-
-
 def pages() -> dict[Path, str]:
     """Return the pages of all environments, and those of results with tables, by file."""
-    main = DOCS / "environment.md"
     made = {DOCS / name: page_of(game) for name, game in GAMES.items()}
-    results = {path: with_tables(path.read_text(encoding="utf-8")) for path in map(RESULTS.joinpath, PAGES)}
-    commands, data = {DOCS / "commands.md": command_page()}, DOCS / "data.md"
-    by_hand = {main: main_page(main.read_text(encoding="utf-8")), data: data_page(data.read_text(encoding="utf-8"))}
-    return {**by_hand, **made, **results, **commands, **study_pages()}
+    return {**made, DOCS / "commands.md": command_page(), **pages_with_parts()}
 
 
 if __name__ == "__main__":

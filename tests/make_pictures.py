@@ -14,6 +14,7 @@ from krypenv.inputs.files import write_whole
 from krypenv.pictures import draw_game, gif_of, png_of
 from krypenv.pictures.drawing import Pixels
 from krypenv.training.cli.people.show import with_before
+from krypenv.training.learn.selfplay.curve import draw_curve, read_curve
 from krypenv.training.research.ablation.drawing import draw
 from krypenv.training.research.ablation.presets import draw_presets
 from krypenv.training.research.lab.studying import FIGURE, RESULT, picture
@@ -103,6 +104,11 @@ def draw_trained(path: Path) -> None:
     draw_presets(path, stored["matches"])
 
 
+def draw_learning(path: Path) -> None:
+    """Draw the learning curve of the training whose evaluations are stored."""
+    draw_curve(path, *read_curve(PAGES_OF / "results" / "curve.json"))
+
+
 def draw_study(name: str) -> bytes:
     """Return the figure of a study whose results are stored, as PNG."""
     module = STUDIES[name.partition("-")[0]]
@@ -122,6 +128,7 @@ def main() -> None:
     draw_relatives(RELATIVES)
     draw_ablation(PAGES_OF / "ablation.png")
     draw_trained(PAGES_OF / "presets.png")
+    draw_learning(PAGES_OF / "training_curve.png")
     for folder in sorted((PAGES_OF / "results" / "studies").iterdir()):
         if folder.name.partition("-")[0] in STUDIES:
             write_whole(folder / FIGURE, draw_study(folder.name))

@@ -1,16 +1,12 @@
-"""The tables of the pages that show arenas, and presets of training, made from the stored results: `make pages`.
+"""Tables of stored matches: arenas, presets and parts of training, trained networks, luck taken out: `make pages`.
 
-In a page, `<!-- arena: NAME -->` stands above the tables of `docs/results/NAME.json` and the sentence that ends them;
-`<!-- presets -->` above what `krypenv ablate --preset` told in `docs/results/presets.json`, and
-`<!-- generated: ablation -->` above the command and the gains in `docs/results/ablation.json`. On the page of the
-evaluation, `<!-- generated: adjusted -->` stands above what the study `adjusted` found.
+`generated.py` says where they stand. Margins have luck taken out, and beside them stands what was played.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,84 +14,55 @@ from krypenv.training.evaluation.matches.margins import format_margin
 from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
-PAGES = ("agents.md", "relatives.md", "training.md", "../evaluation.md")
-PRESETS = re.compile(
-    r"<!-- presets -->\n(?:\n(?:<!-- not run -->\n)?```bash\n.*\n```\n|\n\|.*\n(?:\|.*\n)+|\nMore training .*\n)*"
-)
-GENERATED = re.compile(
-    r"<!-- generated: (\w+) -->\n"
-    r"(?:\n(?:<!-- not run -->\n)?```bash\n.*\n```\n|\n\|.*\n(?:\|.*\n)+|\nWith luck taken out, a deal .*\n)*"
-)
-ARENA = re.compile(r"<!-- arena: (\S+) -->\n(?:\n(?:\|.*\n)+|\nAll figures .*\n)*")
-HEAD = ("agent", "margin, luck taken out", "as played", "games won", "OpenSkill mu", "Nash", "ms a decision")
+ADJUSTED, AS_PLAYED = "margin, luck taken out", "as played"
+BOUNDS = ("margin", "low", "high")
 
 
-def with_tables(page: str) -> str:
-    """Return a page with the tables of its stored results made anew."""
-    page = ARENA.sub(lambda place: f"<!-- arena: {place[1]} -->\n{tables_of(place[1])}", page)
-    made = {"ablation": ablation, "adjusted": adjusted}
-    page = GENERATED.sub(lambda place: f"<!-- generated: {place[1]} -->\n{made[place[1]]()}", page)
-    return PRESETS.sub(lambda _: f"<!-- presets -->\n{presets()}", page)
+def read(name: str) -> dict[str, Any]:
+    """Return a stored result of `docs/results`, by its path without ".json"."""
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def tables_of(name: str) -> str:
+def table_of(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of Markdown."""
+    made = [f"| {' | '.join(cells)} |\n" for cells in (head, *rows)]
+    return "".join([made[0], f"|{'---|' * len(head)}\n", *made[1:]])
+
+
+def command_of(*lines: str) -> str:
+    """Return commands as a block of a page that is not run as a test."""
+    return "<!-- not run -->\n```bash\n" + "".join(f"{line}\n" for line in lines) + "```\n"
+
+
+def arena(names: Sequence[str], folder: str) -> str:
+    """Return how large an arena was, its command, and its tables."""
+    found = read(names[0])
+    run, standings = found["arena"], found["standings"]
+    size = (
+        f"{standings['deals']} duplicate deals of the list `test`, {standings['games']:,} games in all. Each margin "
+        f"between two agents is known to {standings['widest']:.1f} points, with luck taken out."
+    )
+    command = run["command"] if "command" in run else run["about"]["command"]
+    return f"{size}\n\n{command_of(command)}\n{standings_of(names, folder)}"
+
+
+def standings_of(names: Sequence[str], folder: str) -> str:
     """Return the agents of an arena, best first, their margins over each other, and where all figures are."""
-    standings = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["standings"]
+    name = names[0]
+    standings = read(name)["standings"]
+    head = ("agent", ADJUSTED, AS_PLAYED, "games won", "OpenSkill mu", "Nash", "ms a decision")
     told = (
         f"All figures are in [{name}.json]({name}.json). With luck taken out, a deal is worth {standings['worth']:.1f} "
         "deals as they were played (median over the pairs).\n"
     )
-    return f"\n{_table(HEAD, map(_agent, standings['agents']))}\n{_over_each_other(standings)}\n{told}"
+    return f"{table_of(head, map(_standing, standings['agents']))}\n{_over_each_other(standings)}\n{told}"
 
 
-def presets() -> str:
-    """Return the command that compared the presets, what it answered, and its margins."""
-    found = json.loads((RESULTS / "presets.json").read_text(encoding="utf-8"))
-    rows = [
-        (
-            f"`{row['training']}`",
-            row["against"] if " " in row["against"] else f"`{row['against']}`",
-            *(format_margin(*(each[key] for key in ("mean", "low", "high")), 1) for each in (row, row["raw"])),
-        )
-        for row in found["matches"]
-    ]
-    table = _table(("training", "over", "margin, luck taken out", "as played"), rows)
-    return f"\n{_command(found['command'])}\n{found['answer']}\n\n{table}"
-
-
-def ablation() -> str:
-    """Return the command of the ablation, and the gain of each variant on the whole training."""
-    found = json.loads((RESULTS / "ablation.json").read_text(encoding="utf-8"))
-    rows = [
-        (name, format_margin(each["gain"], each["low"], each["high"], 1))
-        for name, each in found["variants"].items()
-        if each["gain"] is not None
-    ]
-    return f"\n{_command(found['command'])}\n{_table(('training', 'gain on all of it, 95% interval'), rows)}"
-
-
-def adjusted() -> str:
-    """Return the command and the answer of the study `adjusted`, and its matches."""
-    found = json.loads((RESULTS / "studies" / "adjusted-2" / "result.json").read_text(encoding="utf-8"))
-    rows = []
-    for label, each in zip((row[0] for row in found["rows"]), found["figures"].values(), strict=True):
-        margins = [format_margin(*each[name].values()) for name in ("raw", "adjusted", "luck")]
-        rows.append((label, *margins, f"{each['worth']:.2f}", f"{each['more time']:.1%}"))
-    head = ("match", "margin as played", "luck taken out", "mean luck", "a deal is worth", "more time")
-    return f"\n{_command(found['command'])}\n{found['answer']}\n\n{_table(head, rows)}"
-
-
-def _command(line: str) -> str:
-    return f"<!-- not run -->\n```bash\n{line}\n```\n"
-
-
-def _agent(standing: dict[str, Any]) -> tuple[str, ...]:
-    raw = [standing[key] for key in ("margin", "low", "high")]
-    adjusted = [standing[f"adjusted_{key}"] for key in ("margin", "low", "high")]
+def _standing(standing: dict[str, Any]) -> tuple[str, ...]:
     return (
         _quoted(standing["agent"]),
-        format_margin(*adjusted),
-        format_margin(*raw),
+        format_margin(*(standing[f"adjusted_{key}"] for key in BOUNDS)),
+        format_margin(*(standing[key] for key in BOUNDS)),
         f"{standing['win_rate']:.1%}",
         f"{standing['mu']:.1f}",
         f"{standing['nash_weight']:.0%}",
@@ -114,7 +81,7 @@ def _over_each_other(standings: dict[str, Any]) -> str:
             for one in at[:place]
         ]
         rows.append((_quoted(names[place]), *cells, *[""] * (len(at) - 1 - place)))
-    return _table(("margin of the column over the row, luck taken out", *map(_quoted, names[:-1])), rows)
+    return table_of(("margin of the column over the row, luck taken out", *map(_quoted, names[:-1])), rows)
 
 
 def _quoted(name: str) -> str:
@@ -122,6 +89,61 @@ def _quoted(name: str) -> str:
     return f"`{plain}`{name[len(plain) :]}"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(cells)} |\n" for cells in (head, *rows)]
-    return "".join([lines[0], f"|{'---|' * len(head)}\n", *lines[1:]])
+def presets(names: Sequence[str], folder: str) -> str:
+    """Return the command that compared the presets of training, what it answered, and its margins."""
+    found = read("presets")
+    rows = [
+        (
+            f"`{row['training']}`",
+            row["against"] if " " in row["against"] else f"`{row['against']}`",
+            *(format_margin(*(each[key] for key in ("mean", "low", "high")), 1) for each in (row, row["raw"])),
+        )
+        for row in found["matches"]
+    ]
+    table = table_of(("training", "over", ADJUSTED, AS_PLAYED), rows)
+    return f"{command_of(found['command'])}\n{found['answer']}\n\n{table}"
+
+
+def ablation(names: Sequence[str], folder: str) -> str:
+    """Return the command of the ablation, and the gain of each variant on the whole training."""
+    found = read("ablation")
+    rows = [
+        (name, *(format_margin(gain["gain"], gain["low"], gain["high"], 1) for gain in (each, each["raw"])))
+        for name, each in found["variants"].items()
+        if each["gain"] is not None
+    ]
+    table = table_of(("training", "gain on all of it, luck taken out", AS_PLAYED), rows)
+    return f"{command_of(found['command'])}\n{table}"
+
+
+def adjusted(names: Sequence[str], folder: str) -> str:
+    """Return the command and the answer of the study `adjusted`, and its matches."""
+    found = read("studies/adjusted-2/result")
+    rows = []
+    for label, each in zip((row[0] for row in found["rows"]), found["figures"].values(), strict=True):
+        margins = [format_margin(*each[name].values()) for name in ("raw", "adjusted", "luck")]
+        rows.append((label, *margins, f"{each['worth']:.2f}", f"{each['more time']:.1%}"))
+    head = ("match", "margin as played", "luck taken out", "mean luck", "a deal is worth", "more time")
+    return f"{command_of(found['command'])}\n{found['answer']}\n\n{table_of(head, rows)}"
+
+
+def trained(names: Sequence[str], folder: str) -> str:
+    """Return the commands of some evaluations of trained networks, by `krypenv evaluate --json`, and their matches."""
+    found = [read(f"trained/{name}") for name in names]
+    rows = []
+    for match in (match for each in found for match in each["matches"]):
+        margins = [format_margin(*(of[key] for key in BOUNDS), 1) for of in (match["adjusted"], match)]
+        rows.append((f"`{match['rules']}`", f"`{match['opponent']}`", *margins, f"{match['win_rate']:.1%}"))
+    first = len({row[0] for row in rows}) == 1  # column that tells something
+    table = table_of(("rules", "over", ADJUSTED, AS_PLAYED, "games won")[first:], (row[first:] for row in rows))
+    return f"{command_of(*(each['command'] for each in found))}\n{table}"
+
+
+KINDS: dict[str, Callable[[Sequence[str], str], str]] = {
+    "ablation": ablation,
+    "adjusted": adjusted,
+    "arena": arena,
+    "presets": presets,
+    "standings": standings_of,
+    "trained": trained,
+}

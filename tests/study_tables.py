@@ -1,66 +1,28 @@
-"""What pages show of the stored answers of studies, and of the relatives' arenas: `make pages`.
-
-What lies between `<!-- generated: KIND NAME ... -->` and `<!-- end -->` in a page is made by the function of that kind.
-`answers` is all of some answers to a question, `figure` and `sentences` are parts of that; `belief` is the measurement
-of its page; `misere` and `small` are the tables of the pages on misère and on small games, `minis` the decks of these,
-and `studies` the list of all studies.
-"""
+"""What pages show of the stored answers of studies: `make pages`. `generated.py` says where it stands."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from result_tables import RESULTS, tables_of
+from result_tables import command_of, read, table_of
 
 from krypenv import Rules
 from krypenv.training.evaluation.matches.margins import format_margin
-from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
 from krypenv.training.research.lab.rulesets import COUNTED, FIRST, HIDDEN, IN_LUCK, LOOKED_AT, LUCK, SKILL
 from krypenv.training.research.lab.studying import Study
 from krypenv.training.research.studies.registry import STUDIES
 
-DOCS = Path(__file__).parent.parent / "docs"
-PAGES = (
-    "results/strategy.md",
-    "results/relatives.md",
-    "rulings.md",
-    "studies.md",
-    "misere.md",
-    "exact.md",
-    "belief.md",
-)
-PLACE = re.compile(r"<!-- generated: (\w+) ([^>\n]+) -->\n.*?<!-- end -->\n", re.DOTALL)
 PLAYERS = {2: "Two players", 3: "Three players", 4: "Four players", 5: "Five players", 6: "Six players"}
 INTERVAL = "95% interval"
 CODE = re.compile(r"`(.+?)`")
 LONG = 16  # lines of a table that is folded if it has more
 
 
-def with_studies(page: str, folder: str) -> str:
-    """Return a page with its generated parts made anew; `folder` is the path from the page to that of results."""
-
-    def made(place: re.Match[str]) -> str:
-        kind, names = place[1], place[2].split()
-        return f"<!-- generated: {kind} {place[2]} -->\n\n{KINDS[kind](names, folder)}\n<!-- end -->\n"
-
-    return PLACE.sub(made, page)
-
-
-def study_pages() -> dict[Path, str]:
-    """Return the pages that show stored answers, with these made anew, by file."""
-    return {
-        path: with_studies(path.read_text(encoding="utf-8"), "" if path.parent.name == "results" else "results/")
-        for path in map(DOCS.joinpath, PAGES)
-    }
-
-
 def stored(name: str) -> dict[str, Any]:
     """Return the stored result of a study."""
-    return json.loads((DOCS / "results" / "studies" / name / "result.json").read_text(encoding="utf-8"))
+    return read(f"studies/{name}/result")
 
 
 def setup_of(result: dict[str, Any]) -> str:
@@ -83,8 +45,7 @@ def sentences(names: Sequence[str], folder: str) -> str:
     told = "\n".join(f"- **{setup_of(each)}.** {each['answer']}" for each in results)
     if len(results) == 1:
         told = results[0]["answer"]
-    commands = "\n".join(each["command"] for each in results)
-    return f"{told}\n\n<!-- not run -->\n```bash\n{commands}\n```\n"
+    return f"{told}\n\n{command_of(*(each['command'] for each in results))}"
 
 
 def answers(names: Sequence[str], folder: str) -> str:
@@ -147,52 +108,6 @@ def lines(cell: str) -> str:
     return cell.replace("\n", "<br>")
 
 
-def table_of(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of Markdown."""
-    made = [f"| {' | '.join(cells)} |\n" for cells in (head, *rows)]
-    return "".join([made[0], f"|{'---|' * len(head)}\n", *made[1:]])
-
-
-def arena(names: Sequence[str], folder: str) -> str:
-    """Return how large an arena was, its command, and its tables."""
-    found = json.loads((RESULTS / f"{names[0]}.json").read_text(encoding="utf-8"))
-    run, standings = found["arena"], found["standings"]
-    adjusted = ", with luck taken out" if "adjusted" in standings else ""
-    size = (
-        f"{standings['deals']} duplicate deals of the list `test`, {standings['games']:,} games in all. Each margin "
-        f"between two agents is known to {standings['widest']:.1f} points{adjusted}."
-    )
-    command = run["command"] if "command" in run else run["about"]["command"]
-    made = tables_of(names[0]) if adjusted else f"\n{as_played(standings)}\nAll figures: [JSON]({names[0]}.json).\n"
-    return f"{size}\n\n<!-- not run -->\n```bash\n{command}\n```\n{made}"
-
-
-def as_played(standings: dict[str, Any]) -> str:
-    """Return the agents of an arena in which luck was not measured, and their margins over each other."""
-    payoffs, agents = standings["payoffs"], standings["agents"]
-    head = ("agent", "margin as played", "games won", "OpenSkill mu", "Nash", "ms a decision")
-    rows = [
-        (
-            f"`{each['agent']}`",
-            format_margin(each["margin"], each["low"], each["high"]),
-            f"{each['win_rate']:.1%}",
-            f"{each['mu']:.1f}",
-            f"{each['nash_weight']:.0%}",
-            format_milliseconds(each["milliseconds"]),
-        )
-        for each in agents
-    ]
-    names = [each["agent"] for each in agents]
-    at = [payoffs["names"].index(name) for name in names]
-    between = []
-    for place, row in enumerate(at[1:], 1):
-        halves = [(payoffs["high"][one][row] - payoffs["low"][one][row]) / 2 for one in at[:place]]
-        cells = [f"{payoffs['margin'][one][row]:+.1f} ± {half:.1f}" for one, half in zip(at, halves, strict=False)]
-        between.append((f"`{names[place]}`", *cells, *[""] * (len(at) - 1 - place)))
-    columns = ("margin of the column over the row", *(f"`{name}`" for name in names[:-1]))
-    return f"{table_of(head, rows)}\n{table_of(columns, between)}"
-
-
 def half_width(figure: dict[str, float]) -> float:
     """Return half of an interval."""
     return (figure["high"] - figure["low"]) / 2
@@ -207,9 +122,9 @@ def spread_cell(figures: dict[str, Any], name: str, form: str) -> str:
 
 def belief(names: Sequence[str], folder: str) -> str:
     """Return what the champion's belief gains: the figure, the sentence, the command and the rows."""
-    result = json.loads((RESULTS / "belief" / "result.json").read_text(encoding="utf-8"))
+    result = read("belief/result")
     shown = f"![{result['question']}]({folder}belief/figure.png)\n\n{result['answer']}\n"
-    return f"{shown}\n<!-- not run -->\n```bash\n{result['command']}\n```\n\n{rows_of([result])}"
+    return f"{shown}\n{command_of(result['command'])}\n{rows_of([result])}"
 
 
 def misere(names: Sequence[str], folder: str) -> str:
@@ -248,7 +163,7 @@ def misere_margins(figures: dict[str, Any]) -> str:
 
 def misere_search(figures: dict[str, Any]) -> str:
     """Return the unit, the first seat's lead and the value of the other hand, with two players side by side."""
-    result = json.loads((DOCS / "results" / "misere-search" / "result.json").read_text(encoding="utf-8"))
+    result = read("misere-search/result")
     labels = {each["rules"]: label for label, each in figures.items()}
     head = [f"{what}, `{who}`" for what in ("SD", "first seat", "oracle") for who in ("tactician", "search")]
     rows = []
@@ -341,7 +256,6 @@ SMALL: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 KINDS: dict[str, Callable[[Sequence[str], str], str]] = {
     "answers": answers,
-    "arena": arena,
     "belief": belief,
     "figure": figure,
     "sentences": sentences,

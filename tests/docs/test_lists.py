@@ -15,6 +15,7 @@ from krypenv.agents.neural import model_file
 from krypenv.agents.neural.action_features import version_of
 from krypenv.agents.programs import messages
 from krypenv.training.cli.commands import app
+from krypenv.training.data import card as data_card
 from krypenv.training.evaluation.matches.deal_lists import LISTS
 from krypenv.training.evaluation.score import protocol, score_file
 from krypenv.training.learn.selfplay.settings import PRESETS, Settings
@@ -82,6 +83,7 @@ def test_versions() -> None:
         "agents.programs.messages.VERSION": str(messages.VERSION),
         "agents.neural.model_file.FORMAT": str(model_file.FORMAT),
         "training.runs.journal.FORMAT": str(journal.FORMAT),
+        "training.data.card.FORMAT": str(data_card.FORMAT),
     }
     assert len({version for version, _ in LISTS.values()}) == 1
 

@@ -4,7 +4,8 @@ import re
 
 import gymnasium
 import pytest
-from make_pages import DOCS, GAMES, TABLE, TABLES, main_page, pages, setups
+from generated import LAYOUTS, PLACE, with_parts
+from make_pages import DOCS, GAMES, pages, setups
 
 from krypenv import Rules, agents
 from krypenv.families.variants import FAMILIES
@@ -83,5 +84,5 @@ def test_the_opponents_of_the_page_play_the_game(name):
 
 def test_a_changed_table_is_made_anew():
     text = PAGES[DOCS / "environment.md"]
-    assert TABLE.findall(text) == list(TABLES)
-    assert main_page(re.sub("copies of each kind in your hand", "nonsense", text)) == text
+    assert PLACE.findall(text) == [("layout", f" {name}") for name in LAYOUTS]
+    assert with_parts(re.sub("copies of each kind in your hand", "nonsense", text), "") == text

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from result_tables import ARENA, PRESETS
 from support.places import DOCS, ROOT
 
 MOST = 25_000  # in docs/
@@ -19,7 +18,7 @@ WORD = re.compile(r"[^\W\d_][\w'-]*")
 
 def words(text: str) -> int:
     """The words of a page that are written by hand, without the targets of links."""
-    for part in (PRESETS, ARENA, PART, CODE, TARGET):
+    for part in (PART, CODE, TARGET):
         text = part.sub("", text)
     return len(WORD.findall(text))
 

@@ -135,8 +135,8 @@ def test_the_stored_ablation_is_that_of_the_page_and_of_its_picture(tmp_path: Pa
     assert f"\n{stored['command']}\n" in page
     for name, each in stored["variants"].items():
         if each["gain"] is not None:
-            gain = format_margin(each["gain"], each["low"], each["high"], 1)
-            assert f"\n| {name} | {gain} |\n" in page
+            gains = [format_margin(gain["gain"], gain["low"], gain["high"], 1) for gain in (each, each["raw"])]
+            assert f"\n| {name} | {' | '.join(gains)} |\n" in page
     draw_ablation(tmp_path / "ablation.png")
     for path in (tmp_path / "ablation.png", DOCS / "ablation.png"):
         assert "; ".join(VARIANTS).encode() in path.read_bytes()

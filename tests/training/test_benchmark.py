@@ -154,7 +154,13 @@ def test_a_line_that_is_lacking_is_told(here, there, verdict):
     assert len(beside.table_row(line)) == len(beside.COLUMNS)
 
 
-RELATIVES = ["engine, kasino-sweden", "engine, overspader", "engine, kasino-finland", "engine, mulle"]
+RELATIVES = [
+    "engine, kasino-sweden",
+    "engine, overspader",
+    "engine, kasino-finland",
+    "engine, laistokasino",
+    "engine, mulle",
+]
 
 
 def test_there_is_a_line_for_each_relative_and_an_older_version_says_that_it_is_new(monkeypatch):

@@ -54,7 +54,7 @@ def run(settings: EvaluationSettings) -> None:
             lambda done, games: bar.update(task, completed=done, total=games), settings.deals_from, settings.luck,
         )  # fmt: skip
     if settings.json:
-        write_json(settings.json, {"matches": [result.to_json() for result in results]})
+        write_json(settings.json, {"command": settings.line, "matches": [result.to_json() for result in results]})
     first = results[0]
     typer.echo(f"{game}: {first.deals} deals of {first.deals_from}, {first.games} games, seed {first.seed}")
     print_matches(results)

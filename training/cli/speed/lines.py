@@ -28,7 +28,7 @@ SPARROW_MAHJONG = "pgx sparrow_mahjong"
 HANABI = "Hanabi LE hanabi"
 UNPINNED = {UNO: "rlcard", SPARROW_MAHJONG: "pgx", HANABI: "hanabi_learning_environment"}  # not among the extras
 PEERS = (HEARTS, HEARTS_SEEN, CONNECT_FOUR, *UNPINNED)
-RELATIVES = ("kasino-sweden", "overspader", "kasino-finland", "mulle", "mulle-glimne")  # presets
+RELATIVES = ("kasino-sweden", "overspader", "kasino-finland", "laistokasino", "mulle", "mulle-glimne")  # presets
 BATCHES = 8  # of positions, from the first cards of a game to the last, that an agent decides in turn
 
 

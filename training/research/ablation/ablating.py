@@ -182,9 +182,9 @@ def _tell(settings: AblationSettings, margins: Runs, raw: Runs | None) -> dict[s
     variants = summarize(margins)
     for variant, each in summarize(raw or {}).items():
         variants[variant]["raw"] = each
-    result = {"command": settings.line, "settings": settings.flat(), "variants": variants}
-    write_json(out / RESULT, result)
     title = f"{rules}: {settings.frames / 1e6:g} million decisions, {settings.seeds} seeds"
+    result = {"title": title, "command": settings.line, "settings": settings.flat(), "variants": variants}
+    write_json(out / RESULT, result)
     draw(out / PICTURE, variants, title)
     print_ablation(variants, settings.evaluation.against)
     return result

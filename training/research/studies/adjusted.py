@@ -106,7 +106,7 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         axes.set_xlabel("duplicate deals")
         axes.set_ylabel("± of the 95% interval, points a game")
         axes.grid(which="both", alpha=0.3)
-        axes.legend(fontsize=8)
+        axes.legend(fontsize=8, loc="upper right")
 
     columns = ("match", "margin", "luck taken out", "width", "a deal is worth", "more time", "mean luck")
     return Answer(sentence, columns, rows, figures, draw)

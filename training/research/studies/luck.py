@@ -120,7 +120,7 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         axes.set_ylim(0, 4 * max(skill[0], 1))
         axes.set_xlabel("games played")
         axes.set_ylabel("lead that is sure with 95%, points a game")
-        axes.legend()
+        axes.legend(loc="upper right")
 
     return Answer(sentence, ("what", "figure", "95% interval"), rows, dict(figures_of(found)), draw)
 
