@@ -25,6 +25,7 @@ SHIPPED = {  # folder in `MODELS` -> rules that it was trained for
     "overspader": Rules.preset("overspader", players=2),
     "finland": Rules.preset("kasino-finland", players=2),
     "finland-pairs": Rules.preset("kasino-finland", players=4, teams=2),
+    "laistokasino": Rules.preset("laistokasino", players=2),
     "mulle": Rules.preset("mulle", players=2),
     "glimne": Rules.preset("mulle-glimne", players=2),
     "glimne-pairs": Rules.preset("mulle-glimne", players=4, teams=2),

@@ -17,6 +17,7 @@ ARENAS = {
     "sweden": "Kasino in Sweden",
     "overspader": "Överspader",
     "finland": "Kasino in Finland",
+    "laistokasino": "Laistokasino",
     "finland-pairs": "Finland, two against two",
     "finland-four": "Finland, four players",
     "mulle": "Mulle",
@@ -27,8 +28,8 @@ ARENAS = {
 
 def draw_relatives(path: Path) -> None:
     """Draw the margins of all agents but `random`, with luck taken out where it was measured."""
-    figure = Figure(figsize=(12, 6), layout="constrained")
-    panels = figure.subplots(2, 4).flat
+    figure = Figure(figsize=(12, 8), layout="constrained")
+    panels = figure.subplots(3, 3).flat
     for panel, (name, title) in zip(panels, ARENAS.items(), strict=True):
         standings = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["standings"]
         draw_arena(panel, [each for each in standings["agents"] if each["agent"] != "random"])

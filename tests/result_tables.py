@@ -105,8 +105,8 @@ def presets(names: Sequence[str], folder: str) -> str:
 
 
 def ablation(names: Sequence[str], folder: str) -> str:
-    """Return the command of the ablation, and the gain of each variant on the whole training."""
-    found = read("ablation")
+    """Return the command of an ablation, and the gain of each variant on the whole training."""
+    found = read(names[0])
     rows = [
         (name, *(format_margin(gain["gain"], gain["low"], gain["high"], 1) for gain in (each, each["raw"])))
         for name, each in found["variants"].items()
