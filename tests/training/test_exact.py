@@ -34,6 +34,7 @@ GAP = 1e-4
 LARGEST = "mini-kasino"
 BOTH_WAYS = ["mini-sweep", "mini-mulle", LARGEST, "mini-sweep goal=high"]
 WITH_ORDERS = ["mini-choice", "mini-copies", "mini-choice sweep_points=3"]
+LONG = [LARGEST, "mini-choice", "mini-choice sweep_points=3"]  # a linear program of minutes; with an old scipy, of one
 
 
 @cache
@@ -103,7 +104,7 @@ def sequence_form(name: str) -> tuple[float, list[int]]:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.slow) if name == LARGEST else name  # its linear program takes minutes
+        pytest.param(name, marks=pytest.mark.slow) if name in LONG else name
         for name in (*BOTH_WAYS, *WITH_ORDERS)
     ],
 )
