@@ -103,10 +103,7 @@ def sequence_form(name: str) -> tuple[float, list[int]]:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow) if name in LONG else name
-        for name in (*BOTH_WAYS, *WITH_ORDERS)
-    ],
+    [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in (*BOTH_WAYS, *WITH_ORDERS)],
 )
 def test_the_value_is_that_of_the_sequence_form(name: str) -> None:
     value, infosets = sequence_form(name)
