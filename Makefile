@@ -5,8 +5,6 @@ VENV := .venv/.installed
 LOWEST := .venv-lowest
 JAVASCRIPT := tests/javascript
 PAGE := krypenv/ui/browser/static
-# The tests without those of pages and of the browser: no version of a library changes text or JavaScript.
-CODE := --ignore tests/docs --ignore-glob '*_page.py'
 EXTRAS ?= train,render,table,dev
 ALL_EXTRAS := train,render,table,dev,data,ray,metagame,openspiel,peers
 
@@ -29,8 +27,8 @@ table: $(VENV)  ## play against the champion in the browser
 test: $(VENV)  ## run the tests but those that are slow by nature: ten minutes
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-lowest: $(LOWEST)/.installed  ## run the tests of the code at the lowest versions that pyproject.toml allows
-	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/kernels $(LOWEST)/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(CODE)
+lowest: $(LOWEST)/.installed  ## run the same tests at the lowest versions that pyproject.toml allows
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/kernels $(LOWEST)/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 slow: $(VENV)  ## run the tests that are slow by nature
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m slow
