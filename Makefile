@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 VENV := .venv/.installed
 LOWEST := .venv-lowest
+# A process of tests that is lost ends the run: with loadfile, a new one might wait for ever for work.
+PARALLEL := -n auto --max-worker-restart 0 --dist loadfile --no-loadscope-reorder
 JAVASCRIPT := tests/javascript
 PAGE := krypenv/ui/browser/static
 EXTRAS ?= train,render,table,dev
@@ -25,13 +27,13 @@ table: $(VENV)  ## play against the champion in the browser
 	$(BIN)/krypenv table
 
 test: $(VENV)  ## run the tests but those that are slow by nature: ten minutes
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest $(PARALLEL)
 
 lowest: $(LOWEST)/.installed  ## run the same tests at the lowest versions that pyproject.toml allows
-	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/kernels $(LOWEST)/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/kernels $(LOWEST)/bin/python -m pytest $(PARALLEL)
 
 slow: $(VENV)  ## run the tests that are slow by nature
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m slow
+	$(BIN)/python -m pytest $(PARALLEL) -m slow
 
 check: format-check lint types javascript docs notebooks nojit slow test  ## all that CI runs: format, lint, types, site, notebooks, all tests
 
@@ -54,7 +56,7 @@ javascript: $(JAVASCRIPT)/node_modules/.installed  ## check format, lint and typ
 	$(JAVASCRIPT)/node_modules/.bin/tsc --project $(JAVASCRIPT)
 
 notebooks: $(VENV)  ## run every notebook from top to bottom
-	$(BIN)/python -m pytest --nbmake -n auto notebooks
+	$(BIN)/python -m pytest --nbmake -n auto --max-worker-restart 0 notebooks
 
 nojit: $(VENV)  ## run the rules as plain Python, where an index out of bounds is an error
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/rules --ignore tests/rules/test_bounds.py

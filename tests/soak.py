@@ -6,13 +6,15 @@ A fault ends it with the seed that makes it again.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import faulthandler
 import math
 import multiprocessing
 import random
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from typing import Any
 
@@ -25,18 +27,28 @@ SHARES = {
     "checkpoint_progress": 0.2, "model_weights": 0.2, "game_states": 0.2, "games.rules": 0.2, "environments": 0.2,
     "openspiel.": 0.2, "threads.engines": 0.2, "beside_reference": 0.1, "play.": 0.1, "programs.": 0.1, "kills.": 0.02,
 }  # fmt: skip
+HANGS = 600.0  # seconds
 Result = tuple[str, float, Counter[str]]  # a name, the seconds of processor time, and a tally
 Task = tuple[Callable[..., Result], tuple[Any, ...]]
+
+
+@contextlib.contextmanager
+def watchdog() -> Iterator[None]:
+    """End the whole process, with a traceback of what hangs, unless the block is over in time (in a kernel too)."""
+    faulthandler.dump_traceback_later(HANGS, exit=True)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def run(name: str, seed: int, mutants: int) -> Result:
     """Run a fuzzer with one seed."""
     from fuzz import every_fuzzer
-    from support.fuzzing import watchdog
 
     began = time.process_time()
     try:
-        with watchdog(600):
+        with watchdog():
             tally = every_fuzzer()[name](seed, mutants)
     except BaseException as error:
         raise RuntimeError(f"{name} with seed {seed} and {mutants} mutants: {error}") from error
@@ -46,14 +58,13 @@ def run(name: str, seed: int, mutants: int) -> Result:
 def play(seed: int, plies: int) -> Result:
     """Play random rules, drawn from a seed, for so many plies with every invariant, or until they took too long."""
     from support.checked_play import CheckedPlay
-    from support.fuzzing import watchdog
     from support.random_rules import draw_rules
 
     began = time.process_time()
     rules = draw_rules(random.Random(seed))
     played = CheckedPlay(rules, seed)
     try:
-        with watchdog(600):
+        with watchdog():
             while played.plies < plies and time.process_time() - began < SECONDS:
                 played.go_on()
     except BaseException as error:

@@ -2,7 +2,6 @@
 
 import pytest
 from fuzz import every_fuzzer
-from support.fuzzing import watchdog
 
 SHORT, FEW = 400, 40  # mutants of each fuzzer, and of one that starts a process for each
 FUZZERS = every_fuzzer()
@@ -12,8 +11,6 @@ FUZZERS = every_fuzzer()
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # newer Pythons warn of forks beside threads
 @pytest.mark.parametrize("name", FUZZERS)
 def test_a_right_result_or_one_sentence(name):
-    FUZZERS[name](0, 1)  # compiles, which may take longer than a minute on a busy machine
-    with watchdog():
-        tally = FUZZERS[name](1, mutants := FEW if "kills." in name else SHORT)
+    tally = FUZZERS[name](1, mutants := FEW if "kills." in name else SHORT)
     assert tally["right"] + tally["refused"] >= mutants
     assert tally["refused"] > 0
