@@ -82,7 +82,10 @@ class Agent(Protocol):
 
 
 class Cheater(Agent, Protocol):
-    """An agent that sees the whole game, hidden hands and deck included: a bound on what can be gained."""
+    """An agent that sees the whole game, hidden hands and deck included: a bound on what can be gained.
+
+    One that says `sees_deck = False` does not look at the cards that are still to be dealt, so they are chance to it.
+    """
 
     cheats: bool  # True
 

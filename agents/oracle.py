@@ -123,6 +123,8 @@ def blind(name: str) -> TypeError:
 class OracleHand(_Oracle):
     """Sees all hands, and solves the deal as `search` solves a world."""
 
+    sees_deck = False
+
     def __init__(
         self,
         rules: Rules,
@@ -297,6 +299,7 @@ class OracleCards(Sampler):
     """
 
     cheats = True
+    sees_deck = False
     gives_values = False
     _decide = staticmethod(see_rows)
 

@@ -304,6 +304,12 @@ def test_who_sees_the_deck_has_no_luck():
     assert control_for("auto", [agents.make("oracle-cards", MAIN)], MAIN) == control_of(MAIN)
     with pytest.raises(ValueError, match="oracle-deck: it sees which cards come"):
         control_for("on", players, MAIN)
+    own = agents.make("greedy", MAIN)
+    own.cheats = True
+    with pytest.raises(ValueError, match="greedy: it sees which cards come"):
+        control_for("on", [own], MAIN)
+    own.sees_deck = False
+    assert control_for("on", [own], MAIN) == control_of(MAIN)
     with pytest.raises(ValueError, match="luck is auto, on or off, not 'maybe'"):
         duplicate_match("greedy", "random", MAIN, deals=1, luck="maybe")
 

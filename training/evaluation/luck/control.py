@@ -117,5 +117,5 @@ def is_slow(name: str) -> bool:
 
 
 def sees_what_comes(agent: Agent) -> bool:
-    """Return whether an agent knows the order of the deck, or may: a cheater that is not one of those who see hands."""
-    return bool(getattr(agent, "cheats", False)) and not agent.name.startswith(("oracle-hand", "oracle-cards"))
+    """Return whether an agent knows the order of the deck: a cheater that does not say otherwise."""
+    return bool(getattr(agent, "cheats", False)) and bool(getattr(agent, "sees_deck", True))

@@ -89,6 +89,7 @@ class ForgetsDeals(Forgetful):
     """
 
     cheats = True
+    sees_deck = False
 
     def act_on(self, state: State, action_masks: Int8Array) -> npt.NDArray[np.int64]:
         """Return an action for each row, (B,) int64."""
