@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections import defaultdict
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # windows open nowhere
 
@@ -23,6 +24,25 @@ if JIT_IS_OFF:  # as plain Python, numpy warns where the random streams wrap aro
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what runs in its background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # else what a test interrupts would never end
+
+
+def pytest_addoption(parser):
+    """Let `make lowest` try fewer cases of a test: versions change what libraries do, not which rules there are."""
+    parser.addoption("--cases", type=int, metavar="N", help="try at most N cases of each test, but all pages of docs")
+
+
+def pytest_collection_modifyitems(config, items):
+    """With `--cases` keep that many cases of each test, evenly spread; what the pages say is tried whole."""
+    if most := config.getoption("--cases"):
+        cases = defaultdict(list)
+        for item in items:
+            cases[item.nodeid.partition("[")[0]].append(item)
+        left = set()
+        for name, each in cases.items():
+            if len(each) > most and not name.startswith("tests/docs/"):
+                left |= set(each) - {each[place * (len(each) - 1) // (most - 1)] for place in range(most)}
+        config.hook.pytest_deselected(items=list(left))
+        items[:] = [item for item in items if item not in left]
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -74,7 +74,7 @@ def rows_of(results: Sequence[dict[str, Any]]) -> str:
     if all(each["columns"][-1] == INTERVAL for each in results):
         made = side_by_side(results)
         return folded("All rows", made) if made.count("\n") > LONG else made
-    tables = [table_of(each["columns"], ([lines(cell) for cell in row] for row in each["rows"])) for each in results]
+    tables = [table_of(each["columns"], with_raw(each)) for each in results]
     if len(results) == 1:
         return tables[0]
     first, *others = zip(map(setup_of, results), tables, strict=True)
@@ -89,23 +89,42 @@ def folded(title: str, text: str) -> str:
 
 def side_by_side(results: Sequence[dict[str, Any]]) -> str:
     """Return one table of some answers, a column each, with the interval under each figure."""
-    columns = [{what: figure_of(cells, each["columns"]) for what, *cells in each["rows"]} for each in results]
+    columns = [
+        {what: figure_of(cells, each["columns"], raw_of(each, what)) for what, *cells in each["rows"]}
+        for each in results
+    ]
     order = list(max(columns, key=len))
     order += [what for column in columns for what in column if what not in order]
     head = (results[0]["columns"][0], *(map(setup_of, results) if len(results) > 1 else [f"figure, {INTERVAL}"]))
     return table_of(head, ([what, *(column.get(what, "-") for column in columns)] for what in order))
 
 
-def figure_of(cells: Sequence[str], columns: Sequence[str]) -> str:
-    """Return a figure, its interval, and how many positions it rests on if the answer says so."""
+def figure_of(cells: Sequence[str], columns: Sequence[str], raw: Sequence[str]) -> str:
+    """Return a figure, its interval, the raw ones, and how many positions it rests on if the answer says so."""
     *more, figure, interval = cells
     positions = [f"{each} {name}" for each, name in zip(more, columns[1:], strict=False) if each]
-    return "<br>".join([figure, interval, *positions])
+    return "<br>".join([figure, interval, *beside(f"{figure}\n{interval}", "\n".join(raw[-2:])), *positions])
 
 
-def lines(cell: str) -> str:
-    """Return a cell whose lines stand below each other in a page."""
-    return cell.replace("\n", "<br>")
+def with_raw(result: dict[str, Any]) -> list[list[str]]:
+    """Return the rows of an answer, with the raw margin below each one that luck was taken out of."""
+    rows = []
+    for what, *cells in result["rows"]:
+        both = zip(cells, raw_of(result, what) or cells, strict=True)
+        rows.append([what, *("<br>".join([*cell.split("\n"), *beside(cell, raw)]) for cell, raw in both)])
+    return rows
+
+
+def raw_of(result: dict[str, Any], what: str) -> list[str]:
+    """Return the cells of a row with luck left in; none where it was taken out of nothing."""
+    return next((cells for name, *cells in result.get("raw", {"rows": []})["rows"] if name == what), [])
+
+
+def beside(cell: str, raw: str) -> list[str]:
+    """Return the raw margin and its interval as a line, none where they are those of the cell or it has no interval."""
+    figures = raw.split("\n")[:2]
+    is_margin = len(figures) == 2 and " to " in figures[1]
+    return [f"raw {figures[0]}, {figures[1]}"] if is_margin and raw != cell else []
 
 
 def half_width(figure: dict[str, float]) -> float:
