@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 VENV := .venv/.installed
 LOWEST := .venv-lowest
+TOOLBOXES := .venv-toolboxes
 # A process of tests that is lost ends the run: with loadfile, a new one might wait for ever for work.
 PARALLEL := -n auto --max-worker-restart 0 --dist loadfile --no-loadscope-reorder
 JAVASCRIPT := tests/javascript
@@ -12,7 +13,7 @@ ALL_EXTRAS := train,render,table,dev,data,ray,metagame,openspiel,peers
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train play table test lowest slow check format format-check lint types javascript notebooks nojit docs dist soak pages playthroughs narration pictures bench clean
+.PHONY: help train play table test lowest toolboxes slow check format format-check lint types javascript notebooks nojit docs dist soak pages playthroughs narration pictures bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -31,6 +32,9 @@ test: $(VENV)  ## run the tests but those that are slow by nature: ten minutes
 
 lowest: $(LOWEST)/.installed  ## run the same tests, eight cases of each, at the lowest versions that pyproject.toml allows
 	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/kernels $(LOWEST)/bin/python -m pytest $(PARALLEL) --cases 8
+
+toolboxes: $(TOOLBOXES)/.installed  ## run the tests of the toolboxes that need an environment of their own
+	$(TOOLBOXES)/bin/python -m pytest $(PARALLEL) tests/toolboxes
 
 slow: $(VENV)  ## run the tests that are slow by nature
 	$(BIN)/python -m pytest $(PARALLEL) -m slow
@@ -103,6 +107,12 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
 	@echo "Installing into $(LOWEST): a few minutes the first time."
 	$(LOWEST)/bin/python -m pip install --quiet -c constraints-lowest.txt -e ".[$(ALL_EXTRAS)]"
+	touch $@
+
+$(TOOLBOXES)/.installed: pyproject.toml constraints-toolboxes.txt
+	test -x $(TOOLBOXES)/bin/python || $(PYTHON) -m venv $(TOOLBOXES)
+	@echo "Installing into $(TOOLBOXES): a few minutes the first time."
+	$(TOOLBOXES)/bin/python -m pip install --quiet -c constraints-toolboxes.txt -e ".[train,dev,openspiel,rllib,tianshou,torchrl]"
 	touch $@
 
 $(JAVASCRIPT)/node_modules/.installed: $(JAVASCRIPT)/package.json

@@ -24,7 +24,8 @@ ROOT = FOLDER.parent
 LINKS = ("agents", "training")
 SHOWN_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")
 MARK = "\x01"  # begins the answer of a process, to tell it from what libraries print
-INSTALL = 'pip install -c constraints.txt -e ".{}"'
+INSTALL = 'pip install -c {} -e ".{}"'
+TOOLBOXES = ("rllib", "tianshou", "torchrl")  # extras that need other versions, and so an environment of their own
 CORE = ""  # stands for the packages that every installation needs
 
 Section = dict[str, Any]  # a label -> a text, or several
@@ -60,8 +61,14 @@ def examine(tell: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
             if extra != CORE
         },
         "wrong": wrong,
-        "install": [INSTALL.format(extra and f"[{extra}]") for extra in (ill if packages else [CORE])],
+        "install": [_to_install(extra) for extra in (ill if packages else [CORE])],
     }
+
+
+def _to_install(extra: str) -> str:
+    """Return the command that installs an extra."""
+    versions = "constraints-toolboxes.txt" if extra in TOOLBOXES else "constraints.txt"
+    return INSTALL.format(versions, extra and f"[{extra}]")
 
 
 # ---------------------------------------------------------------------- packages

@@ -2,52 +2,25 @@
 
 Python blocks of one file are run in order in one namespace. Lines `krypenv evaluate|arena|analyze|bench|score|show ...`
 of its bash blocks are then run in the same directory; other `krypenv` lines, and those that need a trained model (a
-path under runs/), are checked against `--help`. A block after the line `<!-- not run -->` is left alone. A block of
-text that follows Python is what that Python prints.
-
-What would take minutes is run as it stands but for one number: a line `steps = 600_000` is run as `steps = 4096`.
+path under runs/), are checked against `--help`. `page_code.py` says which blocks are left alone or shortened. A block
+of text that follows Python is what that Python prints.
 """
 
-import contextlib
 import functools
-import io
 import json
 import re
 import shlex
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from support.commands import krypenv
+from support.page_code import STEPS, blocks, run_python
 from support.places import ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
-BLOCK = re.compile(r"^(<!-- not run -->\n+)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-OUTPUT = re.compile(r"\s*^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-STEPS = re.compile(r"^steps = [\d_]+$", re.MULTILINE)
 INSTALL = 'pip install -c constraints.txt -e ".[train,render,table,dev]"'
-
-
-class Block(NamedTuple):
-    """A block of code that is to be checked."""
-
-    language: str
-    line: int  # of its first line of code in the page, from 1
-    code: str
-    output: str | None  # the block of text right after it
-
-
-def blocks(page: Path) -> list[Block]:
-    """The blocks of code of a page, in order, without those marked as not run."""
-    text = page.read_text(encoding="utf-8")
-    return [
-        Block(match[2], text.count("\n", 0, match.start(3)) + 1, match[3], after and after[1])
-        for match in BLOCK.finditer(text)
-        if not match[1]
-        for after in [OUTPUT.match(text, match.end())]
-    ]
 
 
 def command_lines(page: Path) -> list[list[str]]:
@@ -96,13 +69,7 @@ def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
     if page.name == "openspiel.md":
         pytest.importorskip("pyspiel")
     monkeypatch.chdir(tmp_path)
-    namespace = {"__name__": "__main__"}
-    for block in blocks(page):
-        if block.language == "python":
-            code = STEPS.sub("steps = 4096", block.code)
-            with contextlib.redirect_stdout(io.StringIO()) as printed:
-                exec(compile("\n" * (block.line - 1) + code, page, "exec"), namespace)
-            assert block.output in (None, printed.getvalue())
+    run_python(page, blocks(page))
     for command, *arguments in krypenv_commands(page):
         if command in ("evaluate", "arena", "analyze", "bench", "score", "show") and "runs/" not in " ".join(arguments):
             printed_by(command, *arguments)

@@ -51,7 +51,8 @@ def packages(tmp_path, monkeypatch):
     """A krypenv with packages of all kinds, whose game always goes well."""
     needs = [
         "good>=1", "broken; extra == 'train'", "deadly; extra == 'train'", "fine; extra == 'train'",
-        "old>=2.5; extra == 'peers'", "new<2; extra == 'peers'", "lost>=3; extra == 'ray'", "whole; extra == 'all'",
+        "old>=2.5; extra == 'peers'", "new<2; extra == 'peers'", "lost>=3; extra == 'ray'", "lost>=3; extra == 'rllib'",
+        "whole; extra == 'all'",
         "krypenv[train]; extra == 'all'", "other; extra == 'all' and python_version < '3'",
     ]  # fmt: skip
     install(tmp_path, "krypenv", "9", needs=needs)
@@ -71,6 +72,7 @@ def test_every_package_is_told_with_what_is_wrong(packages):
         "[all]": ["whole 1"],
         "[peers]": ["old 2.4.9, but >=2.5 is needed", "new 2.0, but <2 is needed"],
         "[ray]": ["lost missing; >=3 is needed"],
+        "[rllib]": ["lost missing; >=3 is needed"],
         "[train]": [
             "broken 1.1, broken: OSError: no libfoo",
             "deadly 1.2, broken: the process ended with exit code 3",
@@ -83,7 +85,7 @@ def test_every_package_is_told_with_what_is_wrong(packages):
 
 def test_what_is_missing_has_its_line(packages):
     report = doctor.examine()
-    lines = [to_install(extra).partition("run ")[2] for extra in ("peers", "ray", "train")]
+    lines = [to_install(extra).partition("run ")[2] for extra in ("peers", "ray", "rllib", "train")]
     assert report["install"] == lines
     text = "\n".join(doctor.report_lines(report))
     assert "\n".join(["To install what is missing, run in the checkout of krypenv", *lines]) in text

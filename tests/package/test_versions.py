@@ -1,4 +1,4 @@
-"""The versions that the tests run with: today's in constraints.txt, and the lowest that pyproject.toml allows."""
+"""The versions that the tests run with: today's, the lowest that pyproject.toml allows, and those of the toolboxes."""
 
 import sys
 
@@ -15,12 +15,18 @@ else:
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 TOOLS = {"docs", "release"}  # extras that `make lowest` does without, as no code of the package needs them
+TOOLBOXES = {"rllib", "tianshou", "torchrl"}
+FILES = {  # and the extras that are installed by each
+    "constraints.txt": EXTRAS.keys() - TOOLBOXES,
+    "constraints-lowest.txt": EXTRAS.keys() - TOOLBOXES - TOOLS,
+    "constraints-toolboxes.txt": TOOLBOXES | {"train", "dev", "openspiel"},
+}
 UNTESTED = {"torch"}  # below today's version
 
 
 def wanted(file):
     """What the package and its extras need, of those extras that are installed by a file."""
-    extras = [texts for extra, texts in EXTRAS.items() if file == "constraints.txt" or extra not in TOOLS]
+    extras = [EXTRAS[extra] for extra in FILES[file]]
     return [Requirement(text) for texts in (PROJECT["dependencies"], *extras) for text in texts]
 
 
@@ -36,7 +42,7 @@ def pinned(file):
     return found
 
 
-@pytest.mark.parametrize("file", ["constraints.txt", "constraints-lowest.txt"])
+@pytest.mark.parametrize("file", FILES)
 def test_all_that_is_needed_is_pinned_to_a_version_that_is_allowed(file):
     versions = pinned(file)
     for need in wanted(file):
@@ -54,6 +60,6 @@ def test_the_lowest_versions_are_the_lower_bounds():
                 assert found.release[: len(bound.release)] == bound.release, need
 
 
-def test_torch_is_the_same_in_both():
+def test_torch_is_the_same_in_all():
     """Any looser wish for torch brings a CUDA build."""
-    assert pinned("constraints.txt")["torch"] == pinned("constraints-lowest.txt")["torch"]
+    assert len({tuple(pinned(file)["torch"]) for file in FILES}) == 1
