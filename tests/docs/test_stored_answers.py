@@ -15,6 +15,7 @@ from support.places import ROOT
 
 from krypenv import Rules, agents
 from krypenv.training.evaluation.arena.arena import weights_of
+from krypenv.training.evaluation.luck.control import control_of
 from krypenv.training.evaluation.matches.margins import format_margin
 from krypenv.training.evaluation.score.board import compare, make_board
 from krypenv.training.evaluation.score.identity import identity_of
@@ -52,9 +53,9 @@ def setup_of(command: str) -> tuple[str, Setup]:
     players = int(given.pop("players", study.players[0]))
     rules = study.rules or Rules.preset(given.pop("rules", "krypkasino"), players=players, teams=study.teams)
     agent, deals = given.pop("agent", study.agent or strong_agent(rules)), int(given.pop("deals", study.deals))
-    seed = int(given.pop("seed", 0))
+    seed, luck = int(given.pop("seed", 0)), given.pop("luck", "off")
     assert not given.keys() - {"models", "workers"}
-    return name, Setup(rules, agent, deals, seed)
+    return name, Setup(rules, agent, deals, seed, luck=luck)
 
 
 @pytest.mark.parametrize("folder", STORED, ids=lambda folder: folder.name)
@@ -68,6 +69,8 @@ class TestStudies:
         assert result["study"] == name
         assert result["question"] == STUDIES[name].question
         assert {key: result[key] for key in setup.to_json()} == setup.to_json()
+        assert result.get("luck") == (["on", control_of(setup.rules).digest] if setup.luck == "on" else None)
+        assert ("raw" in result) == (setup.luck == "on")
         assert result["weights_sha256"] == weights_of(setup.agent, agents.make(setup.agent, setup.rules))
 
     def test_no_answer_rests_on_an_interval_with_zero_without_saying_so(self, folder: Path) -> None:
@@ -88,10 +91,15 @@ def test_every_study_has_a_stored_answer_and_a_figure() -> None:
 
 
 def test_the_rows_of_advice_are_those_of_the_page() -> None:
-    rows: list[list[Any]] = json.loads((ROOT / "docs/results/studies/advice-2/result.json").read_text())["rows"]
-    assert len(rows) > 15
-    for row in rows:
-        assert f"| {' | '.join(cell.replace(chr(10), '<br>') for cell in row)} |" in PAGE
+    result = json.loads((ROOT / "docs/results/studies/advice-2/result.json").read_text())
+    assert len(result["rows"]) > 15
+    for (what, *cells), (_, *raw) in zip(result["rows"], result["raw"]["rows"], strict=True):
+        found = re.search(rf"^\| {re.escape(what)} \|.*$", PAGE, re.MULTILINE)  # in the first table
+        assert found
+        for cell, as_played in zip(cells, raw, strict=True):
+            assert cell.replace("\n", "<br>") in found[0]
+            margin, *more = as_played.split("\n")
+            assert as_played == cell or not margin.startswith(("+", "-")) or f"<br>raw {margin}, {more[0]}" in found[0]
 
 
 def test_the_rows_of_matches_without_luck_are_those_of_the_page() -> None:
