@@ -101,7 +101,9 @@ class KrypenvEnv(EnvBase):
         """Return what is seen in every row, at the end of the game where it is done."""
         batch, ended = self.batch, done[:, None]
         mask = torch.tensor(batch.action_mask, dtype=torch.bool)
-        self.action_spec.update_mask(mask.to(self.action_spec.device))  # of the next decision, which the end has none of
+        self.action_spec.update_mask(
+            mask.to(self.action_spec.device)
+        )  # of the next decision, which the end has none of
         seen = np.where(ended, batch.final_observation, batch.observation)
         over = torch.tensor(ended)
         entries = {

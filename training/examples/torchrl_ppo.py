@@ -12,26 +12,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import safetensors.torch
 import torch
 import typer
-from tensordict.nn import TensorDictModule
 from torch import Tensor, nn
+
+from krypenv import Rules
+from krypenv.adapters.torchrl import KrypenvEnv  # which says so if TorchRL is missing
+from krypenv.training.cli.errors import OneSentence
+from krypenv.training.cli.options import command_of
+from krypenv.training.examples.ppo import Policy, PPOSettings, scale_of
+from krypenv.training.examples.ppo import run as train_and_play
+from krypenv.training.runs.options import an_output, setting
+
+# isort: split
+from tensordict.nn import TensorDictModule
 from torchrl.collectors import Collector
 from torchrl.data import LazyTensorStorage, ReplayBuffer, SamplerWithoutReplacement
 from torchrl.modules import MaskedCategorical, ProbabilisticActor
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
-
-from krypenv import Rules
-from krypenv.adapters.torchrl import KrypenvEnv
-from krypenv.inputs.files import write_whole
-from krypenv.training.cli.errors import OneSentence
-from krypenv.training.cli.options import command_of
-from krypenv.training.cli.outputs import check_files
-from krypenv.training.evaluation.matches import evaluate, format_table
-from krypenv.training.examples.ppo import Policy, PPOAgent, PPOSettings, scale_of
-from krypenv.training.runs.options import an_output, setting
 
 Metrics = dict[str, float]
 METRICS = {  # what is printed after an update
@@ -71,9 +70,7 @@ def train(settings: Settings, tell: Callable[[Metrics], None] | None = None) -> 
     torch.manual_seed(settings.seed)
     torch.set_num_threads(settings.threads)
     rules = Rules.parse(settings.rules)
-    env = KrypenvEnv(
-        rules, settings.games, "random", settings.opponent, dense=True, features=True, seed=settings.seed
-    )
+    env = KrypenvEnv(rules, settings.games, "random", settings.opponent, dense=True, features=True, seed=settings.seed)
     policy = Policy(rules, settings.units)
     policy.scale[:] = scale_of(env.batch.engine.copy())
     env.rollout(2)  # which compiles the games before the clock starts
@@ -101,7 +98,9 @@ def train(settings: Settings, tell: Callable[[Metrics], None] | None = None) -> 
     buffer = ReplayBuffer(
         storage=LazyTensorStorage(decisions), sampler=SamplerWithoutReplacement(), batch_size=settings.batch
     )
-    collector = Collector(env, actor, frames_per_batch=decisions, total_frames=-1, auto_register_policy_transforms=False)
+    collector = Collector(
+        env, actor, frames_per_batch=decisions, total_frames=-1, auto_register_policy_transforms=False
+    )
     history: list[Metrics] = []
     returns = torch.zeros(settings.games)  # of the games in progress
     begun = started = time.perf_counter()
@@ -135,7 +134,7 @@ def train(settings: Settings, tell: Callable[[Metrics], None] | None = None) -> 
                 optimizer.step()
                 told.append({name: float(losses[name]) for name in ("entropy", "kl_approx", "clip_fraction")})
         now = time.perf_counter()
-        figures = (
+        figures: tuple[Any, ...] = (
             (count + 1) * decisions,
             decisions / (now - started),
             torch.cat(finished).mean(),
@@ -151,17 +150,7 @@ def train(settings: Settings, tell: Callable[[Metrics], None] | None = None) -> 
 
 def run(settings: Settings) -> None:
     """Train a policy by PPO in TorchRL, save its weights, and play it against greedy and tactician."""
-    check_files(settings.out)
-    rules = Rules.parse(settings.rules)
-    for name, text in METRICS.items():
-        typer.echo(f"{name:>10}  {text}")
-    typer.echo("".join(f"{name:>11}" for name in METRICS))
-    policy, _ = train(settings, lambda metrics: typer.echo("".join(f"{each:>11,.4g}" for each in metrics.values())))
-    write_whole(settings.out, safetensors.torch.save(policy.state_dict()))
-    typer.echo(f"wrote {settings.out}")
-    if settings.deals:
-        agent: Any = PPOAgent(rules, path=str(settings.out))
-        typer.echo(format_table(evaluate(agent, ["greedy", "tactician"], rules, settings.deals, settings.seed)))
+    train_and_play(settings, METRICS, train)
 
 
 app = typer.Typer(cls=OneSentence, add_completion=False)
